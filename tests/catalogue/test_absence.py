@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from base_config import configuration
-from irpretrain.config.usage import active_experiments, used_datasets, used_predictors
+from irpretrain.config.usage import active_experiments, used
 from irpretrain.corpora.catalogue.absence import without_absent
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources
@@ -52,7 +52,7 @@ def test_an_experiment_is_left_out_until_all_its_files_are_there(tmp_path, monke
     )
     how = "make run ARGS=datasets says how to get them"
     assert left.report.notes[-1] == f"Not run, as files are missing: marco; {how}."
-    assert "msmarco-doc" not in used_datasets(left)
+    assert "msmarco-doc" not in used(left, "datasets")
     check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))
     touch(DOCUMENTS, DEV[0])
     assert without_absent(config).absent["marco"].reason.startswith(f"{DEV[1]} is missing")
@@ -135,8 +135,8 @@ def test_predictors_that_cannot_be_made_stay_named(tmp_path, monkeypatch):
     left = without_absent(config)
     assert "marco" in left.predictors
     assert left.absent_predictors["marco"].startswith(f"{DOCUMENTS} and 2 more files are missing")
-    assert "marco" not in used_predictors(left)
-    assert "simple" in used_predictors(left)
+    assert "marco" not in used(left, "predictors")
+    assert "simple" in used(left, "predictors")
     check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))
 
 

@@ -10,15 +10,9 @@ import yaml
 from base_config import base_config, message
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.base import deep_merge
-from irpretrain.config.usage import (
-    given_models,
-    training_candidates,
-    used_corpora,
-    used_datasets,
-    used_first_stages,
-    used_runs,
-)
+from irpretrain.config.usage import training_candidates, used, used_first_stages
 from irpretrain.config.yaml_files import read_yaml
+from irpretrain.corpora.sources import used_files
 from irpretrain.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -227,11 +221,11 @@ def test_a_model_may_be_chosen_on_held_out_queries(given):
     given["experiments"] = {
         "zero-shot": {"dataset": "squad", "models": ["prop-rop"], "regimes": ["zero-shot"]}
     }
-    assert "squad-train" not in used_datasets(parse_config(given))
+    assert "squad-train" not in used(parse_config(given), "datasets")
     parsed = parse_config(held_out(given))
     assert parsed.models["prop-rop"].select_on.measure == "nDCG@20"
-    assert "squad-train" in used_datasets(parsed)
-    assert "squad-train" in used_corpora(parsed)
+    assert "squad-train" in used(parsed, "datasets")
+    assert "squad-train" in used(parsed, "corpora")
 
 
 @pytest.mark.parametrize(
@@ -686,7 +680,7 @@ def test_a_re_ranker_given_by_its_path_is_tested_zero_shot_only(given):
     given["models"]["theirs"] = {"label": "theirs", "cross_encoder": "models/theirs"}
     given["experiments"]["zero-shot"]["models"].append("theirs")
     parsed = parse_config(given)
-    assert given_models(parsed) == ["theirs"]
+    assert "models.theirs.cross_encoder" in [files.key for files in used_files(parsed)]
     Config(**parsed.model_dump(mode="json"))  # as jobs get it, with every key written out
     given["experiments"]["few-shot"]["models"].append("theirs")
     assert "experiments.few-shot.regimes: theirs has cross_encoder and is not fine-tuned here" in message(
@@ -719,8 +713,8 @@ def test_every_collection_is_calibrated_unless_the_user_gives_a_number(given):
 
 def test_data_of_predictors_are_used_where_they_are_displayed(given):
     config = parse_config(given)
-    assert "squad-questions" in used_datasets(config)
-    assert "squad-questions" not in used_datasets(config.of_papers(["php"]))
+    assert "squad-questions" in used(config, "datasets")
+    assert "squad-questions" not in used(config.of_papers(["php"]), "datasets")
 
 
 def test_first_stages_that_take_runs_of_others(given):
@@ -731,7 +725,7 @@ def test_first_stages_that_take_runs_of_others(given):
     )
     parsed = parse_config(taken)
     assert parsed.first_stages["theirs"].runs["squad"].options == {**run["options"], "header": False}
-    assert used_runs(parsed) == [("theirs", "squad")]
+    assert "first_stages.theirs.runs.squad.path" in [files.key for files in used_files(parsed)]
     assert parse_config(parsed.model_dump()).first_stages == parsed.first_stages
     changes = (
         (

@@ -9,7 +9,7 @@ import pytest
 
 from irpretrain.config.load import lay_overlays, load_config
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.usage import used_corpora, used_datasets, used_predictors
+from irpretrain.config.usage import used
 from irpretrain.errors import ConfigError
 
 
@@ -151,9 +151,9 @@ reranking: {depth: 20}
 """,
     )
     config = load_config(root / "config.yaml", mine)
-    assert used_corpora(config) == ["mine"]
-    assert used_datasets(config) == ["mine"]
-    assert used_predictors(config) == []
+    assert used(config, "corpora") == ["mine"]
+    assert used(config, "datasets") == ["mine"]
+    assert used(config, "predictors") == []
 
 
 def test_a_predictor_of_no_model_in_use_is_not_displayed(write):
@@ -166,12 +166,14 @@ def test_a_predictor_of_no_model_in_use_is_not_displayed(write):
         "experiments: {mine: {dataset: mine, models: [control], regimes: [zero-shot]}}\nreranking: {depth: 20}\n"
     )
     config = load_config(root / "config.yaml", write("mine.yaml", mine))
-    assert used_predictors(config) == []
-    assert used_corpora(config) == ["mine"]
+    assert used(config, "predictors") == []
+    assert used(config, "corpora") == ["mine"]
     for_table = write(
         "table.yaml", "predictors: {mine: {label: I, collection: pretraining, dataset: mine}}\n"
     )
-    assert used_predictors(load_config(root / "config.yaml", write("mine.yaml", mine), for_table)) == ["mine"]
+    assert used(load_config(root / "config.yaml", write("mine.yaml", mine), for_table), "predictors") == [
+        "mine"
+    ]
 
 
 def test_a_predictor_of_ones_own_leaves_squad_out(write):
@@ -195,13 +197,13 @@ experiments:
 reranking: {{depth: 20}}
 """,
     )
-    assert "squad-questions" in used_datasets(load_config(root / "config.yaml", mine))
+    assert "squad-questions" in used(load_config(root / "config.yaml", mine), "datasets")
     guide = (root / "docs/corpora.md").read_text().partition("### ARES on your own text")[2]
     predictor = write("predictor.yaml", guide.split("```yaml\n")[1].partition("```")[0])
     config = load_config(root / "config.yaml", mine, predictor)
-    assert used_corpora(config) == ["fruit"]
-    assert used_datasets(config) == ["fruit", "fruit-train"]
-    assert used_predictors(config) == ["simple"]
+    assert used(config, "corpora") == ["fruit"]
+    assert set(used(config, "datasets")) == {"fruit", "fruit-train"}
+    assert used(config, "predictors") == ["simple"]
 
 
 def test_a_model_that_nothing_needs_may_keep_snapshots_behind_the_last_step(write):

@@ -7,12 +7,7 @@ import pytest
 from base_config import base_config, message
 from irpretrain.config import parse_config
 from irpretrain.config.depths import reranked, retrieved
-from irpretrain.config.usage import (
-    longest_sequences,
-    used_corpora,
-    used_datasets,
-    used_weightings,
-)
+from irpretrain.config.usage import longest_sequences, used
 from irpretrain.errors import ConfigError
 
 
@@ -24,11 +19,11 @@ def given():
 
 def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(given):
     given["first_stages"] = {"roots": {"label": "BM25", "index": "deepct-root"}}
-    assert used_weightings(parse_config(given)) == []
+    assert used(parse_config(given), "term_weights") == []
     given["experiments"]["stages"] = {"dataset": "squad", "models": [], "first_stages": ["roots"]}
     config = parse_config(given)
-    assert used_weightings(config) == ["deepct"]
-    assert "squad-fit" in used_datasets(config)
+    assert used(config, "term_weights") == ["deepct-root", "deepct"]
+    assert "squad-fit" in used(config, "datasets")
     assert longest_sequences(config, "encoder")["term_weights.deepct.max_length"] == 128
 
 
@@ -127,7 +122,7 @@ def test_queries_are_weighed_by_models_of_their_other_folds_and_by_the_oracle(gi
     given["term_weights"]["oracle"]["dataset"] = "squad-fit"
     stages = ["bow-deepct", "oracle-bm25"]
     given["experiments"]["stages"] = {"dataset": "squad-fit", "first_stages": stages}
-    assert set(used_weightings(parse_config(given))) == {"deepct-query", "oracle"}
+    assert set(used(parse_config(given), "term_weights")) == {"deepct-query", "oracle"}
 
 
 def test_views_of_weights_name_what_there_is(given):
@@ -155,8 +150,8 @@ def test_a_distribution_uses_its_weightings_where_the_report_shows_deepct(given)
     given["experiments"] = {"zero-shot": given["experiments"]["zero-shot"]}
     displayed = {"label": "x", "corpora": ["squad-held-out"], "weightings": ["tf", "deepct-root"]}
     given["weight_distributions"] = {"mine": displayed}
-    assert used_weightings(parse_config(given)) == []
+    assert used(parse_config(given), "term_weights") == []
     given["report"] = {"papers": ["deepct"]}
     config = parse_config(given)
-    assert used_weightings(config) == ["deepct"]
-    assert {"squad-held-out", "squad-fit"} <= set(used_corpora(config))
+    assert used(config, "term_weights") == ["deepct-root", "deepct"]
+    assert {"squad-held-out", "squad-fit"} <= set(used(config, "corpora"))

@@ -18,9 +18,8 @@ from irpretrain.config.model_consistency import (
     training_faults,
     weighting_name_faults,
 )
-from irpretrain.config.names import listed_twice
+from irpretrain.config.names import listed_twice, reference_faults
 from irpretrain.config.papers import papers_with_depths
-from irpretrain.config.references import reference_faults
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.term_weights import TRAINED
 from irpretrain.config.usage import (
@@ -33,11 +32,12 @@ from irpretrain.config.usage import (
     ranked_stage,
     trained_on,
     training_candidates,
+    used,
+    used_entries,
     used_first_stages,
     used_models,
-    used_predictors,
-    used_weightings,
     wanted_models,
+    weightings_in,
     with_starts,
 )
 
@@ -116,9 +116,9 @@ def _deciding(config: Config) -> Iterator[tuple[str, str | None]]:
     for name in used_first_stages(config):
         if name in config.first_stages:
             yield f"first_stages.{name}.tuned_on", config.first_stages[name].tuned_on
-    for name in used_weightings(config):
-        yield f"term_weights.{name}.dataset", config.term_weights[name].dataset
-    for name in used_predictors(config):
+    for name, weighting in weightings_in(config, used_entries(config)).items():
+        yield f"term_weights.{name}.dataset", weighting.dataset
+    for name in used(config, "predictors"):
         yield f"predictors.{name}.dataset", config.predictors[name].dataset
 
 
@@ -161,7 +161,7 @@ def cross_faults(config: Config) -> Iterator[str]:
             yield f"collections.{name}: is empty; name a corpus, or remove the collection by null"
     for name, model in config.models.items():
         yield from model_faults(config, name, model)
-    for name in used_predictors(config):
+    for name in used(config, "predictors"):
         yield from predictor_faults(config, name, config.predictors[name])
     for name in wanted_models(config):
         yield from training_faults(config, name)

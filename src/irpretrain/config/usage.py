@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from irpretrain.config.objectives import needs
 from irpretrain.config.papers import known_papers, papers_with_depths, show_axioms, show_term_weights
+from irpretrain.config.references import ALWAYS_NEEDED, REFERENCES, Name, holders, names_under
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, LUCENE_WORDS, TF_INDEX, QueryWords
 from irpretrain.text.languages import ENGLISH
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from irpretrain.config.axioms import DiagnosisConfig, PredictorConfig
     from irpretrain.config.experiments import DownstreamConfig, ExperimentConfig, WeightDistributionConfig
     from irpretrain.config.root import Config
+    from irpretrain.config.term_weights import TermWeightsConfig
     from irpretrain.config.text import EncoderConfig
 
 REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
@@ -46,11 +48,6 @@ def is_reported(config: Config, entry: ExperimentConfig | DownstreamConfig) -> b
     return entry.papers is None or not set(entry.papers).isdisjoint(config.report.papers)
 
 
-def used_tasks(config: Config) -> list[str]:
-    """Return the tasks beside retrieval that some model is fine-tuned for."""
-    return list(dict.fromkeys(task for entry in active_downstream(config).values() for task in entry.tasks))
-
-
 def first_stages_of(experiment: ExperimentConfig) -> list[str]:
     """Return the first stages whose runs an experiment shows: those built in, its candidates, and those it names."""
     return list(dict.fromkeys([*BUILT_IN_FIRST_STAGES, experiment.candidates, *experiment.first_stages]))
@@ -65,11 +62,6 @@ def searched_stages(config: Config, dataset: str) -> list[str]:
     return list(dict.fromkeys([*BUILT_IN_FIRST_STAGES, *stages]))
 
 
-def trained_on(config: Config, dataset: str) -> str:
-    """Return the data set whose queries fine-tune models that are tested on `dataset`."""
-    return config.datasets[dataset].train_on or dataset
-
-
 def needs_folds(config: Config, dataset: str) -> bool:
     """Whether the queries of a data set fine-tune models, or teach weights of queries: folds keep some of them out."""
     tuned = (
@@ -77,9 +69,14 @@ def needs_folds(config: Config, dataset: str) -> bool:
         for experiment in config.experiments.values()
         if experiment.dataset in config.datasets and set(experiment.regimes) - {"zero-shot"}
     )
-    weightings = (config.term_weights[name] for name in used_weightings(config))
+    weightings = weightings_in(config, used_entries(config)).values()
     taught = (weighting.dataset for weighting in weightings if weighting.kind == "queries")
     return dataset in (*tuned, *taught)
+
+
+def trained_on(config: Config, dataset: str) -> str:
+    """Return the data set whose queries fine-tune models that are tested on `dataset`."""
+    return config.datasets[dataset].train_on or dataset
 
 
 def training_candidates(config: Config, dataset: str, candidates: str) -> str:
@@ -104,20 +101,6 @@ def largest_shots(regimes: Iterable[str]) -> int:
     return max((int(number) for number in counts if number), default=0)
 
 
-def used_models(config: Config) -> list[str]:
-    """Return the models that some experiment or task beside retrieval needs, those they start from included."""
-    compared = [experiment.models for experiment in active_experiments(config).values()]
-    compared += [entry.models for entry in active_downstream(config).values()]
-    return with_starts(config, (name for models in compared for name in models))
-
-
-def wanted_models(config: Config) -> list[str]:
-    """Return the models that an experiment, page of attributions or diagnosis needs, and those they start from."""
-    attributed = [name for page in config.attributions.values() for name in page.models]
-    diagnosed = [name for diagnosis in active_diagnoses(config).values() for name in diagnosis.models]
-    return list(dict.fromkeys([*used_models(config), *with_starts(config, [*attributed, *diagnosed])]))
-
-
 def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
     """Return the diagnoses that the report shows: all, where a paper of it has axioms."""
     return config.diagnoses if show_axioms(config.report.papers) else {}
@@ -140,55 +123,140 @@ def hidden_views(config: Config) -> list[str]:
     return lines
 
 
-def used_predictors(config: Config) -> list[str]:
-    """Return the predictors that a table shows or an objective in use asks for."""
-    displayed = displayed_predictors(config) if show_axioms(config.report.papers) else {}
-    return [
-        name
-        for name in dict.fromkeys([*displayed, *_teaching_predictors(config)])
-        if name in config.predictors
-    ]
+# What the report needs, through the names of `config.references`.
+
+
+Entries = Mapping[Name, None]
+
+
+def reached(config: Config, roots: Iterable[Name]) -> Entries:
+    """Return some entries and all that these need, each once; names that lead nowhere are left out."""
+    entries = dict[Name, None]()
+
+    def add(target: str, name: str) -> None:
+        for holder in holders(target):
+            if name in getattr(config, holder) and (holder, name) not in entries:
+                entries[holder, name] = None
+                for needed in _needed_by(config, holder, getattr(config, holder)[name]):
+                    add(*needed)
+
+    for root in roots:
+        add(*root)
+    return entries
+
+
+def _needed_by(config: Config, section: str, entry: Any) -> Iterator[Name]:
+    for key, target in ALWAYS_NEEDED.get(section, ()):
+        yield from ((target, name) for name in names_under(entry, key))
+    if section == "experiments" and entry.dataset in config.datasets and set(entry.regimes) - {"zero-shot"}:
+        yield "datasets", trained_on(config, entry.dataset)
+        yield "first_stages", training_candidates(config, entry.dataset, entry.candidates)
+    elif section == "models" and entry.tasks:
+        yield "collections", entry.collection
+    elif section == "term_weights" and entry.same_as is None:
+        yield "datasets", entry.dataset
+        yield "collections", entry.collection
+
+
+def all_entries(config: Config) -> Entries:
+    """Return the entries that some key may name: any may be needed by a target."""
+    sections = dict.fromkeys(holder for reference in REFERENCES for holder in holders(reference.target))
+    return {(section, name): None for section in sections for name in getattr(config, section)}
+
+
+def used_entries(config: Config) -> Entries:
+    """Return what the report shows, the models of its pages of attributions, and all that these need."""
+    shown: dict[str, Iterable[str]] = {
+        "experiments": active_experiments(config),
+        "downstream": active_downstream(config),
+        "predictors": displayed_predictors(config),
+        "diagnoses": active_diagnoses(config),
+        "weight_distributions": active_distributions(config),
+        "models": wanted_models(config),
+    }
+    return reached(config, ((section, name) for section, names in shown.items() for name in names))
+
+
+def used(config: Config, section: str) -> list[str]:
+    """Return the names of a section's entries of `used_entries`."""
+    return [name for holder, name in used_entries(config) if holder == section]
+
+
+def tested_datasets(config: Config) -> list[str]:
+    return list(dict.fromkeys(experiment.dataset for experiment in active_experiments(config).values()))
+
+
+def used_first_stages(config: Config) -> list[str]:
+    """Return the first stages, built in or not, that some experiment shows or some model re-ranks."""
+    return [*BUILT_IN_FIRST_STAGES, *used(config, "first_stages")]
+
+
+def weightings_in(config: Config, entries: Entries) -> dict[str, TermWeightsConfig]:
+    """Return the weightings among some entries but for those that take over another one's predictions."""
+    weightings = {name: config.term_weights[name] for section, name in entries if section == "term_weights"}
+    return {name: weighting for name, weighting in weightings.items() if weighting.same_as is None}
+
+
+def used_models(config: Config) -> list[str]:
+    """Return the models that some experiment or task beside retrieval needs, those they start from included."""
+    compared = [experiment.models for experiment in active_experiments(config).values()]
+    compared += [entry.models for entry in active_downstream(config).values()]
+    return with_starts(config, (name for models in compared for name in models))
+
+
+def wanted_models(config: Config) -> list[str]:
+    """Return the models that an experiment, page of attributions or diagnosis needs, and those they start from."""
+    attributed = [name for page in config.attributions.values() for name in page.models]
+    diagnosed = [name for diagnosis in active_diagnoses(config).values() for name in diagnosis.models]
+    return list(dict.fromkeys([*used_models(config), *with_starts(config, [*attributed, *diagnosed])]))
 
 
 def displayed_predictors(config: Config) -> dict[str, PredictorConfig]:
-    """Return the predictors in the tables of ARES whose files exist.
+    """Return the predictors in the tables of ARES, if the report has these, whose files exist.
 
     All that teach a model in use, and all that no objective names, as only tables use these. If experiments are left
     out because files are missing, their models count as in use.
     """
+    if not show_axioms(config.report.papers):
+        return {}
     unused = {getattr(objective, "predictor", None) for objective in config.objectives.values()}
-    unused -= set(config.predictors) if config.absent else set(_teaching_predictors(config))
+    teaching = reached(config, (("models", name) for name in wanted_models(config)))
+    unused -= {name for name in config.predictors if config.absent or ("predictors", name) in teaching}
     hidden = {*config.absent_predictors, *unused}
     return {name: predictor for name, predictor in config.predictors.items() if name not in hidden}
 
 
-def _teaching_predictors(config: Config) -> list[str]:
-    tasks = [task for name in wanted_models(config) for task in config.models[name].tasks]
-    return [
-        predictor
-        for task in tasks
-        if (predictor := getattr(config.objectives.get(task.objective), "predictor", None)) is not None
-    ]
-
-
-def given_models(config: Config) -> list[str]:
-    """Return the models in use that are re-rankers given by their paths."""
-    return [name for name in wanted_models(config) if config.models[name].cross_encoder is not None]
-
-
-def used_encoders(config: Config) -> dict[str, EncoderConfig]:
-    """Return the encoders that models and weightings in use start from, by the key that names each."""
+def encoders_in(config: Config, entries: Entries) -> dict[str, EncoderConfig]:
+    """Return the encoders that models and weightings among some entries start from, by the key that names each."""
     encoders: dict[str, EncoderConfig] = {}
-    for name in wanted_models(config):
-        if config.models[name].cross_encoder is None and config.models[name].neural is None:
+    for section, name in entries:
+        if section == "models" and not (config.models[name].cross_encoder or config.models[name].neural):
             encoders[_encoder_key(config, name)] = encoder_of(config, name)
-    for name in used_weightings(config):
-        weighting = config.term_weights[name]
+    for name, weighting in weightings_in(config, entries).items():
         if weighting.encoder is not None:
             encoders[f"term_weights.{name}.encoder"] = weighting.encoder
         elif weighting.model == "regressor":
             encoders["encoder"] = config.encoder
     return encoders
+
+
+def collections_with_vectors(config: Config, entries: Entries) -> list[str]:
+    """Return the collections whose word vectors some entries read: axioms, weights of words, or a ranker."""
+    collections = []
+    for section, name in entries:
+        entry: Any = getattr(config, section)[name]
+        match section:
+            case "predictors" | "diagnoses":
+                collections.append(entry.collection)
+            case "term_weights" if entry.same_as is None and entry.model == "word-vectors":
+                collections.append(entry.collection)
+            case "models" if entry.neural is not None and entry.neural.needs_vectors:
+                collections.append(entry.neural.collection)
+            case "models" if any(
+                "axiom_values" in needs(config.objectives[task.objective]) for task in entry.tasks
+            ):
+                collections.append(entry.collection)
+    return list(dict.fromkeys(collections))
 
 
 def encoder_of(config: Config, model: str) -> EncoderConfig:
@@ -213,51 +281,6 @@ def with_starts(config: Config, models: Iterable[str]) -> list[str]:
             names[name] = None
             name = config.models[name].start
     return list(names)
-
-
-def tested_datasets(config: Config) -> list[str]:
-    return list(dict.fromkeys(experiment.dataset for experiment in active_experiments(config).values()))
-
-
-def used_datasets(config: Config) -> list[str]:
-    """Return the data sets that experiments test or train on, or that choose or teach something in use."""
-    training = (
-        trained_on(config, experiment.dataset)
-        for experiment in active_experiments(config).values()
-        if any(regime != "zero-shot" for regime in experiment.regimes)
-    )
-    selections = (config.models[name].select_on for name in used_models(config))
-    choosing = (selection.dataset for selection in selections if selection is not None)
-    judged = (config.predictors[name].dataset for name in used_predictors(config))
-    stages = (config.first_stages.get(name) for name in used_first_stages(config))
-    tuning = (stage.tuned_on for stage in stages if stage is not None and stage.tuned_on is not None)
-    weightings = (config.term_weights[name].dataset for name in used_weightings(config))
-    weighed = (name for name in weightings if name is not None)
-    return list(dict.fromkeys([*tested_datasets(config), *training, *choosing, *judged, *tuning, *weighed]))
-
-
-def used_first_stages(config: Config) -> list[str]:
-    """Return the first stages, built in or not, that some experiment shows or some model re-ranks."""
-    stage_names = dict.fromkeys(BUILT_IN_FIRST_STAGES)
-    for experiment in active_experiments(config).values():
-        stage_names |= dict.fromkeys(first_stages_of(experiment))
-        if experiment.dataset in config.datasets and set(experiment.regimes) - {"zero-shot"}:
-            stage_names[training_candidates(config, experiment.dataset, experiment.candidates)] = None
-    selections = (config.models[name].select_on for name in used_models(config))
-    stage_names |= dict.fromkeys(selection.candidates for selection in selections if selection is not None)
-    return list(dict.fromkeys([*stage_names, *(ranked_stage(config, name) for name in stage_names)]))
-
-
-def used_runs(config: Config) -> list[tuple[str, str]]:
-    """Return (first stage, data set) of every external run that some experiment shows or some model re-ranks."""
-    datasets = used_datasets(config)
-    stages = [name for name in used_first_stages(config) if name in config.first_stages]
-    return [
-        (name, dataset)
-        for name in stages
-        for dataset in config.first_stages[name].runs
-        if dataset in datasets
-    ]
 
 
 def first_stage_names(config: Config) -> list[str]:
@@ -294,69 +317,8 @@ def index_words(config: Config, index: str) -> QueryWords:
     return LUCENE_WORDS if by_lucene and config.text.language == ENGLISH else config.text.word_kind
 
 
-def used_indexes(config: Config) -> list[str]:
-    stages = (config.first_stages.get(name) for name in used_first_stages(config))
-    named = dict.fromkeys(stage.index for stage in stages if stage is not None)
-    return [name for name in named if name in config.indexes]
-
-
-def used_weightings(config: Config) -> list[str]:
-    """Return the weightings behind first stages in use, or whose distributions the report displays."""
-    stages = (config.first_stages.get(name) for name in used_first_stages(config))
-    names = [name for stage in stages if stage is not None for name in (stage.index, stage.query_weights)]
-    names += [name for displayed in active_distributions(config).values() for name in displayed.weightings]
-    named = [(name, config.term_weights[name]) for name in names if name in config.term_weights]
-    learned = (weighting.same_as or name for name, weighting in named)
-    return [name for name in dict.fromkeys(learned) if name in config.term_weights]
-
-
-def collections_with_vectors(config: Config) -> list[str]:
-    """Return the collections whose word vectors something in use reads: axioms, weights of words, or a ranker."""
-
-    models = [config.models[name] for name in wanted_models(config)]
-    collections = [
-        *(
-            model.neural.collection
-            for model in models
-            if model.neural is not None and model.neural.needs_vectors
-        ),
-        *(
-            model.collection
-            for model in models
-            for task in model.tasks
-            if "axiom_values" in needs(config.objectives[task.objective])
-        ),
-        *(config.predictors[name].collection for name in used_predictors(config)),
-        *(diagnosis.collection for diagnosis in active_diagnoses(config).values()),
-        *(
-            config.term_weights[name].collection
-            for name in used_weightings(config)
-            if config.term_weights[name].model == "word-vectors"
-        ),
-    ]
-    return [name for name in dict.fromkeys(collections) if name is not None]
-
-
-def used_corpora(config: Config) -> list[str]:
-    """Return the corpora that experiments, query comparisons, word vectors or weight distributions in use read."""
-    neural = (config.models[name].neural for name in used_models(config))
-    collections = [
-        *(ranker.collection for ranker in neural if ranker is not None),
-        *(config.models[name].collection for name in used_models(config) if config.models[name].tasks),
-        *(config.predictors[name].collection for name in used_predictors(config)),
-        *(diagnosis.collection for diagnosis in active_diagnoses(config).values()),
-        *(config.term_weights[name].collection for name in used_weightings(config)),
-    ]
-    trained = [corpus for name in collections if name is not None for corpus in config.collections[name]]
-    searched = [config.datasets[name].corpus for name in used_datasets(config)]
-    displayed = [
-        corpus for displayed in active_distributions(config).values() for corpus in displayed.corpora
-    ]
-    return list(dict.fromkeys([*trained, *searched, *displayed]))
-
-
 def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
-    """Return the longest sequence of each stage in use for an encoder (of `used_encoders`), by configuration key."""
+    """Return the longest sequence of each stage in use for an encoder (of `encoders_in`), by configuration key."""
     models = [name for name in used_models(config) if _encoder_key(config, name) == encoder]
     lengths = (
         {} if encoder.startswith("term_weights.") else {"reranking.max_length": config.reranking.max_length}
@@ -377,10 +339,9 @@ def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
                 else "finetuning"
             )
             lengths[f"{key}.max_length"] = config.finetuning_of(name).max_length
-    if models and used_tasks(config):
+    if models and active_downstream(config):
         lengths["question_answering.max_length"] = config.question_answering.max_length
-    for name in used_weightings(config):
-        weighting = config.term_weights[name]
+    for name, weighting in weightings_in(config, used_entries(config)).items():
         where = "encoder" if weighting.encoder is None else f"term_weights.{name}.encoder"
         if weighting.model == "regressor" and where == encoder:
             lengths[f"term_weights.{name}.max_length"] = weighting.max_length

@@ -13,15 +13,11 @@ from typing import Any, Literal
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig, FileConfig
 from irpretrain.config.root import Config
 from irpretrain.config.usage import (
+    Entries,
     collections_with_vectors,
-    given_models,
+    encoders_in,
     longest_sequences,
-    used_corpora,
-    used_datasets,
-    used_encoders,
-    used_indexes,
-    used_runs,
-    used_tasks,
+    used_entries,
 )
 from irpretrain.contracts import DOCUMENTS, REDIRECTS, ContractWriter
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
@@ -61,59 +57,46 @@ class UsedFiles:
     check: Callable[[Sequence[str]], None]
 
 
-def used_files(config: Config, by_targets: bool = False) -> Iterator[UsedFiles]:
-    """Yield all that the experiments, tasks and reports of a configuration read, key by key.
+def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedFiles]:
+    """Yield all files that some entries of the configuration name, by default those in use, key by key."""
+    entries = used_entries(config) if entries is None else entries
 
-    Args:
-        by_targets: yield all that the configuration names: any file may be a target.
-    """
+    def among(section: str) -> Iterator[tuple[str, Any]]:
+        return ((name, getattr(config, section)[name]) for holder, name in entries if holder == section)
 
-    def names(section: str, used: Callable[[Config], list[str]]) -> list[str]:
-        return list(getattr(config, section)) if by_targets else used(config)
-
-    for name in names("corpora", used_corpora):
-        corpus = config.corpora[name]
+    for name, corpus in among("corpora"):
         inside = tuple(corpus.files or format_of("documents", corpus.format).suffixes)
         check = partial(_check_documents, corpus)
         yield UsedFiles(f"corpora.{name}.path", [corpus.path], "records", inside, check)
         aids = corpus_aids(config, name)
         yield UsedFiles(f"corpora.{name}.options", aids, "records", (), _check_files)
-    for name in names("datasets", used_datasets):
-        dataset = config.datasets[name]
+    for name, dataset in among("datasets"):
         yield _topics(f"datasets.{name}.queries.path", dataset.queries)
         yield _topics(f"datasets.{name}.qrels.path", dataset.qrels)
         if not isinstance(dataset.folds, int):
             folds = [dataset.folds] if isinstance(dataset.folds, str) else []
             yield UsedFiles(f"datasets.{name}.folds", folds, "folds", (), partial(_check_folds, dataset))
-    all_runs = [(stage, name) for stage, section in config.first_stages.items() for name in section.runs]
-    for stage, name in all_runs if by_targets else used_runs(config):
-        yield _topics(f"first_stages.{stage}.runs.{name}.path", config.first_stages[stage].runs[name])
-    for name in names("downstream_tasks", used_tasks):
-        task = config.downstream_tasks[name]
+    for stage, section in among("first_stages"):
+        for name, run in section.runs.items():
+            if ("datasets", name) in entries:
+                yield _topics(f"first_stages.{stage}.runs.{name}.path", run)
+    for name, task in among("downstream_tasks"):
         for part, section in task.files.items():
             yield _topics(f"downstream_tasks.{name}.questions.{part}.path", section)
-    encoders = used_encoders(config)
-    if by_targets:
-        encoders |= {"encoder": config.encoder}
-        starts = {f"models.{name}": model.encoder for name, model in config.models.items()}
-        starts |= {f"term_weights.{name}": entry.encoder for name, entry in config.term_weights.items()}
-        encoders |= {f"{key}.encoder": start for key, start in starts.items() if start is not None}
-    for key, encoder in encoders.items():
+    for key, encoder in encoders_in(config, entries).items():
         check = partial(_check_model, check_encoder_files, (encoder, longest_sequences(config, key), key))
         yield UsedFiles(f"{key}.path", [encoder.path], "encoder", (), check)
-    for name in names("indexes", used_indexes):
-        index = config.indexes[name]
+    for name, index in among("indexes"):
         if index.type == "expansion":
             yield UsedFiles(f"indexes.{name}.path", [index.path], "records", (), _check_files)
-    for name in config.word_vectors.files if by_targets else collections_with_vectors(config):
+    for name in collections_with_vectors(config, entries):
         if name in config.word_vectors.files:
             vectors = [config.word_vectors.files[name]]
             yield UsedFiles(f"word_vectors.files.{name}", vectors, "records", (), _check_files)
-    given = [name for name, model in config.models.items() if model.cross_encoder is not None]
-    for name in given if by_targets else given_models(config):
-        model = [str(config.models[name].cross_encoder)]
-        check = partial(_check_model, check_reranker_files, ())
-        yield UsedFiles(f"models.{name}.cross_encoder", model, "encoder", (), check)
+    for name, model in among("models"):
+        if model.cross_encoder is not None:
+            check = partial(_check_model, check_reranker_files, ())
+            yield UsedFiles(f"models.{name}.cross_encoder", [model.cross_encoder], "encoder", (), check)
 
 
 def check_sources(config: Config, manifest: Manifest) -> None:
@@ -123,7 +106,7 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     for used in used_files(config):
         with _collected(faults, used.key):
             used.check([path for path in used.paths if _is_file(path, manifest)])
-    for key, encoder in used_encoders(config).items():
+    for key, encoder in encoders_in(config, used_entries(config)).items():
         with _collected(faults, f"{key}.path"):
             if not _is_file(encoder.path, manifest):
                 installed = installed_path(manifest.asset(str(resolve(encoder.path)[1])))

@@ -9,17 +9,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from irpretrain.config.experiments import (
-    ATTRIBUTED_CANDIDATES,
-    AbsenceConfig,
-    AttributionConfig,
-    DownstreamConfig,
-    ExperimentConfig,
-    TermWeightPageConfig,
-)
-from irpretrain.config.papers import show_axioms, show_term_weights
+from irpretrain.config.experiments import AbsenceConfig, DownstreamConfig
+from irpretrain.config.references import Name
 from irpretrain.config.root import Config
-from irpretrain.config.usage import active_downstream, active_experiments, displayed_predictors
+from irpretrain.config.usage import (
+    Entries,
+    active_diagnoses,
+    active_distributions,
+    active_downstream,
+    active_experiments,
+    displayed_predictors,
+    reached,
+)
 from irpretrain.corpora.catalogue.completion import searched
 from irpretrain.corpora.catalogue.read import LISTING, Entry, read_catalogue
 from irpretrain.corpora.embedded import resolve
@@ -70,17 +71,17 @@ class Needed:
     inside: tuple[str, ...] = ()
 
 
-def needed_files(config: Config, by_targets: bool = False) -> Iterator[Needed]:
+def needed_files(config: Config, entries: Entries | None = None) -> Iterator[Needed]:
     """Yield the paths of `used_files`, embedded assets and ir_datasets' data left out."""
-    for used in used_files(config, by_targets):
+    for used in used_files(config, entries):
         for path in used.paths:
             if resolve(path)[0] == "file":
                 yield Needed(path, used.kind, used.inside)
 
 
-def missing_files(config: Config) -> list[Needed]:
+def missing_files(config: Config, entries: Entries | None = None) -> list[Needed]:
     """Return what is needed, is not there and is a file of the catalogue, so that it is known how to get it."""
-    missing = [needed for needed in needed_files(config) if not os.path.exists(needed.path)]
+    missing = [needed for needed in needed_files(config, entries) if not os.path.exists(needed.path)]
     if not missing:
         return []
     catalogued = catalogue_paths(config.data_folder)
@@ -142,14 +143,13 @@ def catalogue_paths(data_folder: str) -> dict[str, str]:
 
 HOW = f"{LISTING} says how to get them"
 
-# Sections that need data without an experiment, with which papers show them (null: they are targets), and what an
-# entry is called.
-VIEWS: dict[str, tuple[Callable[[Iterable[str]], bool] | None, str]] = {
-    "predictors": (show_axioms, "predictor"),
-    "diagnoses": (show_axioms, "diagnosis"),
-    "weight_distributions": (show_term_weights, "distribution of weights"),
-    "attributions": (None, "page of attributions"),
-    "term_weight_pages": (None, "page of weights"),
+# Views, which need data without an experiment: section → what an entry is called, and the entries that are shown.
+VIEWS: dict[str, tuple[str, Callable[[Config], Mapping[str, Any]]]] = {
+    "predictors": ("predictor", displayed_predictors),
+    "diagnoses": ("diagnosis", active_diagnoses),
+    "weight_distributions": ("distribution of weights", active_distributions),
+    "attributions": ("page of attributions", lambda config: config.attributions),
+    "term_weight_pages": ("page of weights", lambda config: config.term_weight_pages),
 }
 
 
@@ -165,7 +165,7 @@ def refuse_absent(config: Config) -> None:
         return
     names = [f"experiments.{name}" for name in left.absent]
     names += [f"downstream_tasks.{task}" for task in left.absent_tasks]
-    names += [f"{section}.{name}" for section, name, _ in _absent_views(config)]
+    names += [f"{section}.{name}" for section, name in _absent_views(config)]
     lines = [
         f"{', '.join(names)}: files that {'this needs' if len(names) == 1 else 'these need'} are missing.",
         *_where_to_get(config, missing_by_entry(config)),
@@ -208,17 +208,17 @@ def without_absent(config: Config) -> Config:
     """
     absent = dict[str, AbsenceConfig]()
     for name, experiment in active_experiments(config).items():
-        if missing := missing_files(_alone(config, experiment=name)):
+        if reason := _absence(config, [("experiments", name)]):
             absent[name] = AbsenceConfig(
-                dataset=experiment.dataset, candidates=experiment.candidates, reason=_reason(missing)
+                dataset=experiment.dataset, candidates=experiment.candidates, reason=reason
             )
     tasks = {(name, task): reason for name, task, reason in _absent_tasks(config)}
     absent_tasks = {task: reason for (_, task), reason in tasks.items()}
-    views = {(section, name): reason for section, name, reason in _absent_views(config)}
+    views = _absent_views(config)
     if not absent and not tasks and not views:
         return config
     notes = _notes("Not run", [*absent, *absent_tasks])
-    notes += _notes("Not made", [f"{VIEWS[section][1]} {name}" for section, name in views])
+    notes += _notes("Not made", [f"{VIEWS[section][0]} {name}" for section, name in views])
     report = config.report.model_copy(update={"notes": [*config.report.notes, *notes]})
     retained = {name: entry for name, entry in config.experiments.items() if name not in absent}
     changed = {"experiments": retained, "absent": absent, "report": report}
@@ -233,7 +233,11 @@ def without_absent(config: Config) -> Config:
     return config.model_copy(update=changed)
 
 
-def _reason(missing: list[Needed]) -> str:
+def _absence(config: Config, roots: list[Name]) -> str:
+    """Return why some entries cannot be had; nothing if all files that they need are there."""
+    missing = missing_files(config, reached(config, roots))
+    if not missing:
+        return ""
     others = f" and {len(missing) - 1} more files are" if len(missing) > 1 else " is"
     return f"{missing[0].path}{others} missing; {HOW}"
 
@@ -246,10 +250,10 @@ def _notes(what: str, names: list[str]) -> list[str]:
 def _absent_tasks(config: Config) -> Iterator[tuple[str, str, str]]:
     """Yield (entry of `downstream`, task, reason) of the tasks that need a missing file, or whose models do."""
     for name, entry in active_downstream(config).items():
+        models = [("models", model) for model in entry.models]
         for task in entry.tasks:
-            alone = entry.model_copy(update={"papers": None, "tasks": [task]})
-            if missing := missing_files(_alone(config).model_copy(update={"downstream": {name: alone}})):
-                yield name, task, _reason(missing)
+            if reason := _absence(config, [("downstream_tasks", task), *models]):
+                yield name, task, reason
 
 
 def _present(config: Config, absent: Collection[tuple[str, str]]) -> Iterator[tuple[str, DownstreamConfig]]:
@@ -259,61 +263,7 @@ def _present(config: Config, absent: Collection[tuple[str, str]]) -> Iterator[tu
             yield name, entry.model_copy(update={"tasks": tasks})
 
 
-def _absent_views(config: Config) -> Iterator[tuple[str, str, str]]:
-    """Yield (section, entry, reason) of what is shown without an experiment and needs a missing file."""
-    bare: dict[str, Any] = {section: {} for section in VIEWS}
-    for section, (is_reported_by, _) in VIEWS.items():
-        papers = [
-            paper for paper in config.report.papers if is_reported_by is not None and is_reported_by([paper])
-        ]
-        if is_reported_by is not None and not papers:
-            continue
-        views: Mapping[str, Any] = (
-            displayed_predictors(config) if section == "predictors" else getattr(config, section)
-        )
-        for name, view in views.items():
-            alone = _alone(config, papers).model_copy(update=bare)
-            if (page := _as_experiment(config, view)) is not None:
-                alone = alone.model_copy(update={"experiments": {name: page}})
-            elif section == "diagnoses":
-                retained = {"diagnoses": {name: view}, "predictors": config.predictors}
-                alone = _with_models(alone.model_copy(update=retained), view.models)
-            else:  # without objectives: a predictor that none names is shown for its own sake
-                alone = alone.model_copy(update={section: {name: view}, "objectives": {}})
-            if missing := missing_files(alone):
-                yield section, name, _reason(missing)
-
-
-def _as_experiment(config: Config, view: Any) -> ExperimentConfig | None:
-    """What a page of a target needs, as an experiment; None for what is no such page."""
-    match view:
-        case AttributionConfig():
-            return ExperimentConfig(
-                dataset=view.dataset,
-                candidates=ATTRIBUTED_CANDIDATES,
-                models=view.models,
-                regimes=["zero-shot"],
-            )
-        case TermWeightPageConfig():
-            return ExperimentConfig(dataset=view.dataset, first_stages=view.first_stages)
-    return None
-
-
-def _with_models(config: Config, models: Iterable[str]) -> Config:
-    """The configuration with some models in use, as if they were fine-tuned for no task."""
-    used = DownstreamConfig.model_construct(papers=None, tasks=[], models=list(models))
-    return config.model_copy(update={"downstream": {"models": used}})
-
-
-def _alone(config: Config, papers: Sequence[str] = (), experiment: str | None = None) -> Config:
-    update: dict[str, Any] = {
-        "attributions": {},
-        "downstream": {},
-        "experiments": {},
-        "report": config.report.model_copy(update={"papers": list(papers)}),
-    }
-    if experiment is not None:
-        # Without papers, depths would hide it; they need no files.
-        alone = config.experiments[experiment].model_copy(update={"papers": None, "depths": []})
-        update["experiments"] = {experiment: alone}
-    return config.model_copy(update=update)
+def _absent_views(config: Config) -> dict[Name, str]:
+    """Return the views that need a missing file, with the reason."""
+    shown = [(section, name) for section, (_, entries) in VIEWS.items() for name in entries(config)]
+    return {view: reason for view in shown if (reason := _absence(config, [view]))}

@@ -11,7 +11,7 @@ from typing import IO, Any, TypeVar
 
 from irpretrain.config.corpora import CorpusConfig, FileConfig, QrelsConfig, TopicsConfig
 from irpretrain.config.root import Config
-from irpretrain.config.usage import hidden_views, used_corpora, used_datasets
+from irpretrain.config.usage import hidden_views, used
 from irpretrain.corpora.catalogue.absence import reported
 from irpretrain.corpora.checked import RECORDS_PER_FILE
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
@@ -51,11 +51,11 @@ ARTICLE, PARAGRAPH, QUESTION = b'"title"', b'"context"', b'"question"'
 def with_counted_sizes(config: Config, manifest: Manifest) -> Config:
     """Return the configuration with the `about` of what is used, where it says neither that nor `expected`."""
     corpora, datasets = dict(config.corpora), dict(config.datasets)
-    for name in used_corpora(config):
+    for name in used(config, "corpora"):
         section = corpora[name]
         if section.about is None and section.expected is None:
             corpora[name] = section.model_copy(update={"about": _quietly(_records, section, manifest)})
-    for name in used_datasets(config):
+    for name in used(config, "datasets"):
         changes: dict[str, FileConfig] = {}
         for key in ("queries", "qrels"):
             file: TopicsConfig | QrelsConfig = getattr(datasets[name], key)

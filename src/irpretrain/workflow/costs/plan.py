@@ -18,7 +18,7 @@ from pathlib import Path
 from irpretrain.config import Config, load_config
 from irpretrain.config.arguments import check_configuration_files
 from irpretrain.config.papers import read_paper
-from irpretrain.config.usage import active_experiments
+from irpretrain.config.usage import active_experiments, all_entries
 from irpretrain.corpora.catalogue.absence import catalogue_paths, needed_files
 from irpretrain.errors import IRPretrainError, did_you_mean
 from irpretrain.foundation.other_code import other_code_text, results_of_other_code
@@ -43,7 +43,7 @@ def lay_out(config: Config, folder: Path) -> None:
     """Put a stand-in into `folder` for every file that the configuration names by a relative path; those of the
     catalogue are a dry run's own affair (`skip_absent`)."""
     catalogued = catalogue_paths(config.data_folder)
-    for needed in needed_files(config, by_targets=True):
+    for needed in needed_files(config, all_entries(config)):
         location = folder / needed.path
         if Path(needed.path).is_absolute() or location.exists() or needed.path in catalogued:
             continue

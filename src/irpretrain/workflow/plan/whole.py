@@ -9,8 +9,8 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig, Paper
+from irpretrain.config.names import reference_faults
 from irpretrain.config.papers import known_papers, printed_rank_shares
-from irpretrain.config.references import reference_faults
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.usage import (
     active_diagnoses,
