@@ -14,7 +14,7 @@ from irpretrain.config.consistency import NAMED, cross_faults
 from irpretrain.config.papers import fill_objective, read_preset, read_recipe
 from irpretrain.config.root import Config
 from irpretrain.config.yaml_files import read_yaml
-from irpretrain.corpora.catalogue.completion import REFERENCES, complete
+from irpretrain.corpora.catalogue.completion import COMPLETED, complete, entries_of
 from irpretrain.corpora.formats.ir_datasets import PREFIX, corpus_identifier
 from irpretrain.errors import ConfigError, instead_of
 from irpretrain.foundation.resources import resources_directory
@@ -304,10 +304,10 @@ def with_ir_datasets(given: dict[str, Any]) -> dict[str, Any]:
     if not _mentions_any(given):
         return given
     result = copy.deepcopy(given)
-    for section, key, target in REFERENCES:
-        for name, entry in list(_entries(result, section).items()):
+    for section, key, target, *_ in COMPLETED:
+        for name, entry in list(entries_of(result, section).items()):
             *parents, last = key.split(".") if key else [name]
-            holder = entry if key else _entries(result, section)
+            holder = entry if key else entries_of(result, section)
             for parent in parents:
                 holder = holder.get(parent) if isinstance(holder, dict) else None
             if isinstance(holder, dict) and last in holder:
@@ -361,8 +361,3 @@ def _adder(given: dict[str, Any], section: str, dataset: Any) -> Callable[[str],
         return name
 
     return add
-
-
-def _entries(given: dict[str, Any], section: str) -> dict[str, Any]:
-    entries = given.get(section)
-    return entries if isinstance(entries, dict) else {}

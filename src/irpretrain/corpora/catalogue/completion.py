@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.base import deep_merge
+from irpretrain.config.references import REFERENCES, Name
 from irpretrain.config.root import Config
 from irpretrain.corpora.catalogue.read import (
     SECTIONS,
@@ -17,34 +18,14 @@ from irpretrain.corpora.catalogue.read import (
 )
 from irpretrain.foundation.resources import project_directory
 
-# Section and name, such as ("datasets", "robust04").
-Name = tuple[str, str]
-
 # The key without which an entry of a section is no description of its own, but changes the catalogue's.
 DESCRIBED_BY = {"corpora": "path", "datasets": "corpus", "first_stages": "label", "downstream_tasks": "label"}
 
 # Default of `data_folder`.
 DATA_FOLDER = "data"
 
-# Section, key (or the entry itself), and the section in which its value is a name.
-REFERENCES = (
-    ("collections", "", "corpora"),
-    ("datasets", "corpus", "corpora"),
-    ("datasets", "train_on", "datasets"),
-    ("models", "select_on.dataset", "datasets"),
-    ("models", "select_on.candidates", "first_stages"),
-    ("predictors", "dataset", "datasets"),
-    ("term_weights", "dataset", "datasets"),
-    ("first_stages", "tuned_on", "datasets"),
-    ("first_stages", "candidates", "first_stages"),
-    ("first_stages", "training_candidates", "first_stages"),
-    ("experiments", "dataset", "datasets"),
-    ("experiments", "candidates", "first_stages"),
-    ("experiments", "first_stages", "first_stages"),
-    ("downstream", "tasks", "downstream_tasks"),
-    ("attributions", "dataset", "datasets"),
-    ("attributions", "candidates", "first_stages"),
-)
+# Keys whose names the catalogue may know; runs over a data set do not ask for it.
+COMPLETED = [named for named in REFERENCES if named.target in SECTIONS and named.key != "runs"]
 
 
 def complete(given: dict[str, Any], folder: str | Path | None = None) -> dict[str, Any]:
@@ -63,18 +44,17 @@ def complete(given: dict[str, Any], folder: str | Path | None = None) -> dict[st
         for section, name in missing:
             tried.add((section, name))
             if (offer := offers.get((section, name))) is not None:
-                entries = _entries(result, section)
+                entries = entries_of(result, section)
                 result[section] = {**entries, name: deep_merge(offer, entries.get(name, {}))}
     return _without_other_runs(result, tried)
 
 
 def _named(given: dict[str, Any]) -> Iterator[Name]:
     for section in SECTIONS:
-        for name in _entries(given, section):
+        for name in entries_of(given, section):
             yield section, name
-    for section, key, target in REFERENCES:
-        for entry in _entries(given, section).values():
-            value = entry
+    for section, key, target, *_ in COMPLETED:
+        for value in entries_of(given, section).values():
             for part in filter(None, key.split(".")):
                 value = value.get(part) if isinstance(value, dict) else None
             for name in value if isinstance(value, list) else [value]:
@@ -84,11 +64,11 @@ def _named(given: dict[str, Any]) -> Iterator[Name]:
 
 def _is_missing(given: dict[str, Any], name: Name, tried: set[Name]) -> bool:
     section, key = name
-    entry = _entries(given, section).get(key, {})
+    entry = entries_of(given, section).get(key, {})
     return name not in tried and isinstance(entry, dict) and DESCRIBED_BY[section] not in entry
 
 
-def _entries(given: dict[str, Any], section: str) -> dict[str, Any]:
+def entries_of(given: dict[str, Any], section: str) -> dict[str, Any]:
     entries = given.get(section)
     return entries if isinstance(entries, dict) else {}
 
@@ -114,12 +94,12 @@ def _sections(name: str, entry: Entry) -> Iterator[tuple[str, str, dict[str, Any
 
 def _without_other_runs(given: dict[str, Any], tried: set[Name]) -> dict[str, Any]:
     """Leave out the catalogue's runs over other data sets, and first stages without runs, which would search."""
-    stages = _entries(given, "first_stages")
+    stages = entries_of(given, "first_stages")
     retained = {}
     for name, stage in stages.items():
         runs = stage.get("runs") if isinstance(stage, dict) else None
         if ("first_stages", name) in tried and isinstance(runs, dict):
-            datasets = _entries(given, "datasets")
+            datasets = entries_of(given, "datasets")
             stage = {**stage, "runs": {key: run for key, run in runs.items() if key in datasets}}
             if not stage["runs"]:
                 continue
