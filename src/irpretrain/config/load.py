@@ -175,14 +175,20 @@ def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Config:
 
 def _with_labels(given: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration with the key of an entry as its name in tables, where it gives none."""
-    sections = {key: value for key, value in given.items() if key in LABELLED and isinstance(value, dict)}
-    return given | {
-        key: {
-            name: {"label": str(name), **entry} if isinstance(entry, dict) else entry
-            for name, entry in section.items()
-        }
-        for key, section in sections.items()
-    }
+    for section in LABELLED:
+        given = _changed(given, section, lambda name, entry: {"label": name, **entry})
+    return given
+
+
+def _changed(
+    given: dict[str, Any], section: str, change: Callable[[str, dict[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the configuration with each entry of a section changed; what is no mapping is refused later."""
+    if not isinstance(given.get(section), dict):
+        return given
+    entries = given[section].items()
+    changed = {key: change(str(key), entry) if isinstance(entry, dict) else entry for key, entry in entries}
+    return {**given, section: changed}
 
 
 def _drop_removed(given: dict[str, Any]) -> dict[str, Any]:
@@ -202,23 +208,13 @@ def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
     """
     name = _preset_name(given, "paper")
     preset = read_preset(name)
-    result = dict(given)
+    result = _changed(dict(given), "models", lambda _, model: _with_model_preset(model, given, preset))
+    result = _changed(result, "objectives", lambda _, options: _with_objective_preset(options, name))
+    weights = preset["term_weights"]["<name>"]
+    result = _changed(result, "term_weights", lambda _, weighting: deep_merge(weights, weighting))
     for section in ("text", "pseudo_queries", "pretraining"):
         if isinstance(given.get(section, {}), dict):
             result[section] = deep_merge(preset[section], given.get(section) or {})
-    weightings = given.get("term_weights")
-    if isinstance(weightings, dict):
-        defaults = preset["term_weights"]["<name>"]
-        result["term_weights"] = {
-            key: deep_merge(defaults, value) if isinstance(value, dict) else value
-            for key, value in weightings.items()
-        }
-    objectives = given.get("objectives")
-    if isinstance(objectives, dict):
-        result["objectives"] = {key: _with_objective_preset(value, name) for key, value in objectives.items()}
-    models = given.get("models")
-    if isinstance(models, dict):
-        result["models"] = {key: _with_model_preset(value, given, preset) for key, value in models.items()}
     return result
 
 
@@ -244,18 +240,18 @@ def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _with_objective_preset(options: Any, default: str) -> Any:
-    if not isinstance(options, dict):
-        return options
+def _with_objective_preset(options: dict[str, Any], default: str) -> dict[str, Any]:
     kind = options.get("type")
     if not isinstance(kind, str):
         return options  # refused where the section is checked
     return fill_objective(kind, _preset_name(options, default), options)
 
 
-def _with_model_preset(model: Any, given: dict[str, Any], preset: dict[str, Any]) -> Any:
+def _with_model_preset(
+    model: dict[str, Any], given: dict[str, Any], preset: dict[str, Any]
+) -> dict[str, Any]:
     """Return a model with the preset's keys of `training` that neither it nor `pretraining` has, if its types agree."""
-    types = {_type_of(task, given.get("objectives")) for task in _tasks_of(model)}
+    types = set(_types_of_tasks(model.get("tasks"), entries_of(given, "objectives")))
     if len(types) != 1 or model.get("neural") or model.get("cross_encoder"):  # which are not pre-trained here
         return model
     filled = preset["models"].get(types.pop(), {})
@@ -265,17 +261,12 @@ def _with_model_preset(model: Any, given: dict[str, Any], preset: dict[str, Any]
     return deep_merge({"training": _without(filled["training"], pretraining)}, model)
 
 
-def _tasks_of(model: Any) -> list[Any]:
-    """Return the tasks of a model that is not checked yet; none where they are no list."""
-    tasks = model.get("tasks") if isinstance(model, dict) else None
-    return tasks if isinstance(tasks, list) else []
-
-
-def _type_of(task: Any, objectives: Any) -> str | None:
-    name = task.get("objective") if isinstance(task, dict) else None
-    objective = objectives.get(name) if isinstance(objectives, dict) and isinstance(name, str) else None
-    kind = objective.get("type") if isinstance(objective, dict) else None
-    return kind if isinstance(kind, str) else None
+def _types_of_tasks(tasks: Any, objectives: dict[str, Any]) -> Iterator[str | None]:
+    for task in tasks if isinstance(tasks, list) else ():
+        name = task.get("objective") if isinstance(task, dict) else None
+        objective = objectives.get(name) if isinstance(name, str) else None
+        kind = objective.get("type") if isinstance(objective, dict) else None
+        yield kind if isinstance(kind, str) else None
 
 
 def _without(filled: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:

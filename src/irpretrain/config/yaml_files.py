@@ -22,35 +22,30 @@ class StrictLoader(yaml.SafeLoader):
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
-        # By node: what many merges share is looked at once.
-        self._merged: dict[int, dict[Any, tuple[yaml.ScalarNode, yaml.Node]]] = {}
         self._lost: dict[tuple[int, int], list[str]] = {}
 
-    def construct_document(self, node: yaml.Node) -> Any:
-        self._check(node, set())
-        return super().construct_document(node)
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return a mapping with its merged keys, which come first; PyYAML's own writes shared merges many times."""
+        self._refuse_repeated(node)
+        own_pairs = [(key, value) for key, value in node.value if key.tag != _MERGE]
+        own_node = yaml.MappingNode(node.tag, own_pairs, node.start_mark, node.end_mark)
+        own = yaml.constructor.BaseConstructor.construct_mapping(self, own_node, deep=True)
+        pairs, merges = dict(own), list(self._merges(node))
+        for mapping, merge in merges:
+            for name, value in mapping.items():
+                retained = pairs.setdefault(name, value)  # the first that has a key counts
+                if lost := self._lost_keys(retained, value):
+                    marks = [key.start_mark for key, _ in own_pairs if self.construct_object(key) == name]
+                    mark = (marks or [merge.start_mark])[0]
+                    raise _LostKeys(problem=_lost_text(str(name), lost), problem_mark=mark)
+        names = [name for mapping, _ in reversed(merges) for name in mapping]
+        return {name: pairs[name] for name in dict.fromkeys([*names, *own])}
 
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Put merged keys into a mapping; PyYAML's own writes those of two merges of one mapping twice."""
-        others = [(key, value) for key, value in node.value if not isinstance(key, yaml.ScalarNode)]
-        node.value = [*self._pairs(node).values(), *others]
-
-    def _check(self, node: yaml.Node, seen: set[int]) -> None:
-        if id(node) in seen:
-            return
-        seen.add(id(node))
-        if isinstance(node, yaml.MappingNode):
-            self._check_keys(node)
-            self._pairs(node)
-        for part in node.value if isinstance(node, yaml.CollectionNode) else ():
-            for inner in part if isinstance(part, tuple) else (part,):
-                self._check(inner, seen)
-
-    def _check_keys(self, node: yaml.MappingNode) -> None:
+    def _refuse_repeated(self, node: yaml.MappingNode) -> None:
         lines = dict[Any, int]()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
-                value = self._value_of(key)
+                value = key.value if key.tag == _MERGE else self.construct_object(key)
                 for spelling in (value, str(value)):  # 1, 0x1 and "1" name one entry
                     if spelling in lines:
                         raise _LostKeys(
@@ -59,45 +54,28 @@ class StrictLoader(yaml.SafeLoader):
                         )
                 lines[value] = lines[str(value)] = key.start_mark.line + 1
 
-    def _value_of(self, key: yaml.ScalarNode) -> Any:
-        return key.value if key.tag == _MERGE else self.construct_object(key)
+    def _merges(self, node: yaml.MappingNode) -> Iterator[tuple[dict[Any, Any], yaml.Node]]:
+        for key, value in node.value:
+            if key.tag == _MERGE:
+                for mapping in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                    if not isinstance(mapping, yaml.MappingNode):
+                        raise yaml.constructor.ConstructorError(
+                            None, None, "<< needs a mapping, or a list of mappings", mapping.start_mark
+                        )
+                    yield self.construct_object(mapping, deep=True), key
 
-    def _pairs(self, node: yaml.MappingNode) -> dict[Any, tuple[yaml.ScalarNode, yaml.Node]]:
-        """Return the pairs of a mapping by key, those that merges bring included, which come first; refuse merges that
-        lose inner keys."""
-        if id(node) in self._merged:
-            return self._merged[id(node)]
-        own: dict[Any, tuple[yaml.ScalarNode, yaml.Node]] = {
-            self._value_of(key): (key, value)
-            for key, value in node.value
-            if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE
-        }
-        pairs, merges = dict(own), list(_merges(node))
-        for mapping, merge in merges:
-            for name, pair in self._pairs(mapping).items():
-                retained = pairs.setdefault(name, pair)  # the first that has a key counts
-                if lost := self._lost_keys(retained[1], pair[1]):
-                    mark = own[name][0].start_mark if name in own else merge.start_mark
-                    raise _LostKeys(problem=_lost_text(pair[0].value, lost), problem_mark=mark)
-        names = [name for mapping, _ in reversed(merges) for name in self._pairs(mapping)]
-        self._merged[id(node)] = {name: pairs[name] for name in dict.fromkeys([*names, *own])}
-        return self._merged[id(node)]
-
-    def _lost_keys(self, retained: yaml.Node, replaced: yaml.Node) -> list[str]:
+    def _lost_keys(self, retained: Any, replaced: Any) -> list[str]:
         """Return the keys of a replaced mapping, dotted where they are inner ones, that the retained one lacks."""
-        if retained is replaced or not (
-            isinstance(retained, yaml.MappingNode) and isinstance(replaced, yaml.MappingNode)
-        ):
+        if retained is replaced or not (isinstance(retained, dict) and isinstance(replaced, dict)):
             return []
         both = id(retained), id(replaced)
-        if both not in self._lost:
+        if both not in self._lost:  # what many merges share is looked at once
             lost = list[str]()
-            pairs = self._pairs(retained)
-            for name, (key, value) in self._pairs(replaced).items():
-                if name not in pairs:
-                    lost.append(key.value)
+            for name, value in replaced.items():
+                if name not in retained:
+                    lost.append(str(name))
                 else:
-                    lost += (f"{key.value}.{inner}" for inner in self._lost_keys(pairs[name][1], value))
+                    lost += (f"{name}.{inner}" for inner in self._lost_keys(retained[name], value))
             self._lost[both] = lost
         return self._lost[both]
 
@@ -108,17 +86,6 @@ def _equals_sign(loader: StrictLoader, node: yaml.ScalarNode) -> Any:
 
 # The key "=", which PyYAML reads in the method that StrictLoader replaces.
 StrictLoader.add_constructor("tag:yaml.org,2002:value", _equals_sign)
-
-
-def _merges(node: yaml.MappingNode) -> Iterator[tuple[yaml.MappingNode, yaml.Node]]:
-    for key, value in node.value:
-        if key.tag == _MERGE:
-            for mapping in value.value if isinstance(value, yaml.SequenceNode) else [value]:
-                if not isinstance(mapping, yaml.MappingNode):
-                    raise yaml.constructor.ConstructorError(
-                        None, None, "<< needs a mapping, or a list of mappings", mapping.start_mark
-                    )
-                yield mapping, key
 
 
 def _lost_text(name: str, lost: list[str]) -> str:
