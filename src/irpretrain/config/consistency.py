@@ -13,9 +13,8 @@ from irpretrain.config.model_consistency import (
     experiment_faults,
     first_stage_faults,
     model_faults,
-    ranker_faults,
-    selection_faults,
     training_faults,
+    view_faults,
     weighting_name_faults,
 )
 from irpretrain.config.names import listed_twice, reference_faults
@@ -165,12 +164,8 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from predictor_faults(config, name, config.predictors[name])
     for name in wanted_models(config):
         yield from training_faults(config, name)
-    for name in used_models(config):
-        yield from selection_faults(config, name)
     for name, dataset in config.datasets.items():
-        yield from _folds(config, name, dataset)
-        yield from _train_on(config, name, dataset)
-        yield from _passages_of_queries(config, name, dataset)
+        yield from dataset_faults(config, name, dataset)
     for name, weighting in config.term_weights.items():
         yield from weighting_name_faults(config, name, weighting)
     if TF_INDEX in config.indexes:
@@ -189,33 +184,24 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from experiment_faults(config, name, experiment)
     yield from measure_faults(config)
     yield from query_use_faults(config)
-    yield from ranker_faults(config)
+    yield from view_faults(config)
     yield from answer_faults(config)
     yield from downstream_faults(config)
 
 
-def _folds(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:
-    if not isinstance(dataset.folds, int) or not needs_folds(config, name):
-        return
-    if fault := folds_fault(dataset.folds, dataset.sample_queries):
-        yield f"datasets.{name}.folds: {fault}"
-
-
-def _train_on(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:
-    if dataset.train_on is None:
-        return
-    where = f"datasets.{name}.train_on"
+def dataset_faults(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:
+    """Yield the faults of a data set, used or not."""
+    where = f"datasets.{name}"
+    fault = folds_fault(dataset.folds, dataset.sample_queries) if isinstance(dataset.folds, int) else ""
+    if fault and needs_folds(config, name):
+        yield f"{where}.folds: {fault}"
     if dataset.train_on == name:
-        yield f"{where}: is the data set itself; leave it out for cross-validation within {name}"
-
-
-def _passages_of_queries(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:
+        yield f"{where}.train_on: is the data set itself; leave it out for cross-validation within {name}"
     corpus = config.corpora.get(dataset.corpus)
     if dataset.queries_are_documents and corpus is not None and corpus.passage_words is not None:
         yield (
-            f"datasets.{name}.queries_are_documents: corpora.{dataset.corpus}.passage_words cuts documents into "
-            "passages <id>#<n>, none of which has a query's identifier, so none would be dropped; leave one of the two "
-            "out"
+            f"{where}.queries_are_documents: corpora.{dataset.corpus}.passage_words cuts documents into passages "
+            "<id>#<n>, none of which has a query's identifier, so none would be dropped; leave one of the two out"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from irpretrain.config.base import changed_keys
 from irpretrain.config.depths import reranked, retrieved
@@ -11,7 +11,6 @@ from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS,
 from irpretrain.config.usage import (
     REGIME,
     active_diagnoses,
-    active_experiments,
     first_stage_names,
     first_stages_of,
     largest_shots,
@@ -23,6 +22,7 @@ from irpretrain.errors import did_you_mean
 
 if TYPE_CHECKING:
     from irpretrain.config.experiments import ExperimentConfig, ModelConfig
+    from irpretrain.config.finetuning import NeuralConfig
     from irpretrain.config.retrieval import FirstStageConfig
     from irpretrain.config.root import Config
     from irpretrain.config.term_weights import TermWeightsConfig
@@ -116,10 +116,27 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
             f"{where}.regimes: {', '.join(foreign)} has cross_encoder and is not fine-tuned here; list it in an "
             "experiment whose only regime is zero-shot"
         )
+    rankers = _neural_models(config, experiment.models)
+    if rankers and "zero-shot" in experiment.regimes:
+        yield (
+            f"{where}.regimes: {', '.join(rankers)} has no pre-training, so zero-shot it ranks at random; list it in "
+            "an experiment whose regimes are full or few-shot-<n>"
+        )
     if experiment.dataset not in config.datasets:
         return
     yield from missing_runs(config, f"{where}.candidates", experiment.candidates, [experiment.dataset])
     source = trained_on(config, experiment.dataset)
+    searched = [
+        config.datasets[name].corpus for name in (experiment.dataset, source) if name in config.datasets
+    ]
+    for model, neural in rankers.items():
+        corpora = config.collections.get(neural.collection, searched)
+        if lacking := [corpus for corpus in dict.fromkeys(searched) if corpus not in corpora]:
+            yield (
+                f"models.{model}.neural.collection: {where} trains and tests {model} on {' and '.join(lacking)}, "
+                f"which collections.{neural.collection} lacks, so its words are not known; add it there, or name a "
+                "collection that has it"
+            )
     if set(experiment.regimes) - {"zero-shot"} and source != experiment.dataset:
         training = training_candidates(config, experiment.dataset, experiment.candidates)
         instead = f", or name other candidates for training in first_stages.{experiment.candidates}.training_candidates"
@@ -166,8 +183,26 @@ def _training_queries(queries: int, folds: int, held_out: int) -> int:
     return queries - held_out * size - min(larger, held_out)
 
 
-# Keys of a re-ranker with a configured path.
-GIVEN_KEYS = ("label", "cross_encoder", "passages")
+class NotPretrained(NamedTuple):
+    """Models that one key makes others than those that are pre-trained here."""
+
+    what: str
+    other_key: str  # beside that key and `label`
+    fault: str  # of keys that have no use
+
+
+NOT_PRETRAINED = {
+    "cross_encoder": NotPretrained(
+        "a re-ranker given by its path",
+        "passages",
+        "a model with cross_encoder is not trained here; remove {}",
+    ),
+    "neural": NotPretrained(
+        "a ranker without pre-training",
+        "finetuning",
+        "a ranker without pre-training has no use for {}; remove them",
+    ),
+}
 
 
 def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
@@ -175,9 +210,19 @@ def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]
     where = f"models.{name}"
     if name in RESERVED:
         yield f"{where}: {', '.join(RESERVED)} have meanings of their own; call the model something else"
-    if model.cross_encoder is not None:
-        yield from _given(config, where, model)
-        return
+    try:
+        config.finetuning_of(name)
+    except ValueError as error:
+        yield str(error)
+    for key, kind in NOT_PRETRAINED.items():
+        if getattr(model, key) is not None:
+            if useless := changed_keys(model, ("label", key, kind.other_key)):
+                yield f"{where}: {kind.fault.format(', '.join(useless))}"
+            for other in (other for other, starting in config.models.items() if starting.start == name):
+                yield (
+                    f"models.{other}.start: {name} is {kind.what}, which no training starts from; name another model"
+                )
+            return
     if model.start != "encoder":
         if model.encoder is not None:
             yield f"{where}.encoder: {name} starts from {model.start}, whose encoder it has; leave encoder out"
@@ -191,34 +236,27 @@ def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]
             yield f"{where}.tasks: {task.objective} has weight 0 and mlm_weight 0, so nothing is learned"
 
 
-def _given(config: Config, where: str, model: ModelConfig) -> Iterator[str]:
-    training = changed_keys(model, GIVEN_KEYS)
-    if training:
-        yield f"{where}: a model with cross_encoder is not trained here; remove {', '.join(training)}"
-    name = where.removeprefix("models.")
-    for other, starting in config.models.items():
-        if starting.start == name:
-            yield (
-                f"models.{other}.start: {name} is a re-ranker given by its path, which no training starts from; "
-                "name another model"
-            )
-
-
 def training_faults(config: Config, name: str) -> Iterator[str]:
-    """Yield the faults of a used model's own keys laid over `pretraining`."""
-    where, tasks = f"models.{name}", config.models[name].tasks
+    """Yield the faults of a used model's own keys laid over `pretraining`, and of the choice among its snapshots."""
+    where, model = f"models.{name}", config.models[name]
     try:
         training = config.training_of(name)
     except ValueError as error:
         yield str(error)
-    else:
-        words = config.graph.segment_words
-        segments = {
-            key: words
-            for key, options in config.objectives.items()
-            if getattr(options, "queries_are_segments", False)
-        }
-        yield from training.task_faults(tasks, segments, f"{where}.tasks")
+        return
+    words = config.graph.segment_words
+    segments = {
+        key: words
+        for key, options in config.objectives.items()
+        if getattr(options, "queries_are_segments", False)
+    }
+    yield from training.task_faults(model.tasks, segments, f"{where}.tasks")
+    if model.select_on is not None and not (training.snapshots and model.tasks):
+        instead = "" if training.epochs is None else f"give {where}.training.steps in place of epochs and "
+        yield (
+            f"{where}.select_on: {name} keeps no snapshots to choose among; {instead}list steps in "
+            f"{where}.training.snapshots, or leave select_on out"
+        )
 
 
 def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
@@ -231,46 +269,12 @@ def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
         current = config.models[current.start]
 
 
-def selection_faults(config: Config, name: str) -> Iterator[str]:
-    """Yield the faults of a choice among a model's snapshots."""
-    selection, where = config.models[name].select_on, f"models.{name}.select_on"
-    if selection is None or selection.dataset not in config.datasets:
-        return
-    try:
-        training = config.training_of(name)
-    except ValueError:
-        return  # another message reports this fault
-    if not training.snapshots or not config.models[name].tasks:
-        instead = (
-            "" if training.epochs is None else f"give models.{name}.training.steps in place of epochs and "
-        )
-        yield (
-            f"{where}: {name} keeps no snapshots to choose among; {instead}list steps in "
-            f"models.{name}.training.snapshots, or leave select_on out"
-        )
-
-
-# Faults of rankers without pre-training, and of models' own fine-tuning keys, that span sections.
-
-
-# Keys of a ranker without pre-training.
-NEURAL_KEYS = ("label", "neural", "finetuning")
-
-
-def ranker_faults(config: Config) -> Iterator[str]:
-    """Yield the faults of a configuration whose sections are sound by themselves."""
-    for name, model in config.models.items():
-        yield from _neural(config, name, model)
-        try:
-            config.finetuning_of(name)
-        except ValueError as error:
-            yield str(error)
-    for name, experiment in active_experiments(config).items():
-        yield from _experiment(config, name, experiment)
+def view_faults(config: Config) -> Iterator[str]:
+    """Yield the models that pages of attributions and diagnoses cannot show."""
     uses = [("attributions", name, page.models) for name, page in config.attributions.items()]
     uses += [("diagnoses", name, diagnosis.models) for name, diagnosis in active_diagnoses(config).items()]
     for section, name, models in uses:
-        for ranker in neural_models(config, models):
+        for ranker in _neural_models(config, models):
             yield (
                 f"{section}.{name}.models: {ranker} is a ranker without pre-training, which ranks at random until it "
                 "is fine-tuned; leave it out"
@@ -284,46 +288,6 @@ def ranker_faults(config: Config) -> Iterator[str]:
                 )
 
 
-def neural_models(config: Config, models: list[str]) -> list[str]:
-    """Return those of some models that are rankers without pre-training."""
-    return [name for name in models if name in config.models and config.models[name].neural is not None]
-
-
-def _neural(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
-    if model.neural is None:
-        return
-    where = f"models.{name}"
-    if useless := changed_keys(model, NEURAL_KEYS):
-        yield f"{where}: a ranker without pre-training has no use for {', '.join(useless)}; remove them"
-    for other, starting in config.models.items():
-        if starting.start == name:
-            yield (
-                f"models.{other}.start: {name} is a ranker without pre-training, which no pre-training starts from; "
-                "name another model"
-            )
-
-
-def _experiment(config: Config, name: str, experiment: ExperimentConfig) -> Iterator[str]:
-    where = f"experiments.{name}"
-    models = neural_models(config, experiment.models)
-    if models and "zero-shot" in experiment.regimes:
-        yield (
-            f"{where}.regimes: {', '.join(models)} has no pre-training, so zero-shot it ranks at random; list it in an "
-            "experiment whose regimes are full or few-shot-<n>"
-        )
-    dataset = config.datasets.get(experiment.dataset)
-    if dataset is None:
-        return
-    trained = config.datasets.get(dataset.train_on) if dataset.train_on is not None else None
-    searched = dict.fromkeys([dataset.corpus, *([trained.corpus] if trained is not None else [])])
-    for model in models:
-        neural = config.models[model].neural
-        corpora = config.collections.get(neural.collection) if neural is not None else None
-        if neural is not None and corpora is not None:
-            lacking = [corpus for corpus in searched if corpus not in corpora]
-            if lacking:
-                yield (
-                    f"models.{model}.neural.collection: {where} trains and tests {model} on "
-                    f"{' and '.join(lacking)}, which collections.{neural.collection} lacks, so its words are not "
-                    "known; add it there, or name a collection that has it"
-                )
+def _neural_models(config: Config, models: list[str]) -> dict[str, NeuralConfig]:
+    described = {name: config.models[name].neural for name in models if name in config.models}
+    return {name: neural for name, neural in described.items() if neural is not None}
