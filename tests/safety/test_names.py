@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from base_config import base_config
 from irpretrain.config import parse_config
-from irpretrain.config.consistency import NAME, NAMED
-from irpretrain.config.root import Config
+from irpretrain.config.consistency import NAME
+from irpretrain.config.root import NAMED, Config
 from irpretrain.errors import ConfigError
 
 HOSTILE = [

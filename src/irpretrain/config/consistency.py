@@ -19,32 +19,26 @@ from irpretrain.config.model_consistency import (
 )
 from irpretrain.config.names import listed_twice, reference_faults
 from irpretrain.config.papers import papers_with_depths
+from irpretrain.config.references import names_under
 from irpretrain.config.retrieval import TF_INDEX
+from irpretrain.config.root import NAMED, Config
 from irpretrain.config.term_weights import TRAINED
 from irpretrain.config.usage import (
     active_downstream,
     active_experiments,
-    first_stages_of,
     hides_depths,
     is_reported,
     needs_folds,
-    ranked_stage,
+    reached,
     trained_on,
-    training_candidates,
     used,
     used_entries,
-    used_first_stages,
-    used_models,
     wanted_models,
-    weightings_in,
-    with_starts,
 )
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import PredictorConfig
     from irpretrain.config.corpora import DatasetConfig
-    from irpretrain.config.experiments import ExperimentConfig
-    from irpretrain.config.root import Config
 
 
 def predictor_faults(config: Config, name: str, predictor: PredictorConfig) -> Iterator[str]:
@@ -87,6 +81,15 @@ def downstream_faults(config: Config) -> Iterator[str]:
 # first stage in some experiment would change them.
 
 
+# Section → keys whose data sets teach or choose something.
+DECIDING = {
+    "models": ["select_on.dataset"],
+    "first_stages": ["tuned_on"],
+    "term_weights": ["dataset"],
+    "predictors": ["dataset"],
+}
+
+
 def answer_faults(config: Config) -> Iterator[str]:
     """Yield every use of such a data set but to test on it."""
     answered = {name for name, dataset in config.datasets.items() if dataset.by_answers}
@@ -99,51 +102,19 @@ def answer_faults(config: Config) -> Iterator[str]:
                 f"experiments.{name}.regimes: {trained_on(config, experiment.dataset)} judges by answers what is "
                 "retrieved, so nothing is fine-tuned on it; leave zero-shot alone, or give the data set train_on"
             )
-    for key, dataset in _deciding(config):
-        if dataset in answered:
-            yield (
-                f"{key}: {dataset} judges by answers what is retrieved, so it can only be tested on; name a data set "
-                "with judgements"
-            )
-
-
-def _deciding(config: Config) -> Iterator[tuple[str, str | None]]:
-    """Yield the keys in use whose data sets teach or choose something, and these data sets."""
-    for name in used_models(config):
-        if (selection := config.models[name].select_on) is not None:
-            yield f"models.{name}.select_on.dataset", selection.dataset
-    for name in used_first_stages(config):
-        if name in config.first_stages:
-            yield f"first_stages.{name}.tuned_on", config.first_stages[name].tuned_on
-    for name, weighting in weightings_in(config, used_entries(config)).items():
-        yield f"term_weights.{name}.dataset", weighting.dataset
-    for name in used(config, "predictors"):
-        yield f"predictors.{name}.dataset", config.predictors[name].dataset
+    for section, name in used_entries(config):
+        for key in DECIDING.get(section, ()):
+            for dataset in answered.intersection(names_under(getattr(config, section)[name], key)):
+                yield (
+                    f"{section}.{name}.{key}: {dataset} judges by answers what is retrieved, so it can only be tested "
+                    "on; name a data set with judgements"
+                )
 
 
 # Every fault that spans sections: names that lead nowhere, models that start from each other, too many folds or
 # shots, test queries that have a part in training.
 
 
-# Sections that map names to entries.
-NAMED = (
-    "corpora",
-    "collections",
-    "predictors",
-    "term_weights",
-    "objectives",
-    "models",
-    "datasets",
-    "indexes",
-    "first_stages",
-    "experiments",
-    "downstream_tasks",
-    "downstream",
-    "diagnoses",
-    "attributions",
-    "weight_distributions",
-    "term_weight_pages",
-)
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -225,8 +196,8 @@ def query_uses(config: Config) -> list[QueryUse]:
         QueryUse(key, dataset, purpose, name, experiment.dataset)
         for name, experiment in active_experiments(config).items()
         if experiment.dataset in config.datasets
-        for key, dataset, purpose in _uses(config, experiment)
-        if dataset in config.datasets
+        for key, dataset, purpose in _uses(config, name)
+        if dataset is not None and dataset in config.datasets
     )
     return list(dict.fromkeys(uses))
 
@@ -247,46 +218,33 @@ def query_use_faults(config: Config) -> Iterator[str]:
             )
 
 
-def _uses(config: Config, experiment: ExperimentConfig) -> Iterator[tuple[str, str, str]]:
+def _uses(config: Config, name: str) -> Iterator[tuple[str, str | None, str]]:
+    """Yield the keys behind an experiment whose data sets train, choose or tune, these, and what they must not do."""
+    experiment = config.experiments[name]
     source = trained_on(config, experiment.dataset)
-    trains = set(experiment.regimes) - {"zero-shot"}
-    if source != experiment.dataset and trains:
+    if source != experiment.dataset and set(experiment.regimes) - {"zero-shot"}:
         yield f"datasets.{experiment.dataset}.train_on", source, "train"
-    for model in with_starts(config, experiment.models):
-        yield from _uses_of_model(config, model)
-    runs = [(name, experiment.dataset) for name in first_stages_of(experiment)]
-    if trains:
-        runs.append((training_candidates(config, experiment.dataset, experiment.candidates), source))
-    for first_stage, searched in dict.fromkeys(runs):
-        yield from _uses_of_first_stage(config, first_stage, searched)
-
-
-def _uses_of_model(config: Config, name: str) -> Iterator[tuple[str, str, str]]:
-    model = config.models[name]
-    if model.select_on is not None:
-        yield f"models.{name}.select_on.dataset", model.select_on.dataset, "choose a model"
-        yield from _uses_of_first_stage(config, model.select_on.candidates, model.select_on.dataset)
-    for task in model.tasks:
-        predictor = getattr(config.objectives.get(task.objective), "predictor", None)
-        if predictor in config.predictors:
-            taught = f"teach the predictor that {name} learns from"
-            yield f"predictors.{predictor}.dataset", config.predictors[predictor].dataset, taught
-
-
-def _uses_of_first_stage(config: Config, name: str, searched: str) -> Iterator[tuple[str, str, str]]:
-    """Yield what a first stage's run of a data set's queries comes from: what is tested, trains or chooses."""
-    for searching in dict.fromkeys([ranked_stage(config, name), name]):
-        stage = config.first_stages.get(searching)
-        if stage is None:
-            continue
-        if stage.tuned_on is not None:
-            yield f"first_stages.{searching}.tuned_on", stage.tuned_on, "choose parameters"
-        for role, weights in (("index", stage.index), ("query_weights", stage.query_weights)):
-            weighting = config.term_weights.get(weights or "")
-            if weighting is not None and weighting.same_as is not None:
-                weighting = config.term_weights.get(weighting.same_as)
-            if weighting is None or weighting.model not in TRAINED or weighting.dataset is None:
-                continue
-            # Weights of a data set's own queries were learned on its other folds.
-            if not (role == "query_weights" and weighting.dataset == searched):
-                yield f"first_stages.{searching}.{role}", weighting.dataset, f"teach the weights of {weights}"
+    for section, needed in reached(config, [("experiments", name)]):
+        where = f"{section}.{needed}"
+        match section:
+            case "models":
+                model = config.models[needed]
+                if model.select_on is not None:
+                    yield f"{where}.select_on.dataset", model.select_on.dataset, "choose a model"
+                for task in model.tasks:
+                    predictor = getattr(config.objectives.get(task.objective), "predictor", None)
+                    if predictor in config.predictors:
+                        taught = f"teach the predictor that {needed} learns from"
+                        yield f"predictors.{predictor}.dataset", config.predictors[predictor].dataset, taught
+            case "first_stages":
+                stage = config.first_stages[needed]
+                yield f"{where}.tuned_on", stage.tuned_on, "choose parameters"
+                for role, weights in (("index", stage.index), ("query_weights", stage.query_weights)):
+                    weighting = config.term_weights.get(weights or "")
+                    if weighting is not None and weighting.same_as is not None:
+                        weighting = config.term_weights.get(weighting.same_as)
+                    if weighting is None or weighting.model not in TRAINED:
+                        continue
+                    # Weights of a data set's own queries were learned on its other folds.
+                    if not (role == "query_weights" and weighting.dataset == experiment.dataset):
+                        yield f"{where}.{role}", weighting.dataset, f"teach the weights of {weights}"

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.base import DISPLAYED, deep_merge, explain, listing_error
-from irpretrain.config.consistency import NAMED, cross_faults
+from irpretrain.config.consistency import cross_faults
 from irpretrain.config.papers import fill_objective, read_preset, read_recipe
-from irpretrain.config.root import Config
+from irpretrain.config.root import NAMED, Config
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.corpora.catalogue.completion import COMPLETED, complete, entries_of
 from irpretrain.corpora.formats.ir_datasets import PREFIX, corpus_identifier
@@ -292,8 +292,6 @@ def with_ir_datasets(given: dict[str, Any]) -> dict[str, Any]:
         ConfigError: ir_datasets has no such data set.
         SetupError: ir_datasets is not installed.
     """
-    if not _mentions_any(given):
-        return given
     result = copy.deepcopy(given)
     for section, key, target, *_ in COMPLETED:
         for name, entry in list(entries_of(result, section).items()):
@@ -304,19 +302,6 @@ def with_ir_datasets(given: dict[str, Any]) -> dict[str, Any]:
             if isinstance(holder, dict) and last in holder:
                 holder[last] = _named(holder[last], _adder(result, target, holder.get("dataset")))
     return result
-
-
-def _mentions_any(given: dict[str, Any]) -> bool:
-    parts: list[Any] = [given]
-    seen: set[int] = set()
-    while parts:
-        part = parts.pop()
-        if isinstance(part, str) and part.startswith(PREFIX):
-            return True
-        if isinstance(part, dict | list) and id(part) not in seen:
-            seen.add(id(part))
-            parts.extend([*part, *part.values()] if isinstance(part, dict) else part)
-    return False
 
 
 def entry_name(identifier: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_origin
 
 from pydantic import SerializeAsAny, field_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -191,3 +191,11 @@ class Config(Section):
             tuning = self.finetuning_of(model)
             changes |= {"max_length": tuning.max_length, "query_length": tuning.query_length}
         return self.reranking.model_copy(update=changes) if changes else self.reranking
+
+
+# Sections that map names to entries; those that the program fills in are called absent.
+NAMED = tuple(
+    name
+    for name, field in Config.model_fields.items()
+    if get_origin(field.annotation) is dict and not name.startswith("absent")
+)
