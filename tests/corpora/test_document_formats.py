@@ -136,7 +136,7 @@ def test_tsv_headers_that_cannot_be_used(tmp_path):
         list(tsv.DOCUMENTS.read(path, tsv.DOCUMENTS.options()))
     path.write_text("")
     assert list(tsv.DOCUMENTS.read(path, tsv.DOCUMENTS.options())) == []
-    with pytest.raises(ValueError, match="named twice"):
+    with pytest.raises(ValueError, match="id is listed twice"):
         tsv.DOCUMENTS.options(columns=["id", "id"])
 
 

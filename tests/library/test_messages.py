@@ -300,7 +300,7 @@ def test_nobody_is_told_to_leave_out_everything(tmp_path: Path) -> None:
             lambda: Collection([{"id": "a", "text": "b", 2: "x", None: 3}]),
             "document 0: 2 is unknown; known are",
         ),  # type: ignore[dict-item]
-        (lambda: Options(text={"fields": ["body", "body"]}), r"text\.fields: a field is named twice"),
+        (lambda: Options(text={"fields": ["body", "body"]}), r"text\.fields: body is listed twice"),
     ],
     ids=["number", "none", "long path", "long encoder", "list", "keys", "fields"],
 )

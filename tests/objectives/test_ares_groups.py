@@ -338,7 +338,7 @@ def test_a_predictor_must_be_there(tmp_path: Path) -> None:
             "predictor: simple has no use with agreement strict",
         ),
         ({"axioms": ["RANK"]}, "axioms: the predictor has its own"),
-        ({"agreement": "strict", "axioms": ["RANK", "RANK"]}, "axioms: names an axiom twice"),
+        ({"agreement": "strict", "axioms": ["RANK", "RANK"]}, "axioms: RANK is listed twice"),
         (
             {"agreement": "strict", "label": "probability", "threshold": 0.7},
             "label: probability needs a predictor",

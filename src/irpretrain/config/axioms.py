@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from irpretrain.config.base import Section, option
+from irpretrain.config.base import ONCE, Section, option
 from irpretrain.config.retrieval import Bm25Config
 from irpretrain.text.stop_words import StopList
 
@@ -115,7 +115,7 @@ class PredictorConfig(Section):
         "Negative queries (table 2). I: any pseudo-query of the document. II: by softmax(1 "
         "/ RANK). III: as I, for documents with a pseudo-query of RANK 1. IV: RANK up to 5.",
     )
-    axioms: list[Axiom] = option(list(AXIOMS), "Features.", min_length=1)
+    axioms: Annotated[list[Axiom], ONCE] = option(list(AXIOMS), "Features.", min_length=1)
     model: Literal["boosted", "forest"] = option(
         "boosted", "XGBoost's boosted trees (paper) or random forest (released loader)."
     )
@@ -124,12 +124,6 @@ class PredictorConfig(Section):
         "Seeds; the model of the first one is used.",
         min_length=1,
     )
-
-    @model_validator(mode="after")
-    def _check_axioms(self) -> PredictorConfig:
-        if len(set(self.axioms)) < len(self.axioms):
-            raise ValueError("axioms: names an axiom twice")
-        return self
 
 
 # Random pairs of pseudo-queries of each document in a diagnosis: as many as ARES's released loader takes.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import reprlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from types import NoneType
 from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from irpretrain.errors import ConfigError, cli_or_api, did_you_mean, instead_of
 
@@ -45,6 +46,16 @@ def option(
     if not decides:
         extra["decides"] = False
     return Field(**start, description=description, json_schema_extra=extra or None, **others)
+
+
+def _listed_once(values: list[Any]) -> list[Any]:
+    if twice := [value for value, number in Counter(values).items() if number > 1]:
+        raise ValueError(f"{twice[0]} is listed twice; list each once")
+    return values
+
+
+# For the type of a list that has each value once.
+ONCE = AfterValidator(_listed_once)
 
 
 def deciding(section: BaseModel, values: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from irpretrain.config.model_consistency import (
     view_faults,
     weighting_name_faults,
 )
-from irpretrain.config.names import listed_twice, reference_faults
+from irpretrain.config.names import reference_faults
 from irpretrain.config.papers import papers_with_depths
 from irpretrain.config.references import names_under
 from irpretrain.config.retrieval import TF_INDEX
@@ -124,7 +124,6 @@ def cross_faults(config: Config) -> Iterator[str]:
         for name in getattr(config, section):
             if not NAME.fullmatch(name):
                 yield f"{section}.{name}: names are lower-case words joined by hyphens, such as squad-dev"
-    yield from listed_twice("report.papers", config.report.papers)
     yield from reference_faults(config)
     for name, corpora in config.collections.items():
         if not corpora:

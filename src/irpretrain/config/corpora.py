@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.base import Section, option
@@ -215,6 +215,9 @@ def check_measures(given: Any) -> Any:
     return next(iter(names)) if isinstance(given, str) else list(names)
 
 
+Measure = Annotated[str, AfterValidator(check_measures)]
+Measures = Annotated[list[str], AfterValidator(check_measures)]
+
 # One to train, one to validate, one to test.
 FEWEST_FOLDS = 3
 
@@ -255,13 +258,13 @@ class DatasetConfig(Section):
         "Key of the data set that fine-tunes models for this one: its first fold validates, "
         "the others train. null: cross-validation here.",
     )
-    measures: list[str] = option(
+    measures: Measures = option(
         ["nDCG@10", "RR@10"],
         "Measures, in ir_measures' or trec_eval's notation. None may look deeper than rankings are long: "
         "`retrieval.depth`, and `reranking.depth` where models re-rank.",
         min_length=1,
     )
-    validation_measure: str = option("nDCG@20", "Measure that decides on validation folds.")
+    validation_measure: Measure = option("nDCG@20", "Measure that decides on validation folds.")
     queries_are_documents: bool = option(
         False,
         "Each query is the document of its own identifier (ArguAna, Quora): drop that document from rankings and "
@@ -273,8 +276,3 @@ class DatasetConfig(Section):
     def by_answers(self) -> bool:
         """Whether what is retrieved is judged by the answers that it holds."""
         return format_of("judgements", self.qrels.format).gives_answers
-
-    @field_validator("measures", "validation_measure")
-    @classmethod
-    def _check_measures(cls, given: Any) -> Any:
-        return check_measures(given)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from irpretrain.config.base import Section, option
-from irpretrain.config.corpora import ENTRY, FileConfig, check_measures
+from irpretrain.config.base import ONCE, Section, option
+from irpretrain.config.corpora import ENTRY, FileConfig, Measure
 from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.papers import known_papers
 from irpretrain.config.pretraining import TaskConfig
@@ -22,16 +22,8 @@ class SelectionConfig(Section):
     """Held-out queries that choose among a model's snapshots. Test queries are refused here."""
 
     dataset: str = option(..., "Key of the data set.")
-    measure: str = option(
-        "nDCG@20",
-        "Measure whose best mean decides.",
-    )
+    measure: Measure = option("nDCG@20", "Measure whose best mean decides.")
     candidates: str = option("bm25", "First stage to re-rank: bm25, ql, or a key of `first_stages`.")
-
-    @field_validator("measure")
-    @classmethod
-    def _check_measure(cls, given: Any) -> Any:
-        return check_measures(given)
 
 
 class ModelConfig(Section):
@@ -123,7 +115,7 @@ class AbsenceConfig(Section):
 class ReportConfig(Section):
     """Tables, figures and the report."""
 
-    papers: list[Paper] = option(
+    papers: Annotated[list[Paper], ONCE] = option(
         description="Papers whose tables and figures are built; each is also a target (`snakemake php`).",
         default_factory=list,
     )

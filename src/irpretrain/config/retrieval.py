@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.base import Section, option
-from irpretrain.config.corpora import ENTRY, FileConfig, check_measures
+from irpretrain.config.corpora import ENTRY, FileConfig, Measure
 from irpretrain.config.training import ComputeConfig, SequenceConfig
 from irpretrain.corpora.registry import Kind
 
@@ -64,7 +64,7 @@ Smoothing = Annotated[float, Field(gt=0, le=1)]
 class SweepConfig(Section):
     """The parameter grid for tuning a first stage."""
 
-    measure: str = option("RR@10", "Measure whose best mean decides.")
+    measure: Measure = option("RR@10", "Measure whose best mean decides.")
     k1: list[K1] = option([0.6, 0.9, 1.2, 2.0, 4.0, 7.0, 10.0, 14.0, 18.0], "Of BM25.", min_length=1)
     b: list[B] = option([0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0], "Of BM25.", min_length=1)
     mu: list[Mu] = option(
@@ -77,11 +77,6 @@ class SweepConfig(Section):
         "Of query likelihood (Jelinek-Mercer).",
         min_length=1,
     )
-
-    @field_validator("measure")
-    @classmethod
-    def _check_measure(cls, given: str) -> str:
-        return str(check_measures(given))
 
     @field_validator("k1", "b", "mu", "smoothing")
     @classmethod

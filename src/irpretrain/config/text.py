@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
-from irpretrain.config.base import Section, option
+from irpretrain.config.base import ONCE, Section, option
 from irpretrain.text.languages import ENGLISH, read_languages, unknown_language
 from irpretrain.text.words import WordKind, word_kind
 
@@ -25,7 +25,7 @@ class TextConfig(Section):
     words: Literal["alphanumeric", "letters"] = option(
         ..., "A word is a run of letters and digits, or of letters alone; always lower-cased."
     )
-    fields: list[Literal["url", "title", "body"]] = option(
+    fields: Annotated[list[Literal["url", "title", "body"]], ONCE] = option(
         ["title", "body"], "Fields of a document's text, in this order.", min_length=1
     )
     separator: str = option(". ", "Text between two non-empty fields.")
@@ -44,13 +44,6 @@ class TextConfig(Section):
         if name != ENGLISH and name not in read_languages():
             raise ValueError(unknown_language(name))
         return name
-
-    @field_validator("fields")
-    @classmethod
-    def _check_fields(cls, fields: list[str]) -> list[str]:
-        if len(set(fields)) < len(fields):
-            raise ValueError("a field is named twice")
-        return fields
 
     @model_serializer(mode="wrap")
     def _leave_out_english(self, values_of: SerializerFunctionWrapHandler) -> dict[str, Any]:

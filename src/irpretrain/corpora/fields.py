@@ -5,9 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator
-
-from irpretrain.config.base import Section, option
+from irpretrain.config.base import ONCE, Section, option
 from irpretrain.corpora import checked
 from irpretrain.corpora.characters import displayed_names, identifier_fault
 from irpretrain.corpora.files import FieldLine, Line, read_lines, split_fields
@@ -17,14 +15,8 @@ from irpretrain.errors import InputError, cli_or_api, instead_of
 # Tab-separated rows with named columns: shared by documents, topics and judgements.
 
 
-def _check_names(columns: list[str]) -> list[str]:
-    if len(set(columns)) < len(columns):
-        raise ValueError("a column is named twice")
-    return columns
-
-
-# Type of an option that names the columns of a file in order, each once.
-ColumnNames = Annotated[list[str], AfterValidator(_check_names)]
+# Type of an option that names the columns of a file in order.
+ColumnNames = Annotated[list[str], ONCE]
 
 
 def repeated_names(names: Sequence[str]) -> list[str]:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 from pydantic import model_validator
 
 from irpretrain.config.axioms import AXIOMS, Axiom
-from irpretrain.config.base import option
+from irpretrain.config.base import ONCE, option
 from irpretrain.config.objectives import PresetOptions
 from irpretrain.contracts import DOCUMENTS
 from irpretrain.errors import ConfigError
@@ -46,7 +46,7 @@ class AresOptions(PresetOptions):
         "Prefer a predictor's choice; or keep pairs on which all axioms with a preference agree.",
     )
     predictor: str | None = option(None, "Key of `predictors`; null with agreement strict.")
-    axioms: list[Axiom] | None = option(
+    axioms: Annotated[list[Axiom], ONCE] | None = option(
         None,
         "With agreement strict: the axioms that must agree; null: all nine.",
         min_length=1,
@@ -90,8 +90,6 @@ class AresOptions(PresetOptions):
         if (self.label == "probability") != (self.threshold is not None):
             fault = "is missing" if self.threshold is None else "has no use with label class"
             raise ValueError(f"threshold: {fault}; give label probability and a threshold, or neither")
-        if self.axioms is not None and len(set(self.axioms)) < len(self.axioms):
-            raise ValueError("axioms: names an axiom twice")
         return self
 
 
