@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig, FileConfig
 from irpretrain.config.root import Config
+from irpretrain.config.text import EncoderConfig
 from irpretrain.config.usage import (
     Entries,
     collections_with_vectors,
@@ -84,7 +85,7 @@ def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedF
         for part, section in task.files.items():
             yield _topics(f"downstream_tasks.{name}.questions.{part}.path", section)
     for key, encoder in encoders_in(config, entries).items():
-        check = partial(_check_model, check_encoder_files, (encoder, longest_sequences(config, key), key))
+        check = partial(_check_model, partial(_check_encoder, config, encoder, key))
         yield UsedFiles(f"{key}.path", [encoder.path], "encoder", (), check)
     for name, index in among("indexes"):
         if index.type == "expansion":
@@ -95,7 +96,7 @@ def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedF
             yield UsedFiles(f"word_vectors.files.{name}", vectors, "records", (), _check_files)
     for name, model in among("models"):
         if model.cross_encoder is not None:
-            check = partial(_check_model, check_reranker_files, ())
+            check = partial(_check_model, check_reranker_files)
             yield UsedFiles(f"models.{name}.cross_encoder", [model.cross_encoder], "encoder", (), check)
 
 
@@ -111,7 +112,7 @@ def check_sources(config: Config, manifest: Manifest) -> None:
             if not _is_file(encoder.path, manifest):
                 installed = installed_path(manifest.asset(str(resolve(encoder.path)[1])))
                 if installed is not None:  # else the stage that copies from the package reports it
-                    check_encoder_files(installed, encoder, longest_sequences(config, key), key)
+                    _check_encoder(config, encoder, key, installed)
     _refuse(f"Some sources cannot be used; paths are relative to {Path.cwd()}", faults)
 
 
@@ -200,11 +201,15 @@ def _check_files(paths: Sequence[str], suffixes: Sequence[str] = ()) -> None:
     _check_usable(given_files(paths, suffixes))
 
 
-def _check_model(check: Callable[..., None], arguments: Sequence[Any], paths: Sequence[str]) -> None:
+def _check_encoder(config: Config, encoder: EncoderConfig, key: str, folder: str | Path) -> None:
+    check_encoder_files(folder, encoder, longest_sequences(config, key), key)
+
+
+def _check_model(check: Callable[[str], None], paths: Sequence[str]) -> None:
     for path in paths:
         folder = Path(path)
         _check_usable([folder, *(sorted(folder.rglob("*")) if os.path.isdir(folder) else ())])
-        check(path, *arguments)
+        check(path)
 
 
 def _check_usable(paths: Iterable[str | Path]) -> None:
