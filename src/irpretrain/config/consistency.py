@@ -59,9 +59,6 @@ def predictor_faults(config: Config, name: str, predictor: PredictorConfig) -> I
         )
 
 
-# Faults of tasks beside retrieval that span sections.
-
-
 def downstream_faults(config: Config) -> Iterator[str]:
     """Yield the faults between sections `downstream` and `models`."""
     for name, section in active_downstream(config).items():
@@ -109,10 +106,6 @@ def answer_faults(config: Config) -> Iterator[str]:
                     f"{section}.{name}.{key}: {dataset} judges by answers what is retrieved, so it can only be tested "
                     "on; name a data set with judgements"
                 )
-
-
-# Every fault that spans sections: names that lead nowhere, models that start from each other, too many folds or
-# shots, test queries that have a part in training.
 
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

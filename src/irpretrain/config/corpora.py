@@ -49,9 +49,6 @@ class MalformedConfig(Section):
         return given
 
 
-# Sections `corpora`, `collections` and `datasets`: what is read.
-
-
 ENTRY = "Filled in by the program: the entry of resources/datasets."
 Path = Annotated[str, Field(min_length=1)]
 Expected = Annotated[int, Field(ge=1)]

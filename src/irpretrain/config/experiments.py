@@ -124,9 +124,6 @@ class ReportConfig(Section):
     )
 
 
-# Section `attributions`: pages that show which words the scores of a document come from (ARES, Figure 4).
-
-
 # First stage whose run the models of a page re-rank: it gives the ranks of documents, as in ARES's Figure 4.
 ATTRIBUTED_CANDIDATES = "bm25"
 

@@ -91,9 +91,6 @@ def missing_runs(
             yield f"{where}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}{instead}"
 
 
-# Faults of experiments that span sections.
-
-
 REGIMES = ("zero-shot", "full", "few-shot-<n>")
 
 

@@ -71,9 +71,6 @@ def needs(options: Any) -> frozenset[str]:
     return names
 
 
-# Options that several objectives share.
-
-
 class PresetOptions(Section):
     """Options of an objective of one type whose keys a preset fills, so that `Options(preset="paper")` is whole."""
 

@@ -121,10 +121,6 @@ def check_paper(path: Path, paper: str) -> None:
         )
 
 
-# What papers print in tables of another form: axioms and predictors (ARES), and re-ranking at several depths (DeepCT,
-# table 4).
-
-
 # What a paper prints of axioms and preference predictors (ARES): AUC by setting, and shares of rank intervals.
 
 

@@ -75,9 +75,6 @@ class EncoderConfig(Section):
         return {"label": given["path"], **given} if isinstance(given, dict) and "path" in given else given
 
 
-# Section `graph`: how a collection becomes the See Also graph and the hyperlink graph.
-
-
 class GraphConfig(Section):
     """Links between a collection's documents; definitions in docs/methods/wikipedia-graph.md."""
 

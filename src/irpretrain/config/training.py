@@ -8,8 +8,6 @@ from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
 
-# Keys `compute`: on what a stage computes, how exactly, and in how many processes.
-
 Packing = Literal["auto", "on", "off"]
 
 
@@ -115,9 +113,6 @@ class SharedComputeConfig(TrainingComputeConfig):
             f"{what} {items} is less than the {self.process_count} processes that share a step (compute.gpus or "
             f"compute.processes); raise it, or lower these"
         )
-
-
-# What pre-training and fine-tuning share: losses, optimisation, masking, lengths of sequences.
 
 
 Loss = Literal["hinge", "pair-softmax", "listwise"]

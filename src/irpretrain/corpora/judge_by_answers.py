@@ -49,9 +49,6 @@ def has_words(text: str) -> bool:
     return _WORD.search(text) is not None
 
 
-# A test collection whose judgements follow from answers: its questions, before anything is retrieved for them.
-
-
 def prepare_questions(
     dataset: DatasetConfig,
     questions_source: Sources,
