@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from irpretrain.config.base import Section
 from irpretrain.config.corpora import folds_fault
 from irpretrain.config.depths import measure_faults
 from irpretrain.config.model_consistency import (
@@ -17,16 +18,18 @@ from irpretrain.config.model_consistency import (
     view_faults,
     weighting_name_faults,
 )
-from irpretrain.config.names import reference_faults
-from irpretrain.config.papers import papers_with_depths
-from irpretrain.config.references import names_under
+from irpretrain.config.names import listed_twice, unknown_names
+from irpretrain.config.papers import papers_with_depths, show_term_weights
+from irpretrain.config.references import REFERENCES, WEIGHTS_OF_QUERIES, names_under
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.root import NAMED, Config
 from irpretrain.config.term_weights import TRAINED
 from irpretrain.config.usage import (
     active_downstream,
     active_experiments,
+    first_stage_names,
     hides_depths,
+    index_names,
     is_reported,
     needs_folds,
     reached,
@@ -166,6 +169,35 @@ def dataset_faults(config: Config, name: str, dataset: DatasetConfig) -> Iterato
             f"{where}.queries_are_documents: corpora.{dataset.corpus}.passage_words cuts documents into passages "
             "<id>#<n>, none of which has a query's identifier, so none would be dropped; leave one of the two out"
         )
+
+
+def reference_faults(config: Config, only: str | None = None) -> Iterator[str]:
+    """Yield the names that lead nowhere, and those that stand twice in one list; of `only` all entries count."""
+    used = set(used_entries(config))
+    if only is not None or show_term_weights(config.report.papers):
+        used |= {("term_weight_pages", name) for name in config.term_weight_pages}
+    for section, key, target, if_used, _ in REFERENCES:
+        given = getattr(config, section)
+        entries: Mapping[str, Any] = {"": given} if isinstance(given, Section) else given
+        for entry, described in entries.items() if only in (None, section) else ():
+            if not if_used or (section, entry) in used:
+                where = ".".join(filter(None, (section, entry, key)))
+                names = names_under(described, key)
+                if key == "start":  # of a model, also the encoder
+                    names = [name for name in names if name != "encoder"]
+                yield from unknown_names(where, names, _names_of(config, target), target)
+                if key != "tasks.objective":  # a task may be learned twice, with other weights
+                    yield from listed_twice(where, names)
+
+
+def _names_of(config: Config, target: str) -> list[str]:
+    if target == "first_stages":
+        return first_stage_names(config)
+    if target == "indexes":
+        return index_names(config)
+    if target == WEIGHTS_OF_QUERIES:
+        return [name for name, weighting in config.term_weights.items() if weighting.kind == "queries"]
+    return list(getattr(config, target))
 
 
 # Which queries have a part in a result beside those that it is measured on: they train, choose or tune.

@@ -1,19 +1,11 @@
-"""Faults of names: one that leads nowhere, one that stands twice in a list."""
+"""Faults of lists of names: one that leads nowhere, one that stands there twice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
 
-from irpretrain.config.base import Section
-from irpretrain.config.papers import show_term_weights
-from irpretrain.config.references import REFERENCES, WEIGHTS_OF_QUERIES, names_under
-from irpretrain.config.usage import first_stage_names, index_names, used_entries
 from irpretrain.corpora.catalogue.read import SECTIONS, read_catalogue
 from irpretrain.errors import instead_of
-
-if TYPE_CHECKING:
-    from irpretrain.config.root import Config
 
 
 def unknown_names(where: str, names: Iterable[str], existing: Iterable[str], section: str) -> Iterator[str]:
@@ -51,32 +43,3 @@ def _in_the_catalogue(section: str) -> list[str]:
     if section not in SECTIONS:
         return []
     return [name for entry in read_catalogue().values() for name in getattr(entry, section)]
-
-
-def reference_faults(config: Config, only: str | None = None) -> Iterator[str]:
-    """Yield the names that lead nowhere, and those that stand twice in one list; of `only` all entries count."""
-    used = set(used_entries(config))
-    if only is not None or show_term_weights(config.report.papers):
-        used |= {("term_weight_pages", name) for name in config.term_weight_pages}
-    for section, key, target, if_used, _ in REFERENCES:
-        given = getattr(config, section)
-        entries: Mapping[str, Any] = {"": given} if isinstance(given, Section) else given
-        for entry, described in entries.items() if only in (None, section) else ():
-            if not if_used or (section, entry) in used:
-                where = ".".join(filter(None, (section, entry, key)))
-                names = names_under(described, key)
-                if key == "start":  # of a model, also the encoder
-                    names = [name for name in names if name != "encoder"]
-                yield from unknown_names(where, names, _names_of(config, target), target)
-                if key != "tasks.objective":  # a task may be learned twice, with other weights
-                    yield from listed_twice(where, names)
-
-
-def _names_of(config: Config, target: str) -> list[str]:
-    if target == "first_stages":
-        return first_stage_names(config)
-    if target == "indexes":
-        return index_names(config)
-    if target == WEIGHTS_OF_QUERIES:
-        return [name for name, weighting in config.term_weights.items() if weighting.kind == "queries"]
-    return list(getattr(config, target))

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from irpretrain.config import Config
+from irpretrain.config.consistency import reference_faults
 from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig, Paper
-from irpretrain.config.names import reference_faults
 from irpretrain.config.papers import known_papers, printed_rank_shares
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.usage import (
