@@ -10,7 +10,7 @@ from base_config import configuration
 from irpretrain.config.usage import active_experiments, used
 from irpretrain.corpora.catalogue.absence import without_absent
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.corpora.sources import check_sources
+from irpretrain.corpora.sources import check_sources, used_files
 from irpretrain.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -95,6 +95,20 @@ def test_a_corpus_for_pre_training_may_be_missing_too(tmp_path, monkeypatch):
     assert without_absent(config).absent["marco"].reason.startswith(f"{DOCUMENTS} is missing")
     touch(DOCUMENTS)
     assert without_absent(config) is config
+
+
+def test_what_a_diagnosis_or_a_figure_alone_shows_is_used(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = configuration(
+        collections={"marco": ["msmarco"]},
+        models={"marco": {"collection": "marco", "tasks": [{"objective": "rop"}]}},
+        diagnoses={"alone": {"collection": "pretraining", "models": ["marco"]}},
+        indexes={"asked": {"type": "expansion", "path": "asked.tsv"}},
+        weight_distributions={"alone": {"label": "x", "corpora": ["squad-dev"], "weightings": ["asked"]}},
+    )
+    assert "msmarco" in used(config, "corpora")
+    assert "indexes.asked.path" in [files.key for files in used_files(config)]
+    assert "alone" not in without_absent(config).diagnoses
 
 
 def test_a_file_that_the_configuration_names_itself_is_no_absence(tmp_path, monkeypatch):
