@@ -121,7 +121,7 @@ class CrossEncoderModel(SavedHubModel):
         self.mlm_head = mlm_head
         self.cedr: CedrKnrmHead | None = None
         self.tokenizer_directory = tokenizer_directory
-        self._takes_types = self.bert is not None or takes_types(classifier, tokenizer_directory)
+        self._takes_types = takes_types(classifier, tokenizer_directory)
         if self._takes_types:
             check_types(classifier, tokenizer_directory)
         use_fast_linear(self)
@@ -230,6 +230,8 @@ class CrossEncoderModel(SavedHubModel):
         """
         bert, host_types = self.bert, token_type_ids
         token_type_ids = to_device(token_type_ids, input_ids.device)
+        if not self._takes_types:  # transformers then gives a BERT the type 0 throughout
+            token_type_ids = torch.zeros_like(token_type_ids)
         if bert is None:
             scores, chosen = self._of_another_family(input_ids, token_type_ids, attention_mask, masked)
         elif self.cedr is None:

@@ -17,13 +17,13 @@ from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.randomness import generator
 from irpretrain.models.encoder_files import WEIGHTS, read_config
-from irpretrain.text.word_pieces import VOCABULARIES, check_json_files
+from irpretrain.text.word_pieces import TOKENIZER_JSON, VOCABULARIES, check_json_files
 
 if TYPE_CHECKING:
     from transformers import BertModel
 
 
-TOKENIZER_FILES = (*VOCABULARIES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json")
+TOKENIZER_FILES = sorted({*VOCABULARIES, *TOKENIZER_JSON, "merges.txt"})
 DEVIATION = 0.02
 
 

@@ -167,8 +167,18 @@ def check_types(network: Any, directory: Path) -> None:
         )
 
 
+# Two tokenizers of one vocabulary cut it differently if they differ in letter case, accents, ideographs, marks, or a
+# word without a space before it.
+PROBE = "BAD Café, 東京 a-bad"
+
+
 def load_tokenizer(directory: Path) -> Any:
-    """Return transformers' tokenizer of a directory; InputError where there is none of the tokenizers library."""
+    """Return transformers' tokenizer of a directory.
+
+    Raises:
+        InputError: there is none of the tokenizers library, or tokenizer.json, by which texts are cut for training,
+            contradicts it.
+    """
     from transformers import AutoTokenizer
 
     if not any((directory / name).is_file() for name in VOCABULARIES):
@@ -178,4 +188,23 @@ def load_tokenizer(directory: Path) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     if getattr(tokenizer, "backend_tokenizer", None) is None:
         raise InputError(directory, "the tokenizer is not one of the tokenizers library", remedy=REMEDY)
+    if (directory / "tokenizer.json").is_file():
+        _refuse_two_readings(directory, tokenizer.backend_tokenizer)
     return tokenizer
+
+
+def _refuse_two_readings(directory: Path, made: Tokenizer) -> None:
+    encodings = []
+    for backend in (tokenizer_backend(directory), made):
+        backend.no_truncation()
+        backend.no_padding()
+        check_special_tokens(backend.encode("a"), backend, directory)
+        encoding = backend.encode(PROBE, PROBE)
+        encodings.append((encoding.tokens, encoding.ids, encoding.type_ids))
+    if encodings[0] != encodings[1]:
+        raise InputError(
+            directory,
+            f"tokenizer.json and tokenizer_config.json, which transformers follows, cut {PROBE!r} in different ways",
+            remedy="Make do_lower_case, strip_accents and the other rules of both files equal, as the encoder was "
+            "trained.",
+        )
