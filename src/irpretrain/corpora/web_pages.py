@@ -33,6 +33,8 @@ _NAMES = {
 # How gzip and zlib begin.
 _PACKED = re.compile(rb"\x1f\x8b|\x78[\x01\x5e\x9c\xda]")
 _AT_ONCE = 1 << 16
+# Bytes that no text has in an encoding of the web, and that whatever is packed has.
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 # Bytes of a page in which it may name its encoding itself.
 BEGINNING = 2048
@@ -53,7 +55,10 @@ _SPACED = frozenset({"td", "th", "img", "input"})
 _SPACES = re.compile(r"[^\S\n]+")
 _LINES = re.compile(r"\s*\n\s*")
 _CONTENT_TYPE = re.compile(rb"^content-type:[ \t]*([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
-_ENCODING = re.compile(rb"^(content|transfer)-encoding:[ \t]*([A-Za-z0-9-]*)", re.IGNORECASE | re.MULTILINE)
+# A line that begins with white space continues the one above (RFC 9112, 5.2).
+_ENCODING = re.compile(
+    rb"^(content|transfer)-encoding[ \t]*:([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)", re.IGNORECASE | re.MULTILINE
+)
 
 # Content encodings that the standard library does not read; names that are none, such as utf-8, are ignored.
 _NOT_UNPACKED = frozenset({"br", "compress", "x-compress", "zstd"})
@@ -157,13 +162,21 @@ def unpacked(headers: bytes, content: bytes, longest: int, is_cut: bool = False)
         zlib.error: what is packed is damaged, or ends early.
         BrokenChunksError: a chunk is not as long as its size says, or the last one is missing.
     """
-    encodings = {name.lower(): value.decode("ascii").lower() for name, value in _ENCODING.findall(headers)}
-    if encodings.get(b"transfer") == "chunked":
+    transfer, packed = (_codings(headers, name) for name in (b"transfer", b"content"))
+    if "chunked" in transfer:
         content = _joined_chunks(content, is_cut)
-    packed = encodings.get(b"content", "")
-    if packed in ("gzip", "x-gzip", "deflate"):
-        return _unzipped(content, longest)
-    return packed if packed in _NOT_UNPACKED else content
+    for coding in reversed([*packed, *transfer]):  # the last one was applied last (RFC 9110, 8.4)
+        if coding in ("gzip", "x-gzip", "deflate"):
+            content = _unzipped(content, longest, coding == "deflate")
+        elif coding in _NOT_UNPACKED:
+            return coding
+    return content
+
+
+def _codings(headers: bytes, of: bytes) -> list[str]:
+    """Return the names in all headers of content or transfer encoding, in their order."""
+    values = (value for name, value in _ENCODING.findall(headers) if name.lower() == of)
+    return b",".join(values).decode("ascii", "replace").lower().replace(",", " ").split()
 
 
 def _joined_chunks(content: bytes, is_cut: bool) -> bytes:
@@ -187,23 +200,40 @@ def _joined_chunks(content: bytes, is_cut: bool) -> bytes:
     return bytes(joined) if at else content
 
 
-def _unzipped(content: bytes, longest: int) -> bytes:
-    """Return what gzip or deflate (with zlib's header) has packed; zlib.error where that is damaged or ends early."""
-    # Content that is not packed stays as it is.
-    unpacker, text = zlib.decompressobj(zlib.MAX_WBITS | 32), bytearray()
+def _unzipped(content: bytes, longest: int, is_deflate: bool) -> bytes:
+    """Return what gzip or deflate has packed; zlib.error where that is damaged or ends early.
+
+    Content that is not packed stays as it is.
+    """
     is_packed = bool(_PACKED.match(content))
-    for start in range(0, len(content), _AT_ONCE):
-        try:
-            text += unpacker.decompress(content[start : start + _AT_ONCE], longest + 1 - len(text))
-        except zlib.error:
-            if text or is_packed:
-                raise
-            return content
-        if len(text) > longest or unpacker.eof:
+    if not is_packed:
+        return _inflated(content, longest) if is_deflate else content
+    text, at = bytearray(), 0
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    while at < len(content):
+        text += unpacker.decompress(content[at : at + _AT_ONCE], longest + 1 - len(text))
+        at = min(at + _AT_ONCE, len(content)) - len(unpacker.unused_data)
+        if len(text) > longest:
             return bytes(text)
-    if text or is_packed:
+        if unpacker.eof:
+            if not content.startswith(b"\x1f\x8b", at):
+                return bytes(text)
+            unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)  # the next member of a gzip file
+    raise zlib.error("the packed content ends early")
+
+
+def _inflated(content: bytes, longest: int) -> bytes:
+    """Return what deflate without zlib's header has packed, as old servers send it; any other content as it is."""
+    if not _CONTROL.search(content):  # some texts begin like a stream
+        return content
+    unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        text = unpacker.decompress(content, longest + 1)
+    except zlib.error:
+        return content
+    if not unpacker.eof and len(text) <= longest:
         raise zlib.error("the packed content ends early")
-    return content
+    return text
 
 
 def page(
