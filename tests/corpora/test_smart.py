@@ -94,3 +94,12 @@ def test_shares_partition_the_documents(tmp_path: Path, monkeypatch: pytest.Monk
         for record in smart.DOCUMENTS.read(tmp_path / "file", smart.DOCUMENTS.options(), Share(number, 2))
     ]
     assert sorted(record.position for record in found) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("mark", [".W text", ".w", " .W", "\t.T text"])
+def test_the_mark_of_a_field_stands_alone_on_its_line(tmp_path: Path, mark: str) -> None:
+    (tmp_path / "f").write_text(f".I 1\n.A\nA. Author\n{mark}\nb\n.I 2\n.W\n.5 mg\n.What\n. w\n")
+    first, second = smart.DOCUMENTS.read(tmp_path / "f", smart.DOCUMENTS.options())
+    assert isinstance(first, Malformed)
+    assert isinstance(second, Document)
+    assert (first.line, second.body) == (1, ".5 mg\n.What\n. w")

@@ -282,3 +282,11 @@ def test_fields_of_one_meaning(tmp_path):
     ]
     options = json_files.TOPICS.options(id_field="id", text_field="text")
     assert next(iter(json_files.TOPICS.read(path, options))) == Query(0, "1", "a", 1)
+
+
+@pytest.mark.parametrize("other", ["<concepts> a\nb", "<URL>http://a.b", "  <time-frame> 1990"])
+def test_a_part_that_is_not_closed_ends_at_any_tag_that_begins_a_line(tmp_path, other):
+    text = f"<top>\n<num> Number: 1\n<title>\n<b>sour</b>\n<br>fruit <x> of\n{other}\n<desc> Description:\nd\n</top>"
+    (tmp_path / "topics.txt").write_text(text)
+    [found] = trec.read_topics(tmp_path / "topics.txt", trec.TrecTopicOptions())
+    assert found.text == "sour fruit of"

@@ -331,3 +331,16 @@ def test_cdata_is_text(tmp_path):
     (found,) = read(tmp_path / "a", TrectextDocumentOptions())
     assert (found.document_id, found.title) == ("x", "a &amp; b")
     assert found.body == "apples <P> & &blank; and & \nmore"
+
+
+def test_a_title_tag_may_be_empty_before_one_that_has_text(tmp_path):
+    [found] = read_all(tmp_path, "<DOC><DOCNO>1</DOCNO><HEAD></HEAD>\n<HEAD>Pears</HEAD><TEXT>b</TEXT></DOC>")
+    assert (found.title, found.body) == ("Pears", "b")
+
+
+def test_a_title_beside_text_under_other_tags_is_counted(tmp_path):
+    text = "<DOC><DOCNO>1</DOCNO><TITLE>Pears</TITLE><ABSTRACT>Lost.</ABSTRACT></DOC>"
+    [found] = read_all(tmp_path, text)
+    assert (found.title, found.body, found.parts) == ("Pears", "", {BARE_TEXT: 1})
+    [found] = read_all(tmp_path, text.replace("Lost.", ""))
+    assert found.parts == {}

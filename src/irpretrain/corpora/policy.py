@@ -239,9 +239,11 @@ def empty_documents(shards: Iterable[Mapping[str, Any]]) -> DroppedRecords:
 
 
 def bare_texts(shards: Iterable[Mapping[str, Any]]) -> DroppedRecords:
-    """Return the loss of text that stands under no tag that is read, from the counts of a corpus' shards."""
+    """Return the loss of text that stands under no tag of a body, from the counts of a corpus' shards."""
     pairs = [(counts.get("parts", {}).get(BARE_TEXT, 0), counts.get("read", 0)) for counts in shards]
-    hint = "Text directly under <DOC> is read of documents without such a tag alone; put it into one."
+    hint = (
+        "Name its tags in body_tags; text directly under <DOC> is read of documents without such a tag alone."
+    )
     what = "documents have text outside body_tags, which is left out"
     return DroppedRecords(sum(lost for lost, _ in pairs), sum(read for _, read in pairs), what, hint=hint)
 

@@ -13,7 +13,7 @@ from irpretrain.corpora.characters import clean_text, identifier_fault
 from irpretrain.corpora.collection import UNIQUE_IDENTIFIERS, describe_location_in
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.corpora.file_lists import document_files
-from irpretrain.corpora.policy import RecordTally, no_documents, reported_reasons
+from irpretrain.corpora.policy import RecordTally, bare_texts, no_documents, reported_reasons
 from irpretrain.corpora.records import Document, Share
 from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.sources import document_row
@@ -134,9 +134,11 @@ def read_documents(path: str | Path, format: str | None = None, **options: Any) 
 
 
 def say_what_is_left_out(source: str, counts: Mapping[str, Any]) -> None:
-    """Say which records are no documents, from the counts of a `RecordTally`."""
+    """Say which records are no documents, and how many have text that is not read, from a `RecordTally`'s counts."""
     if reasons := reported_reasons([counts]):
         notice(source, f"left out: {reasons}")
+    if (loss := bare_texts([counts])).number:
+        notice(source, loss.warning())
 
 
 def document_rows(documents: Iterable[GivenDocument] | Mapping[str, str]) -> Iterator[dict[str, Any]]:

@@ -40,6 +40,9 @@ _MARK = re.compile(r"^\.(?:I(?![A-Za-z])(?P<identifier>.*)|(?P<field>[A-Z])[^\S\
 # What is the beginning of a record to a reader's eye, and none by the format: indented, or in a small letter.
 _NEARLY = re.compile(r"^(?:[^\S\n]+\.[Ii]|\.i)[^\S\n]+\S+[^\S\n]*$", re.MULTILINE)
 
+# The same of the fields that every record has: in a small letter, indented, or with text on the mark's line.
+_NEARLY_FIELD = re.compile(r"^(?:[^\S\n]+\.[TWtw]|\.[tw]|\.[TW](?=[^\S\n]+\S))(?:[^\S\n].*)?$", re.MULTILINE)
+
 # A mark behind a character that ends no line here.
 _JOINED = re.compile(rf"{OTHER_LINE_END}\.[A-Za-z]\b")
 
@@ -58,7 +61,8 @@ class SmartDocumentOptions(Section):
 class SmartRecord:
     """One record: its identifier as written, its fields by their letters, and the line of its `.I`.
 
-    `headings` counts the beginnings of each field; `size` and `lines` are the characters and lines of all fields.
+    `headings` counts the beginnings of each field; `size` and `lines` are the characters and lines of all fields,
+    `near_mark` is the first line that only resembles the mark of a field.
     """
 
     position: int
@@ -68,12 +72,15 @@ class SmartRecord:
     headings: Counter[str] = field(default_factory=Counter)
     size: int = 0
     lines: int = 0
+    near_mark: str = ""
 
     def add(self, letter: str, content: str) -> None:
         """Add lines to a field, without blank ones; those of a record that is too large are counted alone."""
         self.size += len(content)
         self.lines += content.count("\n")
         self.headings["I"] += len(_NEARLY.findall(content))
+        if not self.near_mark and (near := _NEARLY_FIELD.search(content)):
+            self.near_mark = near[0]
         if self.size <= most_bytes() and self.lines <= most_parts():
             lines = (line for line in content.split("\n") if line.strip())
             self.fields.setdefault(letter, []).extend(lines)
@@ -101,6 +108,10 @@ def read_records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malfo
         elif twice := [letter for letter in ("I", *_ONCE) if record.headings[letter] > 1]:
             marks = record.headings[twice[0]]
             yield several_in_one(record.position, marks, f".{twice[0]}", record.line)
+        elif record.near_mark:
+            yield _stray(
+                record.position, "a field's mark must stand alone on its line", record.near_mark, record.line
+            )
         else:
             yield record
 

@@ -67,6 +67,12 @@ _ANY_TAG = re.compile(r"<[A-Za-z][^<>/\s]{0,40}>?")
 # A tag within the text of a part, such as <i>.
 _MARKUP = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,30}(?:\s[^<>]{0,300})?/?>")
 
+# Tags of other parts, which begin lines; those of running text may do so too.
+_OTHER_PART = re.compile(
+    r"^[^\S\n]*<(?!(?:p|br|hr|li|i|b|u|em|strong)\b)([A-Za-z][\w-]{0,40})>", re.MULTILINE | re.IGNORECASE
+)
+_CLOSING = re.compile(r"</([A-Za-z][\w-]{0,40})")
+
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
 _FURNITURE = re.compile(
     r"<\?xml[^<>]*\?>|</?(?:topics|xml|parameters|webtrack[0-9]*)\b[^<>]*>", re.IGNORECASE
@@ -202,16 +208,24 @@ def _marks(tags: list[re.Match[str]]) -> Counter[str]:
 
 def _parts(text: str, tags: list[re.Match[str]]) -> dict[str, str]:
     ends = [*(tag.start() for tag in tags[1:]), len(text)]
+    closed = {name.lower() for name in _CLOSING.findall(text)}
     text_by_tag: dict[str, str] = {}
     for tag, end in zip(tags, ends, strict=False):
         if not tag.group(1):
             label = _LABEL.match(text, tag.end(), end)
+            end = _end_of_part(text, label.end() if label else tag.end(), end, closed)
             content = text[label.end() if label else tag.end() : end]
             name = tag.group(2).lower()
             text_by_tag.setdefault(_NAMES.get(name, name), unescaped(_MARKUP.sub(" ", content)).strip())
         elif tag.group(2).lower() == "docno" and (bare := text[tag.end() : end].strip()):
             text_by_tag.setdefault("title", unescaped(_MARKUP.sub(" ", bare)))
     return text_by_tag
+
+
+def _end_of_part(text: str, start: int, end: int, closed: set[str]) -> int:
+    """Return where a part ends: before a line that begins with the tag of another part, one that is not closed."""
+    others = (tag for tag in _OTHER_PART.finditer(text, start, end) if tag[1].lower() not in closed)
+    return next((tag.start() for tag in others), end)
 
 
 Layout = Literal["qrels", "prels", "weighted"]

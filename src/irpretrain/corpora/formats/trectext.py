@@ -38,7 +38,8 @@ _TEXT_TAGS = frozenset(
 )
 NO_TEXT = "no text under title_tags and body_tags"
 
-# What is counted of a document with a body tag and text directly under its <DOC>, which is not read.
+# What is counted of a document with text that is not read: directly under <DOC> beside a body tag, or, without any body
+# tag, under other tags.
 BARE_TEXT = "text outside body_tags left out"
 
 
@@ -75,15 +76,18 @@ def _document(block: DocBlock, options: TrectextDocumentOptions) -> AnyDocument:
         return block.malformed("no identifier", "the document has no <DOCNO>")
     if fault := identifier_fault(identifier):
         return block.malformed("bad identifier", fault)
-    titles = (clean_line(marked.texts(name)[0]) for name in options.title_tags)
+    titles = (clean_line(text) for name in options.title_tags for text in marked.texts(name))
     title = next(filter(None, titles), "")
     has_body = marked.has(*options.body_tags)
     bare_texts = _bare_texts(marked.rest() if has_body else markup)
     texts = marked.texts(*options.body_tags) if has_body else bare_texts
     body = clean_text("\n".join(filter(str.strip, texts)))
     if not title and not body.strip():
-        return _empty(block, markup)
-    parts = {BARE_TEXT: 1} if has_body and any(map(str.strip, bare_texts)) else {}
+        return _empty(block, _unread_tags(markup, options))
+    is_left_out = (
+        any(map(str.strip, bare_texts)) if has_body else not body and bool(_unread_tags(markup, options))
+    )
+    parts = {BARE_TEXT: 1} if is_left_out else {}
     return Document(block.position, identifier, title, "", body.strip(), parts=parts)
 
 
@@ -103,14 +107,21 @@ def _bare_texts(markup: str) -> list[str]:
     return [*texts, _plain(markup[start:])]
 
 
-def _empty(block: DocBlock, markup: str) -> Skipped:
-    """A document without title and body; where other tags hold text, with their names."""
+def _unread_tags(markup: str, options: TrectextDocumentOptions) -> list[str]:
+    """Return the tags of a document without a body, if other tags than those of identifier and title hold text."""
+    read = {name.upper() for name in ("DOCNO", *options.title_tags)}
     names = dict.fromkeys(tag[2].upper() for tag in _TAG.finditer(markup))
-    names.pop("DOCNO", None)
-    if not names or not _plain(re.sub(r"<DOCNO>[^<]*", " ", markup, flags=re.IGNORECASE)).strip():
+    rest = _Marked.of(markup, read).rest()
+    return [name for name in names if name not in read] if _plain(rest).strip() else []
+
+
+def _empty(block: DocBlock, tags: list[str]) -> Skipped:
+    """A document without title and body; where other tags hold text, with their names."""
+    if not tags:
         return Skipped(block.position, "empty document", location=block.location)
-    displayed = ", ".join(list(names)[:10])
-    return Skipped(block.position, NO_TEXT, location=f"{block.location}, whose tags are {displayed}")
+    return Skipped(
+        block.position, NO_TEXT, location=f"{block.location}, whose tags are {', '.join(tags[:10])}"
+    )
 
 
 @dataclass(frozen=True)
