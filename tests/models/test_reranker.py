@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import (
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    GPT2Config,
+    GPT2ForSequenceClassification,
+    XLNetConfig,
+    XLNetForSequenceClassification,
+)
 
 from irpretrain.errors import ConfigError, InputError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.reranker import Reranker, load_reranker
-from tiny_models import write_bert, write_distilbert, write_roberta
+from tiny_models import VOCABULARY, write_bert, write_distilbert, write_roberta, write_tokenizer
 
 PAIRS = [("word01 cab", "word03 bad word04"), ("word02", "word04 word05 word06 word07"), ("cab", "")]
 
@@ -138,3 +146,36 @@ def test_what_is_no_re_ranker_is_refused(tmp_path: Path, tiny_encoder: Path) -> 
         (directory / "tokenizer.json").write_text(json.dumps(tokenizer))
         with pytest.raises(InputError, match=message):
             load_reranker(directory)
+
+
+def save_with_words(network: Any, directory: Path) -> Path:
+    network.save_pretrained(directory)
+    write_tokenizer(directory)
+    described = {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": "[PAD]"}
+    (directory / "tokenizer_config.json").write_text(json.dumps(described))
+    return directory
+
+
+@pytest.mark.parametrize("padding", [None, 5])
+def test_a_decoder_reads_the_last_position_before_the_padding(tmp_path: Path, padding: int | None) -> None:
+    """Whatever its configuration calls padding."""
+    torch.manual_seed(1)
+    options = GPT2Config(
+        vocab_size=len(VOCABULARY), n_positions=64, n_embd=32, n_layer=2, n_head=2, num_labels=1,
+        pad_token_id=padding, initializer_range=0.3,
+    )  # fmt: skip
+    directory = save_with_words(GPT2ForSequenceClassification(options), tmp_path / "decoder")
+    model = load_reranker(directory)
+    alone = torch.cat([our_scores(model, [pair]) for pair in PAIRS])
+    assert torch.allclose(our_scores(model, PAIRS), alone, atol=1e-5)
+
+
+def test_a_score_that_depends_on_padding_is_refused(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    options = XLNetConfig(
+        vocab_size=len(VOCABULARY), d_model=32, n_layer=2, n_head=2, d_inner=48, num_labels=1, pad_token_id=0,
+        initializer_range=0.3,
+    )  # fmt: skip
+    directory = save_with_words(XLNetForSequenceClassification(options), tmp_path / "xlnet")
+    with pytest.raises(InputError, match="padding behind a sequence changes its score"):
+        load_reranker(directory)

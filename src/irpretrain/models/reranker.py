@@ -8,14 +8,16 @@ names for its scores (a sigmoid) is left out, as it keeps the order.
 from __future__ import annotations
 
 import inspect
+import math
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from transformers import BertModel
 
 from irpretrain.config.training import Packing
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
@@ -43,9 +45,13 @@ class Reranker(HubModel):
         layer: nn.Module = network.get_input_embeddings()
         return layer
 
+    def limits(self) -> list[int]:
+        """Return the longest sequences of the tokenizer and of the network, as far as they have such."""
+        return [limit for limit in (self.tokenizer.limit, positions(self.network)) if limit is not None]
+
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the model's positions."""
-        limits = [limit for limit in (self.tokenizer.limit, positions(self.network)) if limit is not None]
+        limits = self.limits()
         if limits and max_length > min(limits):
             raise ConfigError(
                 f"{key}: {max_length} is longer than the re-ranker's {min(limits)} positions; lower it"
@@ -99,4 +105,28 @@ def load_reranker(directory: str | Path) -> Reranker:
     check_embeddings(network, tokenizer.size, directory)
     if tokenizer.uses_types and "token_type_ids" in inspect.signature(network.forward).parameters:
         check_types(network, directory)
-    return Reranker(network, tokenizer).eval()
+    # Decoders score at the last position that is not this one; else at a place that depends on the batch.
+    network.config.pad_token_id = tokenizer.pad_token_id
+    model = Reranker(network, tokenizer).eval()
+    _refuse_reading_padding(model, directory)
+    return model
+
+
+def _refuse_reading_padding(model: Reranker, directory: Path) -> None:
+    """Raise InputError where a longer sequence in the same batch changes a score (XLNet reads the last position)."""
+    short, long = model.tokenizer.encode(["a", "a b c d e"], longest=5)
+    limits = model.limits()
+    if limits and min(limits) < len(short) + len(long) + model.tokenizer.special:
+        return
+    alone, padded = (
+        [torch.from_numpy(part) for part in model.tokenizer.join(pairs)]
+        for pairs in ([(short, short)], [(short, short), (short, long)])
+    )
+    with torch.inference_mode(), refusing(directory, "the model scores no sequence", REMEDY):
+        scores = float(model(*alone)[0]), float(model(*padded)[0])
+    if not math.isclose(*scores, rel_tol=1e-3, abs_tol=1e-3):
+        raise InputError(
+            directory,
+            f"padding behind a sequence changes its score from {scores[0]:.4f} to {scores[1]:.4f}",
+            remedy="Take a model that scores by the first position or by those of the attention mask.",
+        )
