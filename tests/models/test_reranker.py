@@ -148,6 +148,18 @@ def test_what_is_no_re_ranker_is_refused(tmp_path: Path, tiny_encoder: Path) -> 
             load_reranker(directory)
 
 
+@pytest.mark.parametrize(("first", "second"), [("relevant", "not_relevant"), ("yes", "No"), ("1", "0")])
+def test_label_1_must_not_be_named_as_not_relevant(tmp_path: Path, first: str, second: str) -> None:
+    directory = write_bert(tmp_path / "two", 2)
+    config = json.loads((directory / "config.json").read_text())
+    for labels in ([second, first], ["LABEL_0", "LABEL_1"], [first, second]):
+        (directory / "config.json").write_text(json.dumps(config | {"id2label": dict(enumerate(labels))}))
+        if labels != [first, second]:
+            load_reranker(directory)
+    with pytest.raises(InputError, match="label 1, which must mean relevant"):
+        load_reranker(directory)
+
+
 def save_with_words(network: Any, directory: Path) -> Path:
     network.save_pretrained(directory)
     write_tokenizer(directory)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed import encode_read
 from irpretrain.models.parameters import HubModel, check_embeddings, load_network, positions, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
+
+# Names of a label that means the contrary of another, such as not_relevant, irrelevant, no, negative.
+_NEGATED = re.compile(r"(?:not|non|irrel|unrel|neg)|(?:no|false|0)$", re.IGNORECASE)
 
 
 class Reranker(HubModel):
@@ -101,6 +105,7 @@ def load_reranker(directory: str | Path) -> Reranker:
             directory,
             f"a re-ranker has one label, or two (not relevant, relevant), this model has {network.config.num_labels}",
         )
+    _refuse_turned_labels(network.config, directory)
     tokenizer = PairTokenizer(directory)
     check_embeddings(network, tokenizer.size, directory)
     if tokenizer.uses_types and "token_type_ids" in inspect.signature(network.forward).parameters:
@@ -110,6 +115,17 @@ def load_reranker(directory: str | Path) -> Reranker:
     model = Reranker(network, tokenizer).eval()
     _refuse_reading_padding(model, directory)
     return model
+
+
+def _refuse_turned_labels(config: Any, directory: Path) -> None:
+    """Raise InputError where the name of label 1 says that it is the one that is not relevant."""
+    labels = [str(config.id2label.get(number, "")) for number in range(config.num_labels)]
+    if len(labels) == 2 and _NEGATED.match(labels[1]) and not _NEGATED.match(labels[0]):
+        raise InputError(
+            directory,
+            f"label 1, which must mean relevant, is {labels[1]!r}, and label 0 is {labels[0]!r}",
+            remedy="Swap the two rows of the classifier's output layer, and the names in config.json.",
+        )
 
 
 def _refuse_reading_padding(model: Reranker, directory: Path) -> None:
