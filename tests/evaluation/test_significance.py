@@ -24,7 +24,7 @@ from irpretrain.evaluation.significance import (
     wins_ties_losses,
 )
 from irpretrain.report.cells import p_text
-from irpretrain.report.scores import Pairing, Results, TableTest, compare, interval
+from irpretrain.report.scores import Baseline, Results, RunName, TableTest, compare, interval
 
 values = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=40)
 
@@ -58,13 +58,14 @@ def test_the_randomisation_test_counts_both_signs_of_one_query_and_none_of_no_qu
 
 
 def test_one_query_is_compared_without_a_p_value() -> None:
-    one, two = (
-        Pairing(
-            *(Results((1,), names, np.full((1, len(names)), value)) for value in (0.7, 0.2)), "BM25", "*", "x"
+    baseline = Baseline("*", "BM25", RunName("squad", "bm25", "bm25", "first-stage"))
+    alone, tested = (
+        compare(
+            *(Results((1,), names, np.full((1, len(names)), value)) for value in (0.7, 0.2)),
+            baseline, "x", TableTest(), 1,
         )
         for names in (("q1",), ("q1", "q2"))
-    )
-    alone, tested = compare([one, two], TableTest(), 1)
+    )  # fmt: skip
     assert (math.isnan(alone.p), alone.significant, alone.holds) == (True, False, False)
     assert p_text(alone.p) == "one query, so no p"
     assert (tested.p, tested.holds) == (0.0, True)

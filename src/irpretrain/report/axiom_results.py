@@ -18,6 +18,7 @@ from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.evaluation.verdicts import EffectEstimate
 from irpretrain.foundation.atomic import read_csv, read_given_json
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table
+from irpretrain.report.scores import RunName
 
 Measured = TypeVar("Measured", bound=BaseModel)
 
@@ -289,9 +290,9 @@ def _columns(label: str, others: Sequence[str], measure: str) -> dict[int, Colum
 def _setting_cell(group: PredictorGroup, setting: Setting, reason: str) -> Cell:
     scores, ours = group.members.get(setting), None
     if scores is not None:
-        name = (group.label, f"{scores.label} (predictor {scores.name})")
-        value = (scores.auc, scores.auc_low, scores.auc_high)
-        ours = Ours.of_file(name, AUC, value, scores.test_pairs, "test pairs", scores.path)
+        run = RunName(group.label, "", f"{scores.label} (predictor {scores.name})", "")
+        auc = (scores.auc, scores.auc_low, scores.auc_high)
+        ours = Ours(run, AUC, *auc, (), scores.test_pairs, (), "test pairs", scores.path)
     data, regime = group.dataset or group.label, scores.name if scores else ""
     return Cell(setting, data, "", AUC, regime, reason=reason, ours=ours)
 
@@ -345,8 +346,8 @@ def _share_cell(interval: PublishedInterval, collection: RankIntervals) -> Cell:
     ours, ranks = None, _ranks(interval)
     if set(interval.ranks) <= set(collection.intervals):
         share = sum(collection.intervals[rank] for rank in interval.ranks) / collection.queries
-        value, data = (share, math.nan, math.nan), (collection.name, "BM25")
-        ours = Ours.of_file(data, SHARE, value, collection.queries, "pseudo-queries", collection.path)
+        run, number = RunName(collection.name, "", "BM25", ""), collection.queries
+        ours = Ours(run, SHARE, share, math.nan, math.nan, (), number, (), "pseudo-queries", collection.path)
     reason = f"RANK is known up to {collection.depth} alone (axioms.rank_depth)"
     return Cell(ranks, collection.name, "", SHARE, "", reason=reason, ours=ours)
 

@@ -17,10 +17,10 @@ from typing import Self, TypeVar
 
 from irpretrain.config import Config
 from irpretrain.config.papers import Published
-from irpretrain.config.printed import Direction, PublishedPlace, PublishedValue
+from irpretrain.config.printed import PublishedPlace, PublishedValue
 from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.significance import Outcomes
-from irpretrain.report.scores import Comparison, RunName, TableTest
+from irpretrain.report.scores import Baseline, Comparison, RunName, TableTest
 
 
 @dataclass(frozen=True)
@@ -47,36 +47,11 @@ class Ours:
     counted: str = "queries"
     source: str = ""
 
-    @classmethod
-    def of_file(
-        cls,
-        name: tuple[str, str],
-        measure: str,
-        value: tuple[float, float, float],
-        number: int,
-        counted: str,
-        source: str,
-        comparisons: tuple[Comparison, ...] = (),
-    ) -> Self:
-        """Return a value that was read from a file: `name` is (data, model), `value` (mean, low, high)."""
-        run = RunName(name[0], "", name[1], "")
-        return cls(run, measure, *value, (), number, comparisons, counted, source)
-
     @property
     def marks(self) -> str:
         """Marks that hold, each against every baseline that it speaks of and that was run."""
         marks = dict.fromkeys(c.mark for c in self.comparisons)
         return "".join(m for m in marks if all(c.holds for c in self.comparisons if c.mark == m))
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """A run that a cell is compared with, and the mark that says how it came out."""
-
-    mark: str
-    over: str
-    run: RunName
-    direction: Direction = "better"
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from irpretrain.foundation.atomic import write_csv
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, p_text
 from irpretrain.report.claim_tests import Finder, Measured
 from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.scores import RunName
 
 NO_NUMBER = math.nan
 
@@ -240,9 +241,8 @@ def _columns(labels: Iterable[str]) -> tuple[Column, ...]:
 
 def _tested(row: Answer, sides: str, config: Config, source: str) -> Row:
     on = _location_text(row, config)
-    ours = Ours.of_file(
-        (on, sides), row.measure, (row.difference, row.low, row.high), row.queries, "queries", source
-    )
+    lead = (row.difference, row.low, row.high)
+    ours = Ours(RunName(on, "", sides, ""), row.measure, *lead, (), row.queries, source=source)
     cells = (
         TextCell(row.verdict, row.reason, outcome=row.verdict),
         Cell(row.claim, row.dataset, row.candidates, row.measure, "", ours=ours),

@@ -20,7 +20,6 @@ from irpretrain.config.printed import PublishedValue
 from irpretrain.config.usage import stage_over
 from irpretrain.report.cells import (
     AnyCell,
-    Baseline,
     Cell,
     Column,
     Compared,
@@ -29,7 +28,7 @@ from irpretrain.report.cells import (
     Table,
 )
 from irpretrain.report.remarks import table_notes
-from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, TableTest, ordered_measures
+from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Scores, TableTest, ordered_measures
 
 # Where a configuration leaves a paper's recipe of fine-tuning, whatever `finetuning.recipe` is called.
 

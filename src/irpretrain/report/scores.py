@@ -292,6 +292,16 @@ class TableTest:
 
 
 @dataclass(frozen=True)
+class Baseline:
+    """A run that a cell is compared with, and the mark that says how it came out."""
+
+    mark: str
+    over: str
+    run: RunName
+    direction: Direction = "better"
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Ours against a baseline of ours, paired over queries.
 
@@ -319,36 +329,30 @@ class Comparison:
         )
 
 
-@dataclass(frozen=True)
-class Pairing:
-    """A comparison to be made: ours against a baseline; `name` names its stream of random draws."""
-
-    ours: Results
-    baseline: Results
-    over: str
-    mark: str
-    name: str
-    direction: Direction = "better"
-
-
-def compare(pairings: list[Pairing], testing: TableTest, seed: int) -> list[Comparison]:
-    """Return the comparison of each pairing.
+def compare(
+    ours: Results, other: Results, baseline: Baseline, name: str, testing: TableTest, seed: int
+) -> Comparison:
+    """Return how our results compare with a baseline's, which are `other`.
 
     One query has no p-value by the t-test: it is NaN, and nothing is significant.
+
+    Args:
+        name: names the stream of random draws.
     """
-    p_values = [_p_value(pairing, testing, seed) for pairing in pairings]
-    return [
-        Comparison(
-            pairing.over,
-            pairing.mark,
-            pairing.ours.mean - pairing.baseline.mean,
-            p,
-            p <= testing.level,
-            pairing.direction,
-            wins_ties_losses(pairing.ours.per_query, pairing.baseline.per_query),
+    if ours.queries != other.queries:
+        raise IRPretrainError(
+            f"{name}: the two runs were evaluated on different queries, so no paired test is possible.\n"
+            "  Delete results/per_query.parquet and run the workflow again."
         )
-        for pairing, p in zip(pairings, p_values, strict=True)
-    ]
+    values = ours.per_query, other.per_query
+    if testing.kind == "t-test":
+        p = paired_t_test(*values).p_value
+    else:
+        p = randomisation_test(*values, PERMUTATIONS, seed, name).p_value
+    difference, outcomes = ours.mean - other.mean, wins_ties_losses(*values)
+    return Comparison(
+        baseline.over, baseline.mark, difference, p, p <= testing.level, baseline.direction, outcomes
+    )
 
 
 def interval(results: Results, seed: int, name: str) -> tuple[float, float]:
@@ -362,15 +366,3 @@ def interval(results: Results, seed: int, name: str) -> tuple[float, float]:
     else:
         bounds = student_interval([float(mean) for mean in results.per_seed], CONFIDENCE)
     return bounds.low, bounds.high
-
-
-def _p_value(pairing: Pairing, testing: TableTest, seed: int) -> float:
-    if pairing.ours.queries != pairing.baseline.queries:
-        raise IRPretrainError(
-            f"{pairing.name}: the two runs were evaluated on different queries, so no paired test is possible.\n"
-            "  Delete results/per_query.parquet and run the workflow again."
-        )
-    ours, baseline = pairing.ours.per_query, pairing.baseline.per_query
-    if testing.kind == "t-test":
-        return paired_t_test(ours, baseline).p_value
-    return randomisation_test(ours, baseline, PERMUTATIONS, seed, pairing.name).p_value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +26,6 @@ from irpretrain.evaluation.planned_facts import planned_facts
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.report.cells import (
     AnyCell,
-    Baseline,
     Cell,
     Compared,
     Ours,
@@ -38,7 +37,7 @@ from irpretrain.report.cells import (
 )
 from irpretrain.report.scores import (
     Comparison,
-    Pairing,
+    Results,
     RunName,
     Scores,
     TableTest,
@@ -277,28 +276,8 @@ def fill(table: Table, config: Config, scores: Scores | None = None) -> Table:
 
 class _Values:
     def __init__(self, table: Table, config: Config, scores: Scores) -> None:
-        self.config, self.scores = config, scores
-        pairings: dict[tuple[RunName, str, Baseline], Pairing] = {}
-        for cell in table.cells():
-            pairings |= self._pairings(cell)
-        made = compare(list(pairings.values()), table.testing or TableTest(), config.seed)
-        self._comparisons: dict[tuple[RunName, str, Baseline], Comparison] = dict(
-            zip(pairings, made, strict=True)
-        )
+        self.config, self.scores, self.testing = config, scores, table.testing or TableTest()
         self._known: dict[Cell, Ours | None] = {}
-
-    def _pairings(self, cell: Cell) -> dict[tuple[RunName, str, Baseline], Pairing]:
-        pairings: dict[tuple[RunName, str, Baseline], Pairing] = {}
-        if cell.run is None or (ours := self.scores.get(cell.run, cell.measure)) is None:
-            return pairings
-        for baseline in cell.baselines:
-            other = self.scores.get(baseline.run, cell.measure)
-            if other is not None and baseline.run != cell.run:
-                names = (identifier(run, cell.measure) for run in (cell.run, baseline.run))
-                pairings[cell.run, cell.measure, baseline] = Pairing(
-                    ours, other, baseline.over, baseline.mark, " against ".join(names), baseline.direction
-                )
-        return pairings
 
     def fill(self, cell: AnyCell) -> AnyCell:
         if isinstance(cell, Compared):
@@ -329,8 +308,6 @@ class _Values:
             return None
         name = identifier(cell.run, cell.measure)
         low, high = interval(results, self.config.seed, name)
-        keys = [(cell.run, cell.measure, baseline) for baseline in cell.baselines]
-        made = tuple(self._comparisons[key] for key in keys if key in self._comparisons)
         # What differs in the last bits only must not print differently.
         mean, low, high = (round(value, DIGITS) for value in (results.mean, low, high))
         return Ours(
@@ -341,7 +318,14 @@ class _Values:
             high,
             results.seeds,
             len(results.queries),
-            made,
+            tuple(self._comparisons(cell, results, name)),
             cell.counted,
             cell.source.format(seed=results.seeds[0]),
         )
+
+    def _comparisons(self, cell: Cell, ours: Results, name: str) -> Iterator[Comparison]:
+        for baseline in cell.baselines:
+            other = self.scores.get(baseline.run, cell.measure)
+            if other is not None and baseline.run != cell.run:
+                names = f"{name} against {identifier(baseline.run, cell.measure)}"
+                yield compare(ours, other, baseline, names, self.testing, self.config.seed)

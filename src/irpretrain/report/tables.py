@@ -22,14 +22,14 @@ from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.foundation.atomic import write_csv, write_text
 from irpretrain.report.axiom_results import AxiomResults, rank_interval_table, settings_table
-from irpretrain.report.cells import AnyCell, Baseline, Cell, Column, Compared, Panel, Row, Table
+from irpretrain.report.cells import AnyCell, Cell, Column, Compared, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.first_screen import result_sentences
 from irpretrain.report.other_tables import AnswerTable, DepthTable
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.remarks import headline_notes
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, joined, ordered_measures
+from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Scores, joined, ordered_measures
 from irpretrain.report.table_engine import fill, write_ledger
 from irpretrain.report.table_files import latex, markdown, write_cells
 
