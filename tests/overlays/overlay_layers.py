@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -62,10 +61,14 @@ def runs(config: Config) -> Iterator[RunName]:
 
 
 def made_scores(config: Config) -> Scores:
-    """Scores as if everything that the experiments ask for had been run: other values in each run."""
-    found: dict[tuple[RunName, str], Any] = {}
+    return Scores(results_of_runs(config))
+
+
+def results_of_runs(config: Config) -> dict[tuple[RunName, str], Results]:
+    """Results as if everything that the experiments ask for had been run: other values in each run."""
+    found: dict[tuple[RunName, str], Results] = {}
     for position, run in enumerate(dict.fromkeys(runs(config))):
         for measure in config.datasets[run.dataset].measures:
             values = np.array([[0.3 + 0.001 * position + 0.01 * query for query in range(len(QUERIES))]])
             found[run, measure] = Results((1,), QUERIES, values)
-    return Scores(found)
+    return found

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from overlay_layers import OVERLAYS, QUERIES, ROOT, load, made_scores
+from overlay_layers import OVERLAYS, QUERIES, ROOT, load, results_of_runs
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.axioms import AXIOMS
@@ -59,7 +59,7 @@ def made_results(config: Config) -> Measured:
     for entry in config.downstream.values():
         for task, model in product(entry.tasks, entry.models):
             more[RunName(task, "", model, "full"), "F1"] = result
-    return Measured(made_scores(config) | Scores(more), _axioms(config), _shares(config))
+    return Measured(Scores(results_of_runs(config) | more), _axioms(config), _shares(config))
 
 
 def _axioms(config: Config) -> AxiomResults:

@@ -47,9 +47,9 @@ class Measured:
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Read the files of a paper."""
-        scores = files.read() | Scores.read([*files.depths, *files.answers])
+        per_query = [*files.per_query, *files.depths, *files.answers]
         shares = [read_distribution(path) for path in files.distributions]
-        return cls(scores, files.read_axioms(), shares)
+        return cls(Scores.read(per_query, files.scores, files.trainings), files.read_axioms(), shares)
 
 
 @dataclass(frozen=True)
@@ -79,19 +79,6 @@ class ClaimComparison:
     runs: tuple[RunName, ...] = ()
     weightings: tuple[WeightingShares, ...] = ()
     predictors: tuple[PredictorScores, ...] = ()
-
-
-class _Value(NamedTuple):
-    """How much of a passage's weight is on its heaviest term, with a 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
-    number: int  # of passages
-    weighting: WeightingShares
-
-    def times(self, share: float) -> tuple[float, float, float]:
-        return (share * self.mean, share * self.low, share * self.high)
 
 
 class _Named(NamedTuple):
@@ -131,8 +118,7 @@ class Finder:
         runs = [facts_of(self._config, self._measured.scores, run) for run in made.runs]
         return runs + [
             Facts(
-                "", "", row.weighting, "", scored=row.passages - row.passages_without_terms,
-                **weighting_facts(self._config, row.weighting),
+                "", "", row.weighting, "", scored=row.counted, **weighting_facts(self._config, row.weighting)
             )
             for row in made.weightings
         ]  # fmt: skip
@@ -230,8 +216,9 @@ class Finder:
 
     def _compare_predictors(self, claim: Claim, measure: str) -> ClaimComparison | None:
         """Compare AUCs or gains over the seeds of both sides, each of which draws its own test documents."""
-        predictors = [self._predictor(side) for side in claim.sides]
-        if (first := predictors[0]) is None or (second := predictors[1]) is None:
+        by_name = {scores.name: scores for scores in self._measured.axioms.predictors}
+        first, second = (_first(by_name, side.predictor) for side in claim.sides)
+        if not first or not second:
             return None
         by_seed = [_of_seeds(scores, side) for scores, side in zip((first, second), claim.sides, strict=True)]
         seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
@@ -252,10 +239,6 @@ class Finder:
             len(seeds),
             predictors=(first, second),
         )
-
-    def _predictor(self, side: Side) -> PredictorScores | None:
-        by_name = {scores.name: scores for scores in self._measured.axioms.predictors}
-        return next((by_name[name] for name in side.predictor if name in by_name), None)
 
     def _compare_agreements(self, claim: Claim) -> ClaimComparison | None:
         """Compare two re-rankers' shares of the pairs on which they decide as one axiom does."""
@@ -279,18 +262,25 @@ class Finder:
         return None
 
     def _compare_weightings(self, claim: Claim) -> ClaimComparison | None:
+        """Compare how much of a passage's weight is on its heaviest term."""
         for weightings in self._measured.shares:
-            shares = {row.weighting: row for row in weightings}
-            better, worse = (_heaviest(_first(shares, side.weighting)) for side in claim.sides)
-            if better is not None and worse is not None:
+            rows = {row.weighting: row for row in weightings if row.shares[0] is not None}
+            better, worse = (_first(rows, side.weighting) for side in claim.sides)
+            if better and worse:
+                # Shares from 0 to 1 vary at most as a yes or no with the same mean does, so that Wilson's interval is
+                # wider than theirs.
+                ours, theirs = (
+                    wilson_interval(row.shares[0] * row.counted, row.counted) for row in (better, worse)
+                )
+                mean, low, high = (_share(claim) * value for value in theirs)
                 return ClaimComparison(
-                    better.weighting.weighting,
-                    claim.reached(worse.weighting.weighting),
+                    better.weighting,
+                    claim.reached(worse.weighting),
                     "weight of the heaviest term",
-                    unpaired(better.times(1.0), worse.times(_share(claim))),
-                    worse.mean,
-                    min(better.number, worse.number),
-                    weightings=(better.weighting, worse.weighting),
+                    unpaired(ours, (mean, low, high)),
+                    theirs.mean,
+                    min(better.counted, worse.counted),
+                    weightings=(better, worse),
                 )
         return None
 
@@ -322,15 +312,6 @@ def _names(side: Side) -> tuple[str, ...]:
 
 def _first(by_name: Mapping[Any, Any], names: Iterable[Any]) -> Any:
     return next((by_name[name] for name in names if name in by_name), None)
-
-
-def _heaviest(row: WeightingShares | None) -> _Value | None:
-    """The mean share of the heaviest term. Shares from 0 to 1 vary at most as a yes or no with the same mean does, so
-    that Wilson's interval is wider than theirs."""
-    if row is None or row.shares[0] is None:
-        return None
-    number = row.passages - row.passages_without_terms
-    return _Value(*wilson_interval(row.shares[0] * number, number), number, row)
 
 
 def _common_seeds(results: Sequence[Results]) -> list[int] | None:

@@ -140,6 +140,11 @@ class WeightingShares(BaseModel):
     passages_without_terms: int = Field(ge=0)
     shares: list[float | None] = Field(min_length=1)
 
+    @property
+    def counted(self) -> int:
+        """Number of passages that the means are over."""
+        return self.passages - self.passages_without_terms
+
 
 def read_distribution(path: str | Path) -> list[WeightingShares]:
     """Read what `irpretrain.retrieval.weighted_index` wrote; raise InputError where it is not that."""

@@ -172,15 +172,6 @@ class Scores:
             results._check_means(Path(path))
         return results
 
-    def __or__(self, other: Scores) -> Scores:
-        """Return the results of both, of other runs each."""
-        counted = Counted(
-            {**other.counted.trainings, **self.counted.trainings},
-            {**other.counted.inputs, **self.counted.inputs},
-            {**other.counted.sizes, **self.counted.sizes},
-        )
-        return Scores(self._results | other._results, counted)
-
     def get(self, name: RunName, measure: str) -> Results | None:
         """Return the results of a run, or None where it was not run or not measured so."""
         return self._results.get((name, measure))
