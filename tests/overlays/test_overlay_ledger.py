@@ -10,11 +10,12 @@ from overlay_layers import OVERLAYS, ROOT, load, made_scores
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.papers import read_paper
-from irpretrain.evaluation.ledger import Facts, unlike
+from irpretrain.evaluation.ledger import Facts
 from irpretrain.report.cells import Table
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.table_engine import LONGEST_LINE, compared_runs, facts_of, ledger_of
 from irpretrain.report.tables import HeadlineTable
+from like_with_like import unlike
 
 CONFIGS = [ROOT / "config.yaml", *OVERLAYS]
 ON_THE_TESTED_CORPUS = ("prop-further", "prop-msmarco", "prop-mlm-msmarco", "ares-")

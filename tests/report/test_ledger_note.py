@@ -20,7 +20,7 @@ from irpretrain.config.papers import load_published
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, PassagesConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.evaluation.claims import read_claims
-from irpretrain.evaluation.ledger import COLUMNS, Facts, unlike
+from irpretrain.evaluation.ledger import COLUMNS, Facts
 from irpretrain.evaluation.planned_facts import planned_facts, weighting_facts
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.report.claim_answers import answer, claims_tables, write_answers
@@ -29,6 +29,7 @@ from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.table_engine import FACT_LABELS, OPTION_LABELS, differences_text, facts_of
 from irpretrain.report.tables import build_headline, make_tables
+from like_with_like import unlike
 
 ROOT = Path(__file__).parents[2]
 COUNTS = {

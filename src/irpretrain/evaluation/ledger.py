@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import combinations, starmap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.runs import ListSizes
-
-if TYPE_CHECKING:
-    pass
 
 # Between the values of an option in several stages or tasks.
 BETWEEN_VALUES = " / "
@@ -182,22 +178,6 @@ def _agree(values: Sequence[str], others: Sequence[str]) -> bool:
     fewer, more = sorted((values, others), key=len)
     rest = iter(more)
     return set(fewer) == set(more) and all(value in rest for value in fewer)
-
-
-def unlike(rows: Iterable[Facts]) -> dict[str, dict[str, list[Facts]]]:
-    """Return what no comparison may differ in: queries, depth, candidate lists of re-ranked runs, and what pre-training
-    reads of a file or shares with the tested corpus."""
-    rows = list(rows)
-    reranked = [row for row in rows if row.regime != FIRST_STAGE]
-    differing = differences(rows, ["dataset", "queries", "seen"]) | differences(reranked, ["candidates"])
-    by_file: dict[str, dict[str, list[Facts]]] = {}
-    for row in rows:
-        for text in row.texts:
-            for file in text.files:
-                by_file.setdefault(file, {}).setdefault(text.part, []).append(row)
-    differing |= {file: by_text for file, by_text in by_file.items() if len(by_text) > 1}
-    tested = by_tested_texts(rows)
-    return differing | ({"tested_texts": tested} if tested else {})
 
 
 def by_tested_texts(rows: Iterable[Facts]) -> dict[str, list[Facts]]:
