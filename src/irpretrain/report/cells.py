@@ -92,6 +92,12 @@ class Cell:
         return self.reason if self.ours is None else self.other_setting
 
     @property
+    def sorted_by(self) -> str:
+        if self.ours is None:
+            return f"{self.published.value:.6f}" if self.published else ""
+        return f"{self.ours.mean:z.6f}"
+
+    @property
     def printed(self) -> str:
         """The paper's side of the cell as text, marks included; empty where the paper has no such cell."""
         return self.published.printed if self.published else self.gap

@@ -6,7 +6,6 @@ The report of a run says what came out and leads to the report of each paper, wh
 import os
 import re
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from irpretrain.evaluation.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
 from irpretrain.foundation.other_code import is_of_other_code, other_code_text
 from irpretrain.foundation.provenance import mixed_versions_text
 from irpretrain.report import run_views, table_views
+from irpretrain.report.cells import bounds_text, difference_text
 from irpretrain.report.claim_answers import count_answers
 from irpretrain.report.drawing import heading, reason_of_emptiness, training_remark
 from irpretrain.report.first_screen import first_table, picture
@@ -27,7 +27,7 @@ from irpretrain.report.pages import script_json, svg_uri, write_page
 from irpretrain.report.remarks import background
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.run_views import EXPLAINED, INPUTS, probe_views
-from irpretrain.report.table_views import CellBook, Lineage, cell_view, displayed_panels
+from irpretrain.report.table_views import CellBook, Lineage, displayed_panels
 from irpretrain.report.tables import build_tables
 from irpretrain.workflow.plan.paths import REPORT
 
@@ -84,7 +84,9 @@ def write_report(
         first=first_table(headline),
         headline=headline,
         views=table_views,
-        view=partial(cell_view, book),
+        book=book,
+        bounds_text=bounds_text,
+        difference_text=difference_text,
         papers=[] if alone else papers,
         whole=address(whole, output) if alone and Path(output) != whole else "",
         claims={Path(path).stem: count_answers([path]) for path in files.claims},

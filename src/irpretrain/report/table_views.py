@@ -14,14 +14,11 @@ from irpretrain.errors import InputError, count_of
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.foundation.provenance import read_record
 from irpretrain.report.cells import (
-    AnyCell,
     Cell,
     Ours,
     Panel,
     Row,
     Table,
-    TextCell,
-    bounds_text,
     difference_text,
     p_text,
     value_text,
@@ -154,8 +151,8 @@ class CellBook:
         self.cells: list[dict[str, Any]] = []
         self._numbers: dict[tuple[str, Ours], int] = {}
 
-    def number(self, table: str, cell: Cell, ours: Ours) -> int:
-        key = (table, ours)
+    def number(self, table: Table, cell: Cell, ours: Ours) -> int:
+        key = (table.name, ours)
         if key not in self._numbers:
             self._numbers[key] = len(self.cells)
             self.cells.append(self._entry(cell, ours))
@@ -199,23 +196,6 @@ class CellBook:
         return self._lineage.reachable(number for cell in self.cells for number in cell["runs"])
 
 
-@dataclass(frozen=True)
-class CellView:
-    """A cell as the template shows it; `sort` is what it is sorted by, or empty; `outcome` is a claim's."""
-
-    sort: str
-    published: str = ""
-    value: str = ""
-    marks: str = ""
-    bounds: str = ""
-    text: str = ""
-    difference: str = ""
-    letter: str = ""
-    note: str = ""
-    book: int = -1
-    outcome: str = ""
-
-
 def displayed_panels(table: Table) -> list[Panel]:
     """Return the panels and rows with a value of ours; all rows where the paper's numbers stand beside ours."""
     panels = []
@@ -250,28 +230,3 @@ def row_detail(row: Row) -> str:
     filled_by = "" if row.filled_by in ("", row.label) else row.filled_by
     ours = f"ours: {filled_by}" if filled_by and not filled_by.startswith("ours") else filled_by
     return "; ".join(part for part in (bracket.removesuffix(")"), ours) if part)
-
-
-def cell_view(book: CellBook, table: Table, cell: AnyCell, decimals: int = 3) -> CellView:
-    """Return a cell of the page; bounds of intervals have so many `decimals`."""
-    if isinstance(cell, TextCell):
-        if cell.outcome:
-            return CellView(cell.sorted_by, outcome=cell.outcome, note=cell.detail, bounds=cell.detail)
-        return CellView(cell.sorted_by, cell.printed, text=cell.text or "–", bounds=cell.detail)
-    letter = table.letters.get(cell.note, "")
-    if cell.ours is None:
-        sort = f"{cell.published.value:.6f}" if cell.published else ""
-        text = f"– ({letter})" if letter else "–"
-        return CellView(sort, cell.printed, text=text, note=cell.note)
-    ours = cell.ours
-    return CellView(
-        f"{ours.mean:z.6f}",
-        cell.printed,
-        value=f"{ours.mean:z.3f}",
-        marks=ours.marks,
-        bounds=bounds_text(ours.low, ours.high, decimals),
-        book=book.number(table.name, cell, ours),
-        difference="" if cell.difference is None else difference_text(cell.difference),
-        letter=letter,
-        note=cell.note,
-    )
