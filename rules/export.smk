@@ -5,9 +5,8 @@ rule export_model:
     """A model's directory without snapshots, with a card that says what it was made from, and its scores that are there."""
     input:
         model=plan.models.directory,
-        trained=paths.PRETRAINED,
+        trained=plan.exports.trained,
         probes=plan.exports.probes,
-        earlier=plan.exports.earlier,
     output:
         model=directory(paths.EXPORTED),
         meta=sidecar(paths.EXPORTED),

@@ -7,11 +7,10 @@ with stage(snakemake) as done:
     done(
         export_model(
             snakemake.input.model,
-            snakemake.input.trained,
+            list(snakemake.input.trained),
             list(snakemake.params.scores),
             CardFacts.read(snakemake.params.facts),
             snakemake.output.model,
             list(snakemake.input.probes),
-            list(snakemake.input.earlier),
         )
     )

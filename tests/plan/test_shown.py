@@ -138,10 +138,11 @@ objectives: {hp: {type: hp, negatives: 1, segments_per_document: 2, positives_pe
 def test_the_card_of_a_model_of_stages_names_each():
     plan = plan_of(STAGES)
     job = W(model="second", seed="3")
-    card, [earlier] = plan.exports.card(job), plan.exports.card(job)["earlier"]
-    assert (earlier["model"], earlier["tasks"][0]["objective"]) == ("first", "hp")
-    assert earlier.keys() - {"model"} == {"tasks", "training"} <= card.keys()
-    assert plan.exports.earlier(job) == ["results/models/pretrained/first/seed-3"]
+    first, last = plan.exports.card(job)["stages"]
+    assert (first["model"], first["tasks"][0]["objective"], last["model"]) == ("first", "hp", "second")
+    assert first.keys() == last.keys() == {"model", "tasks", "training"}
+    trained = [f"results/models/pretrained/{model}/seed-3" for model in ("first", "second")]
+    assert plan.exports.trained(job) == trained
     probes = [f"results/metrics/pretrained/{model}/seed-3.probe.csv" for model in ("first", "second")]
     assert plan.exports.probes(job) == probes
 

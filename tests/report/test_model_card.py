@@ -21,9 +21,15 @@ FACTS = CardFacts(
     encoder=Source("MiniLM", "Apache-2.0", "nreimers/MiniLM-L6-H384-uncased"),
     corpora=[Source("enwiki-excerpt: Excerpt of | Wikipedia", "CC BY-SA 3.0", "wikimedia/wikipedia")],
     papers=["Ma et al. PROP. WSDM 2021."],
-    tasks=[{"objective": "rop", "weight": 1.0, "options": {"type": "rop", "pairs_per_document": 5}}],
-    training={"steps": 100, "max_length": 32, "query_length": 8},
-    earlier=[],
+    stages=[
+        {
+            "model": "prop",
+            "tasks": [
+                {"objective": "rop", "weight": 1.0, "options": {"type": "rop", "pairs_per_document": 5}}
+            ],
+            "training": {"steps": 100, "max_length": 32, "query_length": 8},
+        }
+    ],
     encoder_caveat="It has seen SQuAD.",
 )
 RECORD = {
@@ -59,7 +65,7 @@ def trained(tmp_path: Path) -> Path:
 
 
 def test_it_has_the_models_files_and_a_card(trained: Path, tmp_path: Path) -> None:
-    assert export_model(trained, trained, [], FACTS, tmp_path / "out") == {"files": 2, "scores": 0}
+    assert export_model(trained, [trained], [], FACTS, tmp_path / "out") == {"files": 2, "scores": 0}
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["README.md", "config.json", "model.safetensors"]
     assert (tmp_path / "out/model.safetensors").read_text() == "weights"
@@ -74,7 +80,7 @@ def test_the_hub_reads_the_fields_of_the_card(tmp_path: Path) -> None:
 
     (tmp_path / "scores.csv").write_text(SCORES)
     rows = read_scores_of([tmp_path / "scores.csv"], FACTS.scored)
-    data = ModelCard(write_card(FACTS, RECORD, rows)).data
+    data = ModelCard(write_card(FACTS, [RECORD], rows)).data
     assert data.tags == ["cross-encoder", "information-retrieval", "rop"]
     assert (data.library_name, data.pipeline_tag) == ("transformers", "text-ranking")
     assert (data.base_model, data.datasets) == ("nreimers/MiniLM-L6-H384-uncased", ["wikimedia/wikipedia"])
@@ -84,7 +90,7 @@ def test_the_hub_reads_the_fields_of_the_card(tmp_path: Path) -> None:
 
 
 def test_the_card_says_everything() -> None:
-    body = write_card(FACTS, RECORD)
+    body = write_card(FACTS, [RECORD])
     for said in (
         "# PROP",
         "seed 1",
@@ -104,11 +110,11 @@ def test_the_card_says_everything() -> None:
 def test_scores_are_means_of_this_model_and_seed(trained: Path, tmp_path: Path) -> None:
     scores = [tmp_path / "scores.csv"] * 2
     assert [row["value"] for row in read_scores_of(scores, FACTS.scored)] == ["0.57", "0.88"]
-    assert export_model(trained, trained, scores, FACTS, tmp_path / "out")["scores"] == 2
+    assert export_model(trained, [trained], scores, FACTS, tmp_path / "out")["scores"] == 2
     written = (tmp_path / "out/README.md").read_text()
     assert "| squad | bm25 | zero-shot | nDCG@20 | 0.57 | 150 |" in written
     assert "those of fine-tuned copies" in written
-    assert "## Scores" not in write_card(FACTS, RECORD), "nothing was evaluated"
+    assert "## Scores" not in write_card(FACTS, [RECORD]), "nothing was evaluated"
 
 
 def test_the_card_has_the_accuracy_on_held_out_groups(trained: Path, tmp_path: Path) -> None:
@@ -126,27 +132,27 @@ def test_the_card_has_the_accuracy_on_held_out_groups(trained: Path, tmp_path: P
             )
         )
     )
-    export_model(trained, trained, [], FACTS, tmp_path / "out", [probe])
+    export_model(trained, [trained], [], FACTS, tmp_path / "out", [probe])
     written = (tmp_path / "out/README.md").read_text().replace("\\", "")
     assert "## Held-out groups" in written
     assert "| rop | 40 | 0.80 [0.70, 0.90] | 0.50 [0.40, 0.60] |" in written
     assert "The text is used (p = 0.001)." in written
     probe.write_text("task,input,groups,accuracy,low,high,p_value\n")
-    export_model(trained, trained, [], FACTS, tmp_path / "none", [probe])
+    export_model(trained, [trained], [], FACTS, tmp_path / "none", [probe])
     assert "Held-out groups" not in (tmp_path / "none/README.md").read_text()
 
 
 def test_the_card_of_a_model_of_stages_has_each_in_their_order(trained: Path, tmp_path: Path) -> None:
     options = {"type": "hp", "negatives": 3}
     stage = {"model": "first", "tasks": [{"objective": "hp", "options": options}], "training": {"steps": 7}}
-    facts, model = FACTS._replace(earlier=[stage]), tmp_path / "first"
+    facts, model = FACTS._replace(stages=[stage, *FACTS.stages]), tmp_path / "first"
     (tmp_path / "first.meta.json").write_text(json.dumps(RECORD | {"counts": {"steps": 7}}))
     heading, probes = "task,input,groups,accuracy,low,high,p_value\n", []
     for task in ("hp", "rop"):
         probes.append(tmp_path / f"{task}.probe.csv")
         inputs = ("right", "swapped", "none", "candidates", "before")
         probes[-1].write_text(heading + "".join(f"{task},{name},40,0.8,0.7,0.9,0.01\n" for name in inputs))
-    export_model(trained, trained, [], facts, tmp_path / "out", probes, [model])
+    export_model(trained, [model, trained], [], facts, tmp_path / "out", probes)
     card = (tmp_path / "out/README.md").read_text()
     assert "- hp\n- rop\n" in card
     assert "stages:\n- model: first\n  tasks:\n  - objective: hp\n" in card
@@ -157,31 +163,31 @@ def test_the_card_of_a_model_of_stages_has_each_in_their_order(trained: Path, tm
     assert places == sorted(places)
     (tmp_path / "first.meta.json").unlink()
     with pytest.raises(InputError, match=r"first\.meta\.json: is missing or no record"):
-        export_model(trained, trained, [], facts, tmp_path / "out", probes, [model])
+        export_model(trained, [model, trained], [], facts, tmp_path / "out", probes)
 
 
 def test_a_model_that_is_gone_is_refused(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no longer there"):
-        export_model(tmp_path / "gone", trained, [], FACTS, tmp_path / "out")
+        export_model(tmp_path / "gone", [trained], [], FACTS, tmp_path / "out")
 
 
 def test_a_model_whose_head_the_card_cannot_load_is_refused(trained: Path, tmp_path: Path) -> None:
     (trained / CEDR_FILE).write_text("head")
     with pytest.raises(InputError, match="CEDR-KNRM"):
-        export_model(trained, trained, [], FACTS, tmp_path / "out")
+        export_model(trained, [trained], [], FACTS, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_a_model_without_a_record_is_refused(trained: Path, tmp_path: Path) -> None:
     (tmp_path / "seed-1.meta.json").unlink()
     with pytest.raises(InputError, match="Train it again"):
-        export_model(trained, trained, [], FACTS, tmp_path / "out")
+        export_model(trained, [trained], [], FACTS, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def run_card(changed: dict[str, str]) -> dict[str, Any]:
     """The names of the code of a card, run with other texts."""
-    [code] = re.findall(r"```python\n(.*?)```", write_card(FACTS, RECORD), re.DOTALL)
+    [code] = re.findall(r"```python\n(.*?)```", write_card(FACTS, [RECORD]), re.DOTALL)
     for text, other in changed.items():
         assert f'"{text}"' in code
         code = code.replace(f'"{text}"', repr(other))

@@ -38,28 +38,6 @@ class Source(NamedTuple):
     hub: str = ""
 
 
-def hub_licence(sources: Sequence[Source]) -> dict[str, Any]:
-    """Return the Hub's fields for a licence: the one that all sources share, or the advice to read the card."""
-    shared = {HUB_LICENCES.get(source.licence) for source in sources}
-    licence = shared.pop() if len(shared) == 1 else None
-    return {"license": licence} if licence else {"license": "other", "license_name": "see-the-card"}
-
-
-def hub_names(sources: Sequence[Source]) -> list[str] | None:
-    """Return the names that sources have on the Hub, each once; None where there are none."""
-    return list(dict.fromkeys(source.hub for source in sources if source.hub)) or None
-
-
-def yaml_block(content: Mapping[str, Any]) -> str:
-    return (
-        f"```yaml\n{yaml.safe_dump(json.loads(json.dumps(content)), sort_keys=False, allow_unicode=True)}```"
-    )
-
-
-def source_table(kind: str, sources: Sequence[Source]) -> str:
-    return pipe_table([kind, "licence"], [source[:2] for source in sources])
-
-
 CARD = "README.md"
 LICENCE = (
     "The code that made it is Apache-2.0. The weights were made from the encoder and the data above, under the "
@@ -99,10 +77,9 @@ class CardFacts(NamedTuple):
         encoder: the encoder that it starts from, directly or through other models.
         corpora: of its collection.
         papers: citations of the papers whose tables show it.
-        tasks: objectives with all their options.
-        training: options of its pre-training.
+        stages: its trainings, the first one first: `model` (its key), `tasks` (objectives with all their options) and
+            `training` (options of pre-training).
         encoder_caveat: what a reader of any number made with the encoder must know; empty for nothing.
-        earlier: the trainings before the last one, the first one first: `model` (its key), `tasks` and `training`.
     """
 
     key: str
@@ -112,10 +89,8 @@ class CardFacts(NamedTuple):
     encoder: Source
     corpora: Sequence[Source]
     papers: Sequence[str]
-    tasks: Sequence[Mapping[str, Any]]
-    training: Mapping[str, Any]
+    stages: Sequence[Mapping[str, Any]]
     encoder_caveat: str = ""
-    earlier: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:
@@ -126,22 +101,20 @@ class CardFacts(NamedTuple):
 
 def export_model(
     model: str | Path,
-    trained: str | Path,
+    trained: Sequence[str | Path],
     scores: Sequence[str | Path],
     facts: CardFacts,
     output: str | Path,
     probes: Sequence[str | Path] = (),
-    earlier: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Write a model's directory, without snapshots, with its card.
 
     Args:
         model: Hugging Face directory of the final model.
-        trained: output of the training, whose sidecar gives the provenance.
+        trained: outputs of the trainings of `facts.stages`, whose sidecars give the provenance.
         scores: CSV files of `evaluation.evaluate`, as far as there are any.
         output: directory to write.
         probes: CSV files of what each training made of held-out groups, in their order.
-        earlier: outputs of the trainings of `facts.earlier`.
 
     Returns:
         Counts: files copied, scores shown.
@@ -150,14 +123,16 @@ def export_model(
         InputError: the training has no sidecar that can be read, the model's directory is gone, or its score head is
             that of CEDR-KNRM.
     """
-    records = [read_sidecar(output) for output in (*earlier, trained)]
+    records = [read_sidecar(output) for output in trained]
     if not all(records):
-        missing = [*earlier, trained][records.index({})]
+        missing = trained[records.index({})]
         raise InputError(
             f"{missing}.meta.json", "is missing or no record of a training", remedy="Train it again."
         )
     if not Path(model).is_dir():
-        raise InputError(model, "is no longer there", remedy=f"Delete {trained} and run the workflow again.")
+        raise InputError(
+            model, "is no longer there", remedy=f"Delete {trained[-1]} and run the workflow again."
+        )
     if (Path(model) / CEDR_FILE).exists():
         raise InputError(
             model,
@@ -169,7 +144,7 @@ def export_model(
     with atomic_directory(output) as folder:
         shutil.copytree(model, folder, ignore=shutil.ignore_patterns(*NOT_CONTENT, CARD), dirs_exist_ok=True)
         files = sum(path.is_file() for path in folder.rglob("*"))
-        card = write_card(facts, records[-1], rows, probe_markdown(probes), records[:-1])
+        card = write_card(facts, records, rows, probe_markdown(probes))
         (folder / CARD).write_text(card, encoding="utf-8")
     return {"files": files, "scores": len(rows)}
 
@@ -187,35 +162,32 @@ def read_scores_of(scores: Sequence[str | Path], scored: Mapping[str, Sequence[s
 
 def write_card(
     facts: CardFacts,
-    record: Mapping[str, Any],
+    records: Sequence[Mapping[str, Any]],
     scores: Sequence[Mapping[str, str]] = (),
     probed: str = "",
-    earlier: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return the text of a card.
 
     Args:
-        record: sidecar of the training.
+        records: sidecars of the trainings of `facts.stages`.
         scores: rows of `read_scores_of`.
         probed: table of the model's accuracy on held-out groups, after its last step; empty for none.
-        earlier: sidecars of the trainings of `facts.earlier`.
     """
-    training, stages = facts.training, _stages(facts)
-    provenances = [_provenance(one) for one in (*earlier, record)]
-    if earlier:
-        titles = (f"### {stage['model']}" for stage in stages)
+    training, provenances = facts.stages[-1]["training"], list(map(_provenance, records))
+    if len(records) > 1:
+        titles = (f"### {stage['model']}" for stage in facts.stages)
         provenances = [f"{title}\n\n{text}" for title, text in zip(titles, provenances, strict=True)]
     sections = {
         "Use": USE.format(length=training["max_length"], query_length=training["query_length"]),
         "Scores": _scores(scores),
         "Held-out groups": probed,
-        "Objective": _stage_block(stages, "tasks"),
-        "Data": source_table("corpus", facts.corpora),
+        "Objective": _stage_block(facts.stages, "tasks"),
+        "Data": pipe_table(["corpus", "licence"], [corpus[:2] for corpus in facts.corpora]),
         "Encoder": "\n\n".join(
-            filter(None, [source_table("encoder", [facts.encoder]), facts.encoder_caveat])
+            filter(None, [pipe_table(["encoder", "licence"], [facts.encoder[:2]]), facts.encoder_caveat])
         ),
         "Licence": LICENCE,
-        "Training": _stage_block(stages, "training"),
+        "Training": _stage_block(facts.stages, "training"),
         "Provenance": "\n\n".join(provenances),
         "Papers": "\n".join(f"- {paper}" for paper in facts.papers),
     }
@@ -224,14 +196,12 @@ def write_card(
     return f"---\n{_front(facts, scores).rstrip()}\n---\n\n# {facts.label}\n\n{what}\n\n{body}\n"
 
 
-def _stages(facts: CardFacts) -> list[Mapping[str, Any]]:
-    return [*facts.earlier, {"model": facts.key, "tasks": facts.tasks, "training": facts.training}]
-
-
 def _stage_block(stages: Sequence[Mapping[str, Any]], name: str) -> str:
+    content = {"stages": [{"model": stage["model"], name: stage[name]} for stage in stages]}
     if len(stages) == 1:
-        return yaml_block({name: stages[0][name]})
-    return yaml_block({"stages": [{"model": stage["model"], name: stage[name]} for stage in stages]})
+        content = {name: stages[0][name]}
+    plain = json.loads(json.dumps(content))
+    return f"```yaml\n{yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)}```"
 
 
 def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
@@ -248,16 +218,19 @@ def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
         for row in scores
         if row["regime"] == ZERO_SHOT
     ]
-    objectives = dict.fromkeys(str(task["objective"]) for stage in _stages(facts) for task in stage["tasks"])
+    objectives = dict.fromkeys(str(task["objective"]) for stage in facts.stages for task in stage["tasks"])
+    licences = {HUB_LICENCES.get(source.licence) for source in (facts.encoder, *facts.corpora)}
+    licence = licences.pop() if len(licences) == 1 else None
     fields = ModelCardData(
         library_name="transformers",
         pipeline_tag="text-ranking",
         tags=["cross-encoder", "information-retrieval", *objectives],
         base_model=facts.encoder.hub or None,
-        datasets=hub_names(facts.corpora),
+        datasets=list(dict.fromkeys(corpus.hub for corpus in facts.corpora if corpus.hub)) or None,
         model_name=facts.label,
         eval_results=reached or None,
-        **hub_licence([facts.encoder, *facts.corpora]),
+        license=licence or "other",
+        license_name=None if licence else "see-the-card",
     )
     return fields.to_yaml()
 

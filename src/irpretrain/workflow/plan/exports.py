@@ -100,28 +100,27 @@ class Exports(PlanPart):
                 for paper, numbers in zip(self.shown.papers, self.shown.numbers, strict=True)
                 if wildcards.model in used_models(self.config.of_papers([paper]))
             ],
-            **self._trained(wildcards.model),
-            "earlier": [{"model": name, **self._trained(name)} for name in self._earlier(wildcards)],
+            "stages": [self._stage(name) for name in self._stages(wildcards)],
             "encoder": self._source(encoder.label, encoder),
             "encoder_caveat": self._caveat(encoder.path),
             "corpora": [self._source(corpus, self.config.corpora[corpus]) for corpus in corpora],
         }
 
-    def earlier(self, wildcards: Wildcards) -> list[str]:
-        """The trainings that a model went through before its own, the first one first."""
-        return [paths.PRETRAINED.format(model=name, seed=wildcards.seed) for name in self._earlier(wildcards)]
+    def trained(self, wildcards: Wildcards) -> list[str]:
+        """The trainings that a model went through, the first one first."""
+        return [paths.PRETRAINED.format(model=name, seed=wildcards.seed) for name in self._stages(wildcards)]
 
     def probes(self, wildcards: Wildcards) -> list[str]:
         """What the model made of held-out groups after each training, the first one first."""
-        names = [*self._earlier(wildcards), wildcards.model]
-        return [paths.PROBE.format(model=name, seed=wildcards.seed) for name in names]
+        return [paths.PROBE.format(model=name, seed=wildcards.seed) for name in self._stages(wildcards)]
 
-    def _earlier(self, wildcards: Wildcards) -> list[str]:
-        _, *starts = with_starts(self.config, [wildcards.model])
-        return [name for name in reversed(starts) if self.config.models[name].tasks]
+    def _stages(self, wildcards: Wildcards) -> list[str]:
+        model, *starts = with_starts(self.config, [wildcards.model])
+        return [*(name for name in reversed(starts) if self.config.models[name].tasks), model]
 
-    def _trained(self, model: str) -> dict[str, Any]:
+    def _stage(self, model: str) -> dict[str, Any]:
         return {
+            "model": model,
             "tasks": [
                 {**plain(task), "options": plain(self.config.objectives[task.objective])}
                 for task in self.config.models[model].tasks
