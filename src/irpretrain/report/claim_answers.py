@@ -62,15 +62,7 @@ class Answer:
 
 
 def answer_claims(paper: str, config: Config, files: ResultFiles, output: str | Path) -> dict[str, Any]:
-    """Write what a run says of each claim of a paper, from the experiments that show the paper.
-
-    Args:
-        paper: its key; a paper may have no claims.
-        output: CSV with the columns of the contract `claims`.
-
-    Returns:
-        Counts: claims by verdict.
-    """
+    """Write what a run says of each claim of a paper, which may have none; return the number of claims by verdict."""
     rows: list[Answer] = []
     if has_claims(paper):
         rows = answer(read_claims(paper), Measured.read(files), config)
@@ -178,11 +170,7 @@ NOTES = (
 def claims_tables(
     published: Sequence[Published], config: Config, claims: Iterable[str | Path]
 ) -> dict[str, Table]:
-    """Return the table of each paper with answers, by the paper's key.
-
-    Args:
-        claims: `results/claims/<paper>.csv`.
-    """
+    """Return the table of each paper with answers, by the paper's key."""
     tables = {}
     for path in claims:
         answers = list(read_answers([path]))

@@ -39,11 +39,7 @@ STEPS = "pre-training steps"
 
 
 def loss_curves(published: Published, name: str, config: Config, metrics: Sequence[str | Path]) -> Any:
-    """Draw the ranking loss over the steps, one line a sampling strategy (PROP, figure 1a).
-
-    Args:
-        metrics: files `<model>/seed-<n>.jsonl`, one JSON object a step.
-    """
+    """Draw the ranking loss over the steps, one line per sampling strategy (PROP, figure 1a)."""
     figure = published.figures[name]
     title, trained = heading(published, figure), {Path(path).parent.name for path in metrics}
     curves, drawn = {}, []

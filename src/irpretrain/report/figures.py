@@ -40,13 +40,7 @@ def make_figures(
     metrics: Sequence[str | Path],
     output_directory: str | Path,
 ) -> dict[str, Any]:
-    """Draw every figure of a paper; return how many.
-
-    Args:
-        paper: file of published numbers, `resources/published/<paper>.yaml`.
-        metrics: training metrics, `results/metrics/pretrained/<model>/seed-<n>.jsonl`.
-        output_directory: where `<paper>_<figure>.svg` and `.png` go.
-    """
+    """Draw every figure of a paper as `<paper>_<figure>.svg` and `.png`; return how many."""
     scores, axioms = files.read(), files.read_axioms()
     draw: dict[Drawing, tuple[Callable[[Published, str, Config, Any], Any], Any]] = {
         "loss-curves": (curves.loss_curves, metrics),
@@ -159,11 +153,6 @@ def read_distribution(path: str | Path) -> list[WeightingShares]:
 def weight_curves(
     published: Published, name: str, config: Config, distributions: Sequence[str | Path]
 ) -> Any:
-    """Draw a panel for each collection.
-
-    Args:
-        distributions: `results/weight_distributions/<name>.json`.
-    """
     title = heading(published, published.figures[name])
     if not distributions:
         return empty_figure(title, NO_DISTRIBUTIONS)

@@ -42,11 +42,6 @@ def table_notes(
     datasets: Iterable[Pair],
     measures: Iterable[str],
 ) -> list[str]:
-    """Return the notes of a paper's table.
-
-    Args:
-        datasets: pairs of ours that the table shows.
-    """
     datasets, measures = list(datasets), list(measures)
     rows = {model for row in table.rows for model in row.all_models}
     interval = f"mean [{CONFIDENCE:.0%} interval]"

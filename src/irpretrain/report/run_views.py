@@ -119,14 +119,7 @@ SYMBOLS = {"k1": "k₁", "b": "b", "mu": "μ", "smoothing": "λ"}
 
 
 def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[tuple[Any, ...]]:
-    """Return one row per tuned first stage.
-
-    Args:
-        sweeps: `results/tuning/<first stage>.json`.
-
-    Raises:
-        InputError: a file is no JSON.
-    """
+    """Return one row per tuned first stage; InputError for a file that is no JSON."""
     rows = []
     for path in map(Path, sweeps):
         stage, tuning = config.first_stages[path.stem], read_given_json(path, MAKE_AGAIN)
@@ -196,11 +189,7 @@ class ProbedTask(NamedTuple):
 
 
 def read_probe(path: str | Path) -> list[ProbedTask]:
-    """Return the tasks of a model's probe, in its order.
-
-    Raises:
-        InputError: the file is no PROBE.
-    """
+    """Return the tasks of a model's probe, in its order; InputError for a file that is no PROBE."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
@@ -221,11 +210,7 @@ def _task(name: str, rows: Sequence[Mapping[str, str]]) -> ProbedTask:
 
 
 def probe_views(config: Config, paths: Sequence[str | Path]) -> list[tuple[Any, ...]]:
-    """Return a row for each task of each model and seed that was probed.
-
-    Args:
-        paths: `results/metrics/pretrained/<model>/seed-<n>.probe.csv`.
-    """
+    """Return a row for each task of each model and seed that was probed."""
     return [
         (
             model_label(config, path.parent.name),

@@ -155,13 +155,7 @@ def build_table(
     depths: Scores = NO_SCORES,
     answers: Scores = NO_SCORES,
 ) -> Table:
-    """Return one table of a paper: the printed values, ours and significance marks.
-
-    Args:
-        name: one of `Published.table_names`.
-        depths: scores of the experiments at several depths.
-        answers: scores of tasks beside retrieval.
-    """
+    """Return one of `paper.table_names()`: the printed values, ours and significance marks."""
     if name in paper.tables:
         return fill(PaperTable(paper, paper.tables[name], config, scores).describe(), config, scores)
     if paper.depths and name == paper.depths.key:
