@@ -7,11 +7,9 @@ follow from the configuration, so a plan can be checked before anything runs; th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from itertools import combinations, starmap
 from typing import Any
-
-from irpretrain.evaluation.runs import ListSizes
 
 # Between the values of an option in several stages or tasks.
 BETWEEN_VALUES = " / "
@@ -118,16 +116,6 @@ class Facts:
 
 
 COLUMNS = tuple(field.name for field in fields(Facts))
-
-
-def facts_of_lists(facts: Facts, sizes: Iterable[ListSizes]) -> Facts:
-    """Return the facts of a run with what its lists hold in place of what is planned; the least of several seeds."""
-    sizes = list(sizes)
-    if not sizes:
-        return facts
-    answered, deepest, scored = (min(numbers) for numbers in zip(*sizes, strict=True))
-    seen = None if facts.seen is None else min(facts.seen, deepest)
-    return replace(facts, depth=deepest, seen=seen, answered=answered, scored=scored)
 
 
 def counted_facts(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from irpretrain.evaluation.significance import (
 )
 from irpretrain.foundation.atomic import read_csv
 from irpretrain.foundation.provenance import read_sidecar
-from irpretrain.workflow.plan.paths import FIRST_STAGE_RUN, SELECTED
+from irpretrain.workflow.plan.paths import SELECTED
 
 # Fold of the rows of scores.csv that are means over all queries.
 ALL_QUERIES = 0
@@ -119,15 +119,6 @@ class Counted:
             {file: digest for record in records for file, digest in record.get("inputs", {}).items()},
             {run: list(by_seed.values()) for run, by_seed in sizes.items()},
         )
-
-    def training(self, model: str, seed: int) -> Mapping[str, Any]:
-        """Return the counts of a pre-training; empty where it has not run."""
-        return self.trainings.get((model, seed), {})
-
-    def lists(self, dataset: str, candidates: str) -> str:
-        """Return the SHA-256 of a first stage's run; empty where it is not known."""
-        path = FIRST_STAGE_RUN.format(dataset=dataset, candidates=candidates.partition("@")[0])
-        return self.inputs.get(path, "")
 
 
 def _trainings(paths: Iterable[str | Path]) -> dict[tuple[str, int], dict[str, Any]]:

@@ -20,7 +20,6 @@ from irpretrain.evaluation.ledger import (
     counted_facts,
     differences,
     differing_options,
-    facts_of_lists,
 )
 from irpretrain.evaluation.planned_facts import planned_facts
 from irpretrain.foundation.atomic import write_csv
@@ -45,6 +44,7 @@ from irpretrain.report.scores import (
     identifier,
     interval,
 )
+from irpretrain.workflow.plan.paths import FIRST_STAGE_RUN
 
 # The ledger of a table: the facts of its runs, the line under the table, and the file beside it.
 
@@ -107,21 +107,27 @@ def compared_runs(table: Table) -> list[list[RunName]]:
 def facts_of(config: Config, scores: Scores, run: RunName) -> Facts:
     """Return the facts of a run: those of the configuration, and those that its jobs counted."""
     facts = planned_facts(config, run.dataset, run.candidates, run.model, run.regime)
-    facts = replace(facts, lists=scores.counted.lists(run.dataset, run.candidates))
+    counted, lists = scores.counted, run.candidates.partition("@")[0]
+    file = FIRST_STAGE_RUN.format(dataset=run.dataset, candidates=lists)
+    facts = replace(facts, lists=counted.inputs.get(file, ""))
     results = scores.any_measure(run)
     if results is None:
         return facts
     names = hashlib.sha256("\0".join(results.queries).encode()).hexdigest()[:8]
     facts = replace(facts, queries=f"{len(results.queries)} ({names})")
-    facts = facts_of_lists(facts, scores.counted.sizes.get(run, ()))
+    if sizes := counted.sizes.get(run):
+        # What the lists hold counts, not what is planned; the least of several seeds.
+        answered, deepest, scored = (min(numbers) for numbers in zip(*sizes, strict=True))
+        seen = None if facts.seen is None else min(facts.seen, deepest)
+        facts = replace(facts, depth=deepest, seen=seen, answered=answered, scored=scored)
     if run.regime == FIRST_STAGE:
         return facts
     name, _, step = run.model.partition("@")
     chain = reversed(with_starts(config, [name]))
-    counted = counted_facts(scores.counted.training(model, results.seeds[0]) for model in chain)
+    read = counted_facts(counted.trainings.get((model, results.seeds[0]), {}) for model in chain)
     if step:  # a snapshot has read only a part
-        counted = {key: counted[key] for key in ("documents", "text_pieces") if key in counted}
-    return replace(facts, seeds=results.seeds, **counted)
+        read = {key: read[key] for key in ("documents", "text_pieces") if key in read}
+    return replace(facts, seeds=results.seeds, **read)
 
 
 def ledger_of(table: Table, config: Config, scores: Scores) -> tuple[tuple[Facts, ...], list[str]]:
