@@ -119,7 +119,6 @@ def test_the_case_is_where_models_disagree_most():
     assert case() == Case("q10", "ten", "a")
     assert case(query="q1") == Case("q1", "one", "a")
     assert case(query="q10", document="z") == Case("q10", "ten", "z")
-    assert case(text="my own", document="b") == Case(None, "my own", "b")
 
 
 def test_a_case_that_cannot_be_chosen_is_refused():
@@ -150,12 +149,12 @@ def project(tmp_path: Path, tiny_encoder: Path) -> Path:
     return tmp_path
 
 
-def write(project: Path, output: str = "page.html", runs: bool = True, **options: Any) -> dict[str, Any]:
+def write(project: Path, output: str = "page.html", **options: Any) -> dict[str, Any]:
     models = [
         {
             "label": f"{key} {HOSTILE}",
             "directory": project / key,
-            "run": project / f"{key}.gz" if runs else None,
+            "run": project / f"{key}.gz",
         }
         for key in ("ours", "theirs")
     ]
@@ -201,14 +200,6 @@ def test_a_case_that_is_left_out_is_chosen_from_the_runs(project: Path) -> None:
     assert (counts["query"], counts["document"]) == ("q1", "a")
 
 
-def test_a_query_of_one_s_own_has_no_ranks(project: Path) -> None:
-    counts = write(project, runs=False, text="word03 cab", document="c")
-    assert counts["query"] == "word03 cab"
-    page = Page(project / "page.html")
-    assert "rank" not in page.text
-    assert "not in the run" not in page.text
-
-
 def test_a_document_that_is_not_there_is_refused(project: Path) -> None:
     with pytest.raises(InputError, match="1 documents are not in the corpus, such as z"):
         write(project, query="q1", document="z")
@@ -240,12 +231,7 @@ def test_texts_are_found_across_shards(project: Path, make_store: Callable[..., 
     assert list(stream_chosen(shards, set(), TEXT)) == []
 
 
-def test_what_contradicts_itself_is_refused():
-    for given_options, message in (
-        ({"text": "x", "query": "q", "document": "d"}, "name two queries"),
-        ({"text": "x"}, "document must be given"),
-        ({"document": "d"}, "give query or text"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            AttributionConfig(dataset="tiny", models=["m"], **given_options)
+def test_a_document_without_a_query_is_refused():
+    with pytest.raises(ValueError, match="give query"):
+        AttributionConfig(dataset="tiny", models=["m"], document="d")
     assert AttributionConfig(dataset="tiny", models=["m"], query=489204).query == "489204"

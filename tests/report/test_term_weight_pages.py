@@ -118,7 +118,7 @@ def write_vectors(path: Path, vectors: dict[str, dict[str, int]]) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    queries = {"q1": f"who is susan boyle {HOSTILE}"}
+    queries = {"q1": f"who is susan boyle {HOSTILE}", "q2": "عاصمة مصر"}
     write_data_set(tmp_path, document_rows(BODIES), queries, "q1 0 a 1\n")
     write_run(tmp_path / "tf.gz", {"q1": [("b", 9.0), ("a", 8.0), ("ar", 7.0)]}, "x")
     write_run(tmp_path / "deepct.gz", {"q1": [("a", 9.0)]}, "x")
@@ -178,9 +178,9 @@ def test_hostile_text_stays_text(project: Path) -> None:
     assert page.text.count(HOSTILE) >= 4, "query, label, and twice the passage"
 
 
-def test_a_query_of_one_s_own_in_a_script_from_right_to_left(project: Path) -> None:
-    counts = write(project, text="عاصمة مصر", document="ar")
-    assert counts["query"] == "عاصمة مصر"
+def test_a_query_in_a_script_from_right_to_left(project: Path) -> None:
+    counts = write(project, query="q2", document="ar")
+    assert counts["query"] == "q2"
     page = Page(project / "page.html")
     maps = [a for tag, a in page.elements if tag == "p" and a.get("class") == "map"]
     assert [a["dir"] for a in maps] == ["auto"] * 2
@@ -207,7 +207,7 @@ def test_a_browser_asks_for_nothing(project: Path) -> None:
     program = chromium.find()
     if program is None:
         pytest.skip("there is no Chromium")
-    write(project, text="عاصمة مصر", document="ar")
+    write(project, query="q2", document="ar")
     with chromium.Browser(program) as browser:
         for width, height, mobile in ((1280, 900, False), (390, 844, True)):
             browser.resize(width, height, mobile)

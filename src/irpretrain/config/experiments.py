@@ -134,10 +134,9 @@ class CaseConfig(Section):
     dataset: str = option(..., "Key of `datasets`.")
     query: str | None = option(
         None,
-        "Query id; null without `text`: the query on which the page's runs disagree most.",
+        "Query id; null: the query on which the page's runs disagree most.",
         coerce_numbers_to_str=True,
     )
-    text: str | None = option(None, "Your own query text; needs `document`.", min_length=1)
     document: str | None = option(
         None,
         "Document id; null: the relevant document on whose rank the page's runs disagree most.",
@@ -146,12 +145,8 @@ class CaseConfig(Section):
 
     @model_validator(mode="after")
     def _check_case(self) -> Self:
-        if self.text is not None and self.query is not None:
-            raise ValueError("text and query name two queries; leave one out")
-        if self.document is None and self.text is not None:
-            raise ValueError("text is a query without judgements, so document must be given")
-        if self.document is not None and self.text is None and self.query is None:
-            raise ValueError("document is given without a query; give query or text")
+        if self.document is not None and self.query is None:
+            raise ValueError("document is given without a query; give query")
         return self
 
 

@@ -35,9 +35,9 @@ FAINT = 1 / 20
 
 
 class Case(NamedTuple):
-    """A query (its id is None for one of the user's own) and a document."""
+    """A query and a document."""
 
-    query: str | None
+    query: str
     text: str
     document: str
 
@@ -71,7 +71,7 @@ def choose_case(
     query, document = options.query, options.document
     if query is not None and query not in texts:
         raise ConfigError(f"{where}: {query!r} is not among the queries of the data set")
-    if document is None:
+    if query is None or document is None:
         furthest = _disagreements(texts if query is None else [query], qrels, runs)
         if not furthest:
             which = "any query" if query is None else f"query {query!r}"
@@ -80,7 +80,7 @@ def choose_case(
             )
         # Of equal ones the first by query id, then by document id.
         _, query, document = min(furthest)
-    return Case(query, str(options.text) if query is None else texts[query], document)
+    return Case(query, texts[query], document)
 
 
 def _disagreements(queries: Iterable[str], qrels: Qrels, runs: Sequence[Run]) -> list[tuple[int, str, str]]:
@@ -163,8 +163,7 @@ def write_attributions(
     """Write, for one query and document, what each model's score comes from; return counts.
 
     Args:
-        models: `label`, `directory` and `run` of each, in the order of the page; the run over the candidates is None
-            for a query of the user's own.
+        models: `label`, `directory` and `run` of each, in the order of the page.
         reranking: lengths, threads and device; always in single precision.
 
     Raises:
@@ -175,7 +174,7 @@ def write_attributions(
     from irpretrain.models.reranker import load_reranker
     from irpretrain.training.compute import reproducible
 
-    runs = [read_run(model["run"]) for model in models if model["run"] is not None]
+    runs = [read_run(model["run"]) for model in models]
     case, body = source.read(f"attributions.{name}", options, runs)
     attributions: list[Attribution] = []
     with reproducible(reranking.compute) as device:
@@ -192,10 +191,9 @@ def write_attributions(
                     longest_document=source.text.max_word_pieces,
                 )
             )
-    positions = [rank_in(run.get(str(case.query), []), case.document) for run in runs] or [None] * len(models)
     maps = [
-        _attribution_map(model["label"], attribution, position, case.query is not None)
-        for model, attribution, position in zip(models, attributions, positions, strict=True)
+        _attribution_map(model["label"], attribution, rank_in(run.get(case.query, []), case.document))
+        for model, attribution, run in zip(models, attributions, runs, strict=True)
     ]
     write_page(
         TEMPLATE,
@@ -207,20 +205,18 @@ def write_attributions(
     )
     return {
         "models": len(maps),
-        "query": case.query or case.text,
+        "query": case.query,
         "document": case.document,
         "word_pieces": sum(len(a.query.pieces) + len(a.document.pieces) for a in attributions),
         "largest_relative_residual": max(relative_residual(attribution) for attribution in attributions),
     }
 
 
-def _attribution_map(
-    label: str, attribution: Attribution, position: RankColumn | None, is_judged: bool
-) -> ColourMap:
+def _attribution_map(label: str, attribution: Attribution, position: RankColumn | None) -> ColourMap:
     query, document = words_of(attribution.query), words_of(attribution.document)
     scale = max((abs(word.value) for word in (*query, *document)), default=0.0)
     unread = len(attribution.document.text) - sum(len(word.before) + len(word.text) for word in document)
-    rank = f", rank {position[0]} of {position[1]}" if position else ", not in the run" if is_judged else ""
+    rank = f", rank {position[0]} of {position[1]}" if position else ", not in the run"
     detail = (
         f"Score {attribution.score:+z.4f}{rank}; score of the baseline {attribution.baseline:+z.4f}, sum of all values "
         f"{signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute values."
@@ -330,7 +326,7 @@ def write_term_weight_page(
     write_page(TEMPLATE, output, title=f"Term weights: {name}", reading=READING_WEIGHTS, case=case, maps=maps)
     return {
         "weightings": len(maps),
-        "query": case.query or case.text,
+        "query": case.query,
         "document": case.document,
         "words": len(passage),
     }

@@ -131,16 +131,16 @@ class Attributions(PlanPart):
         return [path for some in files for path in as_list(some)]
 
     def runs(self, wildcards: Wildcards) -> list[str]:
-        return [model["run"] for model in self.shown_models(wildcards) if model["run"]]
+        return [model["run"] for model in self.shown_models(wildcards)]
 
     def shown_models(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Label, directory and run of each model of a page. A query that is no query of the data set is in no run."""
+        """Label, directory and run of each model of a page."""
         page = self._page(wildcards)
         return [
             {
                 "label": self.config.models[model].label,
                 "directory": self.models.final(model, page.seed),
-                "run": self._run(page, model) if page.text is None else None,
+                "run": self._run(page, model),
             }
             for model in page.models
         ]
