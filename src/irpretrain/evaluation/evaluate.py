@@ -91,9 +91,7 @@ def evaluate(
         runs: of one data set; each a mapping with dataset, candidates, model, regime, seed, and `paths`: the
             run's file, or one file a test fold in the folds' order. First stages have also `depth` and `ranked`, as in
             `irpretrain.evaluation.runs.as_scored`, and `of_others`: whether the run was given.
-        qrels: judgements of the data set.
         folds: file of `irpretrain.evaluation.folds.make_folds`; None without folds.
-        measures: in ir_measures' notation.
         per_query: PER_QUERY table, sorted by run; measures in the given order, then queries sorted.
         scores: CSV with `COLUMNS`, in the same order with folds for queries. Fold 0 is the mean over all judged
             queries; a judged query without documents counts 0.
@@ -305,17 +303,11 @@ def evaluate_depths(
     """Measure first stages and re-ranked runs at each depth.
 
     Args:
-        runs: as `irpretrain.evaluation.evaluate.evaluate` takes them; the first stages of all re-ranked
-            runs among them.
+        runs: as `evaluate` takes them; the first stages of all re-ranked runs among them.
         qrels: judgements; a judged query without documents counts 0.
-        depths: numbers of candidates.
         measures: of the re-ranked runs, in ir_measures' notation; first stages have their recall, R@depth, besides.
         per_query: PER_QUERY table, whose candidates are called as `at_depth` does.
         scores: CSV with `DEPTH_COLUMNS`; means over all judged queries.
-        squad: as in `evaluate`.
-
-    Returns:
-        Counts: runs, rows of the CSV, and `lists`, as in `evaluate`.
 
     Raises:
         InputError: a run was re-ranked from candidates that are not among the runs, or holds others.

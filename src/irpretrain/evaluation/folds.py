@@ -44,12 +44,7 @@ class Roles(NamedTuple):
 
 @dataclass(frozen=True)
 class Folds:
-    """The fold of each query, in the data set's order.
-
-    Args:
-        number: how many folds there are.
-        fold_of: query → fold, from 1.
-    """
+    """The fold of each query, from 1 to `number`, in the data set's order."""
 
     number: int
     fold_of: dict[str, int]
@@ -75,7 +70,6 @@ def make_folds(
     queries are told as a warning.
 
     Args:
-        queries: QUERIES table.
         dataset: its `folds` is a number of folds, the folds themselves as lists of queries, a file: JSON (query →
             fold; or this function's own output; or a list of lists of queries) or text with a query and its fold on
             each line, or a folder with LETOR's Fold1, Fold2 and so on.

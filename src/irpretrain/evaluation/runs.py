@@ -129,14 +129,8 @@ def as_scored(run: Run, depth: int | None, ranked: str | Path | None) -> Run:
 
 
 def merge(runs: Sequence[Run], names: Sequence[str | Path]) -> Run:
-    """Join runs over different queries, such as the runs of the test folds.
-
-    Args:
-        names: their files, for the error message.
-
-    Raises:
-        InputError: two of them hold the same query.
-    """
+    """Join runs over different queries, such as the runs of the test folds; InputError where two of these
+    files hold the same query."""
     merged: Run = {}
     origin: dict[str, str | Path] = {}
     for run, name in zip(runs, names, strict=True):
@@ -152,10 +146,7 @@ def merge(runs: Sequence[Run], names: Sequence[str | Path]) -> Run:
 def write_run(path: str | Path, run: Mapping[str, Iterable[tuple[str, float]]], tag: str) -> int:
     """Write `run` atomically as gzip in canonical order; return its number of lines.
 
-    Args:
-        path: the file; equal runs and tags give equal bytes, as the gzip header holds neither time nor name.
-        run: (document, score) pairs of each query, in any order.
-        tag: the last column, the system's name.
+    Equal runs and tags give equal bytes, as the gzip header holds neither time nor name.
 
     Raises:
         ValueError: a score is not finite, or a name is empty or holds white space.

@@ -37,12 +37,9 @@ SMALLEST_P = 1e-100
 
 
 class EffectEstimate(NamedTuple):
-    """A difference in the claim's direction.
+    """A difference in the claim's direction, its 95 % interval and two-tailed p-value; NaN where nothing supports one.
 
     Attributes:
-        difference: its mean.
-        low, high: its 95 % interval; not numbers where nothing supports one.
-        p: two-tailed p-value.
         parts: variances of the mean that add up, each with its degrees of freedom; infinite for a known one.
     """
 

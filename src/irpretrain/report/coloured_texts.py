@@ -61,12 +61,8 @@ def choose_case(
 ) -> Case:
     """Return the query and document that the options name, or those on which runs disagree most.
 
-    Args:
-        where: key of the configuration, for messages.
-        texts: query → text.
-
     Raises:
-        ConfigError: the query is not in the data set, or no relevant document is in all runs.
+        ConfigError: at the key `where`, the query is not in the data set, or no relevant document is in all runs.
     """
     query, document = options.query, options.document
     if query is not None and query not in texts:
@@ -307,7 +303,6 @@ def write_term_weight_page(
         weightings: `label` and `vectors` (TERM_VECTORS tables, all shards of the corpus) of each, in the order
             of the page.
         runs: of the page's first stages, which choose what is left out.
-        retrieval: stemmer and stop words of the indexes.
 
     Raises:
         ConfigError: see `choose_case`.
@@ -333,11 +328,7 @@ def write_term_weight_page(
 
 
 def read_weights(vectors: Sequence[str | Path], document: str, analyser: Analyser) -> dict[str, int]:
-    """Return the weights of the terms of a document, as an index holds them.
-
-    Raises:
-        IntegrityError: the weighting lacks the document.
-    """
+    """Return the weights of a document's terms, as an index holds them; IntegrityError where there are none."""
     counts = {"words": 0, "words_without_terms": 0}
     for path in vectors:
         batches = TERM_VECTORS.stream_chosen(path, [document], ["document_id", "terms"])

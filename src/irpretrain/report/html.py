@@ -50,14 +50,9 @@ def write_report(
     """Write the report of a run, or of a paper where there is one alone.
 
     Args:
-        published: files of published numbers, `resources/published/<paper>.yaml`.
         results: the results directory: `figures/<paper>_<figure>.svg`, and the sidecars
             `*.meta.json` of all stages, of which those count that lead to the scores or a figure; others are
             left from other configurations.
-        manifest: `resources/embedded.yaml`, for the licences.
-
-    Returns:
-        Counts: tables, figures, sidecars, bytes, and claims by verdict.
     """
     papers = [load_published(path) for path in published]
     alone = papers[0] if len(papers) == 1 else None

@@ -110,14 +110,9 @@ def export_model(
     """Write a model's directory, without snapshots, with its card.
 
     Args:
-        model: Hugging Face directory of the final model.
         trained: outputs of the trainings of `facts.stages`, whose sidecars give the provenance.
         scores: CSV files of `evaluation.evaluate`, as far as there are any.
-        output: directory to write.
         probes: CSV files of what each training made of held-out groups, in their order.
-
-    Returns:
-        Counts: files copied, scores shown.
 
     Raises:
         InputError: the training has no sidecar that can be read, the model's directory is gone, or its score head is

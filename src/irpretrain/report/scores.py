@@ -285,15 +285,8 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ours against a baseline of ours, paired over queries.
-
-    Attributes:
-        mark: printed beside our value when it is significantly better, or worse, as `direction` says.
-        difference: our mean minus the baseline's.
-        p: two-tailed p-value.
-        significant: whether p is at most the level.
-        outcomes: on how many queries ours is better, equal and worse; None for what is not paired over queries.
-    """
+    """Ours minus a baseline of ours, paired over queries, with the two-tailed p-value; `mark` is printed where it is
+    significantly better, or worse, as `direction` says."""
 
     over: str
     mark: str
@@ -314,12 +307,9 @@ class Comparison:
 def compare(
     ours: Results, other: Results, baseline: Baseline, name: str, testing: TableTest, seed: int
 ) -> Comparison:
-    """Return how our results compare with a baseline's, which are `other`.
+    """Return how our results compare with a baseline's, which are `other`; `name` names the stream of random draws.
 
     One query has no p-value by the t-test: it is NaN, and nothing is significant.
-
-    Args:
-        name: names the stream of random draws.
     """
     if ours.queries != other.queries:
         raise IRPretrainError(
@@ -340,8 +330,7 @@ def compare(
 def interval(results: Results, seed: int, name: str) -> tuple[float, float]:
     """Return the bounds of the mean's confidence interval; NaN where nothing supports one (a single query).
 
-    Args:
-        name: names the stream of random draws, so that a cell's interval depends on nothing else.
+    `name` names the stream of random draws, so that a cell's interval depends on nothing else.
     """
     if len(results.seeds) == 1:
         bounds = bootstrap_interval(results.values, RESAMPLES, CONFIDENCE, seed, name)

@@ -175,13 +175,8 @@ def make_tables(
     output_directory: str | Path,
     claims: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Write every table as Markdown, CSV and LaTeX, and the answers to claims; return how many there are.
-
-    Args:
-        paper: file of published numbers, `resources/published/<paper>.yaml`.
-        output_directory: where `<table>.md`, `.csv` and `.tex` go.
-        claims: CSV, one line per claim; None: claims are not tested.
-    """
+    """Write every table as Markdown, CSV and LaTeX, and the answers to claims (None: claims are not tested) as CSV;
+    return how many there are."""
     published = load_published(paper)
     answers = {} if claims is None else answer_claims(published.paper, config, files, claims)
     tables = build_tables(published, config, replace(files, claims=[] if claims is None else [claims]))
