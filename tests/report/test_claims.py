@@ -15,7 +15,7 @@ from small_run import PROP_YAML, ROOT
 
 from irpretrain.config import load_config
 from irpretrain.config.axioms import PredictorConfig
-from irpretrain.config.papers import known_papers
+from irpretrain.config.papers import known_papers, load_published
 from irpretrain.contracts import CLAIMS
 from irpretrain.errors import InputError
 from irpretrain.evaluation.claims import Claims, load_claims, read_claims
@@ -446,7 +446,7 @@ def test_the_small_run_answers_prop(made: Path, config) -> None:
 def test_without_claims_there_is_no_table(config, tmp_path: Path) -> None:
     empty = tmp_path / "other.csv"
     empty.write_text(",".join(CLAIMS.schema.names) + "\n")
-    assert claims_tables([], config, [empty]) == {}
+    assert claims_tables(load_published(PROP_YAML), config, [empty]) == []
 
 
 def test_the_screen_counts_them(made: Path) -> None:

@@ -175,7 +175,7 @@ def test_a_claim_says_what_its_sides_differ_in(
     assert rows["zero-shot-better-than-encoder"].differs == ""
     write_answers(rows.values(), tmp_path / "claims.csv")
     published = load_published(PROP_YAML.with_name("wikiformer.yaml"))
-    (table,) = claims_tables([published], default, [tmp_path / "claims.csv"]).values()
+    (table,) = claims_tables(published, default, [tmp_path / "claims.csv"])
     assert table.notes[0].startswith(f"Sides differ in {difference} (Wikiformer, zero-shot – PROP, zero-shot")
 
 

@@ -63,10 +63,9 @@ class Answer:
 
 def answer_claims(paper: str, config: Config, files: ResultFiles, output: str | Path) -> dict[str, Any]:
     """Write what a run says of each claim of a paper, which may have none; return the number of claims by verdict."""
-    rows: list[Answer] = []
-    if has_claims(paper):
-        rows = answer(read_claims(paper), Measured.read(files), config)
-    return {"claims": write_answers(rows, output)}
+    rows = answer(read_claims(paper), Measured.read(files), config) if has_claims(paper) else []
+    write_answers(rows, output)
+    return {"claims": count_answers([output])}
 
 
 def answer(claims: Claims, measured: Measured, config: Config) -> list[Answer]:
@@ -110,21 +109,14 @@ def _answer(claims: Claims, name: str, finder: Finder) -> Answer:
     )
 
 
-def write_answers(answers: Iterable[Answer], path: str | Path) -> dict[str, int]:
-    """Write the rows as CSV; return how many have each verdict."""
+def write_answers(answers: Iterable[Answer], path: str | Path) -> None:
     columns = [column.name for column in CLAIMS.columns]
-    rows = list(answers)
-    write_csv(path, columns, ([_text(getattr(row, column)) for column in columns] for row in rows))
-    return _counts(rows)
+    write_csv(path, columns, ([_text(getattr(row, column)) for column in columns] for row in answers))
 
 
 def count_answers(paths: Iterable[str | Path]) -> dict[str, int]:
     """Return how many claims in such files have each verdict."""
-    return _counts(read_answers(paths))
-
-
-def _counts(answers: Iterable[Answer]) -> dict[str, int]:
-    counts = Counter(row.verdict for row in answers)
+    counts = Counter(row.verdict for row in read_answers(paths))
     return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
@@ -167,20 +159,12 @@ NOTES = (
 )
 
 
-def claims_tables(
-    published: Sequence[Published], config: Config, claims: Iterable[str | Path]
-) -> dict[str, Table]:
-    """Return the table of each paper with answers, by the paper's key."""
-    tables = {}
-    for path in claims:
-        answers = list(read_answers([path]))
-        paper = next((paper for paper in published if answers and paper.paper == answers[0].paper), None)
-        if paper is not None:
-            tables[paper.paper] = _table(paper, config, answers, str(path))
-    return tables
-
-
-def _table(paper: Published, config: Config, answers: Sequence[Answer], source: str) -> Table:
+def claims_tables(paper: Published, config: Config, claims: Sequence[str | Path]) -> list[Table]:
+    """Return the table of a paper's claims; none where nothing is answered."""
+    answers = list(read_answers(claims))
+    if not answers:
+        return []
+    source = str(claims[0])
     sides = _side_labels(paper, config)
     tested = [_tested(row, sides(row), config, source) for row in answers if row.verdict in TESTED]
     panels = [Panel("Tested by this run", _columns(TESTED_COLUMNS), tuple(tested), "Claim")] if tested else []
@@ -190,7 +174,7 @@ def _table(paper: Published, config: Config, answers: Sequence[Answer], source: 
             panels.append(Panel(title, _columns(UNTESTED_COLUMNS), rows, "Claim"))
     name, title = f"{paper.paper}_claims", "Claims: what the paper says, tested"
     notes = (*_differing((row.differs, sides(row)) for row in answers), *NOTES)
-    return Table(name, title, tuple(panels), notes, paper.citation, paper.name)
+    return [Table(name, title, tuple(panels), notes, paper.citation, paper.name)]
 
 
 def _side_labels(paper: Published, config: Config) -> Callable[[Answer], str]:

@@ -141,7 +141,7 @@ def build_tables(paper: Published | None, config: Config, files: ResultFiles) ->
     depths, answers = (Scores.read(path, (), files.trainings) for path in (files.depths, files.answers))
     return [
         build_headline(config, scores, f"{paper.paper}_headline"),
-        *claims_tables([paper], config, files.claims).values(),
+        *claims_tables(paper, config, files.claims),
         *(build_table(paper, name, config, scores, axioms, depths, answers) for name in paper.table_names()),
     ]
 
