@@ -211,11 +211,7 @@ def given_folds(dataset: DatasetConfig) -> dict[str, int]:
 
 
 def read_given_folds(path: str | Path) -> dict[str, int]:
-    """Read query → fold from a user's file of JSON or text, or a folder of LETOR; see `make_folds`.
-
-    Raises:
-        InputError: with file and, for text, line.
-    """
+    """Read query → fold from a user's file of JSON or text, or a folder of LETOR; see `make_folds`."""
     if os.path.isdir(path):
         return read_letor_folds(Path(path))
     first = next(given_lines(one_file(path)), (0, ""))[1].lstrip()

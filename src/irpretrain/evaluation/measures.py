@@ -47,13 +47,7 @@ def discounted(grades: Iterable[int], cutoff: int) -> float:
 
 
 def ndcg(ranked: Sequence[int], judged: Iterable[int], cutoff: int) -> float:
-    """Return nDCG at a cut-off.
-
-    Args:
-        ranked: grades of the ranking, 0 for documents without a judgement.
-        judged: grades of all judged documents of the query.
-        cutoff: ranks that count.
-    """
+    """Return nDCG at a cut-off, from the grades of the ranking (0 without a judgement) and of all judged documents."""
     ideal = discounted(sorted(judged, reverse=True), cutoff)
     return discounted(ranked, cutoff) / ideal if ideal else 0.0
 

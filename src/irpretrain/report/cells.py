@@ -213,13 +213,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
+    """A table; its files are called `name`.
 
     Attributes:
-        name: of its files.
-        notes: printed under it.
         source: of the published numbers.
-        paper: its name.
         testing: how differences are tested; None where the table is not a paper's or compares no runs.
         ledger: of its runs; None of a table without runs.
         summary: what came out in words, of the headline table.

@@ -65,13 +65,8 @@ def draw_panels(
     height: float = 4.8,
     columns: int = 3,
 ) -> Any:
-    """Return a matplotlib figure with a panel for each of `panels`, which `draw(axis, panel)` fills.
-
-    Args:
-        remark: what must be known to read the figure, in smaller letters under it.
-        height: of a row of panels, in inches.
-        columns: the most panels side by side.
-    """
+    """Return a matplotlib figure with a panel for each of `panels`, which `draw(axis, panel)` fills, rows of so many
+    inches and at most so many columns; the remark stands under it in smaller letters."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -202,13 +197,9 @@ class ScoreFigure:
         suffix: str = "",
         expected: Iterable[str] = (),
     ) -> Any:
-        """Return the figure, or an empty one that says why.
+        """Return the figure, or an empty one that says why there are no panels (`absent`).
 
-        Args:
-            absent: why there are no panels.
-            remark: what must be known of this kind of figure.
-            suffix: of the title.
-            expected: models of the paper's figure, of which the missing are named.
+        Of the `expected` models of the paper's figure the missing are named.
         """
         title = f"{heading(self.published, self.figure)}{suffix}"
         if not panels:

@@ -72,10 +72,8 @@ class CardFacts(NamedTuple):
     """What the configuration says of a model.
 
     Attributes:
-        key: of `models`.
         scored: column of a table of scores → its values in the rows to show.
         encoder: the encoder that it starts from, directly or through other models.
-        corpora: of its collection.
         papers: citations of the papers whose tables show it.
         stages: its trainings, the first one first: `model` (its key), `tasks` (objectives with all their options) and
             `training` (options of pre-training).

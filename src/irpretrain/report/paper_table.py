@@ -55,10 +55,8 @@ def differences(config: Config, paper: str, model: str, regime: str) -> list[str
 
     A paper may have a recipe for long queries too (`<paper>-...`), which counts where it is chosen. Zero-shot numbers
     depend on the lengths of query and document, others on fine-tuning too, and those of first stages on neither.
-    Rankers over words have keys of their own, as the recipes are those of cross-encoders.
-
-    Args:
-        paper: DeepCT has no recipe, and no difference.
+    Rankers over words have keys of their own, as the recipes are those of cross-encoders. DeepCT has no recipe, and no
+    difference.
     """
     chosen = config.finetuning.recipe
     recipe = read_recipe(chosen if chosen.startswith(f"{paper}-") else paper)
