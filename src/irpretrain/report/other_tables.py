@@ -214,9 +214,19 @@ class DepthTable:
         def source(depth: int, column: tuple[_Series, int]) -> Cell:
             shown, number = column
             first, run = (shown.run(dataset, indexes[i].first_stage, depth) for i in (0, number))
-            baselines = (Baseline(MARK, indexes[0].label, first),) if number else ()
-            value = printed[depth].values(shown.key)[number] if is_theirs else None
-            return self._cell(shown, run, depth, baselines, value)
+            measure = shown.measure or f"R@{depth}"
+            reason = self._reason(shown, run, measure)
+            return Cell(
+                str(depth),
+                run.dataset,
+                run.candidates,
+                measure,
+                shown.regime,
+                None if reason else run,
+                reason,
+                (Baseline(MARK, indexes[0].label, first),) if number else (),
+                published=printed[depth].values(shown.key)[number] if is_theirs else None,
+            )
 
         columns = {
             (shown, number): Column(shown.heading, index.label)
@@ -225,28 +235,6 @@ class DepthTable:
         }
         rows = {depth: Row(str(depth), str(depth)) for depth in printed or self._depths(dataset)}
         return Panel.of(title, rows, columns, source, "Depth")
-
-    def _cell(
-        self,
-        series: _Series,
-        run: RunName,
-        depth: int,
-        baselines: tuple[Baseline, ...],
-        printed: PublishedValue | None,
-    ) -> Cell:
-        measure = series.measure or f"R@{depth}"
-        reason = self._reason(series, run, measure)
-        return Cell(
-            str(depth),
-            run.dataset,
-            run.candidates,
-            measure,
-            series.regime,
-            None if reason else run,
-            reason,
-            baselines,
-            published=printed,
-        )
 
     def _reason(self, series: _Series, run: RunName, measure: str) -> str:
         """Why a cell has no value of ours; empty where it has one."""

@@ -96,7 +96,12 @@ class HeadlineTable:
 
         def source(model: str, column: tuple[str, str, str]) -> AnyCell:
             regime, measure, mark = column
-            cell = self._cell(pair, model, regime, measure, self._baselines(pair, regime, control))
+            first = self.scores.first_stage(pair[0], model) if model in self.stages else None
+            run = first or RunName(*pair, model, regime)
+            missing = self.scores.get(run, measure) is None
+            reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if missing else ""
+            baselines = self._baselines(pair, regime, control)
+            cell = Cell(model, *pair, measure, regime, None if missing else run, reason, baselines)
             return Compared(cell=cell, mark=mark) if mark else cell
 
         rows = {model: Row(model, model_label(self.config, model)) for model in models}
@@ -110,15 +115,6 @@ class HeadlineTable:
             run = RunName(*pair, control, regime)
             baselines.append(Baseline(CONTROL_MARK, model_label(self.config, control), run))
         return tuple(baselines)
-
-    def _cell(
-        self, pair: Pair, model: str, regime: str, measure: str, baselines: tuple[Baseline, ...]
-    ) -> Cell:
-        first = self.scores.first_stage(pair[0], model) if model in self.stages else None
-        run = first or RunName(*pair, model, regime)
-        missing = self.scores.get(run, measure) is None
-        reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if missing else ""
-        return Cell(model, *pair, measure, regime, None if missing else run, reason, baselines)
 
 
 def _training_queries(regime: str) -> float:
