@@ -663,10 +663,6 @@ def test_a_page_of_attributions_names_what_there_is(given):
     assert "attributions.Case: names are lower-case" in text
     assert "attributions.other.dataset: 'squid' is not in datasets; did you mean squad?" in text
     assert "attributions.other.models: 'porp' is not in models; did you mean prop?" in text
-    given["attributions"] = {"case": {**page, "text": "own words"}}
-    assert "attributions.case: text is a query without judgements, so document must be given" in message(
-        given
-    )
 
 
 def test_models_of_a_page_are_checked_though_no_experiment_needs_them(given):
