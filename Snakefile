@@ -30,6 +30,7 @@ if not os.path.isdir(os.path.join(HERE, "src")):
 from irpretrain.config import lay_overlays
 from irpretrain.errors import IRPretrainError
 from irpretrain.foundation.garbage import search_rarely
+from irpretrain.foundation.other_code import unrecorded_text
 from irpretrain.workflow.plan.preparation import check_library, prepare
 from irpretrain.workflow.screen.job_output import as_user_path
 from snakemake_logger_plugin_irpretrain import internals
@@ -67,6 +68,9 @@ try:
     )
 except IRPretrainError as error:
     raise WorkflowError(str(error)) from None
+
+if not internals.is_job(workflow) and (warning := unrecorded_text()):
+    logger.warning(warning)
 
 
 include: "rules/common.smk"

@@ -155,3 +155,14 @@ def test_redo_of_nothing_starts_nothing(monkeypatch, capfd):
     monkeypatch.setattr(other_code.subprocess, "run", None)
     assert other_code.main(["--cores", "2"]) == 0
     assert "No result was made by other code." in capfd.readouterr().err
+
+
+def test_results_without_snakemakes_record_are_named():
+    """Snakemake then takes them for up to date, whatever options the configuration has."""
+    assert other_code.unrecorded_text().startswith("results holds results, but Snakemake's record")
+    record = Path(".snakemake/metadata/a/cmVzdWx0cy93b3Jkcw==")
+    record.parent.mkdir(parents=True)
+    assert other_code.unrecorded_text()  # Snakemake makes the folder before it knows of any result
+    record.write_text("{}")
+    assert not other_code.unrecorded_text()
+    assert not other_code.unrecorded_text("elsewhere")

@@ -100,6 +100,19 @@ def _stages(number: int) -> str:
     return "1 stage" if number == 1 else f"{number} stages"
 
 
+def unrecorded_text(directory: str | Path = "") -> str:
+    """Return a warning where there are results and Snakemake has no record of how any was made; else nothing."""
+    # Without a record Snakemake does not see that options have changed, and takes results for up to date.
+    is_recorded = any(path.is_file() for path in Path(directory, ".snakemake", "metadata").rglob("*"))
+    if is_recorded or not any(Path(directory, "results").rglob("*.meta.json")):
+        return ""
+    return (
+        "results holds results, but Snakemake's record of how they were made (.snakemake/metadata) is not there: it "
+        "was removed, or they were copied without it. They are used whatever options made them. If the configuration has "
+        "changed since, run in an empty folder (--directory), or begin anew with `make clean`."
+    )
+
+
 def library_code(wildcards: Any) -> str:
     """Return the parameter `CODE` of a rule, for Snakemake."""
     return library_digest()
