@@ -108,8 +108,8 @@ def unrecorded_text(directory: str | Path = "") -> str:
         return ""
     return (
         "results holds results, but Snakemake's record of how they were made (.snakemake/metadata) is not there: it "
-        "was removed, or they were copied without it. They are used whatever options made them. If the configuration has "
-        "changed since, run in an empty folder (--directory), or begin anew with `make clean`."
+        "was removed, or they were copied without it. They are used whatever options made them. If the configuration "
+        "has changed since, run in an empty folder (--directory), or begin anew with `make clean`."
     )
 
 
