@@ -118,6 +118,26 @@ def test_tested_queries_teach_no_weights(given):
         parse_config(given)
 
 
+@pytest.mark.parametrize("by", ["selection", "training"])
+def test_tested_queries_weigh_no_queries_of_candidates_that_teach(given, by):
+    """Folds part the queries of one data set, not those of another."""
+    given["datasets"]["others"] = {**given["datasets"]["squad"], "train_on": None}
+    tested = {"dataset": "squad-fit", "models": ["prop"], "regimes": ["zero-shot"]}
+    if by == "selection":
+        given["models"]["prop"] = {
+            **given["models"]["prop"],
+            "select_on": {"dataset": "others", "candidates": "bow-deepct"},
+        }
+    else:
+        given["datasets"]["squad-fit"] = {**given["datasets"]["squad-fit"], "train_on": "others"}
+        tested |= {"candidates": "bow-deepct", "regimes": ["full"]}
+    given["experiments"] = {"tested": tested}
+    with pytest.raises(
+        ConfigError, match=r"squad-fit; test queries must not teach the weights of deepct-query"
+    ):
+        parse_config(given)
+
+
 def test_queries_are_weighed_by_models_of_their_other_folds_and_by_the_oracle(given):
     given["term_weights"]["oracle"]["dataset"] = "squad-fit"
     stages = ["bow-deepct", "oracle-bm25"]

@@ -20,11 +20,12 @@ from irpretrain.config.model_consistency import (
 )
 from irpretrain.config.names import listed_twice, unknown_names
 from irpretrain.config.papers import papers_with_depths, show_term_weights
-from irpretrain.config.references import REFERENCES, WEIGHTS_OF_QUERIES, names_under
+from irpretrain.config.references import REFERENCES, WEIGHTS_OF_QUERIES, Name, names_under
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.root import NAMED, Config
 from irpretrain.config.term_weights import TRAINED
 from irpretrain.config.usage import (
+    Entries,
     active_downstream,
     active_experiments,
     first_stage_names,
@@ -34,6 +35,7 @@ from irpretrain.config.usage import (
     needs_folds,
     reached,
     trained_on,
+    training_candidates,
     used,
     used_entries,
     wanted_models,
@@ -248,7 +250,9 @@ def _uses(config: Config, name: str) -> Iterator[tuple[str, str | None, str]]:
     source = trained_on(config, experiment.dataset)
     if source != experiment.dataset and set(experiment.regimes) - {"zero-shot"}:
         yield f"datasets.{experiment.dataset}.train_on", source, "train"
-    for section, needed in reached(config, [("experiments", name)]):
+    entries = reached(config, [("experiments", name)])
+    elsewhere = reached(config, _stages_elsewhere(config, name, entries))
+    for section, needed in entries:
         where = f"{section}.{needed}"
         match section:
             case "models":
@@ -269,6 +273,20 @@ def _uses(config: Config, name: str) -> Iterator[tuple[str, str | None, str]]:
                         weighting = config.term_weights.get(weighting.same_as)
                     if weighting is None or weighting.model not in TRAINED:
                         continue
-                    # Weights of a data set's own queries were learned on its other folds.
-                    if not (role == "query_weights" and weighting.dataset == experiment.dataset):
+                    # Weights of the tested queries themselves were learned on other folds.
+                    is_own = role == "query_weights" and weighting.dataset == experiment.dataset
+                    if not is_own or (section, needed) in elsewhere:
                         yield f"{where}.{role}", weighting.dataset, f"teach the weights of {weights}"
+
+
+def _stages_elsewhere(config: Config, name: str, entries: Entries) -> Iterator[Name]:
+    """Yield the first stages whose candidates train or choose models on other queries than an experiment tests."""
+    experiment = config.experiments[name]
+    if trained_on(config, experiment.dataset) != experiment.dataset and set(experiment.regimes) - {
+        "zero-shot"
+    }:
+        yield "first_stages", training_candidates(config, experiment.dataset, experiment.candidates)
+    for section, needed in entries:
+        selection = config.models[needed].select_on if section == "models" else None
+        if selection is not None and selection.dataset != experiment.dataset:
+            yield "first_stages", selection.candidates
