@@ -24,6 +24,7 @@ from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification
 
 from irpretrain.config.training import ComputeConfig, Packing
+from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.mlm_heads import BertMlmHead
 from irpretrain.text.token_store import TokenStore
@@ -33,6 +34,8 @@ from irpretrain.training.compute import autocast, reproducible
 from irpretrain.training.group_table import GroupTable
 
 ROWS = 32
+MANIFEST = Path(__file__).resolve().parents[1] / "resources/embedded.yaml"
+TOKENIZER = installed_path(read_manifest(MANIFEST).asset("minilm")) or Path()
 
 
 def lengths_of_groups(results: Path, objective: str, steps: int, cut: int) -> list[np.ndarray]:
@@ -65,7 +68,7 @@ def make_model(layers: int, hidden: int, dropout: float) -> CrossEncoderModel:
     }
     config = BertConfig(**options)
     network = BertForSequenceClassification._from_config(config, attn_implementation="sdpa")
-    return CrossEncoderModel(network, BertMlmHead(config), Path())
+    return CrossEncoderModel(network, BertMlmHead(config), TOKENIZER)
 
 
 def inputs(lengths: np.ndarray) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -22,6 +22,7 @@ from torch import Tensor
 from transformers import BertConfig, BertForSequenceClassification, BertModel
 
 from irpretrain.config.training import OptimiserConfig
+from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.mlm_heads import BertMlmHead
 from irpretrain.models.packed import encode_rows
@@ -30,6 +31,8 @@ from irpretrain.training.ranking_tasks import mlm_loss_sum, ranking_loss
 from irpretrain.training.trainer import clip_gradients, make_optimiser
 
 LIBRARIES = {"MKL": True, "oneDNN": False}
+MANIFEST = Path(__file__).resolve().parents[1] / "resources/embedded.yaml"
+TOKENIZER = installed_path(read_manifest(MANIFEST).asset("minilm")) or Path()
 
 
 def whole_layer(bert: BertModel, ids: Tensor, types: Tensor, attention: Tensor, rows: Tensor) -> Tensor:
@@ -49,7 +52,7 @@ def small_model() -> CrossEncoderModel:
         "num_labels": 1,
     }
     config = BertConfig(**options)
-    return CrossEncoderModel(BertForSequenceClassification(config), BertMlmHead(config), Path())
+    return CrossEncoderModel(BertForSequenceClassification(config), BertMlmHead(config), TOKENIZER)
 
 
 def training_step(model: CrossEncoderModel) -> Callable[[], None]:
