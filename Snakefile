@@ -69,8 +69,7 @@ try:
 except IRPretrainError as error:
     raise WorkflowError(str(error)) from None
 
-if not internals.is_job(workflow) and (warning := unrecorded_text()):
-    logger.warning(warning)
+internals.warn(workflow, unrecorded_text())
 
 
 include: "rules/common.smk"

@@ -76,6 +76,12 @@ def refuse_no_cores(workflow: Any) -> None:
             raise WorkflowError(f"{option} {number}: no job can run so; give a number from 1 on.")
 
 
+def warn(workflow: Any, text: str) -> None:
+    """Print a warning, if there is one, once a run: not in the processes of jobs."""
+    if text and not is_job(workflow):
+        logger.warning(text)
+
+
 def folder_of_this_process() -> str:
     """Return a folder that goes when this process ends."""
     folder = tempfile.TemporaryDirectory(prefix="irpretrain-plan-")
