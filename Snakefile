@@ -30,7 +30,6 @@ if not os.path.isdir(os.path.join(HERE, "src")):
 from irpretrain.config import lay_overlays
 from irpretrain.errors import IRPretrainError
 from irpretrain.foundation.garbage import search_rarely
-from irpretrain.foundation.other_code import unrecorded_text
 from irpretrain.workflow.plan.preparation import check_library, prepare
 from irpretrain.workflow.screen.job_output import as_user_path
 from snakemake_logger_plugin_irpretrain import internals
@@ -69,7 +68,7 @@ try:
 except IRPretrainError as error:
     raise WorkflowError(str(error)) from None
 
-internals.warn(workflow, unrecorded_text())
+internals.warn_of_unrecorded_results(workflow)
 
 
 include: "rules/common.smk"

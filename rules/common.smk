@@ -12,8 +12,9 @@ from irpretrain.foundation.other_code import (
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.axioms import RANKING_SETTINGS, TERM_SETTINGS
 from irpretrain.workflow.plan.paths import sidecar
-from irpretrain.workflow.plan.part import CHEAP_CHECKS, PREPARATION, RESULTS, memory, minutes, one_of, plain, wildcard_number
+from irpretrain.workflow.plan.part import CHEAP_CHECKS, PREPARATION, RESULTS, memory, minutes
 from irpretrain.workflow.plan.retrieval import INDEX_SETTINGS
+from irpretrain.workflow.plan.part import one_of, plain, wildcard_number
 from irpretrain.workflow.plan.shown import table_files
 from irpretrain.workflow.plan.whole import Plan
 

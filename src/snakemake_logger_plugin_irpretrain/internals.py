@@ -76,9 +76,11 @@ def refuse_no_cores(workflow: Any) -> None:
             raise WorkflowError(f"{option} {number}: no job can run so; give a number from 1 on.")
 
 
-def warn(workflow: Any, text: str) -> None:
-    """Print a warning, if there is one, once a run: not in the processes of jobs."""
-    if text and not is_job(workflow):
+def warn_of_unrecorded_results(workflow: Any) -> None:
+    """Print `unrecorded_text` once a run: not in the processes of jobs."""
+    from irpretrain.foundation.other_code import unrecorded_text
+
+    if not is_job(workflow) and (text := unrecorded_text()):
         logger.warning(text)
 
 
