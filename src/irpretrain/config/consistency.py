@@ -25,7 +25,6 @@ from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.root import NAMED, Config
 from irpretrain.config.term_weights import TRAINED
 from irpretrain.config.usage import (
-    Entries,
     active_downstream,
     active_experiments,
     first_stage_names,
@@ -247,11 +246,21 @@ def query_use_faults(config: Config) -> Iterator[str]:
 def _uses(config: Config, name: str) -> Iterator[tuple[str, str | None, str]]:
     """Yield the keys behind an experiment whose data sets train, choose or tune, these, and what they must not do."""
     experiment = config.experiments[name]
-    source = trained_on(config, experiment.dataset)
+    source, elsewhere = trained_on(config, experiment.dataset), list[Name]()
     if source != experiment.dataset and set(experiment.regimes) - {"zero-shot"}:
         yield f"datasets.{experiment.dataset}.train_on", source, "train"
+        elsewhere.append(
+            ("first_stages", training_candidates(config, experiment.dataset, experiment.candidates))
+        )
     entries = reached(config, [("experiments", name)])
-    elsewhere = reached(config, _stages_elsewhere(config, name, entries))
+    selections = (config.models[needed].select_on for section, needed in entries if section == "models")
+    elsewhere += [
+        ("first_stages", selection.candidates)
+        for selection in selections
+        if selection is not None and selection.dataset != experiment.dataset
+    ]
+    # First stages whose candidates teach or choose models on other queries than those tested.
+    teaching = reached(config, elsewhere)
     for section, needed in entries:
         where = f"{section}.{needed}"
         match section:
@@ -275,18 +284,5 @@ def _uses(config: Config, name: str) -> Iterator[tuple[str, str | None, str]]:
                         continue
                     # Weights of the tested queries themselves were learned on other folds.
                     is_own = role == "query_weights" and weighting.dataset == experiment.dataset
-                    if not is_own or (section, needed) in elsewhere:
+                    if not is_own or (section, needed) in teaching:
                         yield f"{where}.{role}", weighting.dataset, f"teach the weights of {weights}"
-
-
-def _stages_elsewhere(config: Config, name: str, entries: Entries) -> Iterator[Name]:
-    """Yield the first stages whose candidates train or choose models on other queries than an experiment tests."""
-    experiment = config.experiments[name]
-    if trained_on(config, experiment.dataset) != experiment.dataset and set(experiment.regimes) - {
-        "zero-shot"
-    }:
-        yield "first_stages", training_candidates(config, experiment.dataset, experiment.candidates)
-    for section, needed in entries:
-        selection = config.models[needed].select_on if section == "models" else None
-        if selection is not None and selection.dataset != experiment.dataset:
-            yield "first_stages", selection.candidates
