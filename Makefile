@@ -1,6 +1,7 @@
 # make run    set up what is missing, run the workflow, print where the report lies
 # make test   set up what is missing, run the tests
 # make test-deep  the long tests: many random examples, many kills, memory, Slurm
+# make same   compare loaded configurations, plans, and the files of two runs with those frozen in tests/same.txt
 # make plan   count the jobs and what they would cost, as if all files were there: ARGS="--configfile mine.yaml"
 # make resume the same as run, after the machine or the run was killed (takes over the dead run's lock)
 # make redo   make results of other code again, of one target with ARGS=prop (docs/report.md)
@@ -29,9 +30,9 @@ export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 # Else every job and every process of the tests would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help environment checkpoints claims run plan redo resume slurm test test-deep lint format docs site clean
+.PHONY: help environment checkpoints claims run plan redo resume same slurm test test-deep lint format docs site clean
 help:
-	@sed -n 's/^# //p' Makefile | head -11
+	@sed -n 's/^# //p' Makefile | head -12
 
 # Ends at once where the environment fits. Its own Python is asked first, and no longer starts if what it was made from is gone.
 environment:
@@ -76,6 +77,9 @@ test: environment
 
 test-deep: environment
 	@$(PYTEST) -m "deep or hypothesis" --hypothesis-profile many $(ARGS)
+
+same: environment
+	@PYTHONPATH=$(CURDIR)/src:$(CURDIR)/tests/workflow python tests/same.py $(ARGS)
 
 lint: environment
 	ruff check . && ruff format --check .

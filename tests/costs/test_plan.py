@@ -13,9 +13,9 @@ from irpretrain.config import load_config
 from irpretrain.config.usage import active_experiments
 from irpretrain.corpora.catalogue.read import read_catalogue
 from irpretrain.workflow.costs.plan import main, target_files
+from overlay_commands import OVERLAYS, ROOT, header_arguments
 
 pytestmark = pytest.mark.workflow
-ROOT = Path(__file__).resolve().parents[2]
 MODEL = [
     "results/models/pretrained/prop-wikipedia/seed-1",
     "--configfile",
@@ -101,22 +101,13 @@ def test_a_table_stands_for_the_scores_of_its_data_sets() -> None:
     assert target_files(config, "all") == ["all"]
 
 
-def header_arguments(overlay: Path) -> list[str]:
-    """The arguments of the command in an overlay's own header."""
-    [words] = re.findall(
-        r'^#   (?:make run .*ARGS="(.*)"|snakemake (.*))$', overlay.read_text(), re.MULTILINE
-    )
-    return "".join(words).split()
-
-
 PREPARING = {"my-deepct-index", "my-wikipedia", "other-language"}
-OVERLAYS = [
-    path if path.stem in PREPARING else pytest.param(path, marks=pytest.mark.deep)
-    for path in sorted((ROOT / "configs").glob("*.yaml"))
+PLANNED = [
+    path if path.stem in PREPARING else pytest.param(path, marks=pytest.mark.deep) for path in OVERLAYS
 ]
 
 
-@pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("overlay", PLANNED, ids=lambda path: path.stem)
 def test_every_overlay_is_planned_by_its_own_command(overlay, capfd, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
     arguments = header_arguments(overlay)

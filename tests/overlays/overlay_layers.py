@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,24 +10,9 @@ import numpy as np
 from irpretrain.config import Config, load_config
 from irpretrain.config.usage import active_experiments
 from irpretrain.report.scores import Results, RunName, Scores
+from overlay_commands import ROOT, layers
 
-ROOT = Path(__file__).resolve().parents[2]
-OVERLAYS = sorted((ROOT / "configs").glob("*.yaml"))
 QUERIES = ("q1", "q2", "q3", "q4")
-
-
-def layers(overlay: Path) -> list[Path]:
-    """The files that the command in the overlay's first lines lays over config.yaml, in their order."""
-    first = re.match(r"(?:#.*\n)*", overlay.read_text(encoding="utf-8"))
-    command = re.search(r"--configfile((?: configs/[\w-]+\.yaml)+)", first[0] if first else "")
-    return [ROOT / name for name in command[1].split()] if command else []
-
-
-def makes_a_report(overlay: Path) -> bool:
-    """Whether the command in the overlay's first lines names no target of its own."""
-    return (
-        re.search(r'^#   make run ARGS="results/', overlay.read_text(encoding="utf-8"), re.MULTILINE) is None
-    )
 
 
 def load(overlay: Path, *more: Path) -> Config:

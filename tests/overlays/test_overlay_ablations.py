@@ -9,10 +9,11 @@ import re
 from typing import Any
 
 import pytest
-from overlay_layers import ROOT, load
+from overlay_layers import load
 
 from irpretrain.config import Config
 from irpretrain.config.base import leaves
+from overlay_commands import ROOT
 
 WIKIFORMER = ("srr", "rwi", "ati", "ltm")
 HEAD_START = "mlm_head_steps"

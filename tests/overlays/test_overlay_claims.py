@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from overlay_layers import OVERLAYS, QUERIES, ROOT, load, results_of_runs
+from overlay_layers import QUERIES, load, results_of_runs
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.axioms import AXIOMS
@@ -23,6 +23,7 @@ from irpretrain.report.claim_tests import Finder, Measured
 from irpretrain.report.figures import WeightingShares
 from irpretrain.report.scores import Results, RunName, Scores
 from like_with_like import unlike
+from overlay_commands import OVERLAYS, ROOT
 
 SHOWCASE = "configs/showcase.yaml"
 

@@ -1,7 +1,9 @@
 """Every overlay in configs/ is valid where its own command lays it, with both presets."""
 
 import pytest
-from overlay_layers import OVERLAYS, layers, load
+from overlay_layers import load
+
+from overlay_commands import OVERLAYS, layers
 
 WITHOUT_EXPERIMENTS = ("my-wikipedia", "my-deepct-index", "other-language")
 

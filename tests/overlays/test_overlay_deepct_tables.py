@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from overlay_layers import QUERIES, ROOT, load, made_scores
+from overlay_layers import QUERIES, load, made_scores
 
 from irpretrain.config import Config
 from irpretrain.config.papers import load_published
@@ -18,6 +18,7 @@ from irpretrain.evaluation.evaluate import at_depth
 from irpretrain.report.cells import Cell
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.tables import build_table
+from overlay_commands import ROOT
 
 PAPER = load_published(ROOT / "resources/published/deepct.yaml")
 ELSEWHERE = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from overlay_layers import ROOT, load
+from overlay_layers import load
+
+from overlay_commands import ROOT
 
 
 def test_queries_of_legal_cases_have_255_word_pieces_wherever_they_are_read() -> None:

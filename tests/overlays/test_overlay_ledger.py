@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from overlay_layers import OVERLAYS, ROOT, load, made_scores
+from overlay_layers import load, made_scores
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.papers import read_paper
@@ -16,6 +16,7 @@ from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.table_engine import LONGEST_LINE, compared_runs, facts_of, ledger_of
 from irpretrain.report.tables import HeadlineTable
 from like_with_like import unlike
+from overlay_commands import OVERLAYS, ROOT
 
 CONFIGS = [ROOT / "config.yaml", *OVERLAYS]
 ON_THE_TESTED_CORPUS = ("prop-further", "prop-msmarco", "prop-mlm-msmarco", "ares-")

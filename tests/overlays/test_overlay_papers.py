@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
-from overlay_layers import OVERLAYS, ROOT, load, load_all, made_scores, runs
+from overlay_layers import load, load_all, made_scores, runs
 
 from irpretrain.config import Config
 from irpretrain.config.labels import FIRST_STAGES, regime_label
@@ -31,6 +31,7 @@ from irpretrain.report.drawing import short_label
 from irpretrain.report.paper_table import differences
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import build_table
+from overlay_commands import OVERLAYS, ROOT
 
 PAPERS = {
     paper: load_published(ROOT / f"resources/published/{paper}.yaml")

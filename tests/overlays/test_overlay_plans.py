@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from overlay_layers import OVERLAYS, ROOT, layers, load, makes_a_report
+from overlay_layers import load
 
 from irpretrain.config import Config
 from irpretrain.config.usage import used_models
 from irpretrain.workflow.costs.plan import lay_out
+from overlay_commands import OVERLAYS, ROOT, layers, targets
 from warm_snakemake import run_snakemake
 
 pytestmark = pytest.mark.workflow
@@ -50,7 +51,7 @@ def test_overlays_that_were_not_timed_count_their_jobs() -> None:
 PLANNED = [
     pytest.param(path, marks=pytest.mark.deep) if "paper" in path.stem else path
     for path in OVERLAYS
-    if makes_a_report(path)
+    if not targets(path)
 ]
 """Those at the papers' scale have thousands of jobs; tests/costs/test_plan.py plans all of them. The others are
 walked in tests/workflow/test_journeys.py."""

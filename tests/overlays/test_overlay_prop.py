@@ -6,12 +6,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from overlay_layers import ROOT, load, made_scores
+from overlay_layers import load, made_scores
 
 from irpretrain.config.papers import load_published
 from irpretrain.config.usage import active_experiments
 from irpretrain.objectives.prop.language_model import keep_probabilities
 from irpretrain.report.tables import build_table
+from overlay_commands import ROOT
 
 PUBLISHED = load_published(ROOT / "resources/published/prop.yaml")
 
