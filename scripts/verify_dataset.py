@@ -1,4 +1,4 @@
-"""Look at every file of a data set that is there: size, checksum, number of records."""
+"""Look at every file of a data set that is there: size and checksum."""
 
 from irpretrain.corpora.catalogue.read import Entry
 from irpretrain.corpora.catalogue.table import verify

@@ -19,8 +19,8 @@ make run ARGS=datasets
 ```
 
 It writes `results/datasets.txt`. Put the files into `data/` (`data_folder` of the
-configuration) in the working directory or in the project, under the names below. A data set is `verified` (by checksum
-or number of records), `present` (for some file neither is known), `incomplete`, `broken` or `missing`.
+configuration) in the working directory or in the project, under the names below. A data set is `verified` (by
+checksums), `present` (some file has no checksum), `incomplete`, `broken` or `missing`.
 
 To use a data set, write its name:
 
@@ -37,7 +37,7 @@ Corpus, queries, judgements, folds and runs are filled in from this catalogue. T
 under the names given below. `resources/datasets/<name>.yaml` has fields, measures, and remarks on texts, judgements
 and folds.
 
-Missing or wrong files stop the run before they are read; so does a corpus with another number of records. With
+Missing or wrong files stop the run before they are read; another number of records stops it when they are read. With
 `skip_absent: true` the experiments that miss files are left out, and their cells read "not run: ...".
 """
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from irpretrain.corpora.catalogue.read import Entry
 
 QUERIES = "q1\tfirst query\nq2\tsecond query\n"
 QRELS = "q1 0 d1 1\nq2 0 d2 1\nq2 0 d3 0\n"
@@ -60,3 +63,16 @@ def write_files(data: Path) -> None:
     (data / "small/queries.tsv").write_text(QUERIES)
     (data / "small/qrels.txt").write_text(QRELS)
     (data / "small/theirs.run").write_text(RUN)
+
+
+def readings(entry: Entry) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (kind, section) of everything that an entry describes how to read."""
+    for corpus in entry.corpora.values():
+        yield "documents", corpus
+    for dataset in entry.datasets.values():
+        yield "topics", dataset["queries"]
+        yield "judgements", dataset["qrels"]
+    for stage in entry.first_stages.values():
+        yield from (("runs", run) for run in stage["runs"].values())
+    for task in entry.downstream_tasks.values():
+        yield from (("questions", files) for files in task.get("questions", {}).values())

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from small import write_entry
+from small import readings, write_entry
 
 from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.corpora.catalogue.completion import complete
-from irpretrain.corpora.catalogue.read import read_catalogue, readings
+from irpretrain.corpora.catalogue.read import read_catalogue
 from irpretrain.corpora.registry import FORMATS, format_of
 from irpretrain.errors import ConfigError
 
@@ -30,9 +30,10 @@ def test_an_entry_is_sound(name):
     assert entry.licence.page.startswith("http")
     assert entry.source.startswith("http")
     assert entry.files or entry.needs
-    for reading in readings(entry):
-        assert reading.format in FORMATS[reading.kind]
-        format_of(reading.kind, reading.format).options(**reading.options)
+    for kind, section in readings(entry):
+        name = section.get("format", "trec")
+        assert name in FORMATS[kind]
+        format_of(kind, name).options(**section.get("options", {}))
 
 
 @entries
@@ -81,14 +82,9 @@ def test_candidates_whose_name_states_a_depth_are_cut_there():
     assert {where for where, (label, depth) in stated.items() if label != depth} == set()
 
 
-def test_every_file_says_whether_it_can_be_verified():
-    """Either a checksum, or a number of records, or files of a folder; else the page must not promise it."""
+def test_no_file_has_two_checksums():
     for entry in CATALOGUE.values():
-        counted = {path for reading in readings(entry) if reading.expected for path in reading.paths}
-        for path, file in entry.files.items():
-            assert not (file.md5 and file.sha256)
-            if file.folder:
-                assert path in counted or not file.md5
+        assert not [path for path, file in entry.files.items() if file.md5 and file.sha256]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,10 @@ from typing import Any
 
 import pytest
 
-from irpretrain.corpora.catalogue.read import read_catalogue, readings
+sys.path.insert(0, str(Path(__file__).parent))
+from small import readings
+
+from irpretrain.corpora.catalogue.read import read_catalogue
 from irpretrain.corpora.catalogue.table import fetch_command
 from irpretrain.corpora.registry import format_of
 
@@ -96,11 +99,10 @@ def make(name: str, packages: Path) -> Path:
 def read(name: str, data: Path, kind: str) -> list[list[Any]]:
     """The records of a kind in the made files, file by file."""
     return [
-        list(reader.read(data / path, reader.options(**reading.options)))
-        for reading in readings(read_catalogue()[name])
-        if reading.kind == kind
-        for reader in [format_of(reading.kind, reading.format)]
-        for path in reading.paths
+        list(reader.read(data / section["path"], reader.options(**section.get("options", {}))))
+        for described, section in readings(read_catalogue()[name])
+        if described == kind
+        for reader in [format_of(kind, section.get("format", "trec"))]
     ]
 
 

@@ -34,8 +34,7 @@ Status = Literal["verified", "present", "incomplete", "missing", "broken"]
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    # Verified (by its checksum or the number of its records), present (there is nothing to compare it with),
-    # missing or broken.
+    # Verified (by its checksum), present (there is nothing to compare it with), missing or broken.
     status: FileStatus
     detail: str = ""  # what was compared, or what is wrong
 

@@ -1,7 +1,6 @@
 """What the catalogue knows of a data set: one YAML file of resources/datasets, checked."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
@@ -9,7 +8,6 @@ import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from irpretrain.config.base import Section, listed_faults
-from irpretrain.corpora.registry import Kind
 from irpretrain.errors import ConfigError
 from irpretrain.foundation.resources import parse_yaml, resources_directory
 
@@ -35,9 +33,6 @@ class SourceFile(Section):
     sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$", description="As published.")
     bytes: int | None = Field(None, ge=1, description="Size of the published file.")
     folder: bool = Field(False, description="Whether it is a folder.")
-    files: int | None = Field(
-        None, ge=1, description="Of a folder: how many files its corpus must find in it; null: any number."
-    )
     optional: bool = Field(
         False, description="Whether the data set is whole without it, such as a run of others."
     )
@@ -57,8 +52,6 @@ class SourceFile(Section):
     def _check_folder(self) -> Self:
         if self.folder and (self.md5 or self.sha256 or self.bytes):
             raise ValueError("a folder has no checksum and no size")
-        if self.files is not None and not self.folder:
-            raise ValueError("files is for folders")
         return self
 
 
@@ -125,54 +118,8 @@ class Entry(Section):
 # The catalogue as a whole: every file of resources/datasets, found by being there.
 
 
-# Of the records of tasks beside retrieval; keys of their entries.
-TASK_KINDS: tuple[Kind, ...] = ("questions",)
-
 # Entries by their names, which are those of their files, sorted.
 Catalogue = dict[str, Entry]
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Records of one kind in one or several files."""
-
-    kind: Kind
-    format: str
-    paths: list[str]  # in the data folder
-    aids: list[str] = field(default_factory=list)  # files in the data folder that the options name
-    options: dict[str, Any] = field(default_factory=dict)
-    expected: int | None = None  # how many records there must be, where that is known
-    patterns: list[str] | None = None  # which files of a folder count, as in `corpora.file_lists.list_files`
-
-
-def readings(entry: Entry) -> Iterator[Reading]:
-    """Yield everything that an entry describes how to read."""
-    for _, kind, section in _sections_with_files(entry):
-        path, options = section["path"], section.get("options", {})
-        yield Reading(
-            kind,
-            section.get("format", "trec"),
-            [path] if isinstance(path, str) else list(path),
-            [value for value in options.values() if isinstance(value, str) and value in entry.files],
-            options,
-            section.get("expected"),
-            section.get("files"),
-        )
-
-
-def _sections_with_files(entry: Entry) -> Iterator[tuple[str, Kind, Any]]:
-    for name, corpus in entry.corpora.items():
-        yield f"corpora.{name}", "documents", corpus
-    for name, dataset in entry.datasets.items():
-        yield f"datasets.{name}.queries", "topics", dataset.get("queries")
-        yield f"datasets.{name}.qrels", "judgements", dataset.get("qrels")
-    for name, stage in entry.first_stages.items():
-        for key, run in (stage.get("runs") or {}).items():
-            yield f"first_stages.{name}.runs.{key}", "runs", run
-    for name, task in entry.downstream_tasks.items():
-        for kind in TASK_KINDS:
-            for part, files in task.get(kind, {}).items():
-                yield f"downstream_tasks.{name}.{kind}.{part}", kind, files
 
 
 def read_catalogue(folder: str | Path | None = None) -> Catalogue:
@@ -205,15 +152,23 @@ def resolved(described: Any, known: Collection[str], data: str | Path) -> Any:
     return f"{data}/{described}" if isinstance(described, str) and described in known else described
 
 
-def named_paths(entry: Entry) -> Iterator[tuple[str, Any]]:
+def _named_paths(entry: Entry) -> Iterator[tuple[str, Any]]:
     """Yield (key, path) of every place of an entry that must name a file."""
-    for key, _, section in _sections_with_files(entry):
+    sections: dict[str, Any] = {f"corpora.{name}": corpus for name, corpus in entry.corpora.items()}
+    for name, dataset in entry.datasets.items():
+        sections |= {f"datasets.{name}.{key}": dataset.get(key) for key in ("queries", "qrels")}
+        if isinstance(dataset.get("folds"), str):
+            yield f"datasets.{name}.folds", dataset["folds"]
+    for name, stage in entry.first_stages.items():
+        runs = stage.get("runs") or {}
+        sections |= {f"first_stages.{name}.runs.{key}": run for key, run in runs.items()}
+    for name, task in entry.downstream_tasks.items():
+        parts = task.get("questions", {})
+        sections |= {f"downstream_tasks.{name}.questions.{part}": files for part, files in parts.items()}
+    for key, section in sections.items():
         value = section.get("path") if isinstance(section, dict) else None
         for path in value if isinstance(value, list) else [value]:
             yield f"{key}.path", path
-    for name, dataset in entry.datasets.items():
-        if isinstance(dataset.get("folds"), str):
-            yield f"datasets.{name}.folds", dataset["folds"]
 
 
 def _read_entry(path: Path) -> Entry:
@@ -233,7 +188,7 @@ def _faults_between(catalogue: Catalogue) -> Iterator[str]:
             if other not in catalogue:
                 yield f"{name}.yaml: needs {other}, which is not in the catalogue"
         paths = known_paths(entry, catalogue)
-        for key, path in named_paths(entry):
+        for key, path in _named_paths(entry):
             if path not in paths:
                 yield f"{name}.yaml: {key} is {path!r}, which is not among the files of this entry or those it needs"
         for section in SECTIONS:

@@ -6,40 +6,21 @@ import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.corpora import MalformedConfig
 from irpretrain.corpora.catalogue.absence import FileState, Status, status_of
-from irpretrain.corpora.catalogue.read import (
-    LISTING,
-    Catalogue,
-    Entry,
-    Reading,
-    SourceFile,
-    readings,
-    resolved,
-)
-from irpretrain.corpora.file_lists import document_files, given_files
-from irpretrain.corpora.policy import RecordTally
-from irpretrain.corpora.registry import format_of
-from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, count_of, refusing_damage
+from irpretrain.corpora.catalogue.read import LISTING, Catalogue, Entry, SourceFile
+from irpretrain.errors import MAKE_AGAIN, IntegrityError, count_of, refusing_damage
 from irpretrain.foundation.atomic import write_text
 from irpretrain.models.encoder_files import hub_command
 
-# Whether the files of a data set are the published ones: size, checksum, number of records, readability.
-
-
-# Records at the beginning of a corpus that must be readable where no checksum vouches for it.
-SAMPLE = 100
+# Whether the files of a data set are the published ones: size and checksum. Records are counted when they are read.
 
 
 def verify(name: str, entry: Entry, data: str | Path, output: str | Path) -> dict[str, Any]:
     """Write the state of every file of a data set as JSON, for `read_report`; faults do not stop it. Return counts."""
     files = {path: _state(Path(data) / path, file) for path, file in entry.files.items()}
-    for reading in readings(entry):
-        files |= _states_after(reading, Path(data), files, entry)
     report = {
         "entry": name,
         "data": str(data),
@@ -94,53 +75,6 @@ def _state(path: Path, file: SourceFile) -> FileState:
 def _checksum(path: Path, kind: str) -> str:
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
-
-
-def _states_after(
-    reading: Reading, data: Path, states: Mapping[str, FileState], entry: Entry
-) -> dict[str, FileState]:
-    """What reading adds to the states of its files: nothing, where a checksum vouches for all, or one is not there."""
-    paths = [*reading.paths, *reading.aids]
-    statuses = [states[path].status for path in paths if path in states]
-    if len(statuses) < len(paths) or {"missing", "broken"} & set(statuses) or set(statuses) == {"verified"}:
-        return {}
-    try:
-        state = _sampled(reading, data, entry) if reading.kind == "documents" else _counted(reading, data)
-    except InputError as error:
-        line = "" if error.line is None else f":{error.line}"
-        state = FileState("broken", f"{error.path.name}{line}: {error.reason}")
-    return {path: state for path in reading.paths if states[path].status != "verified"}
-
-
-def _counted(reading: Reading, data: Path) -> FileState:
-    """Read every record; their number is compared with the expected one, if that is known."""
-    reader = format_of(reading.kind, reading.format)
-    files = given_files([data / path for path in reading.paths], reader.suffixes)
-    tally = RecordTally(MalformedConfig(), "malformed")
-    options = reader.options(**resolved(reading.options, reading.aids, data))
-    number = sum(1 for path in files for _ in tally.sound(path, reader.read(path, options)))
-    what = f"{number:,} {'questions with answers' if reader.gives_answers else reading.kind}"
-    if reading.expected is None:
-        return FileState("present", what)
-    if number != reading.expected:
-        return FileState("broken", f"{what}, there must be {reading.expected:,}")
-    return FileState("verified", what)
-
-
-def _sampled(reading: Reading, data: Path, entry: Entry) -> FileState:
-    """Read the first records of a corpus; the rest is read, and counted, when the corpus is."""
-    [source] = reading.paths
-    reader = format_of("documents", reading.format)
-    files = document_files(data / source, reading.format, reading.patterns)
-    expected = entry.files[source].files
-    if expected not in (None, len(files)):
-        return FileState("broken", f"{count_of(len(files), 'file')}, there must be {expected:,}")
-    tally = RecordTally(MalformedConfig(), "malformed")
-    records = reader.read(files[0], reader.options(**resolved(reading.options, reading.aids, data)))
-    number = sum(1 for _ in tally.sound(files[0], islice(records, SAMPLE)))
-    if number == 0 and len(files) == 1:
-        return FileState("broken", "there is no document in it")
-    return FileState("present", f"{count_of(len(files), 'file')}, the beginning of the first can be read")
 
 
 # Most columns of the screen that are used.
