@@ -1,7 +1,6 @@
 """A source's files: opened whatever their compression, read line by line with a bound."""
 
 import bz2
-import codecs
 import gzip
 import io
 import lzma
@@ -136,9 +135,6 @@ _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 
 UNIX_LINES = "Save the file with Unix line ends (tr '\\r' '\\n')"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
-
-# Byte-order marks within a file: they begin lines where files were joined.
-_INNER_MARKS = re.compile(rb"(?m)^(?:\xef\xbb\xbf)+")
 
 # Pattern of characters that end no line here, and lines elsewhere (`str.splitlines`).
 OTHER_LINE_END = "[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
@@ -320,50 +316,11 @@ def read_lines(
                 yield Malformed(number, "damaged archive", detail, number + 1, remedy=remedy, loses_more=True)
 
 
-def read_text(path: str | Path, encoding: Encoding = "utf-8") -> Iterator[Line | Malformed]:
-    r"""Yield a text file in pieces of many lines, each with its first line number; faults as in `read_lines`.
-
-    Records of millions of short lines cost no time per line. Blank lines stay, line ends are `\n`.
-    """
-    number, longest = 1, most_bytes()
-    with open_bytes(path) as stream:
-        try:
-            while raw := stream.read(_PIECE):
-                last = b"" if raw.endswith(b"\n") else stream.readline(longest + 1)
-                if number == 1:
-                    refuse_utf16(path, raw, encoding)
-                if too_long := len(last) > longest and not last.endswith(b"\n"):
-                    _skip_rest(stream)
-                    raw, last = raw[: raw.rfind(b"\n") + 1], b""
-                raw += last
-                text = _INNER_MARKS.sub(b"", raw) if codecs.BOM_UTF8 in raw else raw
-                yield from _decode_lines(text, number, encoding)
-                number += raw.count(b"\n")
-                if too_long:
-                    yield too_large(number - 1, number)
-                    number += 1
-        except DAMAGE as error:
-            detail, remedy = damage_text(path, error), "Get the file again, or pack it again"
-            yield Malformed(number, "damaged archive", detail, number + 1, remedy=remedy, loses_more=True)
-
-
-# Bytes that are read at a time: the most that is lost before the end of a truncated archive.
-_PIECE = 1 << 16
-
-
 def refuse_utf16(path: str | Path, start: bytes, encoding: Encoding = "utf-8") -> None:
     """Raise InputError for UTF-16: with its mark, or with the zero that one of an ASCII character's two bytes is."""
     is_half_zero = len(start) > 1 and (start[0] == 0) != (start[1] == 0)
     if encoding == "utf-8" and (start.startswith(_UTF16_BOMS) or is_half_zero):
         raise InputError(path, "this is UTF-16, not UTF-8", remedy="Save the file as UTF-8.")
-
-
-def _decode_lines(raw: bytes, number: int, encoding: Encoding) -> Iterator[Line | Malformed]:
-    try:
-        yield Line(number, raw.removesuffix(b"\n").decode(encoding).replace("\r\n", "\n").removesuffix("\r"))
-    except UnicodeDecodeError:
-        for line, content in enumerate(raw.removesuffix(b"\n").split(b"\n"), number):
-            yield _decode(content, line, encoding)
 
 
 def given_lines(path: str | Path) -> Iterator[tuple[int, str]]:

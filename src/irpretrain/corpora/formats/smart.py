@@ -8,14 +8,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.checked import converted, query, several_in_one
-from irpretrain.corpora.files import OTHER_LINE_END, Encoding, Line, read_text
+from irpretrain.corpora.files import OTHER_LINE_END, Encoding, read_lines
 from irpretrain.corpora.records import (
     AnyDocument,
     Document,
@@ -25,8 +24,6 @@ from irpretrain.corpora.records import (
     Skipped,
     everything,
     is_too_large,
-    most_bytes,
-    most_parts,
     too_large,
 )
 from irpretrain.corpora.registry import Format
@@ -34,14 +31,14 @@ from irpretrain.corpora.registry import Format
 # Letter of the title field.
 TITLE = "T"
 
-# Begins a record or a field.
-_MARK = re.compile(r"^\.(?:I(?![A-Za-z])(?P<identifier>.*)|(?P<field>[A-Z])[^\S\n]*)$", re.MULTILINE)
+# A line that begins a record or a field.
+_MARK = re.compile(r"\.(?:I(?![A-Za-z])(?P<identifier>.*)|(?P<field>[A-Z])\s*)")
 
 # What is the beginning of a record to a reader's eye, and none by the format: indented, or in a small letter.
-_NEARLY = re.compile(r"^(?:[^\S\n]+\.[Ii]|\.i)[^\S\n]+\S+[^\S\n]*$", re.MULTILINE)
+_NEARLY = re.compile(r"(?:\s+\.[Ii]|\.i)\s+\S+\s*")
 
 # The same of the fields that every record has: in a small letter, indented, or with text on the mark's line.
-_NEARLY_FIELD = re.compile(r"^(?:[^\S\n]+\.[TWtw]|\.[tw]|\.[TW](?=[^\S\n]+\S))(?:[^\S\n].*)?$", re.MULTILINE)
+_NEARLY_FIELD = re.compile(r"(?:\s+\.[TWtw]|\.[tw]|\.[TW](?=\s+\S))(?:\s.*)?")
 
 # A mark behind a character that ends no line here.
 _JOINED = re.compile(rf"{OTHER_LINE_END}\.[A-Za-z]\b")
@@ -74,16 +71,15 @@ class SmartRecord:
     lines: int = 0
     near_mark: str = ""
 
-    def add(self, letter: str, content: str) -> None:
-        """Add lines to a field, without blank ones; those of a record that is too large are counted alone."""
-        self.size += len(content)
-        self.lines += content.count("\n")
-        self.headings["I"] += len(_NEARLY.findall(content))
-        if not self.near_mark and (near := _NEARLY_FIELD.search(content)):
-            self.near_mark = near[0]
-        if self.size <= most_bytes() and self.lines <= most_parts():
-            lines = (line for line in content.split("\n") if line.strip())
-            self.fields.setdefault(letter, []).extend(lines)
+    def add(self, letter: str, line: str) -> None:
+        """Add a line to a field; those of a record that is too large are counted alone."""
+        self.size += len(line) + 1
+        self.lines += 1
+        self.headings["I"] += bool(_NEARLY.fullmatch(line))
+        if _NEARLY_FIELD.fullmatch(line):
+            self.near_mark = self.near_mark or line
+        if not is_too_large(self.size, self.lines):
+            self.fields.setdefault(letter, []).append(line)
 
     def text(self, letter: str) -> str:
         return "\n".join(self.fields.get(letter, []))
@@ -118,44 +114,38 @@ def read_records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malfo
 
 def _records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malformed]:
     record: SmartRecord | None = None
-    letter, position = "", 0
-    for piece in read_text(path, encoding):
-        if isinstance(piece, Malformed):
-            yield piece
-            continue
-        text, at, line = piece.text, 0, piece.number
-        for mark in chain(_MARK.finditer(text), [None]):
-            start, end = mark.span() if mark else (len(text), len(text))
-            if content := text[at:start].strip():
-                first = line + text.count("\n", at, text.find(content, at))
-                if _JOINED.search(content):
-                    yield replace(Line(first, content).joined(), position=position)
-                elif record is None:
-                    yield _stray(0, "text before the first .I", content, first)
-                elif letter:
-                    record.add(letter, text[at:start])
-                else:
-                    yield _stray(position, "text outside a field", content, first)
-            line += text.count("\n", at, start)
-            at = end
-            if mark and mark["identifier"] is not None:
-                if record is not None:
-                    yield record
-                    position += 1
-                record, letter = SmartRecord(position, mark["identifier"].strip(), line), ""
-                record.headings["I"] = 1
-            elif mark and record is not None:
-                letter = mark["field"]
-                record.headings[letter] += 1
-                record.lines += 1
-            elif mark:
-                yield _stray(0, "text before the first .I", mark[0], line)
+    letter, position, is_stray = "", 0, False
+    for line in read_lines(path, encoding):
+        if isinstance(line, Malformed):
+            yield line
+        elif (mark := _MARK.fullmatch(line.text)) is None:
+            if _JOINED.search(line.text):
+                yield replace(line.joined(), position=position)
+            elif record is not None and letter:
+                record.add(letter, line.text)
+            elif not is_stray:  # one fault for all lines up to the next mark
+                is_stray = True
+                reason = "text before the first .I" if record is None else "text outside a field"
+                yield _stray(position, reason, line.text, line.number)
+        elif mark["identifier"] is not None:
+            if record is not None:
+                yield record
+                position += 1
+            record = SmartRecord(position, mark["identifier"].strip(), line.number)
+            record.headings["I"] = 1
+            letter, is_stray = "", False
+        elif record is not None:
+            letter = mark["field"]
+            record.headings[letter] += 1
+            record.lines += 1
+        else:
+            yield _stray(0, "text before the first .I", line.text, line.number)
     if record is not None:
         yield record
 
 
 def _stray(position: int, reason: str, content: str, line: int) -> Malformed:
-    return Malformed(position, reason, repr(content.split("\n")[0][:40]), line)
+    return Malformed(position, reason, repr(content[:40]), line)
 
 
 def _document(record: SmartRecord, options: SmartDocumentOptions) -> AnyDocument:

@@ -18,7 +18,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Literal, Self
 
@@ -36,7 +35,7 @@ from irpretrain.corpora.checked import (
     several_in_one,
 )
 from irpretrain.corpora.doc_blocks import CDATA, SMART, escaped_cdata
-from irpretrain.corpora.files import Line, read_lines, read_text, split_columns
+from irpretrain.corpora.files import Line, read_lines, split_columns
 from irpretrain.corpora.records import (
     Judgement,
     Malformed,
@@ -44,8 +43,6 @@ from irpretrain.corpora.records import (
     Retrieved,
     Skipped,
     is_too_large,
-    most_bytes,
-    most_parts,
     too_large,
 )
 from irpretrain.corpora.registry import Format
@@ -100,21 +97,35 @@ class TrecTopicOptions(Section):
 
 
 @dataclass
-class _Topic:
+class _Block:
+    """The lines of a topic, or those between topics: their numbers and texts."""
+
     line: int
-    number: str
-    lines: list[str] = field(default_factory=list)
+    is_topic: bool = False
+    number: str = ""
+    lines: list[tuple[int, str]] = field(default_factory=list)
     size: int = 0
     parts: int = 0
-    longest: int = field(default_factory=most_bytes)
-    most: int = field(default_factory=most_parts)
 
-    def add(self, text: str) -> None:
+    def add(self, line: int, text: str) -> None:
         """Add some text; that of a topic that is too large is counted alone."""
-        self.size += len(text)
-        self.parts += 1 + text.count("\n") + text.count("<")
-        if self.parts <= self.most and self.size <= self.longest:
-            self.lines.append(text)
+        self.size += len(text) + 1
+        self.parts += 1 + text.count("<")
+        if not is_too_large(self.size, self.parts):
+            self.lines.append((line, text))
+
+    def text(self) -> str:
+        return "\n".join(text for _, text in self.lines)
+
+    def outside(self) -> Malformed | None:
+        """Return the fault of text that belongs to no topic."""
+        outside = _FURNITURE.sub("", _without_comments(self.text())).strip()
+        if self.is_topic or not outside:
+            return None
+        first = outside.split("\n")[0]
+        line = next((number for number, text in self.lines if first in text), self.line)
+        remedy = SMART if outside.startswith(".I ") else "Mend the record"
+        return Malformed(0, "text outside a topic", first[:40], line, remedy=remedy)
 
 
 def read_topics(path: Path, options: TrecTopicOptions) -> Iterator[Query | Skipped | Malformed]:
@@ -125,45 +136,31 @@ def read_topics(path: Path, options: TrecTopicOptions) -> Iterator[Query | Skipp
             yield _query(topic, position, options.fields)
 
 
-def _topics(path: Path) -> Iterator[_Topic | Malformed]:
-    current: _Topic | None = None
-    for piece in read_text(path):
-        if isinstance(piece, Malformed):
-            yield piece
+def _topics(path: Path) -> Iterator[_Block | Malformed]:
+    block = _Block(1)
+    for line in read_lines(path):
+        if isinstance(line, Malformed):
+            yield line
             continue
-        text, at, line = piece.text, 0, piece.number
-        for border in chain(_BORDER.finditer(text), [None]):
-            start, end = border.span() if border else (len(text), len(text))
-            before, number = text[at:start], line
-            line += text.count("\n", at, start)
-            if current is not None:
-                current.add(before)
-            elif (fault := _outside(before, number)) or (border is not None and border[1]):
-                # a closing tag without an opening one
-                yield fault or Malformed(0, "text outside a topic", text[start:end], line)
-            if border is not None and border[1]:
-                if current is not None:
-                    yield current
-                current = None
-            elif border is not None:
-                if current is not None:
-                    yield Malformed(0, "topic is not closed", "another begins before it ends", current.line)
-                named = _TOPIC_NUMBER.search(border[2])
-                current = _Topic(line, unescaped(named[1]) if named else "")
-            line += text.count("\n", start, end)
-            at = end
-    if current is not None:
-        yield Malformed(0, "topic is not closed", "the file ends in it", current.line)
-
-
-def _outside(text: str, line: int) -> Malformed | None:
-    """The fault of text that belongs to no topic; `line` is that of its beginning."""
-    outside = _FURNITURE.sub("", _without_comments(text)).strip()
-    if not outside:
-        return None
-    line += text.count("\n", 0, max(0, text.find(outside.split("\n")[0])))
-    remedy = SMART if outside.startswith(".I ") else "Mend the record"
-    return Malformed(0, "text outside a topic", outside[:40], line, remedy=remedy)
+        at = 0
+        for border in _BORDER.finditer(line.text):
+            block.add(line.number, line.text[at : border.start()])
+            at, closes = border.end(), bool(border[1])
+            if fault := block.outside():
+                yield fault
+            elif block.is_topic and not closes:
+                yield Malformed(0, "topic is not closed", "another begins before it ends", block.line)
+            elif block.is_topic:
+                yield block
+            elif closes:
+                yield Malformed(0, "text outside a topic", border[0], line.number)
+            named = _TOPIC_NUMBER.search(border[2])
+            block = _Block(line.number, not closes, unescaped(named[1]) if named else "")
+        block.add(line.number, line.text[at:])
+    if block.is_topic:
+        yield Malformed(0, "topic is not closed", "the file ends in it", block.line)
+    elif fault := block.outside():
+        yield fault
 
 
 def _without_comments(text: str) -> str:
@@ -175,10 +172,10 @@ def _without_comments(text: str) -> str:
     return "".join([*retained, text[at:]])
 
 
-def _query(topic: _Topic, position: int, fields: list[Part]) -> Query | Malformed:
+def _query(topic: _Block, position: int, fields: list[Part]) -> Query | Malformed:
     if is_too_large(topic.size, topic.parts):
         return too_large(position, topic.line)
-    text = _without_comments(escaped_cdata("\n".join(topic.lines)))
+    text = _without_comments(escaped_cdata(topic.text()))
     if CDATA.search(text):
         return Malformed(position, "damaged markup", "<![CDATA[ is not closed", topic.line)
     tags = list(_TAG.finditer(text))
@@ -189,7 +186,7 @@ def _query(topic: _Topic, position: int, fields: list[Part]) -> Query | Malforme
     parts = {"title": unescaped(text).strip()} if is_title else _parts(text, tags)
     number = topic.number.strip() or parts.get("num", "")
     if not number:
-        here = displayed_names(dict.fromkeys(_ANY_TAG.findall("\n".join(topic.lines)))) or "none"
+        here = displayed_names(dict.fromkeys(_ANY_TAG.findall(topic.text()))) or "none"
         detail = f"<num>, <docno>, <identifier>, or an attribute number or id is needed; its tags are {here}"
         return Malformed(position, "topic without a number", detail, topic.line)
     missing = [name for name in fields if name not in parts]
