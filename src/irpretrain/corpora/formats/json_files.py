@@ -15,13 +15,7 @@ from irpretrain.corpora.records import AnyDocument, Judgement, Malformed, Query,
 from irpretrain.corpora.registry import Format
 
 
-class JsonlDocumentOptions(DocumentFields):
-    """Options of the format jsonl."""
-
-
-def read_documents(
-    path: Path, options: JsonlDocumentOptions, share: Share = everything
-) -> Iterator[AnyDocument]:
+def read_documents(path: Path, options: DocumentFields, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its line number less 1."""
     entries = read_objects(path, share)
     return converted(entries, lambda e: fields.document(e.fields, options, e.position, e.line))
@@ -86,6 +80,6 @@ def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skip
             position += 1
 
 
-DOCUMENTS = Format(JsonlDocumentOptions, read_documents, suffixes=(".jsonl", ".json", ".ndjson"))
+DOCUMENTS = Format(DocumentFields, read_documents, suffixes=(".jsonl", ".json", ".ndjson"))
 TOPICS = Format(JsonlTopicOptions, read_topics)
 JUDGEMENTS = Format(NoOptions, read_judgements)

@@ -35,11 +35,7 @@ LARGE_GROUP, ROWS_OF_LARGE_GROUP = 4, 8
 _JOINED = re.compile(rb"(.{4})PAR1PAR1", re.DOTALL)
 
 
-class ParquetDocumentOptions(DocumentFields):
-    """Options of the format parquet."""
-
-
-def read(path: Path, options: ParquetDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: DocumentFields, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its row, from 0.
 
     A share is a range of rows; row groups outside it are not read. Damage loses the rest of its row group only.
@@ -105,7 +101,7 @@ def _refuse_joined(path: Path) -> None:
 
 
 def _row_group(
-    path: Path, batches: Iterator[pa.RecordBatch], group: range, options: ParquetDocumentOptions, rows: range
+    path: Path, batches: Iterator[pa.RecordBatch], group: range, options: DocumentFields, rows: range
 ) -> Iterator[AnyDocument]:
     import pyarrow as pa
 
@@ -129,7 +125,7 @@ def _damage(path: Path, position: int, error: Exception) -> Malformed:
     return Malformed(position, "damaged Parquet file", detail, remedy=GET_AGAIN, loses_more=True)
 
 
-def _needed(options: ParquetDocumentOptions, file: pq.ParquetFile) -> list[str]:
+def _needed(options: DocumentFields, file: pq.ParquetFile) -> list[str]:
     there = file.schema_arrow.names
     others = ((options.id_field, IDENTIFIERS), (options.title_field, TITLES), (options.url_field, URLS))
     chosen = [
@@ -140,7 +136,7 @@ def _needed(options: ParquetDocumentOptions, file: pq.ParquetFile) -> list[str]:
 
 
 def _documents(
-    batch: pa.RecordBatch, start: int, options: ParquetDocumentOptions, rows: range
+    batch: pa.RecordBatch, start: int, options: DocumentFields, rows: range
 ) -> Iterator[AnyDocument]:
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     for position in range(max(start, rows.start), min(start + batch.num_rows, rows.stop)):
@@ -162,4 +158,4 @@ def _value(column: pa.Array, row: int) -> Any:
     return [] if pa.types.is_nested(column.type) else column[row].as_py()
 
 
-DOCUMENTS = Format(ParquetDocumentOptions, read, suffixes=(".parquet",))
+DOCUMENTS = Format(DocumentFields, read, suffixes=(".parquet",))

@@ -49,9 +49,6 @@ class ArticleOptions(Section):
             raise ValueError(f"{list(given)} contains no article; give [first, end] with 0 <= first < end")
         return given
 
-    def takes(self, article: int) -> bool:
-        return self.articles is None or self.articles[0] <= article < self.articles[1]
-
 
 class SquadDocumentOptions(ArticleOptions):
     """Options of the format squad."""
@@ -64,9 +61,14 @@ class Paragraph:
     """One paragraph; `context` and `questions` are as in the file, the latter None if there is no such key."""
 
     position: int
+    article: str
     index: int
     context: str
     questions: list[Any] | None
+
+    @property
+    def identifier(self) -> str:
+        return f"{self.article}/{self.index}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +92,7 @@ def read_documents(
         elif options.unit == "paragraph":
             yield from (document for document in _paragraphs(article) if share(document.position))
         elif share(article.position):
-            yield from _whole(article)
-
-
-def paragraph_id(article: str, index: int) -> str:
-    """Return the document identifier of a paragraph."""
-    return f"{article}/{index}"
+            yield _whole(article)
 
 
 def article_of(document: str) -> str:
@@ -117,7 +114,7 @@ def read_articles(path: Path, options: ArticleOptions) -> Iterator[SquadArticle 
         article = _article(entry, position, paragraphs)
         if isinstance(article, SquadArticle):
             paragraphs += len(article.paragraphs)
-        if options.takes(position):
+        if options.articles is None or options.articles[0] <= position < options.articles[1]:
             yield article
 
 
@@ -132,10 +129,8 @@ def _article(entry: Any, position: int, first: int) -> SquadArticle | Malformed:
     if fault := identifier_fault(identifier):
         return Malformed(first, "bad identifier", f"article {position + 1}: {fault}")
     readable = clean_line(unquote(title).replace("_", " "))
-    parsed_paragraphs = [
-        _paragraph(p, first + index, index, identifier) for index, p in enumerate(paragraphs)
-    ]
-    return SquadArticle(position, identifier, readable, parsed_paragraphs)
+    read = [_paragraph(p, first + index, index, identifier) for index, p in enumerate(paragraphs)]
+    return SquadArticle(position, identifier, readable, read)
 
 
 def _paragraph(entry: Any, position: int, index: int, article: str) -> Paragraph | Malformed:
@@ -144,33 +139,31 @@ def _paragraph(entry: Any, position: int, index: int, article: str) -> Paragraph
     if not isinstance(context, str) or not isinstance(questions, list | None):
         detail = f"paragraph {index} of {article} lacks a context, or its qas is not a list"
         return Malformed(position, "not in SQuAD's format", detail)
-    return Paragraph(position, index, context, questions)
+    return Paragraph(position, article, index, context, questions)
 
 
 def _paragraphs(article: SquadArticle) -> Iterator[AnyDocument]:
     for paragraph in article.paragraphs:
         if isinstance(paragraph, Malformed):
             yield paragraph
-            continue
-        identifier = paragraph_id(article.identifier, paragraph.index)
-        if not paragraph.context.strip():
-            yield Skipped(paragraph.position, "empty document", location=f"document {identifier}")
         else:
-            yield Document(paragraph.position, identifier, article.title, "", clean_text(paragraph.context))
+            yield _document(paragraph.position, paragraph.identifier, article.title, paragraph.context)
 
 
-def _whole(article: SquadArticle) -> Iterator[AnyDocument]:
+def _whole(article: SquadArticle) -> AnyDocument:
+    contexts = list[str]()
     for paragraph in article.paragraphs:
         if isinstance(paragraph, Malformed):
-            yield replace(paragraph, position=article.position)
-            return
-    contexts = [p.context for p in article.paragraphs if isinstance(p, Paragraph) and p.context.strip()]
-    if not contexts:
-        yield Skipped(article.position, "empty document", location=f"document {article.identifier}")
-    else:
-        yield Document(
-            article.position, article.identifier, article.title, "", clean_text("\n".join(contexts))
-        )
+            return replace(paragraph, position=article.position)
+        if paragraph.context.strip():
+            contexts.append(paragraph.context)
+    return _document(article.position, article.identifier, article.title, "\n".join(contexts))
+
+
+def _document(position: int, identifier: str, title: str, text: str) -> Document | Skipped:
+    if not text.strip():  # whatever the title: it is no document without a paragraph
+        return Skipped(position, "empty document", location=f"document {identifier}")
+    return Document(position, identifier, title, "", clean_text(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +173,7 @@ class SquadQuestion:
     position: int
     query_id: str
     text: str
-    article: str
-    paragraph: int
-    context: str
+    paragraph: Paragraph
     answers: Any
 
 
@@ -190,51 +181,33 @@ def read_squad(path: Path, options: ArticleOptions) -> Iterator[SquadQuestion | 
     """Yield the questions of the chosen articles; those that SQuAD 2.0 marks as impossible are skipped."""
     position = 0
     for article in read_articles(path, options):
-        for entry in _entries(article):
-            if isinstance(entry, Malformed):
-                yield replace(entry, position=position)
-            else:
-                yield _question(*entry, position)
-            position += 1
+        for paragraph in [article] if isinstance(article, Malformed) else article.paragraphs:
+            if isinstance(paragraph, Paragraph) and paragraph.questions is None:
+                detail = f"paragraph {paragraph.index} of {paragraph.article} lacks its list qas"
+                paragraph = Malformed(0, "not in SQuAD's format", detail)
+            if isinstance(paragraph, Malformed):
+                yield replace(paragraph, position=position)
+                position += 1
+                continue
+            for entry in paragraph.questions or ():
+                yield _question(entry, paragraph, position)
+                position += 1
 
 
-def _entries(article: SquadArticle | Malformed) -> Iterator[Malformed | tuple[Any, str, Paragraph]]:
-    if isinstance(article, Malformed):
-        yield article
-        return
-    for paragraph in article.paragraphs:
-        if isinstance(paragraph, Paragraph) and paragraph.questions is None:
-            detail = f"paragraph {paragraph.index} of {article.identifier} lacks its list qas"
-            yield Malformed(paragraph.position, "not in SQuAD's format", detail)
-        elif isinstance(paragraph, Paragraph):
-            for question in paragraph.questions or ():
-                yield question, article.identifier, paragraph
-        else:
-            yield paragraph
-
-
-def _question(
-    entry: Any, article: str, paragraph: Paragraph, position: int
-) -> SquadQuestion | Skipped | Malformed:
+def _question(entry: Any, paragraph: Paragraph, position: int) -> SquadQuestion | Skipped | Malformed:
     record = entry if isinstance(entry, dict) else {}
     identifier, text = record.get("id"), record.get("question")
     if not isinstance(identifier, str) or not isinstance(text, str):
-        detail = f"a question of paragraph {paragraph.index} of {article} lacks an id or a question"
+        detail = f"a question of paragraph {paragraph.index} of {paragraph.article} lacks an id or a question"
         return Malformed(position, "not in SQuAD's format", detail)
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault)
     if record.get("is_impossible") is True:
         return Skipped(position, "unanswerable question")
-    return SquadQuestion(
-        position, identifier, text, article, paragraph.index, paragraph.context, record.get("answers")
-    )
+    return SquadQuestion(position, identifier, text, paragraph, record.get("answers"))
 
 
-class SquadTopicOptions(ArticleOptions):
-    """Options of the format squad."""
-
-
-def read_topics(path: Path, options: SquadTopicOptions) -> Iterator[Query | Skipped | Malformed]:
+def read_topics(path: Path, options: ArticleOptions) -> Iterator[Query | Skipped | Malformed]:
     for entry in read_squad(path, options):
         if isinstance(entry, SquadQuestion):
             yield query(entry.query_id, entry.text, entry.position)
@@ -254,35 +227,33 @@ def read_judgements(path: Path, options: SquadJudgementOptions) -> Iterator[Judg
         if not isinstance(entry, SquadQuestion):
             yield entry
             continue
-        article = entry.article
-        document_id = paragraph_id(article, entry.paragraph) if options.unit == "paragraph" else article
+        paragraph = entry.paragraph
+        document_id = paragraph.identifier if options.unit == "paragraph" else paragraph.article
         yield Judgement(entry.position, entry.query_id, document_id, 1)
 
 
-class SquadQuestionOptions(ArticleOptions):
-    """Options of the format squad of questions."""
-
-
-def read_questions(path: Path, options: SquadQuestionOptions) -> Iterator[SpanQuestion | Skipped | Malformed]:
+def read_questions(path: Path, options: ArticleOptions) -> Iterator[SpanQuestion | Skipped | Malformed]:
     """Yield the questions of the chosen articles, numbered; those that SQuAD 2.0 marks as impossible are skipped."""
     for entry in read_squad(path, options):
         yield _span_question(entry) if isinstance(entry, SquadQuestion) else entry
 
 
 def _span_question(question: SquadQuestion) -> SpanQuestion | Skipped | Malformed:
-    position, name, answers = question.position, question.query_id, question.answers
-    if not isinstance(answers, list):
-        detail = f"question {name} of paragraph {question.paragraph} of {question.article} lacks answers"
+    position, name, paragraph = question.position, question.query_id, question.paragraph
+    if not isinstance(question.answers, list):
+        detail = f"question {name} of paragraph {paragraph.index} of {paragraph.article} lacks answers"
         return Malformed(position, "not in SQuAD's format", detail)
-    if not answers:
+    if not question.answers:
         return Skipped(position, "no answer")
-    parsed_spans = [_span(answer, question.context) for answer in answers]
-    if bad := [answer for answer, span in zip(answers, parsed_spans, strict=True) if span is None]:
-        detail = f"{bad[0]!r} of question {name}"
-        return Malformed(position, "answer not in the context", detail[:200])
-    spans = tuple(span for span in parsed_spans if span is not None)
-    texts = tuple(str(answer["text"]) for answer in answers)
-    return SpanQuestion(position, name, question.text, question.context, texts, spans)
+    texts, spans = list[str](), list[tuple[int, int]]()
+    for answer in question.answers:
+        span = _span(answer, paragraph.context)
+        if span is None:
+            detail = f"{answer!r} of question {name}"
+            return Malformed(position, "answer not in the context", detail[:200])
+        texts.append(str(answer["text"]))
+        spans.append(span)
+    return SpanQuestion(position, name, question.text, paragraph.context, tuple(texts), tuple(spans))
 
 
 def _span(answer: Any, context: str) -> tuple[int, int] | None:
@@ -297,6 +268,6 @@ def _span(answer: Any, context: str) -> tuple[int, int] | None:
 
 
 DOCUMENTS = Format(SquadDocumentOptions, read_documents, suffixes=(".json",))
-TOPICS = Format(SquadTopicOptions, read_topics)
+TOPICS = Format(ArticleOptions, read_topics)
 JUDGEMENTS = Format(SquadJudgementOptions, read_judgements)
-QUESTIONS = Format(SquadQuestionOptions, read_questions)
+QUESTIONS = Format(ArticleOptions, read_questions)
