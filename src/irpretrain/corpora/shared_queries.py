@@ -106,9 +106,7 @@ Pairs = dict[str, tuple[_Query, _Query]]
 
 @dataclass(frozen=True)
 class _Likenesses:
-    identical: Pairs  # identifier and text are equal
-    judged_alike: Pairs  # the identifier is equal, and relevant documents are shared
-    repeated: Pairs  # the text is equal, and relevant documents are shared
+    same: Pairs  # identifier and text are equal, or one of them is and relevant documents are shared
     same_text: Pairs  # the text is equal
     same_documents: Pairs  # exactly the same documents are relevant
     reworded: Pairs  # of these, the ones that seem to be the same query in other words
@@ -164,17 +162,15 @@ def _compare(used: Sequence[_Query], tested: Mapping[str, _Query]) -> _Likenesse
         if query.relevant:
             by_documents.setdefault(query.relevant, []).append(query)
     times_used = Counter(query.relevant for query in used)
-    likenesses = _Likenesses({}, {}, {}, {}, {}, {})
+    likenesses = _Likenesses({}, {}, {}, {})
     for query in used:
         namesake = tested.get(query.identifier)
-        if namesake is not None and namesake.text == query.text:
-            likenesses.identical[namesake.identifier] = namesake, query
-        elif namesake is not None and query.shares_documents(namesake):
-            likenesses.judged_alike[namesake.identifier] = namesake, query
+        if namesake is not None and (namesake.text == query.text or query.shares_documents(namesake)):
+            likenesses.same[namesake.identifier] = namesake, query
         for other in by_text.get(query.text, ()):
             likenesses.same_text[other.identifier] = other, query
             if query.shares_documents(other):
-                likenesses.repeated[other.identifier] = other, query
+                likenesses.same[other.identifier] = other, query
         judged_so = by_documents.get(query.relevant, ())
         distinguishes = len(query.relevant) > 1 and times_used[query.relevant] == len(judged_so) == 1
         for other in judged_so:
@@ -189,27 +185,15 @@ def _refuse(likenesses: _Likenesses, total: int, where: str, names: tuple[str, s
         f"Test queries must not train, choose or tune: leave them out of {names[0]}, or name other queries."
     )
     tests = f"of the {total:,} queries that {names[1]} tests"
-    if pairs := likenesses.identical:
+    if pairs := likenesses.same:
         raise ConfigError(
-            f"{where} has {len(pairs):,} {tests}, with the same identifiers and texts, such as "
-            f"{_tested_example(pairs)}\n  {remedy}"
-        )
-    if pairs := likenesses.judged_alike:
-        raise ConfigError(
-            f"{where} has {len(pairs):,} {tests} in other words, with the same identifiers and relevant documents, "
-            f"such as {_tested_example(pairs)}\n  {remedy} If they are other queries, give them other identifiers."
-        )
-    if pairs := likenesses.repeated:
-        raise ConfigError(
-            f"{where} has {len(pairs):,} {tests}, with the same texts and relevant documents under other identifiers, "
-            f"such as {_example(pairs)}\n  {remedy}"
+            f"{where} has {len(pairs):,} {tests}, such as {_example(pairs)}\n"
+            f"  {remedy} If they are other queries, give them other identifiers."
         )
     if len(pairs := likenesses.same_text) > MOST_BY_CHANCE * total:
-        query, other = pairs[min(pairs)]
         raise ConfigError(
-            f"{where} has the texts of {len(pairs):,} {tests}, under other identifiers, such as {query.identifier}, "
-            f"there {other.identifier} ({query.text!r}); at most {MOST_BY_CHANCE:.0%} may be equal by chance\n"
-            f"  {remedy}"
+            f"{where} has the texts of {len(pairs):,} {tests}, under other identifiers, such as {_example(pairs)}; "
+            f"at most {MOST_BY_CHANCE:.0%} may be equal by chance\n  {remedy}"
         )
     if len(pairs := likenesses.reworded) > MOST_BY_CHANCE * total:
         raise ConfigError(
@@ -235,11 +219,6 @@ def _log(likenesses: _Likenesses, total: int, names: tuple[str, str]) -> None:
             f"{names[0]}, such as {_example(pairs)}. If they are the same queries in other words, leave them out of "
             f"{names[0]}: test queries must not train, choose or tune.",
         )
-
-
-def _tested_example(pairs: Pairs) -> str:
-    tested, _ = pairs[min(pairs)]
-    return f"{tested.identifier} ({tested.text!r})"
 
 
 def _example(pairs: Pairs) -> str:
