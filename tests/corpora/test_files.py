@@ -374,7 +374,7 @@ def test_files_and_folders_of_topics(tmp_path):
 def test_what_unix_compress_packed_is_refused_with_the_way_out(tmp_path):
     path = tmp_path / "ft911_1.z"
     path.write_bytes(b"\x1f\x9d\x90" + b"x" * 20)
-    with pytest.raises(InputError, match=r"packed by Unix compress \(\.Z\)\n  gunzip"):
+    with pytest.raises(InputError, match=r"packed by Unix compress \(\.Z\), which gunzip unpacks"):
         list(read_lines(path))
 
 
@@ -386,29 +386,29 @@ def test_a_tar_archive_is_refused_by_name(tmp_path, compression):
         archive.add(tmp_path / "a.txt", "a.txt")
     archive = tmp_path / "documents"
     archive.write_bytes(COMPRESS[compression](packed.getvalue()))
-    with pytest.raises(InputError, match=r"this is a tar archive\n  Unpack it .* give the folder"):
+    with pytest.raises(InputError, match=r"this is a tar archive; .*\n  Unpack it into a folder"):
         open_bytes(archive)
 
 
 @pytest.mark.parametrize(
-    ("start", "name", "remedy"),
+    ("start", "name"),
     [
-        (b"7z\xbc\xaf\x27\x1c\x00\x04", "this is a 7z archive", "7z x -so"),
-        (b"PK\x03\x04\x14\x00", "this is a zip archive", "unzip"),
-        (b"\x04\x22\x4d\x18\x64", "this is packed by lz4", "lz4 -dc"),
-        (b"Rar!\x1a\x07\x00", "this is a RAR archive", "unrar"),
-        (b"PK\x07\x08PK\x03\x04", "this is a part of a zip archive in several files", "zip -s 0"),
-        (b"LZIP\x01\x14", "this is packed by lzip", "lzip -dc"),
-        (lzma.compress(b"text", lzma.FORMAT_ALONE), "this is packed by lzma", "xz -dc"),
-        (b"\xff\x06\x00\x00sNaPpY", "this is packed by snappy", "snzip"),
-        (b"PAR1\x15\x04", "this is a Parquet file", "format parquet"),
+        (b"7z\xbc\xaf\x27\x1c\x00\x04", "this is a 7z archive"),
+        (b"PK\x03\x04\x14\x00", "this is a zip archive"),
+        (b"\x04\x22\x4d\x18\x64", "this is packed by lz4"),
+        (b"Rar!\x1a\x07\x00", "this is a RAR archive"),
+        (b"PK\x07\x08PK\x03\x04", "this is a part of a zip archive in several files"),
+        (b"LZIP\x01\x14", "this is packed by lzip"),
+        (lzma.compress(b"text", lzma.FORMAT_ALONE), "this is packed by lzma"),
+        (b"\xff\x06\x00\x00sNaPpY", "this is packed by snappy"),
+        (b"PAR1\x15\x04", "this is a Parquet file, which the format parquet alone reads"),
     ],
     ids=["7z", "zip", "lz4", "rar", "spanned-zip", "lzip", "lzma", "snappy", "parquet"],
 )
-def test_archives_that_are_not_read_are_called_by_their_names(tmp_path, start, name, remedy):
+def test_archives_that_are_not_read_are_called_by_their_names(tmp_path, start, name):
     for pack in (bytes, gzip.compress):
         (tmp_path / "a").write_bytes(pack(start + bytes(300)))
-        with pytest.raises(InputError, match=f"{name}; such files are not read\n  .*{remedy}"):
+        with pytest.raises(InputError, match=f"{name}; such files are not read\n  Unpack it"):
             open_bytes(tmp_path / "a")
 
 
@@ -424,7 +424,7 @@ def test_a_window_that_is_too_large_is_no_damage(tmp_path):
 @pytest.mark.parametrize("inner", ["gzip", "bzip2", "xz", "zstd", "zstd-skippable"])
 def test_what_is_packed_twice_is_refused(tmp_path, inner):
     (tmp_path / "a").write_bytes(gzip.compress(COMPRESS[inner](b"text")))
-    with pytest.raises(InputError, match=r"this is packed twice, .*\n  Unpack it once"):
+    with pytest.raises(InputError, match=r"this is packed twice, .*\n  Unpack it"):
         open_bytes(tmp_path / "a")
 
 

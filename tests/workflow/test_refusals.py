@@ -288,10 +288,7 @@ def test_a_copy_of_the_test_queries_is_refused_before_anything_is_trained(projec
         changes["experiments/first"]["first_stages"] = ["tf-bm25"]
     displayed = refusal(project, target, changes=changes)
     assert f"{key.replace('/', '.')}" in displayed
-    assert (
-        "data set tiny-copy has 24 of the 24 queries that tiny tests, such as "
-        in displayed
-    )
+    assert "data set tiny-copy has 24 of the 24 queries that tiny tests, such as " in displayed
     assert not (project / "results/datasets/tiny/apart-from-tiny-copy.json").exists()
     assert not (project / "results/models").exists()
     assert not (project / "results/scores").exists()

@@ -94,41 +94,23 @@ _TAR_MAGIC = slice(257, 262)
 # Bytes of a file that show whether it is packed.
 BEGINNING = _TAR_MAGIC.stop
 
-# What archives that are not read begin with, what they are called, and what to do.
+# What files that are not read begin with, and what they are called.
 _ARCHIVES = {
-    b"7z\xbc\xaf\x27\x1c": (
-        "a 7z archive",
-        "7z x -so FILE | zstd -o FILE.zst packs it in a way that can be read",
-    ),
-    b"PK\x03\x04": (
-        "a zip archive",
-        "Unpack it into a folder of its own (unzip), and give the folder in its place",
-    ),
-    b"PK\x05\x06": ("a zip archive without files", "Get the file again"),
-    b"PK\x07\x08": (
-        "a part of a zip archive in several files",
-        "Join the parts (zip -s 0 FILE.zip --out whole.zip), unpack that (unzip), and give the folder",
-    ),
-    b"LZIP\x01": ("packed by lzip", "lzip -dc FILE | zstd -o FILE.zst packs it in a way that can be read"),
-    b"\x5d\0\0": ("packed by lzma", "xz -dc FILE | zstd -o FILE.zst packs it in a way that can be read"),
-    b"\xff\x06\0\0sNaPpY": (
-        "packed by snappy",
-        "Unpack it (snzip -d), and give the unpacked file in its place",
-    ),
-    b"PAR1\x15": ("a Parquet file", "The format parquet reads documents in it; other formats cannot"),
-    b"Rar!\x1a\x07": (
-        "a RAR archive",
-        "Unpack it into a folder of its own (unrar x), and give the folder in its place",
-    ),
-    b"\x04\x22\x4d\x18": (
-        "packed by lz4",
-        "lz4 -dc FILE | zstd -o FILE.zst packs it in a way that can be read",
-    ),
-    b"\x02\x21\x4c\x18": (
-        "packed by lz4",
-        "lz4 -dc FILE | zstd -o FILE.zst packs it in a way that can be read",
-    ),
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"PK\x03\x04": "a zip archive",
+    b"PK\x05\x06": "a zip archive without files",
+    b"PK\x07\x08": "a part of a zip archive in several files",
+    b"Rar!\x1a\x07": "a RAR archive",
+    b"LZIP\x01": "packed by lzip",
+    b"\x5d\0\0": "packed by lzma",
+    b"\xff\x06\0\0sNaPpY": "packed by snappy",
+    b"\x04\x22\x4d\x18": "packed by lz4",
+    b"\x02\x21\x4c\x18": "packed by lz4",
+    b"\x1f\x9d": "packed by Unix compress (.Z), which gunzip unpacks",
+    b"PAR1\x15": "a Parquet file, which the format parquet alone reads",
 }
+
+_UNPACK = "Unpack it into a folder of its own, and give what comes out in its place."
 
 # Begins a frame of Zstandard without content, as parallel compressors write one first (RFC 8878, 3.1.2).
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
@@ -217,24 +199,15 @@ def refuse_packed(path: str | Path, start: bytes) -> None:
     """Raise InputError where `start`, the first bytes of what a file unpacks to, begins what is packed once more."""
     _refuse_archive(path, start)
     if inner := compression_in(start):
-        remedy = "Unpack it once (7z x, for one), and give what comes out in its place."
-        raise InputError(
-            path, f"this is packed twice, with {inner} inside; such files are not read", remedy=remedy
-        )
+        raise InputError(path, f"this is packed twice, with {inner} inside", remedy=_UNPACK)
 
 
 def _refuse_archive(path: str | Path, start: bytes) -> None:
     if start[_TAR_MAGIC] == b"ustar":
-        remedy = "Unpack it into a folder of its own (tar -xf), and give the folder in its place."
-        raise InputError(path, "this is a tar archive", remedy=remedy)
-    if start.startswith(b"\x1f\x9d"):
-        remedy = (
-            "gunzip unpacks this old format: gunzip -r -S .z <folder>, also with -S .Z, .0z, .1z and so on."
-        )
-        raise InputError(path, "the file is packed by Unix compress (.Z)", remedy=remedy)
-    for magic, (name, remedy) in _ARCHIVES.items():
+        raise InputError(path, "this is a tar archive; such files are not read", remedy=_UNPACK)
+    for magic, name in _ARCHIVES.items():
         if start.startswith(magic):
-            raise InputError(path, f"this is {name}; such files are not read", remedy=f"{remedy}.")
+            raise InputError(path, f"this is {name}; such files are not read", remedy=_UNPACK)
 
 
 def _opened(path: str | Path, compression: Compression | None) -> IO[bytes]:
