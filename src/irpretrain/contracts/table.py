@@ -1,6 +1,6 @@
 """What a table between stages is: its columns, how it is written, and how it is checked when it is read."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,17 +125,11 @@ class Contract:
             )
 
 
-def parquet_file(path: str | Path, equal_once: Sequence[str] = ()) -> pq.ParquetFile:
-    """Open a Parquet file to be read piece by piece.
-
-    `equal_once` names columns of texts whose equal values are in memory once: a few kB may hold a text for millions of
-    rows.
-    """
+def parquet_file(path: str | Path) -> pq.ParquetFile:
+    """Open a Parquet file to be read piece by piece."""
     # pyarrow's default requests all row groups with the first one and keeps the whole file in memory; and it does not
     # look at checksums, where there are any.
-    return pq.ParquetFile(
-        path, pre_buffer=False, read_dictionary=list(equal_once) or None, page_checksum_verification=True
-    )
+    return pq.ParquetFile(path, pre_buffer=False, page_checksum_verification=True)
 
 
 def row_group(

@@ -17,7 +17,6 @@ from irpretrain.corpora.records import (
     Share,
     everything,
     is_too_large,
-    most_bytes,
     too_large,
 )
 from irpretrain.corpora.registry import Format
@@ -27,10 +26,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-ROWS_AT_ONCE = 1024
-# A row group is large from so many of the largest records on; so many of its rows are read at a time, each of which may
-# be one text that is stored once.
-LARGE_GROUP, ROWS_OF_LARGE_GROUP = 4, 8
+# Few: a file of some kB may hold one text for millions of rows, of which each becomes as large as a record may be.
+ROWS_AT_ONCE = 16
 # The length of a file's description, its last mark, and the first mark of another file.
 _JOINED = re.compile(rb"(.{4})PAR1PAR1", re.DOTALL)
 
@@ -47,27 +44,16 @@ def read(path: Path, options: DocumentFields, share: Share = everything) -> Iter
         with parquet_file(path) as file:
             fields.check_columns(path, options, file.schema_arrow.names)
             columns = _needed(options, file)
-            nested = {field.name for field in file.schema_arrow if pa.types.is_nested(field.type)}
-        if share.number == 0:
-            _refuse_joined(path)
-        plain = [name for name in columns if name not in nested]  # parts of others have names of their own
-        with parquet_file(path) as file, parquet_file(path, equal_once=plain) as file_of_equal:
-            groups = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
-            sizes = [group.num_rows for group in groups]
+            sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
             if sum(sizes) != file.metadata.num_rows:
                 detail = f"its row groups hold {sum(sizes):,} rows, its description says {file.metadata.num_rows:,}"
                 raise pa.ArrowInvalid(detail)
+            if share.number == 0:
+                _refuse_joined(path)
             rows, start = share.range_of(sum(sizes)), 0
             for group, size in enumerate(sizes):
                 if start < rows.stop and start + size > rows.start:
-                    # Of all columns: asking a damaged file for those of one column can end the process.
-                    row_bytes = groups[group].total_byte_size // max(size, 1)
-                    # Equal values are held once, but all distinct ones of a group at a time.
-                    if row_bytes * size <= LARGE_GROUP * most_bytes():
-                        batches = file_of_equal.iter_batches(ROWS_AT_ONCE, [group], columns)
-                    else:
-                        at_once = min(max(most_bytes() // row_bytes, 1), ROWS_OF_LARGE_GROUP)
-                        batches = file.iter_batches(at_once, [group], columns)
+                    batches = file.iter_batches(ROWS_AT_ONCE, [group], columns)
                     yield from _row_group(path, batches, range(start, start + size), options, rows)
                 start += size
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # in the file's description of itself
@@ -79,7 +65,7 @@ def _refuse_packed(path: Path) -> None:
     with open(path, "rb") as file:
         compression = compression_in(file.read(BEGINNING))
     if compression:
-        remedy = "Unpack it (7z x, for one), and give what comes out in its place."
+        remedy = "Unpack it, and give what comes out in its place."
         raise InputError(
             path, f"a Parquet file must not be packed: this one is, with {compression}", remedy=remedy
         )
