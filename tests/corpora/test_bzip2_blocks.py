@@ -6,7 +6,15 @@ import random
 import pytest
 
 from irpretrain.corpora import pieces
-from irpretrain.corpora.pieces import read_blocks
+from irpretrain.corpora.pieces import Damage
+
+
+def read_blocks(path, start=0):
+    return list(pieces.read_blocks(path, range(start, path.stat().st_size)))
+
+
+def texts(blocks):
+    return [None if isinstance(block, Damage) else block.text for block in blocks]
 
 
 def text_of(length, seed=1):
@@ -29,7 +37,7 @@ def streams(text):
 @pytest.mark.parametrize("pack", [one_stream, streams])
 def test_the_blocks_are_the_text(tmp_path, text, pack):
     (tmp_path / "a.bz2").write_bytes(pack(text))
-    blocks = list(read_blocks(tmp_path / "a.bz2"))
+    blocks = read_blocks(tmp_path / "a.bz2")
     assert len(blocks) >= 5
     assert b"".join(block.text for block in blocks) == text
 
@@ -38,53 +46,51 @@ def test_the_blocks_are_the_text(tmp_path, text, pack):
 def test_blocks_are_the_same_from_any_byte_and_in_any_window(tmp_path, text, pack, monkeypatch):
     packed = pack(text)
     (tmp_path / "a.bz2").write_bytes(packed)
-    blocks = list(read_blocks(tmp_path / "a.bz2"))
-    borders = [block.bit // 8 + step for block in blocks for step in (-1, 0, 1)]
+    blocks = read_blocks(tmp_path / "a.bz2")
+    borders = [block.offset // 8 + step for block in blocks for step in (-1, 0, 1)]
     for start in [0, 1, 4, len(packed) // 3, len(packed) - 1, len(packed), *borders]:
-        assert list(read_blocks(tmp_path / "a.bz2", start)) == [b for b in blocks if b.bit >= 8 * start]
+        assert read_blocks(tmp_path / "a.bz2", start) == [b for b in blocks if b.offset >= 8 * start]
     monkeypatch.setattr(pieces, "WINDOW", 1009)
-    assert list(read_blocks(tmp_path / "a.bz2")) == blocks
+    assert read_blocks(tmp_path / "a.bz2") == blocks
 
 
 @pytest.mark.parametrize("content", [b"", b"no bzip2", bz2.compress(b"")])
 def test_files_without_blocks(tmp_path, content):
     (tmp_path / "a").write_bytes(content)
-    assert list(read_blocks(tmp_path / "a")) == []
+    assert read_blocks(tmp_path / "a") == []
 
 
 def test_a_damaged_block_costs_no_other(tmp_path, text):
     packed = bytearray(one_stream(text))
-    blocks = list(read_blocks(_written(tmp_path, packed)))
-    middle = (blocks[2].bit + blocks[3].bit) // 16
+    blocks = read_blocks(_written(tmp_path, packed))
+    middle = (blocks[2].offset + blocks[3].offset) // 16
     packed[middle] ^= 1
-    found = list(read_blocks(_written(tmp_path, packed)))
-    assert [block.text for block in found] == [
-        None if number == 2 else block.text for number, block in enumerate(blocks)
-    ]
-    assert found[2].following == blocks[3].bit
+    found = read_blocks(_written(tmp_path, packed))
+    assert texts(found) == [None if number == 2 else block.text for number, block in enumerate(blocks)]
+    assert found[2].reason.endswith(f"up to byte {blocks[3].offset // 8:,}")
 
 
 def test_a_truncated_file_has_its_whole_blocks(tmp_path, text):
     packed = one_stream(text)
-    blocks = list(read_blocks(_written(tmp_path, packed)))
+    blocks = read_blocks(_written(tmp_path, packed))
     for length in range(20, len(packed), len(packed) // 29):
-        found = list(read_blocks(_written(tmp_path, packed[:length])))
-        whole = [block.text for block in found if block.text is not None]
+        found = read_blocks(_written(tmp_path, packed[:length]))
+        whole = [text for text in texts(found) if text is not None]
         assert whole == [block.text for block in blocks[: len(whole)]]
         assert len(found) - len(whole) <= 1
 
 
 def test_a_mark_made_by_chance_inside_a_block_is_passed_over(tmp_path, text, monkeypatch):
     path = _written(tmp_path, one_stream(text))
-    blocks = list(read_blocks(path))
+    blocks = read_blocks(path)
     marks = pieces._marks
-    chance = (blocks[1].bit + 1000, blocks[1].bit + 5000)
+    chance = (blocks[1].offset + 1000, blocks[1].offset + 5000)
 
     def with_chance(file, start):
         yield from sorted([*marks(file, start), *((bit, True) for bit in chance)])
 
     monkeypatch.setattr(pieces, "_marks", with_chance)
-    assert list(read_blocks(path)) == blocks
+    assert read_blocks(path) == blocks
 
 
 def _written(tmp_path, content):
@@ -100,12 +106,12 @@ def test_a_stream_whose_first_mark_is_damaged_is_not_passed_over(tmp_path, betwe
     path = tmp_path / "f"
     path.write_bytes(between.join(streams))
     sound = not between.strip(b"\0")
-    texts = [block.text for block in read_blocks(path)]
-    assert [text for text in texts if text] == [b"one", b"two", b"three"]
-    assert (None not in texts) == sound
+    found = texts(read_blocks(path))
+    assert [text for text in found if text] == [b"one", b"two", b"three"]
+    assert (None not in found) == sound
     damaged_mark = streams[1][:4] + bytes([streams[1][4] ^ 1]) + streams[1][5:]
     path.write_bytes(between.join([streams[0], damaged_mark, streams[2]]))
-    first, lost, *others = [block.text for block in read_blocks(path)]
+    first, lost, *others = texts(read_blocks(path))
     assert (first, lost, b"three" in others) == (b"one", None, True)
     path.write_bytes(between.join([*streams[:2], damaged_mark]))
-    assert [block.text for block in read_blocks(path)][-1] is None
+    assert texts(read_blocks(path))[-1] is None

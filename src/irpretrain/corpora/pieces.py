@@ -12,11 +12,12 @@ up to the next mark is tried up to the ones after it.
 
 import bz2
 import os
+import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import numpy as np
 
@@ -39,46 +40,68 @@ FALSE_MARKS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    bit: int  # that it begins at
-    # None if it cannot be decompressed, or where the end of a stream is not followed by the next stream.
-    text: bytes | None
-    following: int | None  # bit of the next mark behind it, None if there is none
+class Piece:
+    """Some bytes of the text."""
+
+    offset: int  # of the first byte; see the module's table
+    text: bytes  # the bytes
+    # Whether the piece belongs to the share that is read; others are needed to finish what begins in one.
+    own: bool = True
+    past: bool = False  # whether no piece of the share follows, nor is this one
+    # Whether `offset` is that of a whole block, so that bytes within it have no place of their own.
+    is_block: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class _Needle:
-    """A mark that begins `shift` bits into a byte: its bits there, in the whole bytes that follow, and behind them."""
+class Damage:
+    """Bytes are lost here. `where` is the place in words, `own` as of a piece."""
 
-    shift: int
-    is_block: bool
-    first: int
-    inside: bytes
-    last: int
-
-    @classmethod
-    def of(cls, mark: int, shift: int) -> Self:
-        first, *inside, last = (mark << (8 - shift)).to_bytes(7, "big")
-        return cls(shift, mark == _BLOCK, first, bytes(inside), last >> (8 - shift) if shift else 0)
+    offset: int
+    where: str
+    reason: str
+    own: bool = True
 
 
-_NEEDLES = [_Needle.of(mark, shift) for mark in (_BLOCK, _STREAM_END) for shift in range(8)]
+def _needle(mark: int, shift: int) -> re.Pattern[bytes]:
+    """Return the pattern of a mark that begins `shift` bits into a byte, at the first of its whole bytes."""
+    first, *inside, last = (mark << (8 - shift)).to_bytes(7, "big")
+    whole = re.escape(bytes(inside))
+    before = _one_of(byte for byte in range(256) if byte & (0xFF >> shift) == first)
+    behind = _one_of(byte for byte in range(256) if byte >> (8 - shift) == last >> (8 - shift))
+    # The whole bytes come first, which `re` searches for fastest.
+    pattern = b"%b(?<=%b%b)" % (whole, before, whole)
+    return re.compile(pattern + b"(?=%b)" % behind if shift else pattern)
 
 
-def read_blocks(path: str | Path, start: int = 0) -> Iterator[Block]:
-    """Yield the blocks that begin at byte `start` or later, in the order of the file."""
+def _one_of(byte_values: Iterable[int]) -> bytes:
+    return b"[%b]" % b"".join(b"\\x%02x" % byte for byte in byte_values)
+
+
+# Bits into a byte, whether a block begins there, and the pattern.
+_NEEDLES = [
+    (shift, mark == _BLOCK, _needle(mark, shift)) for mark in (_BLOCK, _STREAM_END) for shift in range(8)
+]
+
+
+def read_blocks(path: str | Path, own: range) -> Iterator[Piece | Damage]:
+    """Yield the blocks that begin at byte `own.start` or later, in the order of the file.
+
+    Damage is a block that cannot be decompressed, and the end of a stream that the next one does not follow.
+    """
     with open(path, "rb", buffering=0) as file:
-        marks = _marks(file.fileno(), start)
+        marks = _marks(file.fileno(), own.start)
         ahead: deque[tuple[int, bool]] = deque()
         while _read_marks(ahead, marks, 1):
             bit, is_block = ahead.popleft()
-            if is_block:
-                text = _text(file.fileno(), bit, ahead, marks)
-                yield Block(bit, text, ahead[0][0] if ahead else None)
-            else:
-                following = ahead[0][0] if _read_marks(ahead, marks, 1) else None
-                if not _next_stream_follows(file.fileno(), bit, following):
-                    yield Block(bit, None, following)
+            past = bit >= 8 * own.stop
+            text = _text(file.fileno(), bit, ahead, marks) if is_block else None
+            following = ahead[0][0] if _read_marks(ahead, marks, 1) else None
+            if text is not None:
+                yield Piece(bit, text, not past, past, is_block=True)
+            elif is_block or not _next_stream_follows(file.fileno(), bit, following):
+                where = f"the bzip2 block at byte {bit // 8:,}"
+                until = "the end of the file" if following is None else f"byte {following // 8:,}"
+                yield Damage(bit, where, f"cannot be decompressed, up to {until}", not past)
 
 
 def _next_stream_follows(file: int, bit: int, following: int | None) -> bool:
@@ -120,24 +143,13 @@ def _marks(file: int, start: int) -> Iterator[tuple[int, bool]]:
     offset = start
     while window := os.pread(file, WINDOW + _MARK_BITS // 8, offset):  # a mark may reach so far beyond
         marks = [
-            (8 * (offset + byte) + needle.shift, needle.is_block)
-            for needle in _NEEDLES
-            for byte in _occurrences(window, needle)
-            if byte < WINDOW
+            (8 * (offset + match.start() - 1) + shift, is_block)
+            for shift, is_block, needle in _NEEDLES
+            for match in needle.finditer(window)
+            if match.start() <= WINDOW
         ]
         yield from sorted(marks)
         offset += WINDOW
-
-
-def _occurrences(window: bytes, needle: _Needle) -> Iterator[int]:
-    byte = window.find(needle.inside, 1)
-    while byte >= 0:
-        after = byte + len(needle.inside)
-        if window[byte - 1] & (0xFF >> needle.shift) == needle.first and (
-            needle.shift == 0 or (after < len(window) and window[after] >> (8 - needle.shift) == needle.last)
-        ):
-            yield byte - 1
-        byte = window.find(needle.inside, byte + 1)
 
 
 def _bits(file: int, start: int, end: int) -> bytes:
@@ -181,29 +193,6 @@ PIECE = 1 << 20
 AT_ONCE = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Some bytes of the text."""
-
-    offset: int  # of the first byte; see the module's table
-    text: bytes  # the bytes
-    # Whether the piece belongs to the share that is read; others are needed to finish what begins in one.
-    own: bool = True
-    past: bool = False  # whether no piece of the share follows, nor is this one
-    # Whether `offset` is that of a whole block, so that bytes within it have no place of their own.
-    is_block: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """Bytes are lost here. `where` is the place in words, `own` as of a piece."""
-
-    offset: int
-    where: str
-    reason: str
-    own: bool = True
-
-
 def read_pieces(path: str | Path, share: Share) -> Iterator[Piece | Damage]:
     """Yield the pieces of a share in order, others between them, and then up to the end of the file: the caller stops.
 
@@ -214,7 +203,7 @@ def read_pieces(path: str | Path, share: Share) -> Iterator[Piece | Damage]:
         compression = compression_of(path)
         size = os.stat(path).st_size
         if compression == "bzip2":
-            yield from _blocks(path, share, size)
+            yield from read_blocks(path, share.range_of(size))
         elif compression is None:
             yield from _plain(path, share, size)
         else:
@@ -234,18 +223,6 @@ def offset_in_words(path: str | Path, offset: int) -> str:
     near = "near " if compression == "bzip2" else ""
     whose = "" if compression in (None, "bzip2") else " of the text"
     return f"{near}byte {byte_of(path, offset):,}{whose}"
-
-
-def _blocks(path: str | Path, share: Share, size: int) -> Iterator[Piece | Damage]:
-    own = share.range_of(size)
-    for block in read_blocks(path, own.start):
-        past = block.bit >= 8 * own.stop
-        if block.text is None:
-            where = f"the bzip2 block at byte {block.bit // 8:,}"
-            until = "the end of the file" if block.following is None else f"byte {block.following // 8:,}"
-            yield Damage(block.bit, where, f"cannot be decompressed, up to {until}", not past)
-        else:
-            yield Piece(block.bit, block.text, not past, past, is_block=True)
 
 
 def _plain(path: str | Path, share: Share, size: int) -> Iterator[Piece | Damage]:
