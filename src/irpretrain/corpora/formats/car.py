@@ -30,17 +30,18 @@ DEEPEST = 100
 BREAK = b"\xff"
 OPEN_LIST = b"\x9f"
 KINDS = {0: "articles", 1: "outlines", 2: "paragraphs"}
+BROKEN, NO_FILE = "broken CBOR", "no CAR file"
 
 
-class CborError(Exception):
-    """What cannot be read; `byte` is how far the stream was read."""
+class CarError(Exception):
+    """Why a file cannot be read further: reason, detail, location if it is a part of the file, and what to do."""
 
-    def __init__(self, reason: str, byte: int) -> None:
-        super().__init__(reason)
-        self.byte = byte
+    def __init__(self, reason: str, detail: str, location: str = "", remedy: str = GET_AGAIN) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason, self.detail, self.location, self.remedy = reason, detail, location, remedy
 
 
-class CborTooLarge(CborError):
+class CborTooLargeError(Exception):
     """An item over the bounds of a record."""
 
 
@@ -52,43 +53,22 @@ class CborReader:
         self._stream, self._start, self._reads, self._ahead = stream, 0, 0, b""
         self._decoder = cbor2.CBORDecoder(cast(Any, self), max_depth=DEEPEST)
 
-    def has_ended(self) -> bool:
-        return not self._peek()
-
     def item(self) -> Any:
-        """Return the next item; EOFError at the end.
+        """Return the next item.
 
         Raises:
-            CborError: the item cannot be read; the start of the next one is then unknown.
+            CarError, CborTooLargeError: the item cannot be read; the start of the next one is then unknown.
         """
-        self._start, self._reads = self.byte, 0
-        if self.has_ended():
-            raise EOFError
         try:
             return self._decoder.decode()
         except cbor2.CBORDecodeEOF:
-            raise CborError("the file breaks off", self.byte) from None
+            raise CarError(BROKEN, "the file breaks off") from None
         except (cbor2.CBORDecodeError, RecursionError, TypeError) as error:
-            raise CborError(str(error), self.byte) from None
+            raise CarError(BROKEN, str(error)) from None
 
-    def open_list(self) -> bool:
-        """Read the beginning of a list of unknown length; return whether one begins here."""
-        return self.read(1) == OPEN_LIST
-
-    def items(self) -> Iterator[Any]:
-        """Yield the items up to the break that ends a list of unknown length, or to the end of the stream."""
-        while self._peek() not in (b"", BREAK):
-            yield self.item()
-
-    def close_list(self) -> None:
-        """Read the break that ends a list of unknown length; CborError without it, or if bytes follow."""
-        self._start = self.byte
-        if self.read(1) != BREAK:
-            raise CborError("the file breaks off", self.byte)
-        if not self.has_ended():
-            raise CborError("there is more behind its end", self.byte)
-
-    def _peek(self) -> bytes:
+    def peek(self) -> bytes:
+        """Return the byte with which the next item begins; nothing at the end."""
+        self._start, self._reads = self.byte, 0
         self._ahead = self._ahead or self._stream.read(1)
         return self._ahead
 
@@ -96,7 +76,7 @@ class CborReader:
         """Return the next bytes of the stream, which is what cbor2 asks for."""
         self._reads += 1  # at least one for each list, text or number in the item
         if is_too_large(self.byte + number - self._start, self._reads):
-            raise CborTooLarge("the item is too large", self._start)
+            raise CborTooLargeError
         content, self._ahead = self._ahead, b""
         content += self._stream.read(number - len(content))
         self.byte += len(content)
@@ -120,44 +100,41 @@ def read_items(path: Path, kind: int) -> Iterator[tuple[int, Any] | Malformed]:
         reader = CborReader(stream)
         try:
             for item in _items(reader, kind):
-                if isinstance(item, Malformed):
-                    yield item
-                    return
                 yield number, item
                 number += 1
-        except CborTooLarge as error:
-            yield too_large(number, location=_location(number, error.byte), loses_more=True)
-        except CborError as error:
-            where = _location(number, error.byte)
-            yield Malformed(number, "broken CBOR", str(error), None, where, GET_AGAIN, loses_more=True)
+            return
+        except CborTooLargeError:
+            yield too_large(number, location=_location(number, reader.byte), loses_more=True)
+            return
+        except CarError as error:
+            fault = error
         except DAMAGE as error:
-            detail = damage_text(path, error)
-            where = _location(number, reader.byte)
-            yield Malformed(number, "damaged archive", detail, None, where, GET_AGAIN, loses_more=True)
+            fault = CarError("damaged archive", damage_text(path, error))
+        location = fault.location or _location(number, reader.byte)
+        yield Malformed(number, fault.reason, fault.detail, None, location, fault.remedy, loses_more=True)
 
 
 def _items(reader: CborReader, kind: int) -> Iterator[Any]:
-    if reader.has_ended():
-        yield Malformed(0, "no CAR file", "the file is empty", location="its beginning", remedy=GET_AGAIN)
-        return
+    if not reader.peek():
+        raise CarError(NO_FILE, "the file is empty", "its beginning")
     first = reader.item()
-    if not (isinstance(first, list) and first[:1] == ["CAR"]):
+    has_header = isinstance(first, list) and first[:1] == ["CAR"]
+    if has_header:
+        holds = first[1][0] if len(first) > 1 and isinstance(first[1], list) and first[1] else None
+        if holds != kind:
+            contents = KINDS.get(holds, "something else") if isinstance(holds, int) else "something else"
+            remedy = f"Give the file of {KINDS[kind]}"
+            raise CarError("another CAR file", f"it holds {contents}", "its header", remedy)
+        if reader.read(1) != OPEN_LIST:
+            raise CarError(NO_FILE, "no list follows the header", "its header")
+    else:
         yield first
-        yield from reader.items()
-        return
-    holds = first[1][0] if len(first) > 1 and isinstance(first[1], list) and first[1] else None
-    if holds != kind:
-        contents = KINDS.get(holds, "something else") if isinstance(holds, int) else "something else"
-        remedy = f"Give the file of {KINDS[kind]}"
-        yield Malformed(0, "another CAR file", f"it holds {contents}", location="its header", remedy=remedy)
-        return
-    if not reader.open_list():
-        yield Malformed(
-            0, "no CAR file", "no list follows the header", location="its header", remedy=GET_AGAIN
-        )
-        return
-    yield from reader.items()
-    reader.close_list()
+    while reader.peek() not in (b"", BREAK):
+        yield reader.item()
+    if has_header and reader.read(1) != BREAK:
+        raise CarError(BROKEN, "the file breaks off")
+    if reader.peek():
+        raise CarError(BROKEN, "there is more behind its end")
 
 
 def _location(number: int, byte: int) -> str:
