@@ -211,7 +211,7 @@ def test_files_of_an_index_in_use_are_named_with_its_key_and_those_of_another_ar
         first_stages={"e": {"label": "E", "model": "bm25", "index": "expanded"}},
         experiments={"stage": {"dataset": "squad", "first_stages": ["e"]}},
     )
-    named = {used.key: (list(used.paths), used.kind) for used in used_files(config)}
-    assert named["indexes.expanded.path"] == (["queries.tsv"], "records")
-    assert named["encoder.path"] == (["embedded:minilm"], "encoder")
+    named = {used.key: (used.path, used.kind) for used in used_files(config)}
+    assert named["indexes.expanded.path"] == ("queries.tsv", "records")
+    assert named["encoder.path"] == ("embedded:minilm", "encoder")
     assert "indexes.unused.path" not in named

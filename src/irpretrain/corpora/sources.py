@@ -46,19 +46,18 @@ Kind = Literal["records", "folds", "encoder"]
 
 
 @dataclass(frozen=True, slots=True)
-class UsedFiles:
-    """Files or folders that one key of the configuration names, and that something reads which is run."""
+class UsedFile:
+    """A file or folder that one key of the configuration names, and that something reads which is run."""
 
     key: str  # the key, such as models.mono.cross_encoder
-    # As the configuration gives them; `embedded:<asset>` and `ir_datasets:<id>` among them.
-    paths: Sequence[str]
-    kind: Kind  # what is in them
+    path: str  # as the configuration gives it; `embedded:<asset>` and `ir_datasets:<id>` too
+    kind: Kind  # what is in it
     inside: tuple[str, ...]  # which files of a folder count: patterns, or else endings of names
-    # Raises InputError or ConfigError where some paths, of those that are files or folders, cannot be used.
-    check: Callable[[Sequence[str]], None]
+    # Raises InputError or ConfigError where the path, if it is that of a file or folder, cannot be used.
+    check: Callable[[str], None]
 
 
-def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedFiles]:
+def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedFile]:
     """Yield all files that some entries of the configuration name, by default those in use, key by key."""
     entries = used_entries(config) if entries is None else entries
 
@@ -68,36 +67,36 @@ def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedF
     for name, corpus in among("corpora"):
         inside = tuple(corpus.files or format_of("documents", corpus.format).suffixes)
         check = partial(_check_documents, corpus)
-        yield UsedFiles(f"corpora.{name}.path", [corpus.path], "records", inside, check)
-        aids = corpus_aids(config, name)
-        yield UsedFiles(f"corpora.{name}.options", aids, "records", (), _check_files)
+        yield UsedFile(f"corpora.{name}.path", corpus.path, "records", inside, check)
+        for path in corpus_aids(config, name):
+            yield UsedFile(f"corpora.{name}.options", path, "records", (), _check_file)
     for name, dataset in among("datasets"):
-        yield _topics(f"datasets.{name}.queries.path", dataset.queries)
-        yield _topics(f"datasets.{name}.qrels.path", dataset.qrels)
-        if not isinstance(dataset.folds, int):
-            folds = [dataset.folds] if isinstance(dataset.folds, str) else []
-            yield UsedFiles(f"datasets.{name}.folds", folds, "folds", (), partial(_check_folds, dataset))
+        yield from _records(f"datasets.{name}.queries.path", dataset.queries)
+        yield from _records(f"datasets.{name}.qrels.path", dataset.qrels)
+        if isinstance(dataset.folds, str):
+            check = partial(_check_folds, dataset)
+            yield UsedFile(f"datasets.{name}.folds", dataset.folds, "folds", (), check)
     for stage, section in among("first_stages"):
         for name, run in section.runs.items():
             if ("datasets", name) in entries:
-                yield _topics(f"first_stages.{stage}.runs.{name}.path", run)
+                yield from _records(f"first_stages.{stage}.runs.{name}.path", run)
     for name, task in among("downstream_tasks"):
         for part, section in task.files.items():
-            yield _topics(f"downstream_tasks.{name}.questions.{part}.path", section)
+            yield from _records(f"downstream_tasks.{name}.questions.{part}.path", section)
     for key, encoder in encoders_in(config, entries).items():
         check = partial(_check_model, partial(_check_encoder, config, encoder, key))
-        yield UsedFiles(f"{key}.path", [encoder.path], "encoder", (), check)
+        yield UsedFile(f"{key}.path", encoder.path, "encoder", (), check)
     for name, index in among("indexes"):
         if index.type == "expansion":
-            yield UsedFiles(f"indexes.{name}.path", [index.path], "records", (), _check_files)
+            yield UsedFile(f"indexes.{name}.path", index.path, "records", (), _check_file)
     for name in collections_with_vectors(config, entries):
         if name in config.word_vectors.files:
-            vectors = [config.word_vectors.files[name]]
-            yield UsedFiles(f"word_vectors.files.{name}", vectors, "records", (), _check_files)
+            vectors = config.word_vectors.files[name]
+            yield UsedFile(f"word_vectors.files.{name}", vectors, "records", (), _check_file)
     for name, model in among("models"):
         if model.cross_encoder is not None:
             check = partial(_check_model, check_reranker_files)
-            yield UsedFiles(f"models.{name}.cross_encoder", [model.cross_encoder], "encoder", (), check)
+            yield UsedFile(f"models.{name}.cross_encoder", model.cross_encoder, "encoder", (), check)
 
 
 def check_sources(config: Config, manifest: Manifest) -> None:
@@ -106,7 +105,12 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     faults: list[str] = []
     for used in used_files(config):
         with _collected(faults, used.key):
-            used.check([path for path in used.paths if _is_file(path, manifest)])
+            if _is_file(used.path, manifest):
+                used.check(used.path)
+    for section, name in used_entries(config):
+        if section == "datasets" and isinstance(config.datasets[name].folds, list):
+            with _collected(faults, f"datasets.{name}.folds"):
+                _check_folds(config.datasets[name])
     for key, encoder in encoders_in(config, used_entries(config)).items():
         with _collected(faults, f"{key}.path"):
             if not _is_file(encoder.path, manifest):
@@ -122,9 +126,9 @@ def used_ir_datasets(config: Config) -> dict[tuple[str, str], str]:
     for used in used_files(config):
         section, *_, key, _ = used.key.split(".") if used.key.count(".") > 1 else ("", "", "")
         part = {"corpora": "docs", "first_stages": "scoreddocs"}.get(section, key)  # else queries or qrels
-        for kind, name in map(resolve, used.paths):
-            if kind == "ir_datasets":
-                keys.setdefault((str(name), part), used.key)
+        kind, name = resolve(used.path)
+        if kind == "ir_datasets":
+            keys.setdefault((str(name), part), used.key)
     return keys
 
 
@@ -139,7 +143,7 @@ def check_downloads(config: Config) -> None:
 
 def used_assets(config: Config) -> list[str]:
     """Return the embedded assets that some experiment needs."""
-    resolved = [resolve(path) for used in used_files(config) for path in used.paths]
+    resolved = [resolve(used.path) for used in used_files(config)]
     return list(dict.fromkeys(str(name) for kind, name in resolved if kind == "embedded"))
 
 
@@ -164,9 +168,10 @@ def corpus_aids(config: Config, corpus: str) -> list[str]:
     return reader.option_files(reader.options(**section.options))
 
 
-def _topics(key: str, section: FileConfig) -> UsedFiles:
+def _records(key: str, section: FileConfig) -> Iterator[UsedFile]:
     inside = format_of(section.kind, section.format).suffixes
-    return UsedFiles(key, section.paths, "records", inside, partial(_check_files, suffixes=inside))
+    for path in section.paths:
+        yield UsedFile(key, path, "records", inside, partial(_check_file, suffixes=inside))
 
 
 @contextmanager
@@ -192,24 +197,22 @@ def _is_file(path: str, manifest: Manifest) -> bool:
     return kind == "file"
 
 
-def _check_documents(corpus: CorpusConfig, paths: Sequence[str]) -> None:
-    for path in paths:
-        _check_usable(document_files(path, corpus.format, corpus.files))
+def _check_documents(corpus: CorpusConfig, path: str) -> None:
+    _check_usable(document_files(path, corpus.format, corpus.files))
 
 
-def _check_files(paths: Sequence[str], suffixes: Sequence[str] = ()) -> None:
-    _check_usable(given_files(paths, suffixes))
+def _check_file(path: str, suffixes: Sequence[str] = ()) -> None:
+    _check_usable(given_files(path, suffixes))
 
 
 def _check_encoder(config: Config, encoder: EncoderConfig, key: str, folder: str | Path) -> None:
     check_encoder_files(folder, encoder, longest_sequences(config, key), key)
 
 
-def _check_model(check: Callable[[str], None], paths: Sequence[str]) -> None:
-    for path in paths:
-        folder = Path(path)
-        _check_usable([folder, *(sorted(folder.rglob("*")) if os.path.isdir(folder) else ())])
-        check(path)
+def _check_model(check: Callable[[str], None], path: str) -> None:
+    folder = Path(path)
+    _check_usable([folder, *(sorted(folder.rglob("*")) if os.path.isdir(folder) else ())])
+    check(path)
 
 
 def _check_usable(paths: Iterable[str | Path]) -> None:
@@ -227,10 +230,10 @@ def _check_usable(paths: Iterable[str | Path]) -> None:
             )
 
 
-def _check_folds(dataset: DatasetConfig, paths: Sequence[str]) -> None:
+def _check_folds(dataset: DatasetConfig, path: str | None = None) -> None:
     from irpretrain.evaluation.folds import given_folds  # loads pyarrow, so only where folds are given
 
-    for path in paths:
+    if path is not None:
         _check_usable([path])
         if not os.path.exists(path):
             one_file(path)

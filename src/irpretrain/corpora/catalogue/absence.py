@@ -24,7 +24,7 @@ from irpretrain.config.usage import (
 from irpretrain.corpora.catalogue.completion import searched
 from irpretrain.corpora.catalogue.read import LISTING, Entry, read_catalogue
 from irpretrain.corpora.embedded import resolve
-from irpretrain.corpora.sources import Kind, used_files
+from irpretrain.corpora.sources import UsedFile, used_files
 from irpretrain.errors import ConfigError
 from irpretrain.foundation.progress import size_text
 
@@ -62,29 +62,19 @@ def status_of(entry: Entry, files: Mapping[str, FileState]) -> Status:
 # The files outside the project that a configuration reads, and which of them the catalogue knows.
 
 
-@dataclass(frozen=True, slots=True)
-class Needed:
-    path: str  # as the configuration gives it
-    kind: Kind  # what is in it
-    # Where it is a folder, which of its files count: patterns, or else endings of names.
-    inside: tuple[str, ...] = ()
+def needed_files(config: Config, entries: Entries | None = None) -> list[UsedFile]:
+    """Return `used_files` by their paths, each once; embedded assets and ir_datasets' data left out."""
+    used = {used.path: used for used in used_files(config, entries) if resolve(used.path)[0] == "file"}
+    return list(used.values())
 
 
-def needed_files(config: Config, entries: Entries | None = None) -> Iterator[Needed]:
-    """Yield the paths of `used_files`, embedded assets and ir_datasets' data left out."""
-    for used in used_files(config, entries):
-        for path in used.paths:
-            if resolve(path)[0] == "file":
-                yield Needed(path, used.kind, used.inside)
-
-
-def missing_files(config: Config, entries: Entries | None = None) -> list[Needed]:
+def missing_files(config: Config, entries: Entries | None = None) -> list[UsedFile]:
     """Return what is needed, is not there and is a file of the catalogue, so that it is known how to get it."""
     missing = [needed for needed in needed_files(config, entries) if not os.path.exists(needed.path)]
     if not missing:
         return []
     catalogued = catalogue_paths(config.data_folder)
-    return [needed for needed in dict.fromkeys(missing) if needed.path in catalogued]
+    return [needed for needed in missing if needed.path in catalogued]
 
 
 def missing_by_entry(config: Config) -> dict[str, list[str]]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from irpretrain.config import Config, parse_config
 from irpretrain.corpora.catalogue.absence import (
-    Needed,
     missing_by_entry,
     missing_files,
     refuse_absent,
@@ -18,7 +17,7 @@ from irpretrain.corpora.catalogue.absence import (
 )
 from irpretrain.corpora.catalogue.completion import moved, with_data_of_the_project
 from irpretrain.corpora.embedded import Manifest, installed_path, read_manifest
-from irpretrain.corpora.sources import check_downloads, check_sources, used_files, with_caveats
+from irpretrain.corpora.sources import UsedFile, check_downloads, check_sources, used_files, with_caveats
 from irpretrain.foundation.resources import project_directory, resources_directory
 from irpretrain.models.encoder_files import cached_model
 
@@ -66,7 +65,7 @@ def prepare(
 
 def with_cached_models(config: Config) -> Config:
     """Return the configuration with models that it names as Hugging Face's hub does read from the hub's cache."""
-    paths = [path for used in used_files(config) if used.kind == "encoder" for path in used.paths]
+    paths = [used.path for used in used_files(config) if used.kind == "encoder"]
     folders = {path: str(folder) for path in paths if (folder := cached_model(path)) is not None}
     return moved(config, folders) if folders else config
 
@@ -106,7 +105,7 @@ def with_stand_ins(config: Config, folder: str | Path) -> Config:
     return moved(with_any_vocabulary(config).model_copy(update=sections), locations, FOLDS)
 
 
-def lay(needed: Needed, location: Path) -> None:
+def lay(needed: UsedFile, location: Path) -> None:
     """Put an empty file at a place; where a folder belongs (its name has no suffix), one with a file that counts; where
     an encoder belongs, the embedded one."""
     location.parent.mkdir(parents=True, exist_ok=True)
