@@ -36,8 +36,6 @@ from irpretrain.wikipedia.wikitext.images import Part, Rendering
 
 GIVE_A_DUMP = "Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst"
 
-# A name of a file that begins with a database's, such as enwiki or frwiktionary; `frwikipedia` stands for frwiki.
-_DATABASE = re.compile("(([a-z0-9_]+?)(?:wiki(?=pedia-)|wik[a-z]+))(?:pedia)?-")
 PARSERS = {
     "irpretrain": "irpretrain.wikipedia.article_parser:article_parser",
     "mwparserfromhell": "irpretrain.wikipedia.mwparserfromhell_parser:article_parser",
@@ -211,11 +209,9 @@ def _with_wiki(path: Path, site: SiteInfo, options: WikipediaDumpDocumentOptions
         return site, ""
     code = language_code(site)
     edition = edition_of(site.language)
-    named = None if options.wiki or code else _database_in_name(path, site.language)
     for database, source in (
         (options.wiki, "the option wiki"),
         (database_of(code) if code else None, f"its address {site.base}"),
-        (named, "the file's name"),
         (database_of(edition) if edition and not site.base else None, f"its xml:lang {site.language}"),
     ):
         if database:
@@ -231,25 +227,6 @@ def _with_wiki(path: Path, site: SiteInfo, options: WikipediaDumpDocumentOptions
             "Give its database name, such as --option wiki=enwiki, or get the file again.",
         ),
     )
-
-
-def _database_in_name(path: Path, language: str) -> str | None:
-    """The database of a known edition, from the dump's name; InputError if the dump's language is another edition's."""
-    name = _DATABASE.match(path.name)
-    if name is None:
-        return None
-    edition, spoken = edition_of(name[2].replace("_", "-")), edition_of(language)
-    if spoken and spoken != edition:
-        raise InputError(
-            path,
-            "the dump does not say which wiki it is of (<dbname> in <siteinfo>): "
-            f"its name says {name[0][:-1]}, its xml:lang {language}",
-            remedy=cli_or_api(
-                f"Say it by the option wiki of the corpus, such as wiki: {database_of(spoken)}, or rename the file.",
-                f"Say it, such as --option wiki={database_of(spoken)}, or rename the file.",
-            ),
-        )
-    return name[1] if edition else None
 
 
 def _usual(site: SiteInfo, database: str) -> dict[str, Any]:
