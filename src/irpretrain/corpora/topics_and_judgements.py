@@ -11,7 +11,7 @@ from irpretrain.config.corpora import FileConfig
 from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.file_lists import given_files
 from irpretrain.corpora.policy import RecordTally
-from irpretrain.corpora.records import Answers, Judgement, Malformed, Query
+from irpretrain.corpora.records import Malformed, Query
 from irpretrain.corpora.registry import Kind, format_of
 from irpretrain.errors import InputError, count_of
 
@@ -74,40 +74,34 @@ def read_judgements(config: FileConfig, files: list[Path], tally: RecordTally) -
     """Read the judgements; a repeated one counts once, one with another relevance is malformed."""
     read = Judgements()
     for path, entry in _sound_records("judgements", config, files, tally):
-        _add(read, entry, path, tally)
+        pairs = read.setdefault(entry.query_id, {})
+        earlier = pairs.get(entry.document_id)
+        if earlier is None:
+            pairs[entry.document_id] = entry.relevance
+        elif earlier == entry.relevance:
+            tally.skipped[REPEATED_JUDGEMENT] += 1
+        else:
+            detail = (
+                f"{entry.query_id} {entry.document_id} was {earlier} before and is {entry.relevance} here"
+            )
+            tally.report(path, Malformed(entry.position, "judged twice", detail, entry.line))
     tally.settle()
     return read
-
-
-def _add(read: Judgements, entry: Judgement, path: Path, tally: RecordTally) -> None:
-    pairs = read.setdefault(entry.query_id, {})
-    earlier = pairs.get(entry.document_id)
-    if earlier is None:
-        pairs[entry.document_id] = entry.relevance
-    elif earlier == entry.relevance:
-        tally.skipped[REPEATED_JUDGEMENT] += 1
-    else:
-        detail = f"{entry.query_id} {entry.document_id} was {earlier} before and is {entry.relevance} here"
-        tally.report(path, Malformed(entry.position, "judged twice", detail, entry.line))
 
 
 def read_answers(config: FileConfig, files: list[Path], tally: RecordTally) -> dict[str, tuple[str, ...]]:
     """Read the answers of each query; a query that comes again is malformed unless its answers are the same."""
     read = dict[str, tuple[str, ...]]()
     for path, entry in _sound_records("judgements", config, files, tally):
-        _add_answers(read, entry, path, tally)
+        if entry.query_id not in read:
+            read[entry.query_id] = entry.answers
+        elif read[entry.query_id] == entry.answers:
+            tally.skipped[REPEATED_JUDGEMENT] += 1
+        else:
+            detail = f"{entry.query_id} had other answers before"
+            tally.report(path, Malformed(entry.position, "answered twice", detail, entry.line))
     tally.settle()
     return read
-
-
-def _add_answers(read: dict[str, tuple[str, ...]], entry: Answers, path: Path, tally: RecordTally) -> None:
-    if read.setdefault(entry.query_id, entry.answers) is entry.answers:
-        return
-    if read[entry.query_id] == entry.answers:
-        tally.skipped[REPEATED_JUDGEMENT] += 1
-    else:
-        detail = f"{entry.query_id} had other answers before"
-        tally.report(path, Malformed(entry.position, "answered twice", detail, entry.line))
 
 
 # Whether topics, judgements and corpus belong together: what cannot be is refused, with the file that is to blame.
