@@ -6,75 +6,56 @@ stages retrieve.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import NoOptions, converted, query, read_json
 from irpretrain.corpora.judge_by_answers import has_words
-from irpretrain.corpora.records import Answers, Malformed, Query, Skipped
+from irpretrain.corpora.records import Answers, Malformed, Query
 from irpretrain.corpora.registry import Format
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One question; number 12 of P17.test.json is called P17-12."""
-
-    position: int
-    query_id: str
-    text: str
-    answers: tuple[str, ...]
-
-
-def read_questions(path: Path) -> Iterator[Question | Malformed]:
-    """Yield the questions in the order of the file; a position is a question's number in it."""
+def read_questions(path: Path) -> Iterator[tuple[str, Answers] | Malformed]:
+    """Yield the text and the answers of each question; a position is a question's number in the file."""
     content = read_json(path)
+    if isinstance(content, Malformed):
+        yield content
+        return
     if not isinstance(content, list):
-        yield (
-            content
-            if isinstance(content, Malformed)
-            else Malformed(0, "no list of questions", type(content).__name__)
-        )
+        yield Malformed(0, "no list of questions", type(content).__name__)
         return
     relation = path.name.partition(".")[0]
     for position, entry in enumerate(content):
-        yield _question(entry, f"{relation}-{position}", position)
-
-
-def _question(entry: Any, identifier: str, position: int) -> Question | Malformed:
-    record = entry if isinstance(entry, dict) else {}
-    text, answers = record.get("question"), record.get("answers")
-    if (
-        not isinstance(text, str)
-        or not isinstance(answers, list)
-        or not all(isinstance(answer, str) for answer in answers)
-    ):
-        return Malformed(position, "no question", "question or answers are missing")
-    return Question(position, identifier, text, tuple(answers))
+        record = entry if isinstance(entry, dict) else {}
+        text, answers = record.get("question"), record.get("answers")
+        are_texts = isinstance(answers, list) and all(isinstance(answer, str) for answer in answers)
+        if isinstance(text, str) and are_texts:
+            yield text, Answers(position, f"{relation}-{position}", tuple(answers or ()))
+        else:
+            yield Malformed(position, "no question", "question or answers are missing")
 
 
 def read_topics(path: Path, options: NoOptions) -> Iterator[Query | Malformed]:
     """Yield the questions in the order of the file; a position is a question's number in it."""
-    return converted(read_questions(path), lambda e: query(e.query_id, e.text, e.position))
+    return converted(read_questions(path), lambda e: query(e[1].query_id, e[0], e[1].position))
 
 
-def read_judgements(path: Path, options: NoOptions) -> Iterator[Answers | Skipped | Malformed]:
+def read_judgements(path: Path, options: NoOptions) -> Iterator[Answers | Malformed]:
     """Yield each question's answers, in the order of the file; a position is a question's number in it.
 
-    An answer without a word is skipped, as every passage would hold it; a question without any other is malformed.
+    An answer without a word is left out, as every passage would hold it; a question without any other is malformed.
     """
-    for entry in read_questions(path):
-        if isinstance(entry, Malformed):
-            yield entry
-        elif fault := identifier_fault(entry.query_id):
-            yield Malformed(entry.position, "bad identifier", fault)
-        elif answers := tuple(filter(has_words, entry.answers)):
-            yield Answers(entry.position, entry.query_id, answers)
-        else:
-            yield Malformed(
-                entry.position, "no answer", f"question {entry.query_id} has no answer with a word"
-            )
+    return converted(read_questions(path), lambda e: _with_words(e[1]))
+
+
+def _with_words(question: Answers) -> Answers | Malformed:
+    if fault := identifier_fault(question.query_id):
+        return Malformed(question.position, "bad identifier", fault)
+    if answers := tuple(filter(has_words, question.answers)):
+        return replace(question, answers=answers)
+    detail = f"question {question.query_id} has no answer with a word"
+    return Malformed(question.position, "no answer", detail)
 
 
 TOPICS = Format(NoOptions, read_topics, suffixes=(".json",))
