@@ -29,7 +29,7 @@ FILES_ONLY = {
     "weight_views": ["pyserini"],
 }
 """Packages of which a stage wants files, not code: installed without what they need, which conda's files cannot say."""
-BY_NAME = {"groups": ["objectives"], "corpora": ["corpora", "wikipedia"], "datasets": ["corpora"]}
+BY_NAME = {"groups": ["objectives"], "corpora": ["corpora", "wikipedia"]}
 """Stages that import modules of packages of the library by names in a registry."""
 
 

@@ -4,7 +4,7 @@
 The configuration imports all formats: import nothing heavy at the top.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -15,56 +15,40 @@ from irpretrain.errors import instead_of
 
 Kind = Literal["documents", "topics", "judgements", "runs", "questions"]
 
-# Kind → names of its formats → file in `corpora.formats`, which holds the format under the kind's name in capitals.
-FORMATS: dict[Kind, dict[str, str]] = {
-    "documents": {
-        "wikipedia-dump": "wikipedia_dump",
-        "squad": "squad",
-        "jsonl": "json_files",
-        "tsv": "tsv",
-        "parquet": "parquet",
-        "trectext": "trectext",
-        "trecweb": "trecweb",
-        "smart": "smart",
-        "warc": "warc",
-        "car-paragraphs": "car",
-        "cord19": "cord19",
-        "lecard": "lecard",
-        "ir_datasets": "ir_datasets",
-    },
-    "topics": {
-        "trec": "trec",
-        "tsv": "tsv",
-        "jsonl": "json_files",
-        "squad": "squad",
-        "colon": "colon",
-        "smart": "smart",
-        "car-outlines": "car",
-        "entity-questions": "entity_questions",
-        "ir_datasets": "ir_datasets",
-    },
-    "judgements": {
-        "trec": "trec",
-        "tsv": "tsv",
-        "squad": "squad",
-        "letor": "letor",
-        "json": "json_files",
-        "entity-questions": "entity_questions",
-        "ir_datasets": "ir_datasets",
-    },
-    "runs": {
-        "trec": "trec",
-        "tsv": "tsv",
-        "letor": "letor",
-        "lecard": "lecard",
-        "ir_datasets": "ir_datasets",
-    },
-    "questions": {"mrqa": "mrqa", "squad": "squad"},
+# Kind → names of its formats, in the order of the documentation.
+FORMATS: dict[Kind, Sequence[str]] = {
+    "documents": (
+        "wikipedia-dump",
+        "squad",
+        "jsonl",
+        "tsv",
+        "parquet",
+        "trectext",
+        "trecweb",
+        "smart",
+        "warc",
+        "car-paragraphs",
+        "cord19",
+        "lecard",
+        "ir_datasets",
+    ),
+    "topics": (
+        "trec",
+        "tsv",
+        "jsonl",
+        "squad",
+        "colon",
+        "smart",
+        "car-outlines",
+        "entity-questions",
+        "ir_datasets",
+    ),
+    "judgements": ("trec", "tsv", "squad", "letor", "json", "entity-questions", "ir_datasets"),
+    "runs": ("trec", "tsv", "letor", "lecard", "ir_datasets"),
+    "questions": ("mrqa", "squad"),
 }
-
-
-def _nothing(*_: Any) -> list[Any]:
-    return []
+# Formats whose file in `corpora.formats` has another name. It holds the format under the kind's name in capitals.
+FILES = {"jsonl": "json_files", "json": "json_files", "car-paragraphs": "car", "car-outlines": "car"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +64,7 @@ class Format:
     suffixes: tuple[str, ...] = ()
 
     # What else is read: options → files.
-    option_files: Callable[[Any], list[str]] = _nothing
+    option_files: Callable[[Any], list[str]] = lambda options: []
 
     # (path, options) → what the file says of all its documents, such as the version of a dump.
     facts: Callable[[Path, Any], dict[str, str]] | None = None
@@ -94,7 +78,7 @@ def format_of(kind: Kind, name: str) -> Format:
     names = FORMATS[kind]
     if name not in names:
         raise ValueError(f"{name!r} is not a format of {kind}; {instead_of(name, names, 'allowed are')}")
-    module = import_module(f"irpretrain.corpora.formats.{names[name]}")
+    module = import_module(f"irpretrain.corpora.formats.{FILES.get(name, name.replace('-', '_'))}")
     return cast(Format, getattr(module, kind.upper()))
 
 
