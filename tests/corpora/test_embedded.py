@@ -88,9 +88,7 @@ def test_missing_file_package_and_version_are_reported_apart(package, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"files": {"a": HELLO, "b": HELLO}}, "several files need a directory"),
-        ({"files": {"../a": HELLO}}, "inside the package"),
-        ({"files": {"a": "abc"}}, "not a SHA-256"),
+        ({"files": {}}, "assets.hello.files: Dictionary should have at least 1 item"),
         ({"sha": "x"}, "assets.hello.sha: Extra inputs"),
     ],
 )
@@ -101,9 +99,9 @@ def test_a_faulty_manifest_is_refused(tmp_path, changes, message):
 
 def test_a_manifest_that_is_no_yaml_or_missing(tmp_path):
     (tmp_path / "bad.yaml").write_text("a: [")
-    with pytest.raises(ConfigError, match="not valid YAML"):
+    with pytest.raises(ConfigError, match="cannot be read: while parsing"):
         read_manifest(tmp_path / "bad.yaml")
-    with pytest.raises(ConfigError, match="no such manifest"):
+    with pytest.raises(ConfigError, match=r"cannot be read: .*No such file"):
         read_manifest(tmp_path / "none.yaml")
 
 

@@ -5,14 +5,14 @@
 
 import shutil
 from importlib import metadata
-from pathlib import Path, PurePosixPath
-from typing import Literal, Self
+from pathlib import Path
+from typing import Literal
 
 import yaml
-from pydantic import ValidationError, field_validator, model_validator
+from pydantic import ValidationError
 
-from irpretrain.config.base import Section, option
-from irpretrain.errors import ConfigError, IntegrityError, SetupError, instead_of
+from irpretrain.config.base import Section, listed_faults, option
+from irpretrain.errors import ConfigError, IntegrityError, SetupError, instead_of, one_line
 from irpretrain.foundation.atomic import atomic_directory, atomic_file
 from irpretrain.foundation.provenance import sha256
 from irpretrain.foundation.resources import parse_yaml
@@ -32,22 +32,6 @@ class Asset(Section):
     remark: str = option(..., "What it is.")
     caveat: str | None = option(None, "What a reader of any number made with it must know.")
 
-    @field_validator("files")
-    @classmethod
-    def _check_files(cls, files: dict[str, str]) -> dict[str, str]:
-        for path, digest in files.items():
-            if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
-                raise ValueError(f"{path}: must be a path inside the package")
-            if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
-                raise ValueError(f"{path}: {digest!r} is not a SHA-256 in lower-case hexadecimal")
-        return files
-
-    @model_validator(mode="after")
-    def _check_kind(self) -> Self:
-        if self.directory is None and len(self.files) > 1:
-            raise ValueError("several files need a directory")
-        return self
-
 
 class Manifest(Section):
     assets: dict[str, Asset] = option(..., "Assets by name.", min_length=1)
@@ -64,13 +48,14 @@ def read_manifest(path: str | Path) -> Manifest:
     """Read and check the manifest at `path`; every fault is in one ConfigError."""
     try:
         return Manifest.model_validate(parse_yaml(Path(path).read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such manifest of embedded data") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: this is not valid YAML: {' '.join(str(error).split())}") from None
+    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{path}: this manifest of embedded data cannot be read: {one_line(error)}"
+        ) from None
     except ValidationError as error:
-        faults = [f"  - {'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
-        raise ConfigError("\n".join([f"{path}: the manifest of embedded data has faults", *faults])) from None
+        raise ConfigError(
+            f"{path}: the manifest of embedded data has faults: {listed_faults(error)}"
+        ) from None
 
 
 def resolve(path: str) -> tuple[Literal["embedded", "ir_datasets"], str] | tuple[Literal["file"], Path]:
