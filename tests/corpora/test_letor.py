@@ -96,7 +96,7 @@ def test_folds_that_do_not_fit(tmp_path):
     with pytest.raises(InputError, match=r"train\.txt: these are not the queries of the other parts"):
         read_folds(folder)
     (folder / "Fold3/vali.txt").write_text(line("11"))
-    with pytest.raises(InputError, match=r"vali\.txt: these are not the queries of another fold's test\.txt"):
+    with pytest.raises(InputError, match=r"vali\.txt: these are not the queries of Fold2's test\.txt"):
         read_folds(folder)
     (folder / "Fold3/test.txt").write_text("no line")
     with pytest.raises(InputError, match=r"test\.txt:1: not a line of LETOR"):

@@ -9,6 +9,7 @@ lines, each once.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
@@ -103,7 +104,11 @@ def read_folds(folder: Path) -> dict[str, int]:
     parts = {
         number: {part: _queries(path / f"{part}.txt") for part in PARTS} for number, path in folders.items()
     }
-    order = _order({number: (read["test"], read["vali"]) for number, read in parts.items()}, folders)
+    order = [1, *range(len(folders), 1, -1)]
+    for number, following in pairwise([*order, 1]):
+        if parts[number]["vali"] != parts[following]["test"]:
+            fault = f"these are not the queries of {folders[following].name}'s test.txt"
+            raise InputError(folders[number] / "vali.txt", fault)
     fold_of: dict[str, int] = {}
     for fold, number in enumerate(order, 1):
         for query in sorted(parts[number]["test"]):
@@ -114,21 +119,6 @@ def read_folds(folder: Path) -> dict[str, int]:
         if read["train"] != set(fold_of) - read["test"] - read["vali"]:
             raise InputError(folders[number] / "train.txt", "these are not the queries of the other parts")
     return fold_of
-
-
-def _order(parts: dict[int, tuple[set[str], set[str]]], folders: dict[int, Path]) -> list[int]:
-    tested = {frozenset(test): number for number, (test, _) in parts.items()}
-    order = [1]
-    while len(order) < len(parts):
-        following = tested.get(frozenset(parts[order[-1]][1]))
-        if following is None or following in order:
-            raise InputError(
-                folders[order[-1]] / "vali.txt", "these are not the queries of another fold's test.txt"
-            )
-        order.append(following)
-    if tested.get(frozenset(parts[order[-1]][1])) != 1:
-        raise InputError(folders[order[-1]] / "vali.txt", "these are not the queries of Fold1's test.txt")
-    return order
 
 
 def _queries(path: Path) -> set[str]:
