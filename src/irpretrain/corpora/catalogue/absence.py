@@ -18,6 +18,7 @@ from irpretrain.config.usage import (
     active_distributions,
     active_downstream,
     active_experiments,
+    all_entries,
     displayed_predictors,
     reached,
 )
@@ -165,19 +166,12 @@ def refuse_absent(config: Config) -> None:
 
 def absent_file(config: Config, path: str, remedy: str = "") -> ConfigError:
     """Return the error of a missing file that a target needs: its keys, location, and source or `remedy`."""
-    keys = ", ".join(_keys_of(config.model_dump(), path)) or "the configuration"
+    used = used_files(config, all_entries(config))
+    keys = ", ".join(file.key for file in used if file.path == path) or "the configuration"
     fault = f"{keys}: {path}: there is no such file or folder"
     if entry := catalogue_paths(config.data_folder).get(path):
         return ConfigError("\n".join([fault, *_where_to_get(config, {entry: [path]})]))
     return ConfigError(f"{fault}\n  Paths are relative to {Path.cwd()}.{remedy}")
-
-
-def _keys_of(value: Any, path: str, key: str = "") -> Iterator[str]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _keys_of(inner, path, f"{key}.{name}" if key else str(name))
-    elif value == path or (isinstance(value, list) and path in value):
-        yield key
 
 
 def _where_to_get(config: Config, missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
