@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.corpora import doc_blocks
-from irpretrain.corpora.formats.trecweb import TrecwebDocumentOptions, read
+from irpretrain.corpora import doc_blocks, web_pages
+from irpretrain.corpora.checked import NoOptions
+from irpretrain.corpora.formats.trecweb import read
 from irpretrain.corpora.records import Document, Share, Skipped
 
 PAGES = [
@@ -70,10 +71,10 @@ HTTP/1.1 404 Not Found\r
 ]
 
 
-def records(tmp_path: Path, content: bytes, options: TrecwebDocumentOptions | None = None):
+def records(tmp_path: Path, content: bytes):
     path = tmp_path / "00"
     path.write_bytes(content)
-    return list(read(path, options or TrecwebDocumentOptions()))
+    return list(read(path, NoOptions()))
 
 
 EXPECTED = [
@@ -102,12 +103,13 @@ def test_any_division_into_chunks_gives_the_same(tmp_path, monkeypatch):
 
 def test_shares(tmp_path):
     (tmp_path / "00").write_bytes(b"".join(PAGES))
-    assert list(read(tmp_path / "00", TrecwebDocumentOptions(), Share(1, 2))) == []
-    assert list(read(tmp_path / "00", TrecwebDocumentOptions(), Share(0, 2))) == EXPECTED
+    assert list(read(tmp_path / "00", NoOptions(), Share(1, 2))) == []
+    assert list(read(tmp_path / "00", NoOptions(), Share(0, 2))) == EXPECTED
 
 
-def test_long_pages_are_read_in_part(tmp_path):
-    found = records(tmp_path, PAGES[2], TrecwebDocumentOptions(longest_page=9))
+def test_long_pages_are_read_in_part(tmp_path, monkeypatch):
+    monkeypatch.setattr(web_pages, "LONGEST_PAGE", 9)
+    found = records(tmp_path, PAGES[2])
     assert [one.body for one in found] == ["plain <b>"]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from irpretrain.corpora import web_pages
 from irpretrain.corpora.formats import warc
 from irpretrain.corpora.formats.warc import WarcDocumentOptions, option_files, percentile_of, read, read_warc
 from irpretrain.corpora.records import Document, Malformed, Skipped
@@ -182,13 +183,13 @@ def test_damaged_packed_content_of_a_page_is_no_page(tmp_path, pack):
         assert found.reason == "damaged content", found
 
 
-def test_encodings_that_stay(tmp_path):
+def test_encodings_that_stay(tmp_path, monkeypatch):
     """No chunk is left as text, a bomb is not unpacked, and what cannot be undone is counted."""
     bomb = gzip.compress(b"apple " * 1_000_000)
-    [found] = read(
-        write(tmp_path / "a.warc", encoded("Content-Encoding: gzip", bomb)),
-        WarcDocumentOptions(longest_page=12),
-    )
+    with monkeypatch.context() as patch:
+        patch.setattr(web_pages, "LONGEST_PAGE", 12)
+        path = write(tmp_path / "a.warc", encoded("Content-Encoding: gzip", bomb))
+        [found] = read(path, WarcDocumentOptions())
     assert found.body == "apple apple"
     empty = encoded("Transfer-Encoding: chunked", b"0\r\n\r\n")
     assert [found.reason for found in read(write(tmp_path / "b.warc", empty), WarcDocumentOptions())] == [

@@ -36,6 +36,9 @@ _AT_ONCE = 1 << 16
 # Bytes that no text has in an encoding of the web, and that whatever is packed has.
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
+# Bytes that are read of a page.
+LONGEST_PAGE = 1_000_000
+
 # Bytes of a page in which it may name its encoding itself.
 BEGINNING = 2048
 
@@ -152,11 +155,11 @@ class BrokenChunksError(ValueError):
     """The chunks of a response are not whole: a wrong size, or an end that is missing."""
 
 
-def unpacked(headers: bytes, content: bytes, longest: int, is_cut: bool = False) -> bytes | str:
+def unpacked(headers: bytes, content: bytes, is_cut: bool = False) -> bytes | str:
     """Return the content of a response without chunks, gzip and deflate, or the name of an encoding that stays.
 
-    At most `longest` bytes and one are unpacked. Many archives keep these headers of contents that they have unpacked:
-    such a content stays unchanged. `is_cut`: whether the archive says that it has the beginning alone.
+    At most `LONGEST_PAGE` bytes and one are unpacked. Many archives keep these headers of contents that they have
+    unpacked: such a content stays unchanged. `is_cut`: whether the archive says that it has the beginning alone.
 
     Raises:
         zlib.error: what is packed is damaged, or ends early.
@@ -167,7 +170,7 @@ def unpacked(headers: bytes, content: bytes, longest: int, is_cut: bool = False)
         content = _joined_chunks(content, is_cut)
     for coding in reversed([*packed, *transfer]):  # the last one was applied last (RFC 9110, 8.4)
         if coding in ("gzip", "x-gzip", "deflate"):
-            content = _unzipped(content, longest, coding == "deflate")
+            content = _unzipped(content, coding == "deflate")
         elif coding in _NOT_UNPACKED:
             return coding
     return content
@@ -200,20 +203,20 @@ def _joined_chunks(content: bytes, is_cut: bool) -> bytes:
     return bytes(joined) if at else content
 
 
-def _unzipped(content: bytes, longest: int, is_deflate: bool) -> bytes:
+def _unzipped(content: bytes, is_deflate: bool) -> bytes:
     """Return what gzip or deflate has packed; zlib.error where that is damaged or ends early.
 
     Content that is not packed stays as it is.
     """
     is_packed = bool(_PACKED.match(content))
     if not is_packed:
-        return _inflated(content, longest) if is_deflate else content
+        return _inflated(content) if is_deflate else content
     text, at = bytearray(), 0
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
     while at < len(content):
-        text += unpacker.decompress(content[at : at + _AT_ONCE], longest + 1 - len(text))
+        text += unpacker.decompress(content[at : at + _AT_ONCE], LONGEST_PAGE + 1 - len(text))
         at = min(at + _AT_ONCE, len(content)) - len(unpacker.unused_data)
-        if len(text) > longest:
+        if len(text) > LONGEST_PAGE:
             return bytes(text)
         if unpacker.eof:
             if not content.startswith(b"\x1f\x8b", at):
@@ -222,24 +225,22 @@ def _unzipped(content: bytes, longest: int, is_deflate: bool) -> bytes:
     raise zlib.error("the packed content ends early")
 
 
-def _inflated(content: bytes, longest: int) -> bytes:
+def _inflated(content: bytes) -> bytes:
     """Return what deflate without zlib's header has packed, as old servers send it; any other content as it is."""
     if not _CONTROL.search(content):  # some texts begin like a stream
         return content
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
-        text = unpacker.decompress(content, longest + 1)
+        text = unpacker.decompress(content, LONGEST_PAGE + 1)
     except zlib.error:
         return content
-    if not unpacker.eof and len(text) <= longest:
+    if not unpacker.eof and len(text) <= LONGEST_PAGE:
         raise zlib.error("the packed content ends early")
     return text
 
 
-def page(
-    position: int, document_id: str, url: str, headers: bytes, content: bytes, longest: int
-) -> AnyDocument:
-    """Return a page as a document: its title, its address, its text, of at most `longest` bytes.
+def page(position: int, document_id: str, url: str, headers: bytes, content: bytes) -> AnyDocument:
+    """Return a page as a document: its title, its address, its text, of at most `LONGEST_PAGE` bytes.
 
     What is no text by its content type, such as a picture, is skipped, and so is a page without text.
     """
@@ -248,7 +249,7 @@ def page(
     if not _TEXT.match(content_type):
         kind = content_type.split(b";")[0].decode("ascii", "replace").strip()
         return Skipped(position, "no text", f"{document_id}: {clean_line(kind[:40])}")
-    markup = decode_page(content[:longest], content_type, is_cut=len(content) > longest)
+    markup = decode_page(content[:LONGEST_PAGE], content_type, is_cut=len(content) > LONGEST_PAGE)
     is_plain = content_type.strip().lower().startswith(b"text/plain")
     title, text = ("", markup.strip()) if is_plain else page_text(markup)
     return document(position, document_id, title, text, url)

@@ -15,9 +15,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import identifier_fault
-from irpretrain.corpora.checked import converted
+from irpretrain.corpora.checked import NoOptions, converted
 from irpretrain.corpora.doc_blocks import DocBlock, read_blocks
 from irpretrain.corpora.records import AnyDocument, Share, everything
 from irpretrain.corpora.registry import Format
@@ -27,19 +26,13 @@ _DOCNO = re.compile(rb"\s*<DOCNO>([^<>]{0,200})</DOCNO>")
 _HEADER = re.compile(rb"\s*<DOCHDR>[ \t]*\r?\n?(.*?)</DOCHDR>[ \t]*\r?\n?", re.DOTALL)
 
 
-class TrecwebDocumentOptions(Section):
-    """Options of the format trecweb."""
-
-    longest_page: int = option(1_000_000, "Maximum size read of a page.", unit="bytes", ge=1)
-
-
-def read(path: Path, options: TrecwebDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: NoOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the pages of one file; a position is the number of the page in it."""
     blocks = read_blocks(path, share, b"DOCHDR", followed_by=b"<DOCNO>")
-    return converted(blocks, lambda block: _document(block, options))
+    return converted(blocks, _document)
 
 
-def _document(block: DocBlock, options: TrecwebDocumentOptions) -> AnyDocument:
+def _document(block: DocBlock) -> AnyDocument:
     named = _DOCNO.match(block.content)
     if named is None:
         return block.malformed("no identifier", "the page has no <DOCNO>")
@@ -52,7 +45,7 @@ def _document(block: DocBlock, options: TrecwebDocumentOptions) -> AnyDocument:
     url, _, headers = header[1].partition(b"\n")
     address = url.decode("utf-8", "replace").strip()
     content = block.content[header.end() :]
-    return page(block.position, identifier, address, headers, content, options.longest_page)
+    return page(block.position, identifier, address, headers, content)
 
 
-DOCUMENTS = Format(TrecwebDocumentOptions, read, suffixes=("",))
+DOCUMENTS = Format(NoOptions, read, suffixes=("",))

@@ -241,7 +241,6 @@ class WarcDocumentOptions(Section):
     """Options of the format warc."""
 
     id_header: str = option("WARC-TREC-ID", "Header of the identifier.", min_length=1)
-    longest_page: int = option(1_000_000, "Maximum size read of a page.", unit="bytes", ge=1)
     spam: str | None = option(
         None,
         "File of spam rankings, lines `percentile document` (Waterloo's for ClueWeb09); null: no filter.",
@@ -304,12 +303,12 @@ def _document(record: WarcRecord, options: WarcDocumentOptions) -> AnyDocument:
     headers, content = split_response(record.content)
     url = record.headers.get("warc-target-uri", "")
     try:
-        text = unpacked(headers, content, options.longest_page, "warc-truncated" in record.headers)
+        text = unpacked(headers, content, "warc-truncated" in record.headers)
     except (zlib.error, BrokenChunksError) as error:
         return Malformed(record.number, "damaged content", f"{identifier}: {error}", location=location)
     if isinstance(text, str):
         return Skipped(record.number, "content encoding is not read", f"{identifier}: {text}")
-    return page(record.number, identifier, url, headers, text, options.longest_page)
+    return page(record.number, identifier, url, headers, text)
 
 
 def _location(number: int, byte: int) -> str:
