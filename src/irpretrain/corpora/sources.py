@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -295,7 +295,7 @@ def _rows(
     for part, path, share in parts_of_shard(files, shard, config.shards):
         for record in tally.sound(path, reader.read(path, options, share)):
             if isinstance(record, Redirect):
-                redirects.add_row(_redirect(part, record))
+                redirects.add_row({"part": part, **asdict(record)})
                 continue
             words = config.passage_words
             for piece in passages(record, words, language) if words else [record]:
@@ -337,16 +337,6 @@ def document_row(part: int, document: Document) -> dict[str, Any]:
             for k in document.links
         ],
         "disambiguation": document.disambiguation,
-    }
-
-
-def _redirect(part: int, redirect: Redirect) -> dict[str, Any]:
-    return {
-        "part": part,
-        "position": redirect.position,
-        "title": redirect.title,
-        "target": redirect.target,
-        "fragment": redirect.fragment,
     }
 
 
