@@ -61,7 +61,6 @@ def broken_parser(argument):
 
 @pytest.fixture
 def parse(monkeypatch):
-    monkeypatch.setattr(guarded_parser, "BATCH_ITEMS", 4)
     monkeypatch.setattr(guarded_parser, "PATIENCE", PATIENCE)
 
     def parse(texts, parser="hostile_parser", seconds=0.3, memory_mb=100):

@@ -1,11 +1,11 @@
 """Parses pages in a process of its own, so that a page which costs too much is lost alone.
 
 A page of a few kilobytes can make a parser of wikitext take minutes or tens of gigabytes, in compiled code that no
-exception interrupts. The worker is started once and lives as long as no page kills it; pages go to it in batches,
-and while it works on one the reader waits: both together take one core.
+exception interrupts. The worker is started once and lives as long as no page kills it; while it works on a page the
+reader waits: both together take one core.
 
-In the worker, `main` reads `Settings` from a connection, then lists of wikitexts, and answers each text by its parse or
-by a `Failure`.
+In the worker, `main` reads `Settings` from a connection, then wikitexts, and answers each by its parse or by a
+`Failure`.
 """
 
 import os
@@ -64,8 +64,7 @@ def main(descriptor: int) -> None:
             _limit_memory(settings.memory_mb)
             connection.send("ready")
             while True:
-                for text in connection.recv():
-                    connection.send(_parse(parse, text, settings.seconds))
+                connection.send(_parse(parse, connection.recv(), settings.seconds))
         except (EOFError, BrokenPipeError, ConnectionResetError):
             return
         except MemoryError:  # while the parse was sent
@@ -130,8 +129,6 @@ def _limit_memory(megabytes: int) -> None:
 
 
 Item = TypeVar("Item")
-# A batch ends with the page that reaches one of these.
-BATCH_ITEMS, BATCH_CHARACTERS = 256, 1_000_000
 # That a worker gets to end by itself.
 SECONDS_TO_END = 2
 # A worker that has not answered for so many times its limit of processor time is killed too: it hangs or starves.
@@ -161,50 +158,27 @@ class GuardedParser:
 
     def parse(self, items: Iterable[tuple[Item, str | None]]) -> Iterator[tuple[Item, Any]]:
         """Yield each item with the parse of its text, a `Failure`, or None for an item without a text; in order."""
-        for batch in _batches(items):
-            texts = [text for _, text in batch if text is not None]
-            self._send(texts)
-            answers = iter(self._answers(texts))
-            for item, text in batch:
-                yield item, None if text is None else next(answers)
+        for item, text in items:
+            yield item, None if text is None else self._parse(text)
 
-    def _answers(self, texts: list[str]) -> list[Any]:
-        """What the worker answers to the texts that were sent last; it is replaced as often as one of them kills it."""
-        answers: list[Any] = []
-        while len(answers) < len(texts):
-            try:
-                answers.append(self._receive())
-            except _WorkerDied as death:
-                culprit = texts[len(answers)]
-                answers.append(self._alone(culprit) if death.retry else Failure(death.reason))
-                self._send(texts[len(answers) :])
-        return answers
-
-    def _alone(self, text: str) -> Any:
-        """Parse a text in a new worker, so that what pages before it left behind does not count against it."""
-        self._send([text])
+    def _parse(self, text: str) -> Any:
         try:
-            return self._receive()
+            return self._ask(text)
+        except _WorkerDied as death:
+            if not death.retry:
+                return Failure(death.reason)
+        try:  # in a new worker, so that what pages before it left behind does not count against it
+            return self._ask(text)
         except _WorkerDied as death:
             return Failure(death.reason)
 
-    def _send(self, texts: list[str]) -> None:
-        if not texts:
-            return
-        if self._connection is not None:
-            try:
-                self._connection.send(texts)
-                return
-            except OSError:  # killed from outside since the last answer
-                self._stop()
-        self._start().send(texts)
-
-    def _receive(self) -> Any:
-        assert self._connection is not None
+    def _ask(self, text: str) -> Any:
+        connection = self._connection or self._start()
         patience = PATIENCE * self._settings.seconds
         try:
-            if self._connection.poll(patience):
-                return self._connection.recv()
+            connection.send(text)
+            if connection.poll(patience):
+                return connection.recv()
         except (EOFError, OSError):
             raise self._death(self._stop()) from None
         self._stop(kill=True)
@@ -254,15 +228,3 @@ class GuardedParser:
             status = self._process.wait()
         self._process = self._connection = None
         return status
-
-
-def _batches(items: Iterable[tuple[Item, str | None]]) -> Iterator[list[tuple[Item, str | None]]]:
-    batch: list[tuple[Item, str | None]] = []
-    characters = 0
-    for item, text in items:
-        batch.append((item, text))
-        characters += len(text or "")
-        if len(batch) == BATCH_ITEMS or characters >= BATCH_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    yield batch
