@@ -1,7 +1,7 @@
 """Mentions of titles in a text: whole words, written as the title or with capitals at its words.
 
-Titles are held as sorted 64-bit hashes of their beginnings, one array for each number of tokens (a trie without
-nodes): about 8 bytes for a token of a title besides the titles' text, however many titles there are.
+Titles are held as sorted 64-bit hashes of their beginnings (a trie without nodes): about 8 bytes for a token of a title
+besides the titles' text, however many titles there are.
 """
 
 from __future__ import annotations
@@ -80,19 +80,14 @@ class TitleFinder:
     def _longest(self, tokens: _Tokens) -> tuple[np.ndarray, np.ndarray]:
         lengths, numbers = np.zeros(len(tokens), np.int64), np.zeros(len(tokens), np.int64)
         alive, sums = np.arange(len(tokens)), tokens.hashes
-        for size, beginnings in enumerate(self._beginnings, 1):
-            if size > 1:
-                within = alive + size <= len(tokens)
-                alive = alive[within]
-                sums = tokens.extended(sums[within], alive + size - 1)
-            near = _positions(beginnings, sums) >= 0
+        for size in range(1, MOST_TOKENS + 1):
+            near = _positions(self._beginnings, sums) >= 0
             alive, sums = alive[near], sums[near]
-            if not len(alive):
-                break
-            positions = _positions(self._wholes[size - 1], sums)
+            positions = _positions(self._wholes, sums)
             hits = positions >= 0
             lengths[alive[hits]] = size
-            numbers[alive[hits]] = self._numbers[size - 1][positions[hits]]
+            numbers[alive[hits]] = self._numbers[positions[hits]]
+            alive, sums = tokens.extended(alive, sums, alive + size)
         return lengths, numbers
 
 
@@ -122,44 +117,34 @@ class _Tokens:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def extended(self, sums: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-        return sums * _FACTOR + self._next[tokens]
+    def extended(
+        self, owners: np.ndarray, sums: np.ndarray, tokens: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Add a token to each hash; what ends with the text goes, with its owner."""
+        within = tokens < len(self)
+        return owners[within], sums[within] * _FACTOR + self._next[tokens[within]]
 
 
-def _tables(
-    titles: pa.StringArray, forms: Sequence[Form]
-) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-    """For each number of tokens: hashes of beginnings and of whole titles, both sorted, and the titles' numbers."""
-    beginnings: list[list[np.ndarray]] = [[] for _ in range(MOST_TOKENS)]
-    wholes: list[list[np.ndarray]] = [[] for _ in range(MOST_TOKENS)]
-    numbers: list[list[np.ndarray]] = [[] for _ in range(MOST_TOKENS)]
+def _tables(titles: pa.StringArray, forms: Sequence[Form]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Hashes of the beginnings of titles; hashes of whole titles, and these titles' numbers. Hashes are sorted."""
+    beginnings, wholes = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
+    numbers = [np.zeros(0, np.int64)]
     for chosen, texts in _written(titles, forms):
         tokens = _Tokens("\n".join(texts))
         lines = np.cumsum([0, *(len(text) + 1 for text in texts)])
         firsts = np.searchsorted(tokens.starts, lines)
         counts = np.diff(firsts)
-        alive, sums = np.arange(len(texts)), tokens.hashes[firsts[:-1]]
-        fitting = counts <= MOST_TOKENS
-        alive, sums = alive[fitting], sums[fitting]
+        alive = np.flatnonzero(counts <= MOST_TOKENS)
+        sums = tokens.hashes[firsts[alive]]
         for size in range(1, MOST_TOKENS + 1):
-            if size > 1:
-                longer = counts[alive] >= size
-                alive = alive[longer]
-                sums = tokens.extended(sums[longer], firsts[alive] + size - 1)
-            if not len(alive):
-                break
-            beginnings[size - 1].append(np.unique(sums))
+            beginnings.append(np.unique(sums))
             whole = counts[alive] == size
-            wholes[size - 1].append(sums[whole])
-            numbers[size - 1].append(chosen[alive[whole]])
-    used = sum(bool(parts) for parts in beginnings)
-    sorted_wholes, sorted_numbers = [], []
-    for hashes, positions in zip(wholes[:used], numbers[:used], strict=True):
-        # The first of equal hashes is kept: titles as they are written come before their other forms.
-        unique, firsts = np.unique(np.concatenate(hashes), return_index=True)
-        sorted_wholes.append(unique)
-        sorted_numbers.append(np.concatenate(positions)[firsts])
-    return [np.unique(np.concatenate(parts)) for parts in beginnings[:used]], sorted_wholes, sorted_numbers
+            wholes.append(sums[whole])
+            numbers.append(chosen[alive[whole]])
+            alive, sums = tokens.extended(alive[~whole], sums[~whole], firsts[alive[~whole]] + size)
+    # The first of equal hashes is kept: titles as they are written come before their other forms.
+    unique, positions = np.unique(np.concatenate(wholes), return_index=True)
+    return np.unique(np.concatenate(beginnings)), unique, np.concatenate(numbers)[positions]
 
 
 def _written(titles: pa.StringArray, forms: Sequence[Form]) -> Iterator[tuple[np.ndarray, list[str]]]:
