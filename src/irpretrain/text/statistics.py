@@ -1,19 +1,16 @@
 """Collection statistics: how often each word occurs, in how many documents; exact sums over shards.
 
-A shard is read once. Its words are numbered as they come, counted in compiled code, and written sorted; when a
-shard has more distinct words than fit the cap, sorted runs go to disk and are merged. Merging streams, so a
-collection's vocabulary never has to fit into memory. All counts are integers: the result does not depend on how
-documents were dealt to shards.
+A shard is read once, and its words are written sorted; when a shard has more distinct words than fit the cap, sorted
+runs go to disk and are merged. Merging streams, so a collection's vocabulary never has to fit into memory. All counts
+are integers: the result does not depend on how documents were dealt to shards.
 """
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -24,7 +21,7 @@ from irpretrain.foundation.atomic import atomic_file, working_directory
 from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import progress
 from irpretrain.text.languages import ENGLISH
-from irpretrain.text.stop_words import stems_of
+from irpretrain.text.stop_words import stemmer
 from irpretrain.text.texts import stream_texts
 from irpretrain.text.words import word_finder
 
@@ -56,27 +53,30 @@ def count_words(
     Returns:
         Counts: documents, documents_without_words, words, distinct_words.
     """
-    tally, totals, empty = _Tally(text.language), Totals(0, 0, text.language), 0
+    find, tally = word_finder(text.word_kind), _Tally(text.language)
+    number = words = empty = 0
     with working_directory(output, "words") as folder:
         runs: list[Path] = []
         batches = stream_texts(documents, text, DOCUMENTS_PER_BATCH)
         title = f"count words {Path(documents).parent.name}"
         total = DOCUMENTS.count(documents)
-        for _, batch in progress(batches, title, "documents", total, size=lambda batch: len(batch[1])):
-            words, without = tally.add(batch, text)
-            totals = Totals(totals.documents + len(batch), totals.words + words, text.language)
-            empty += without
-            if len(tally.numbers) > words_in_memory:
+        for _, texts in progress(batches, title, "documents", total, size=lambda batch: len(batch[1])):
+            for document in map(find, texts):
+                tally.add(document)
+                words += len(document)
+                empty += not document
+            number += len(texts)
+            if len(tally.counts) > words_in_memory:
                 runs.append(folder / f"run-{len(runs)}.parquet")
                 WORD_COUNTS.write(runs[-1], tally.table())
                 tally = _Tally(text.language)
         rest = tally.table()
         tables = [rest] if not runs else _merged([*map(WORD_COUNTS.stream, runs), iter(rest.to_batches())])
-        distinct = _write(tables, totals, output)
+        distinct = _write(tables, Totals(number, words, text.language), output)
     return {
-        "documents": totals.documents,
+        "documents": number,
         "documents_without_words": empty,
-        "words": totals.words,
+        "words": words,
         "distinct_words": distinct,
     }
 
@@ -111,60 +111,31 @@ def read_totals(path: str | Path) -> Totals:
 
 class _Tally:
     def __init__(self, language: str) -> None:
-        self._language = language
-        # A new word gets the next number. A method of the dictionary itself would keep all of it until a collection.
-        self.numbers: defaultdict[str, int] = defaultdict(count().__next__)
-        self._stem_numbers: dict[str, int] = {}
-        self._stem_of = np.empty(0, np.int64)
-        self._sums = {name: np.empty(0, np.int64) for name in SUMS}
-        self._last = {name: np.empty(0, np.int64) for name in ("word", "stem")}
-        self._seen = 0
+        self.counts, self._documents, self._stem_documents = Counter[str](), Counter[str](), Counter[str]()
+        self._stems = _Stems(language)
 
-    def add(self, texts: list[str], text: TextConfig) -> tuple[int, int]:
-        from irpretrain.text.word_tally import TermTally, add_documents  # numba
-
-        find, number = word_finder(text.word_kind), self.numbers.__getitem__
-        words_before = len(self.numbers)
-        documents = [list(map(number, find(document))) for document in texts]
-        lengths = np.fromiter(map(len, documents), np.int64, len(documents))
-        words = np.fromiter(chain.from_iterable(documents), np.int64, int(lengths.sum()))
-        self._grow(words_before)
-        counts, documents_with, stem_documents = (self._sums[name] for name in SUMS)
-        add_documents(
-            words,
-            np.concatenate(([0], np.cumsum(lengths))),
-            self._stem_of,
-            TermTally(counts, documents_with, stem_documents, self._last["word"], self._last["stem"]),
-            self._seen,
-        )
-        self._seen += len(texts)
-        return len(words), int(np.count_nonzero(lengths == 0))
-
-    def _grow(self, words_before: int) -> None:
-        new = list(islice(reversed(self.numbers), len(self.numbers) - words_before))[::-1]
-        stems = [
-            self._stem_numbers.setdefault(stem, len(self._stem_numbers))
-            for stem in stems_of(new, self._language)
-        ]
-        size = len(self.numbers)
-        if size > len(self._stem_of):
-            capacity = max(size, 2 * len(self._stem_of), 1024)
-            self._stem_of = _extend(self._stem_of, capacity, 0)
-            self._sums = {name: _extend(sums, capacity, 0) for name, sums in self._sums.items()}
-            self._last = {name: _extend(last, capacity, -1) for name, last in self._last.items()}
-        self._stem_of[words_before:size] = stems
+    def add(self, words: list[str]) -> None:
+        distinct = dict.fromkeys(words)
+        self.counts.update(words)
+        self._documents.update(distinct.keys())
+        # A document of a stem counts for the first of its words there: later ones of the reversed order win.
+        stems = map(self._stems.__getitem__, reversed(distinct))
+        self._stem_documents.update(dict(zip(stems, reversed(distinct), strict=True)).values())
 
     def table(self) -> pa.Table:
-        size = len(self.numbers)
-        columns = [
-            pa.array(list(self.numbers), pa.string()),
-            *(pa.array(sums[:size]) for sums in self._sums.values()),
-        ]
-        return pa.Table.from_arrays(columns, schema=WORD_COUNTS.schema).sort_by("word")
+        words = sorted(self.counts)
+        sums = (self.counts, self._documents, self._stem_documents)
+        columns = [pa.array(words, pa.string()), *(pa.array([of[word] for word in words]) for of in sums)]
+        return pa.Table.from_arrays(columns, schema=WORD_COUNTS.schema)
 
 
-def _extend(values: np.ndarray, size: int, filler: int) -> np.ndarray:
-    return np.concatenate((values, np.full(size - len(values), filler, np.int64)))
+class _Stems(dict[str, str]):
+    def __init__(self, language: str) -> None:
+        self._stem = stemmer(language)
+
+    def __missing__(self, word: str) -> str:
+        self[word] = stem = self._stem(word)
+        return stem
 
 
 def _merged(streams: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.Table]:

@@ -1,6 +1,6 @@
 """Stop words and stems."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from irpretrain.errors import IntegrityError
@@ -64,13 +64,19 @@ def _read(name: str, expected: int) -> list[str]:
 # few stems differ.
 
 
-def stems_of(words: Sequence[str], language_name: str = ENGLISH) -> list[str]:
-    """Return the stem of each lower-cased word; in a language without a stemmer the word itself."""
+def stemmer(language_name: str = ENGLISH) -> Callable[[str], str]:
+    """Return the function that stems a lower-cased word; in a language without a stemmer the word itself."""
     algorithm = language(language_name).stemmer
     if not algorithm:
-        return list(words)
+        return str
     import Stemmer
 
-    stemmer = Stemmer.Stemmer(algorithm)
-    stemmer.maxCacheSize = 0  # its cache only pays for repeated words; these are distinct
-    return list(stemmer.stemWords(list(words)))
+    snowball = Stemmer.Stemmer(algorithm)
+    snowball.maxCacheSize = 0  # its cache only pays for repeated words; these are distinct
+    stem: Callable[[str], str] = snowball.stemWord
+    return stem
+
+
+def stems_of(words: Iterable[str], language_name: str = ENGLISH) -> list[str]:
+    """Return the stem of each lower-cased word."""
+    return list(map(stemmer(language_name), words))
