@@ -34,11 +34,10 @@ from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS, WORD_COUNTS
 from irpretrain.foundation.randomness import generator
-from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words
 from irpretrain.text.terms import Terms, read_terms
-from irpretrain.text.word_store import WordStore, write_word_store
+from irpretrain.text.word_store import WordDocuments, WordStore, write_word_store
 from sampling import paragraphs, squad_articles
 
 TEXT, OPTIONS = TextConfig(words="alphanumeric"), AxiomsConfig()
@@ -67,7 +66,7 @@ def prepare(folder: Path, dimensions: int) -> Inputs:
     write_word_store(folder / "documents.parquet", inputs.statistics, TEXT, inputs.words)
     terms, store = (
         read_terms(inputs.statistics, OPTIONS.stop_list, OPTIONS.stemming),
-        WordStore.open(inputs.words),
+        WordStore(inputs.words),
     )
     shard: Any = SimpleNamespace(
         words=store.words,

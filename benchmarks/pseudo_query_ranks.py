@@ -65,7 +65,7 @@ class Collection:
         for corpus, store in zip(corpora, self.stores, strict=True):
             write_word_store(corpus.documents, self.statistics, TEXT, store)
         terms = read_terms(self.statistics, AXIOMS.stop_list, AXIOMS.stemming)
-        shards = [[WordStore.open(store)] for store in self.stores]
+        shards = [[WordStore(store)] for store in self.stores]
         write_postings(shards, terms.term_of, len(terms.names), self.postings)
 
     def sample(self, documents: int, seed: int) -> RankSample:

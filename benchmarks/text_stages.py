@@ -213,7 +213,7 @@ class Stages:
     def _postings(self, out: Path) -> None:
         terms = read_terms(self._counts, stemming=AXIOMS.stemming, stop_list=AXIOMS.stop_list)
         bounds = Bm25(**AXIOMS.bm25.model_dump())
-        stores = [[WordStore.open(out / "words")]]
+        stores = [[WordStore(out / "words")]]
         write_postings(
             stores, terms.term_of, len(terms.names), out / "postings", memory_mb=AXIOMS.memory_mb, bm25=bounds
         )

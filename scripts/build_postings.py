@@ -12,7 +12,7 @@ with stage(snakemake) as done:
     del terms  # its strings need as much memory as the postings
     done(
         write_postings(
-            [[WordStore.open(next(shards)) for _ in range(count)] for _, count in snakemake.params.corpora],
+            [[WordStore(next(shards)) for _ in range(count)] for _, count in snakemake.params.corpora],
             term_of,
             size,
             snakemake.output.postings,

@@ -16,10 +16,9 @@ from irpretrain.axioms.preferences import DEFINITIONS
 from irpretrain.config.axioms import Axiom, AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
-from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.statistics import count_words
 from irpretrain.text.terms import Terms, read_terms
-from irpretrain.text.word_store import write_word_store
+from irpretrain.text.word_store import WordDocuments, write_word_store
 from small_documents import document_rows
 
 TEXT = TextConfig(words="alphanumeric")

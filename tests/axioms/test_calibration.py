@@ -69,7 +69,7 @@ class Files:
         for path, store in zip(documents, self.words, strict=True):
             write_word_store(path, self.statistics, TEXT, store)
         terms = read_terms(self.statistics, AXIOMS.stop_list, AXIOMS.stemming)
-        shards = [WordStore.open(store) for store in self.words]
+        shards = [WordStore(store) for store in self.words]
         write_postings([shards], terms.term_of, len(terms.names), self.postings)
 
     def sample(self, documents: int = 100, **changes: Any) -> RankSample:

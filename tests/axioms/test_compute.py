@@ -56,7 +56,7 @@ class Files:
             write_word_store(folder / f"documents-{shard}.parquet", self.statistics, TEXT, self.stores[-1])
         self.postings, self.vectors = folder / "postings", folder / "vectors"
         terms = read_terms(self.statistics, options.stop_list, options.stemming)
-        shards_of_words = [_as_shard(WordStore.open(store)) for store in self.stores]
+        shards_of_words = [_as_shard(WordStore(store)) for store in self.stores]
         write_postings([shards_of_words], terms.term_of[:-1], len(terms.names), self.postings)
         self._write_vectors()
 
@@ -209,7 +209,7 @@ def test_postings_of_other_options_are_refused(tmp_path: Path) -> None:
 
 def test_a_store_of_other_statistics_is_refused(tmp_path: Path) -> None:
     files, other = Files(tmp_path / "1", TEXTS, AxiomsConfig()), Files(tmp_path / "2", ["a"], AxiomsConfig())
-    with pytest.raises(IntegrityError, match="it numbers 1 words, but the statistics have"):
+    with pytest.raises(IntegrityError, match="it numbers 1 words, but the collection has"):
         files.compute(QUERIES, words=other.stores)
 
 

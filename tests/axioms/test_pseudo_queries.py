@@ -85,7 +85,7 @@ def assert_law(folder: Path, chosen: PseudoQueriesConfig, lengths: np.ndarray, d
     """Compare the frequencies of whole queries with the exact law (chi-square; the seed is fixed)."""
     made = Made(folder, [FIVE_WORDS] * documents, chosen, [FIVE_WORDS, *OTHERS])
     model = read_contrastive_model(made.statistics, chosen)
-    rows = np.array(WordStore.open(made.store).words[:5])
+    rows = np.array(WordStore(made.store).words[:5])
     shares = model.distribution(rows, chosen.temperature, chosen.support)
     names = model.words.to_pylist()
     words = {name: float(share) for name, share in zip(names, shares, strict=True) if share > 0}

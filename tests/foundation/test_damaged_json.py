@@ -16,7 +16,7 @@ from irpretrain.models.neural.registry import load_neural_ranker
 from irpretrain.retrieval.indri import Positions
 from irpretrain.retrieval.lucene import own_parameters
 from irpretrain.retrieval.opened_index import RECORD, own_analysis
-from irpretrain.text.token_store import _Shard
+from irpretrain.text.token_store import TokenShard
 from irpretrain.text.word_store import WordStore
 from irpretrain.text.word_vectors import WordVectors
 from irpretrain.training.downstream_examples import _predictions
@@ -39,8 +39,8 @@ TORN = ["", "{", "[]", "3", "null", '{"errors.py": 3}', '{"errors.py": null}', '
         lambda path: _predictions(path, {"a": ""}, "examples"),
         lambda path: Positions.open(path, IndriOptions(), "alphabetic"),
         Postings.open,
-        WordStore.open,
-        _Shard,
+        WordStore,
+        TokenShard,
         lambda path: WordVectors.open(path, 3),
     ],
 )

@@ -19,8 +19,8 @@ from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import load_neural_ranker
 from irpretrain.retrieval.pair_scoring import rerank_words
-from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.texts import read_queries
+from irpretrain.text.word_store import WordDocuments
 from irpretrain.training import finetune as module
 from irpretrain.training.finetune import Topics, finetune
 

@@ -16,7 +16,7 @@ from small_rankers import TYPES, ids, ranker
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
-from irpretrain.text.document_rows import WordDocuments
+from irpretrain.text.word_store import WordDocuments
 from irpretrain.training.batches import RankingGroup, StoreSpan, WordBatchBuilder
 
 DOCUMENTS = {"d1": "The cat sat. The cat!", "d2": "a dog; THE dog", "d3": ""}
@@ -123,7 +123,7 @@ def test_words_numbered_by_another_collection_are_refused(make_corpus: Callable[
     known = load_neural_ranker(corpus.ranker("knrm", type="knrm")[0]).vocabulary
     with pytest.raises(IntegrityError, match="of a collection of 2 words, the ranker of one of 5"):
         WordBatchBuilder(WordDocuments.open([other.words]), known, 5, 5)
-    with pytest.raises(IntegrityError, match="different collections"):
+    with pytest.raises(IntegrityError, match="it numbers 2 words, but the collection has 5"):
         WordDocuments.open([corpus.words, other.words])
     with pytest.raises(IntegrityError, match="3 document identifiers occur twice"):
         WordDocuments.open([corpus.words, corpus.words])

@@ -126,7 +126,7 @@ def postings(inputs: Path, out: Path) -> dict[str, Any]:
     from irpretrain.text.word_store import WordStore
 
     terms = read_terms(inputs / "merge/a.parquet", "none", "none")
-    return write_postings([[WordStore.open(inputs / "words/a")]], terms.term_of, len(terms.names), out / "a")
+    return write_postings([[WordStore(inputs / "words/a")]], terms.term_of, len(terms.names), out / "a")
 
 
 def groups(inputs: Path, out: Path) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def make(folder: Path, texts: list[str]) -> tuple[Path, Path]:
 
 def test_words_are_rows_of_the_statistics_in_text_order(tmp_path: Path) -> None:
     directory, _ = make(tmp_path, ["b a b", "", "c!"])
-    store = WordStore.open(directory)
+    store = WordStore(directory)
     assert store.words.tolist() == [1, 0, 1, 2]
     assert store.offsets.tolist() == [0, 3, 3, 4]
     assert store.vocabulary == 3
@@ -42,7 +42,7 @@ def test_words_are_rows_of_the_statistics_in_text_order(tmp_path: Path) -> None:
 @given(texts=st.lists(st.text(alphabet="ab é.", max_size=12), max_size=5))
 def test_the_text_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     directory, statistics = make(tmp_path_factory.mktemp("store"), texts)
-    store = WordStore.open(directory)
+    store = WordStore(directory)
     words = WORD_COUNTS.read(statistics)["word"].to_pylist()
     found = [
         [words[w] for w in store.words[a:b]] for a, b in zip(store.offsets, store.offsets[1:], strict=False)
@@ -62,10 +62,10 @@ def test_a_damaged_store_is_refused(tmp_path: Path) -> None:
     directory, _ = make(tmp_path, ["a b"])
     np.save(directory / "offsets.npy", np.array([0, 1]))
     with pytest.raises(IntegrityError, match="do not fit together"):
-        WordStore.open(directory)
+        WordStore(directory)
     (directory / "words.npy").unlink()
     with pytest.raises(IntegrityError, match="not a word store"):
-        WordStore.open(directory)
+        WordStore(directory)
 
 
 def terms(folder: Path, texts: list[str], **options: str) -> Terms:

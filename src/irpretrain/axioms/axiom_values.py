@@ -16,7 +16,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, ROWS_PER_GROUP, ContractWriter
 from irpretrain.foundation.atomic import atomic_file
 from irpretrain.foundation.progress import progress
-from irpretrain.text.document_rows import WordDocuments
+from irpretrain.text.word_store import WordDocuments
 
 # Queries of a batch. With a document of its own each, their documents' vectors take 800 bytes × dimensions / 100.
 QUERIES_AT_ONCE = 8192

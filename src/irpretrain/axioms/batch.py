@@ -18,8 +18,8 @@ import numpy as np
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.errors import IntegrityError
 from irpretrain.foundation.compiled import compiled
-from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.terms import NO_TERM, Terms, read_terms
+from irpretrain.text.word_store import WordDocuments
 from irpretrain.text.word_vectors import WordVectors
 from irpretrain.text.words import WordKind, word_finder
 

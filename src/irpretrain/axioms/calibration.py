@@ -21,7 +21,7 @@ from irpretrain.errors import InputError, count_of
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.randomness import generator
-from irpretrain.text.document_rows import WordDocuments
+from irpretrain.text.word_store import WordDocuments
 
 # Name of the random stream that draws the documents: (seed, "rank-sample").
 STAGE = "rank-sample"

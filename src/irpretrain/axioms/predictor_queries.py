@@ -21,9 +21,9 @@ from irpretrain.evaluation.runs import read_qrels, relevant
 from irpretrain.foundation.atomic import atomic_file
 from irpretrain.foundation.progress import notice, progress
 from irpretrain.foundation.randomness import stream_key
-from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.terms import read_terms
 from irpretrain.text.texts import read_queries
+from irpretrain.text.word_store import WordDocuments
 
 DOCUMENT_KEYS = ["document_id", "part", "position"]
 

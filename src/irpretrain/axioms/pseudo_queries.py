@@ -92,7 +92,7 @@ def sample_pseudo_queries(
     origin = "a number in the configuration, for every collection"
     if options.temperature == "calibrated":
         options, origin = at_temperature(options, temperature), "calibrated on the collection"
-    store = WordStore.open(words)
+    store = WordStore(words)
     sampler = PseudoQuerySampler(statistics, options, seed)
     if store.vocabulary != len(sampler.tables.number_of):
         raise IntegrityError(

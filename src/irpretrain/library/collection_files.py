@@ -121,7 +121,7 @@ class CollectionFiles:
 
         options = self.options.axioms
         terms = read_terms(self._statistics, options.stop_list, options.stemming)
-        corpora, size = [[WordStore.open(self._words)]], len(terms.names)
+        corpora, size = [[WordStore(self._words)]], len(terms.names)
         write_postings(corpora, terms.term_of, size, self._path("postings"), options.memory_mb, self._bm25)
         return self._path("postings")
 

@@ -20,10 +20,10 @@ from irpretrain.config.text import TextConfig
 from irpretrain.errors import TrainingError
 from irpretrain.evaluation.runs import Run, canonical
 from irpretrain.foundation.progress import print_line, progress
-from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.pair_tokenizer import PairTokenizer, Sequences
 from irpretrain.text.passages import MOST_PASSAGES, text_passages
 from irpretrain.text.texts import stream_chosen
+from irpretrain.text.word_store import WordDocuments
 from irpretrain.training.batches import WordBatchBuilder, pad
 
 if TYPE_CHECKING:

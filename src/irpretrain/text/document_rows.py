@@ -1,52 +1,119 @@
-"""A corpus of several shards as one table: rows in order, found by document identifier."""
+"""Stores of documents as rows of items, such as words: a directory per shard, several shards as one table.
+
+A directory has an array of items `<name>.npy` or several, all documents end to end; `offsets.npy` (int64 [documents +
+1]), where each document begins; `documents.parquet`, a row per document; and `store.json` (counts, and hashes of the
+contents).
+"""
 
 import hashlib
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from irpretrain.errors import InputError, IntegrityError
-from irpretrain.text.word_store import WordStore
-
-# The documents of several shards as one: rows go through the shards in order, and identifiers name rows.
-
-
-class RowShard(Protocol):
-    """A shard's documents: document i has the items from offsets[i] to offsets[i + 1]."""
-
-    @property
-    def offsets(self) -> np.ndarray: ...
-    @property
-    def document_ids(self) -> pa.ChunkedArray: ...
-    @property
-    def record(self) -> dict[str, Any]: ...
+from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
+from irpretrain.foundation.out_of_core import GrowingArray
 
 
-ShardType = TypeVar("ShardType", bound=RowShard)
-
-
-class DocumentRows(ABC, Generic[ShardType]):
-    """The documents of one or several shards.
+class StoreShard:
+    """The store of one shard, memory-mapped: document i has the items from offsets[i] to offsets[i + 1].
 
     Attributes:
-        lengths: items of each document (int64 [documents]).
-        fingerprint: hash of everything in the shards, for the names of checkpoints.
-        document_ids: string [documents].
+        record: content of store.json.
+        documents: table with the column document_id, a row per document.
+        arrays: the items, by the arrays' names.
     """
 
     KIND: ClassVar[str]
     """What a shard is, for messages."""
 
-    def __init__(self, shards: Sequence[ShardType], directory: Path) -> None:
+    def __init__(self, directory: str | Path, names: Sequence[str], optional: Sequence[str] = ()) -> None:
+        """Raise IntegrityError if a file is missing or damaged, or the files do not fit together."""
+        self.directory = folder = Path(directory)
+        with refusing_damage(directory, f"this is not a {self.KIND}", MAKE_AGAIN):
+            self.record: dict[str, Any] = json.loads((folder / "store.json").read_text())
+            self.offsets = np.load(folder / "offsets.npy")
+            present = [*names, *(name for name in optional if name in self.record.get("contents", {}))]
+            # An empty file cannot be memory-mapped.
+            mode: Literal["r"] | None = "r" if self.offsets[-1] else None
+            self.arrays = {name: np.load(folder / f"{name}.npy", mmap_mode=mode) for name in present}
+            self.documents = pq.read_table(folder / "documents.parquet")
+        lengths = {len(array) for array in self.arrays.values()}
+        if lengths != {self.offsets[-1]} or self.documents.num_rows != len(self):
+            raise IntegrityError(directory, f"the {self.KIND}'s files do not fit together", remedy=MAKE_AGAIN)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def document_ids(self) -> pa.ChunkedArray:
+        """string [documents]."""
+        return self.documents["document_id"]
+
+
+class StoreWriter(ExitStack):
+    """Writes a shard's store into a folder, documents in their order; `kinds` has the types of its arrays."""
+
+    def __init__(self, folder: Path, kinds: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._folder, self._lengths = folder, [np.zeros(0, np.int64)]
+        self._arrays = {
+            name: self.enter_context(GrowingArray(folder / f"{name}.npy", np.dtype(kind)))
+            for name, kind in kinds.items()
+        }
+
+    def add(self, items: Sequence[Sized], **arrays: np.ndarray) -> None:
+        """Add documents that have these items; in the arrays they stand end to end."""
+        self._lengths.append(np.fromiter(map(len, items), np.int64, len(items)))
+        for name, values in arrays.items():
+            self._arrays[name].add(values)
+
+    def finish(
+        self, documents: pa.Table, record: Mapping[str, Any], hashed: Iterable[str], compression: str
+    ) -> None:
+        """Write what is not an array; the record has hashes of the arrays that `hashed` names."""
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(self._lengths))])
+        np.save(self._folder / "offsets.npy", offsets)
+        pq.write_table(
+            documents.combine_chunks(), self._folder / "documents.parquet", compression=compression
+        )
+        names = hashlib.sha256()
+        for chunk in documents["document_id"].chunks:
+            names.update("".join(f"{name}\0" for name in chunk.to_pylist()).encode())
+        contents = {
+            "offsets": hashlib.sha256(offsets.tobytes()).hexdigest(),
+            "documents": names.hexdigest(),
+            **{name: self._arrays[name].sha256() for name in hashed},
+        }
+        text = json.dumps({**record, "contents": contents}, indent=1, sort_keys=True)
+        (self._folder / "store.json").write_text(f"{text}\n")
+
+
+ShardType = TypeVar("ShardType", bound=StoreShard)
+
+
+class DocumentRows(Generic[ShardType]):
+    """The documents of one or several shards as one: rows go through the shards in order, identifiers name rows.
+
+    Attributes:
+        directory: of the first shard.
+        lengths: items of each document (int64 [documents]).
+        fingerprint: hash of everything in the shards, for the names of checkpoints.
+        document_ids: string [documents].
+    """
+
+    def __init__(self, shards: Sequence[ShardType]) -> None:
         """Raise IntegrityError where two documents share an identifier."""
-        self._shards, self.directory = shards, directory
-        self._firsts = np.cumsum([0, *(len(shard.offsets) - 1 for shard in shards)])
+        if not shards:
+            raise ValueError("a store has at least one directory")
+        self._shards, self.directory = shards, shards[0].directory
+        self._firsts = np.cumsum([0, *map(len, shards)])
         self.lengths = np.concatenate([np.diff(shard.offsets) for shard in shards])
         joined = "\n".join(json.dumps(shard.record, sort_keys=True) for shard in shards)
         self.fingerprint = hashlib.sha256(joined.encode()).hexdigest()[:16]
@@ -55,8 +122,8 @@ class DocumentRows(ABC, Generic[ShardType]):
         distinct = pc.count_distinct(self.document_ids).as_py()
         if distinct != len(self):
             raise IntegrityError(
-                directory,
-                f"{len(self) - distinct:,} document identifiers occur twice in {len(shards)} {self.KIND}s",
+                self.directory,
+                f"{len(self) - distinct:,} document identifiers occur twice in {len(shards)} {shards[0].KIND}s",
                 remedy="Identifiers must be unique in a collection; rename those of one corpus.",
             )
 
@@ -68,7 +135,13 @@ class DocumentRows(ABC, Generic[ShardType]):
         identifiers = _array(document_ids)
         rows = self.find(identifiers)
         if (rows < 0).any():
-            raise self._refusal(identifiers.filter(pa.array(rows < 0)))
+            missing = pc.unique(identifiers.filter(pa.array(rows < 0)))
+            raise InputError(
+                self.directory,
+                f"{len(missing):,} documents are in none of the {len(self._shards)} {self._shards[0].KIND}s, "
+                f"such as {', '.join(missing[:3].to_pylist())}",
+                remedy="They must be made from the same corpus as what refers to them; run the workflow again.",
+            )
         return rows
 
     def find(self, document_ids: Iterable[str] | pa.Array | pa.ChunkedArray) -> np.ndarray:
@@ -76,76 +149,16 @@ class DocumentRows(ABC, Generic[ShardType]):
         rows = pc.index_in(_array(document_ids), value_set=self.document_ids)
         return pc.fill_null(rows, -1).to_numpy().astype(np.int64)
 
-    @abstractmethod
-    def _refusal(self, missing: pa.Array | pa.ChunkedArray) -> InputError:
-        """Return the refusal of documents that the shards lack."""
-
-    def _position(self, row: int) -> tuple[ShardType, int]:
+    def _items(self, row: int) -> tuple[ShardType, slice]:
+        """Return the shard of a document, and where its items stand in the shard's arrays."""
         if not 0 <= row < len(self):
             raise IndexError(f"row {row} is outside a store of {len(self)} documents")
         number = int(np.searchsorted(self._firsts, row, side="right")) - 1
-        return self._shards[number], row - int(self._firsts[number])
+        shard, inside = self._shards[number], row - int(self._firsts[number])
+        return shard, slice(shard.offsets[inside], shard.offsets[inside + 1])
 
 
 def _array(document_ids: Iterable[str] | pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     if isinstance(document_ids, pa.Array | pa.ChunkedArray):
         return document_ids
     return pa.array(list(document_ids), pa.string())
-
-
-# The word stores of a corpus as one: documents found by their identifiers.
-
-
-class WordDocuments(DocumentRows[WordStore]):
-    """Words of the documents of one or several shards; `collection_words` is the size of the numbering."""
-
-    KIND = "word store"
-
-    def __init__(self, stores: Sequence[WordStore], directory: Path) -> None:
-        super().__init__(stores, directory)
-        self.collection_words = stores[0].vocabulary
-
-    @classmethod
-    def open(cls, directories: Sequence[str | Path], vocabulary: int | None = None) -> Self:
-        """Open word stores as one; `vocabulary` is the expected number of words of their collection.
-
-        Raises:
-            IntegrityError: a store is damaged, their collections differ, or two documents share an identifier.
-        """
-        if not directories:
-            raise ValueError("WordDocuments.open needs at least one directory")
-        stores = [WordStore.open(directory) for directory in directories]
-        first = Path(directories[0])
-        if len({store.vocabulary for store in stores}) > 1:
-            raise IntegrityError(
-                first,
-                "these word stores number the words of different collections",
-                remedy="Delete them and run the workflow again.",
-            )
-        if vocabulary not in (None, stores[0].vocabulary):
-            raise IntegrityError(
-                first,
-                f"it numbers {stores[0].vocabulary:,} words, but the statistics have {vocabulary:,}",
-                remedy="Delete the store and run the workflow again.",
-            )
-        return cls(stores, first)
-
-    def _refusal(self, missing: pa.Array | pa.ChunkedArray) -> InputError:
-        lost = pc.unique(missing)
-        return InputError(
-            self.directory,
-            f"{len(lost):,} documents are in none of the {len(self._shards)} word stores, such as "
-            f"{', '.join(lost[:3].to_pylist())}",
-            remedy="They must be made from the same corpus as what refers to them; run the workflow again.",
-        )
-
-    def words(self, row: int) -> np.ndarray:
-        """Return the numbers of a document's words, in order (a view, int32)."""
-        store, inside = self._position(row)
-        return store.words[store.offsets[inside] : store.offsets[inside + 1]]
-
-    def gather(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the words of some documents end to end (int32), and where each begins and ends (int64)."""
-        words = [self.words(row) for row in rows.tolist()]
-        offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
-        return np.concatenate([np.zeros(0, np.int32), *words]), offsets

@@ -1,30 +1,25 @@
 """The word store: every document of a corpus shard as numbers of words, in text order, memory-mapped.
 
 A word's number is its row in the collection's WORD_COUNTS table, so stems and stop lists are maps over numbers
-(`irpretrain.text.terms`) and a position in the store is a position in the document. A store is a directory of
-`words.npy` (int32, all documents end to end), `offsets.npy` (int64 [documents + 1]), `documents.parquet`
-(document_id, part, position) and `store.json` (counts, and hashes of the contents).
+(`irpretrain.text.terms`) and a position in the store is a position in the document. The items of
+`irpretrain.text.document_rows` are `words` (int32); a document has its document_id, part and position.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
-from irpretrain.errors import MAKE_AGAIN, IntegrityError, refusing_damage
+from irpretrain.errors import IntegrityError
 from irpretrain.foundation.atomic import atomic_directory
-from irpretrain.foundation.out_of_core import GrowingArray
 from irpretrain.foundation.progress import progress
+from irpretrain.text.document_rows import DocumentRows, StoreShard, StoreWriter
 from irpretrain.text.texts import texts_of
 from irpretrain.text.words import word_finder
 
@@ -32,47 +27,59 @@ DOCUMENTS_AT_ONCE = 1024
 KEYS = ("document_id", "part", "position")
 
 
-@dataclass(frozen=True)
-class WordStore:
-    words: np.ndarray  # int32 [words], memory-mapped
-    offsets: np.ndarray  # int64 [documents + 1]; document i has words[offsets[i] : offsets[i + 1]]
-    documents: pa.Table  # table of document_id, part and position, one row per document
-    vocabulary: int  # rows of the WORD_COUNTS table that the numbers refer to
-    record: dict[str, Any] = field(default_factory=dict)
+class WordStore(StoreShard):
+    """The words of one shard.
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
+    Attributes:
+        words: int32 [words].
+        vocabulary: rows of the WORD_COUNTS table that the numbers refer to.
+        parts, positions: int32 and int64 [documents]; the positions of the documents in their corpus.
+    """
 
-    @property
-    def parts(self) -> np.ndarray:
-        """int32 [documents]: with `positions`, the positions of the documents in their corpus."""
-        return self.documents["part"].to_numpy()
+    KIND = "word store"
 
-    @property
-    def positions(self) -> np.ndarray:
-        """int64 [documents]."""
-        return self.documents["position"].to_numpy()
+    def __init__(self, directory: str | Path) -> None:
+        super().__init__(directory, ["words"])
+        self.words = self.arrays["words"]
+        self.vocabulary: int = self.record["vocabulary"]
+        self.parts, self.positions = (self.documents[name].to_numpy() for name in ("part", "position"))
 
-    @property
-    def document_ids(self) -> pa.ChunkedArray:
-        """string [documents]."""
-        return self.documents["document_id"]
+
+class WordDocuments(DocumentRows[WordStore]):
+    """Words of the documents of one or several shards; `collection_words` is the size of the numbering."""
 
     @classmethod
-    def open(cls, directory: str | Path) -> WordStore:
-        """Open a store; IntegrityError if a file is missing or damaged, or the files do not fit together."""
-        folder = Path(directory)
-        with refusing_damage(directory, "this is not a word store", MAKE_AGAIN):
-            record = json.loads((folder / "store.json").read_text())
-            # An empty file cannot be memory-mapped.
-            mode: Literal["r"] | None = "r" if record["words"] else None
-            words = np.load(folder / "words.npy", mmap_mode=mode)
-            offsets = np.load(folder / "offsets.npy")
-            documents = pq.read_table(folder / "documents.parquet")
-            store = cls(words, offsets, documents, record["vocabulary"], record)
-        if len(words) != offsets[-1] or documents.num_rows != len(store):
-            raise IntegrityError(directory, "the word store's files do not fit together", remedy=MAKE_AGAIN)
-        return store
+    def open(cls, directories: Sequence[str | Path], vocabulary: int | None = None) -> Self:
+        """Open word stores as one; `vocabulary` is the expected number of words of their collection.
+
+        Raises:
+            IntegrityError: a store is damaged, of another collection, or two documents share an identifier.
+        """
+        stores = [WordStore(directory) for directory in directories]
+        for store in stores:
+            expected = stores[0].vocabulary if vocabulary is None else vocabulary
+            if store.vocabulary != expected:
+                raise IntegrityError(
+                    store.directory,
+                    f"it numbers {store.vocabulary:,} words, but the collection has {expected:,}",
+                    remedy="Delete the store and run the workflow again.",
+                )
+        return cls(stores)
+
+    @property
+    def collection_words(self) -> int:
+        return self._shards[0].vocabulary
+
+    def words(self, row: int) -> np.ndarray:
+        """Return the numbers of a document's words, in order (a view, int32)."""
+        store, words = self._items(row)
+        return store.words[words]
+
+    def gather(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the words of some documents end to end (int32), and where each begins and ends (int64)."""
+        words = [self.words(row) for row in rows.tolist()]
+        offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
+        return np.concatenate([np.zeros(0, np.int32), *words]), offsets
 
 
 def write_word_store(
@@ -88,11 +95,10 @@ def write_word_store(
         IntegrityError: the statistics lack a word of the shard, so they are of other documents.
     """
     numbers = word_numbers(statistics)
-    lengths: list[np.ndarray] = []
     keys: list[pa.RecordBatch] = []
-    names = hashlib.sha256()
+    counts = {"documents": 0, "words": 0}
     with atomic_directory(output) as folder:
-        with GrowingArray(folder / "words.npy", np.dtype(np.int32)) as words:
+        with StoreWriter(folder, {"words": np.int32}) as store:
             for rows, word_lists in _batches(documents, text):
                 try:
                     flat = [numbers[word] for text_words in word_lists for word in text_words]
@@ -102,24 +108,13 @@ def write_word_store(
                         f"{documents} holds the word {error.args[0]!r}, which these statistics lack",
                         remedy="Delete the statistics and run the workflow again.",
                     ) from None
-                words.add(np.array(flat, np.int32))
-                lengths.append(np.fromiter(map(len, word_lists), np.int64, len(word_lists)))
+                store.add(word_lists, words=np.array(flat, np.int32))
                 keys.append(rows.select(list(KEYS)))
-                names.update("".join(f"{name}\0" for name in rows.column("document_id").to_pylist()).encode())
-        offsets = np.concatenate(
-            [np.zeros(1, np.int64), np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))]
-        )
-        np.save(folder / "offsets.npy", offsets)
+                counts["documents"] += len(rows)
+                counts["words"] += len(flat)
         schema = pa.schema([DOCUMENTS.schema.field(name) for name in KEYS])
-        pq.write_table(pa.Table.from_batches(keys, schema).combine_chunks(), folder / "documents.parquet")
-        counts = {"documents": len(offsets) - 1, "words": int(offsets[-1])}
-        contents = {
-            "words": words.sha256(),
-            "offsets": hashlib.sha256(offsets.tobytes()).hexdigest(),
-            "documents": names.hexdigest(),
-        }
-        record = {**counts, "vocabulary": len(numbers), "contents": contents}
-        (folder / "store.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+        record = {**counts, "vocabulary": len(numbers)}
+        store.finish(pa.Table.from_batches(keys, schema), record, ["words"], compression="snappy")
     return counts
 
 

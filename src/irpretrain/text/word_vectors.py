@@ -280,4 +280,4 @@ def _corpora(words: Sequence[str | Path] | Sequence[Sequence[str | Path]]) -> li
         if flat
         else [list(directories) for directories in words if not isinstance(directories, str | Path)]
     )
-    return [[WordStore.open(directory) for directory in corpus] for corpus in lists]
+    return [[WordStore(directory) for directory in corpus] for corpus in lists]

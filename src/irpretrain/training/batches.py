@@ -10,10 +10,10 @@ import numpy as np
 
 from irpretrain.contracts import NO_ANCHOR
 from irpretrain.errors import ConfigError, IntegrityError
-from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.vocabulary import Vocabulary
 from irpretrain.text.word_pieces import WordPieceTokenizer, Words
+from irpretrain.text.word_store import WordDocuments
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from irpretrain.models.neural.ranker import NeuralRanker
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
 from irpretrain.retrieval.pair_scoring import KeptScores, rerank_words
 from irpretrain.retrieval.rerank import rerank_run
-from irpretrain.text.document_rows import WordDocuments
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
+from irpretrain.text.word_store import WordDocuments
 from irpretrain.training.batches import BatchBuilder, GroupSource, WordBatchBuilder
 from irpretrain.training.ranking_tasks import PassageReader, RankingTask, Task, WordReader
 from irpretrain.training.trainer import StepTask
