@@ -162,7 +162,7 @@ class Stages:
                     partial(
                         make_word_vectors,
                         options,
-                        [out / "words"],
+                        [[out / "words"]],
                         self._counts,
                         1,
                         out / f"vectors-{options.dimensions}",

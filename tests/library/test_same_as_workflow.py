@@ -159,7 +159,7 @@ def test_pseudo_queries_and_axioms(tmp_path: Path, tiny_encoder: Path) -> None:
     terms = read_terms(statistics, options.stop_list, options.stemming)
     bm25 = Bm25(options.bm25.k1, options.bm25.b)
     write_postings([[WordStore(words)]], terms.term_of, len(terms.names), tmp_path / "postings", bm25=bm25)
-    make_word_vectors(vectors, [words], statistics, 5, tmp_path / "vectors")
+    make_word_vectors(vectors, [[words]], statistics, 5, tmp_path / "vectors")
     known = open_collection(statistics, tmp_path / "postings", tmp_path / "vectors", options)
     compute_axiom_values(queries, words, known, TEXT, tmp_path / "values.parquet")
     expected = AXIOM_VALUES.read(tmp_path / "values.parquet").to_pandas()

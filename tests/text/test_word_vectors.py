@@ -20,9 +20,9 @@ from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.corpora.records import most_bytes
 from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.foundation.randomness import generator
-from irpretrain.text.draws import STATE_WORDS, start_stream
+from irpretrain.text.draws import STATE_WORDS, alias_table, start_stream
 from irpretrain.text.statistics import count_words, merge_counts
-from irpretrain.text.train_vectors import alias_table, train_documents
+from irpretrain.text.train_vectors import train_documents
 from irpretrain.text.word_store import write_word_store
 from irpretrain.text.word_vectors import WordVectors, make_word_vectors, read_vectors
 
@@ -71,7 +71,7 @@ def two_topics() -> list[str]:
 def test_words_that_stand_together_are_similar(tmp_path: Path) -> None:
     stores, statistics = make(tmp_path, two_topics())
     options = WordVectorsConfig(dimensions=10, epochs=20, minimum_count=1)
-    record = make_word_vectors(options, stores[0], statistics, 1, tmp_path / "vectors")
+    record = make_word_vectors(options, stores, statistics, 1, tmp_path / "vectors")
     assert record == {
         "source": "word2vec", "words": 8, "dimensions": 10, "words_with_vector": 8,
         "documents_read": 300, "words_read": 3600, "epochs": 20,
@@ -113,7 +113,7 @@ def test_python_hash_seed_changes_no_byte_and_the_seed_does(tmp_path: Path) -> N
         "from irpretrain.config.axioms import WordVectorsConfig\n"
         "from irpretrain.text.word_vectors import make_word_vectors\n"
         "options = WordVectorsConfig(dimensions=8, epochs=2, minimum_count=2)\n"
-        "make_word_vectors(options, sys.argv[1:2], sys.argv[2], int(sys.argv[3]), sys.argv[4])\n"
+        "make_word_vectors(options, [sys.argv[1:2]], sys.argv[2], int(sys.argv[3]), sys.argv[4])\n"
     )
     found = {}
     for name, hash_seed in (("one", "1"), ("other", "2")):
@@ -127,7 +127,7 @@ def test_python_hash_seed_changes_no_byte_and_the_seed_does(tmp_path: Path) -> N
     assert found["one"] == found["other"]
     options = WordVectorsConfig(dimensions=8, epochs=2, minimum_count=2)
     for name, seed in (("same", 5), ("seed", 6)):
-        make_word_vectors(options, [stores[0][0]], statistics, seed, tmp_path / name)
+        make_word_vectors(options, [[stores[0][0]]], statistics, seed, tmp_path / name)
         found[name] = (tmp_path / name / "vectors.npy").read_bytes()
     assert found["same"] == found["one"] != found["seed"]
 
@@ -146,7 +146,7 @@ def test_the_processor_changes_no_byte(tmp_path: Path) -> None:
         "from irpretrain.config.axioms import WordVectorsConfig\n"
         "from irpretrain.text.word_vectors import make_word_vectors\n"
         "options = WordVectorsConfig(dimensions=50, epochs=3, minimum_count=1, learning_rate=0.1)\n"
-        "make_word_vectors(options, sys.argv[1:2], sys.argv[2], 5, sys.argv[3])\n"
+        "make_word_vectors(options, [sys.argv[1:2]], sys.argv[2], 5, sys.argv[3])\n"
     )
     found = set()
     for name, environment in {"this": {}, **PROCESSORS}.items():
@@ -159,16 +159,6 @@ def test_the_processor_changes_no_byte(tmp_path: Path) -> None:
         )
         found.add((tmp_path / name / "vectors.npy").read_bytes())
     assert len(found) == 1
-
-
-def test_noise_words_are_drawn_in_proportion_to_their_weights() -> None:
-    weights = np.array([5.0, 1.0, 0.5, 8.0, 3.0, 1.0, 1.0])
-    keep, other = alias_table(weights)
-    chances = np.zeros(len(weights))
-    for number in range(len(weights)):
-        chances[number] += keep[number] / len(weights)
-        chances[other[number]] += (1 - keep[number]) / len(weights)
-    assert chances == pytest.approx(weights / weights.sum())
 
 
 def test_a_pair_moves_both_vectors_along_the_gradient() -> None:

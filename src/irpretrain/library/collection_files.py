@@ -130,7 +130,9 @@ class CollectionFiles:
         from irpretrain.text.word_vectors import make_word_vectors
 
         vectors, options = self._path("vectors"), self.options.word_vectors
-        make_word_vectors(options, [self._words], self._statistics, self.options.seed, vectors, self._vectors)
+        make_word_vectors(
+            options, [[self._words]], self._statistics, self.options.seed, vectors, self._vectors
+        )
         return vectors
 
     @cached_property

@@ -102,6 +102,7 @@ class DocumentRows(Generic[ShardType]):
     """The documents of one or several shards as one: rows go through the shards in order, identifiers name rows.
 
     Attributes:
+        shards: as they were given.
         directory: of the first shard.
         lengths: items of each document (int64 [documents]).
         fingerprint: hash of everything in the shards, for the names of checkpoints.
@@ -112,7 +113,7 @@ class DocumentRows(Generic[ShardType]):
         """Raise IntegrityError where two documents share an identifier."""
         if not shards:
             raise ValueError("a store has at least one directory")
-        self._shards, self.directory = shards, shards[0].directory
+        self.shards, self.directory = shards, shards[0].directory
         self._firsts = np.cumsum([0, *map(len, shards)])
         self.lengths = np.concatenate([np.diff(shard.offsets) for shard in shards])
         joined = "\n".join(json.dumps(shard.record, sort_keys=True) for shard in shards)
@@ -138,7 +139,7 @@ class DocumentRows(Generic[ShardType]):
             missing = pc.unique(identifiers.filter(pa.array(rows < 0)))
             raise InputError(
                 self.directory,
-                f"{len(missing):,} documents are in none of the {len(self._shards)} {self._shards[0].KIND}s, "
+                f"{len(missing):,} documents are in none of the {len(self.shards)} {self.shards[0].KIND}s, "
                 f"such as {', '.join(missing[:3].to_pylist())}",
                 remedy="They must be made from the same corpus as what refers to them; run the workflow again.",
             )
@@ -154,7 +155,7 @@ class DocumentRows(Generic[ShardType]):
         if not 0 <= row < len(self):
             raise IndexError(f"row {row} is outside a store of {len(self)} documents")
         number = int(np.searchsorted(self._firsts, row, side="right")) - 1
-        shard, inside = self._shards[number], row - int(self._firsts[number])
+        shard, inside = self.shards[number], row - int(self._firsts[number])
         return shard, slice(shard.offsets[inside], shard.offsets[inside + 1])
 
 

@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.contracts import WORD_COUNTS
-from irpretrain.errors import ConfigError, IntegrityError, cli_or_api, count_of
+from irpretrain.errors import ConfigError, cli_or_api
 from irpretrain.foundation.compiled import compiled
 from irpretrain.foundation.out_of_core import create_mapped
 from irpretrain.foundation.progress import progress
 from irpretrain.foundation.randomness import generator, stream_key
-from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
-from irpretrain.text.word_store import WordStore
+from irpretrain.text.draws import STATE_WORDS, alias_table, draw_alias, next_uniform, start_stream
+from irpretrain.text.word_store import WordDocuments
 
 # Pairs whose scalar product is beyond it are skipped.
 FLAT = 6.0
@@ -33,22 +34,6 @@ SIGMOID = np.array([1 / (1 + math.exp(FLAT - 2 * FLAT * step / STEPS)) for step 
 
 # Partial sums of a scalar product, which a processor can work on at the same time.
 LANES = 8
-
-
-def alias_table(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return Walker's tables for draws in proportion to weights: float64 and int64, one entry per weight.
-
-    With a uniform u, k = ⌊u n⌋ and f = u n − k, the draw is k if f < the first table's entry k, else the second's.
-    """
-    shares = weights / weights.sum() * len(weights)
-    keep, other = np.ones(len(weights)), np.arange(len(weights))
-    small, large = list(np.flatnonzero(shares < 1)), list(np.flatnonzero(shares >= 1))
-    while small and large:
-        low, high = small.pop(), large.pop()
-        keep[low], other[low] = shares[low], high
-        shares[high] -= 1 - shares[low]
-        (small if shares[high] < 1 else large).append(high)
-    return keep, other
 
 
 @compiled
@@ -70,7 +55,7 @@ def train_documents(
         words: int32, words of all documents end to end, numbers from 0; `offsets` int64 [documents + 1].
         inner, outer: float32 [words, dimensions rounded up to LANES], vectors of words as context and as prediction.
         retained_share: float64 [words], probability that an occurrence is read.
-        alias: tables of noise words, see `alias_table`.
+        alias: tables of noise words, see `text.draws.alias_table`.
         window: most words on each side.
         negatives: noise words per pair.
         rates: float64 [documents], learning rate of each document.
@@ -107,16 +92,13 @@ def _train_pair(
     change: np.ndarray,
     state: np.ndarray,
 ) -> None:
-    keep, alternatives = alias
+    thresholds, aliases = alias
     row = inner[word]
     change[:] = np.float32(0)
     for number in range(negatives + 1):
         target, label = predicted, 1.0
         if number > 0:
-            drawn = next_uniform(state) * len(keep)
-            target, label = int(drawn), 0.0
-            if drawn - target >= keep[target]:
-                target = alternatives[target]
+            target, label = draw_alias(thresholds, aliases, state), 0.0
             if target == predicted:
                 continue
         output = outer[target]
@@ -172,19 +154,19 @@ LAST_RATE = 1e-4
 
 
 def train_vectors(
-    corpora: Sequence[Sequence[WordStore]],  # word stores of each corpus of the collection
+    words: Sequence[Sequence[str | Path]],  # word stores of each corpus of the collection
     statistics: str | Path,  # merged WORD_COUNTS of the collection
     options: WordVectorsConfig,
     seed: int,
     output: Path,  # `vectors.npy`
 ) -> dict[str, Any]:
     """Train vectors of the frequent words, and write rows for all words; return the record of `make_word_vectors`."""
-    words = WORD_COUNTS.count(statistics)
-    collection = _Documents(corpora, words)
-    chosen = collection.in_order()
+    size = WORD_COUNTS.count(statistics)
+    documents = WordDocuments.open([directory for corpus in words for directory in corpus], size)
+    rows = _in_order(documents, [len(corpus) for corpus in words])
     if options.most_words is not None:
-        chosen = collection.choose(chosen, options.most_words, seed)
-    counts = collection.count(chosen)
+        rows = _choose(documents, rows, options.most_words, seed)
+    counts = _count(documents, rows)
     trained = np.flatnonzero(counts >= options.minimum_count)
     if not len(trained):
         remedy = cli_or_api(
@@ -194,28 +176,54 @@ def train_vectors(
         raise ConfigError(
             f"word_vectors.minimum_count: no word occurs {options.minimum_count} times in the collection; {remedy}"
         )
-    vectors = _train(collection, chosen, trained, counts[trained], options, seed)
-    create_mapped(output, np.dtype(np.float32), (words, options.dimensions))[trained] = vectors
+    vectors = _train(documents, rows, trained, counts[trained], options, seed)
+    create_mapped(output, np.dtype(np.float32), (size, options.dimensions))[trained] = vectors
     return {
         "source": "word2vec",
-        "words": words,
+        "words": size,
         "dimensions": options.dimensions,
         "words_with_vector": len(trained),
-        "documents_read": len(chosen),
+        "documents_read": len(rows),
         "words_read": int(counts.sum()),
         "epochs": options.epochs,
     }
 
 
+def _in_order(documents: WordDocuments, stores: Sequence[int]) -> np.ndarray:
+    """Return the rows corpus after corpus, within one by (part, position); `stores` is the number of each one's."""
+    corpora = np.repeat(np.repeat(np.arange(len(stores)), stores), [len(shard) for shard in documents.shards])
+    parts = np.concatenate([shard.parts for shard in documents.shards])
+    positions = np.concatenate([shard.positions for shard in documents.shards])
+    return np.lexsort((positions, parts, corpora))
+
+
+def _choose(documents: WordDocuments, rows: np.ndarray, most: int, seed: int) -> np.ndarray:
+    """Return the rows of random documents with `most` words together, in the order of `rows`."""
+    ids = documents.document_ids.take(pa.array(rows)).to_pylist()
+    keys = np.array([stream_key(seed, STAGE, name)[0] for name in ids], np.uint64)
+    drawn = np.argsort(keys, kind="stable")
+    needed = int(np.searchsorted(np.cumsum(documents.lengths[rows][drawn]), most)) + 1
+    return rows[np.sort(drawn[:needed])]
+
+
+def _count(documents: WordDocuments, rows: np.ndarray) -> np.ndarray:
+    counts = np.zeros(documents.collection_words, np.int64)
+    for start in range(0, len(rows), 4096):
+        words, _ = documents.gather(rows[start : start + 4096])
+        distinct, held = np.unique(words, return_counts=True)
+        counts[distinct] += held
+    return counts
+
+
 def _train(
-    collection: _Documents,
-    chosen: np.ndarray,
+    documents: WordDocuments,
+    rows: np.ndarray,
     trained: np.ndarray,
     counts: np.ndarray,
     options: WordVectorsConfig,
     seed: int,
 ) -> np.ndarray:
-    numbers = np.full(collection.words, -1, np.int32)
+    numbers = np.full(documents.collection_words, -1, np.int32)
     numbers[trained] = np.arange(len(trained))
     state = np.empty(STATE_WORDS, np.uint64)
     start_stream(state, *np.array(stream_key(seed, STAGE), np.uint64))
@@ -232,22 +240,19 @@ def _train(
     alias, total, done = alias_table(noise), int(counts.sum()) * options.epochs, 0
     for epoch in range(1, options.epochs + 1):
         for start in progress(
-            range(0, len(chosen), DOCUMENTS_AT_ONCE),
+            range(0, len(rows), DOCUMENTS_AT_ONCE),
             f"train word vectors, pass {epoch}",
             "documents",
-            len(chosen),
-            size=lambda start: min(DOCUMENTS_AT_ONCE, len(chosen) - start),
+            len(rows),
+            size=lambda start: min(DOCUMENTS_AT_ONCE, len(rows) - start),
         ):
-            documents = [
-                numbers[collection.of(*position)] for position in chosen[start : start + DOCUMENTS_AT_ONCE]
-            ]
-            documents = [words[words >= 0] for words in documents]
-            offsets = np.cumsum([0, *map(len, documents)], dtype=np.int64)
+            words, offsets = documents.gather(rows[start : start + DOCUMENTS_AT_ONCE])
+            words = numbers[words]
+            offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(words >= 0)])[offsets]
             share_done = (done + offsets[:-1]) / total
             rates = options.learning_rate - (options.learning_rate - LAST_RATE) * share_done
-            words = np.concatenate(documents)
             train_documents(
-                words,
+                words[words >= 0],
                 offsets,
                 inner,
                 outer,
@@ -260,55 +265,3 @@ def _train(
             )
             done += int(offsets[-1])
     return inner[:, : options.dimensions]
-
-
-class _Documents:
-    def __init__(self, corpora: Sequence[Sequence[WordStore]], words: int) -> None:
-        self.stores = [store for corpus in corpora for store in corpus]
-        self._corpus = [number for number, corpus in enumerate(corpora) for _ in corpus]
-        self.words = words
-        for store in self.stores:
-            if store.vocabulary != words:
-                raise IntegrityError(
-                    "word store",
-                    f"it numbers {count_of(store.vocabulary, 'word')}, but the statistics have {words:,}",
-                    remedy="Delete the stores and run the workflow again.",
-                )
-
-    def in_order(self) -> np.ndarray:
-        positions = [
-            np.stack([np.full(len(store), number), np.arange(len(store))], 1)
-            for number, store in enumerate(self.stores)
-        ]
-        all_positions = np.concatenate([np.zeros((0, 2), np.int64), *positions])
-        keys = [
-            np.concatenate([np.zeros(0, np.int64), *(s.documents[name].to_numpy() for s in self.stores)])
-            for name in ("position", "part")
-        ]
-        corpora = np.repeat(np.array(self._corpus, np.int64), [len(store) for store in self.stores])
-        return all_positions[np.lexsort((*keys, corpora))]
-
-    def choose(self, positions: np.ndarray, most: int, seed: int) -> np.ndarray:
-        """Return the positions of random documents with `most` words together, in the order of `positions`."""
-        ids = [store.documents["document_id"].to_pylist() for store in self.stores]
-        keys = np.array([stream_key(seed, STAGE, ids[s][row])[0] for s, row in positions], np.uint64)
-        lengths = np.array([self.length(s, row) for s, row in positions], np.int64)
-        drawn = np.argsort(keys, kind="stable")
-        needed = int(np.searchsorted(np.cumsum(lengths[drawn]), most)) + 1
-        return positions[np.sort(drawn[:needed])]
-
-    def length(self, store: int, row: int) -> int:
-        offsets = self.stores[store].offsets
-        return int(offsets[row + 1] - offsets[row])
-
-    def of(self, store: int, row: int) -> np.ndarray:
-        word_store = self.stores[store]
-        return word_store.words[word_store.offsets[row] : word_store.offsets[row + 1]]
-
-    def count(self, positions: np.ndarray) -> np.ndarray:
-        counts = np.zeros(self.words, np.int64)
-        for start in range(0, len(positions), 4096):
-            pieces = [self.of(store, row) for store, row in positions[start : start + 4096]]
-            distinct, held = np.unique(np.concatenate(pieces), return_counts=True)
-            counts[distinct] += held
-        return counts

@@ -68,7 +68,7 @@ class WordDocuments(DocumentRows[WordStore]):
 
     @property
     def collection_words(self) -> int:
-        return self._shards[0].vocabulary
+        return self.shards[0].vocabulary
 
     def words(self, row: int) -> np.ndarray:
         """Return the numbers of a document's words, in order (a view, int32)."""

@@ -19,7 +19,7 @@ from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.out_of_core import create_mapped
 from irpretrain.foundation.progress import progress
 from irpretrain.text.train_vectors import train_vectors
-from irpretrain.text.word_store import WordStore, word_numbers
+from irpretrain.text.word_store import word_numbers
 
 # Reading files of word vectors: word2vec's text and binary formats, and GloVe's text, all also with gzip.
 #
@@ -248,9 +248,9 @@ class WordVectors:
 
 def make_word_vectors(
     options: WordVectorsConfig,
-    # Word stores of the collection's shards: one list a corpus, or a flat list for a single corpus. Documents
-    # are read corpus after corpus, within a corpus by (part, position), so the shards do not matter.
-    words: Sequence[str | Path] | Sequence[Sequence[str | Path]],
+    # Word stores of the shards of each corpus. Documents are read corpus after corpus, within one by (part,
+    # position), so the shards do not matter.
+    words: Sequence[Sequence[str | Path]],
     statistics: str | Path,  # merged WORD_COUNTS of the collection
     seed: int,  # of training, and of the choice of documents under `most_words`
     output: str | Path,  # directory to write
@@ -268,16 +268,6 @@ def make_word_vectors(
         if given is not None:
             record = read_vectors(given, word_numbers(statistics), path)
         else:
-            record = train_vectors(_corpora(words), statistics, options, seed, path)
+            record = train_vectors(words, statistics, options, seed, path)
         (folder / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     return record
-
-
-def _corpora(words: Sequence[str | Path] | Sequence[Sequence[str | Path]]) -> list[list[WordStore]]:
-    flat = [directory for directory in words if isinstance(directory, str | Path)]
-    lists = (
-        [flat]
-        if flat
-        else [list(directories) for directories in words if not isinstance(directories, str | Path)]
-    )
-    return [[WordStore(directory) for directory in corpus] for corpus in lists]
