@@ -305,22 +305,13 @@ def _write_hyperlinks(base: GraphDatabase, options: GraphConfig, folder: Path) -
         SELECT source, target, min(segment) AS first, bool_or({front}) AS front, count(*)::INTEGER AS segments
         FROM placed GROUP BY source, target"""
     )
-    # Each unordered pair once, so that either side of the join is half the table.
-    base.run(
-        """CREATE TABLE mutual AS
-        SELECT a.source AS low, a.target AS high, a.first AS low_first, b.first AS high_first,
-            a.front AS low_front, b.front AS high_front, a.segments AS low_segments, b.segments AS high_segments
-        FROM (SELECT * FROM pairs WHERE source < target) a
-        JOIN (SELECT * FROM pairs WHERE source > target) b ON a.source = b.target AND a.target = b.source"""
-    )
     base.run(
         """CREATE TABLE both_ways AS
-        SELECT low AS source, high AS target, high_first AS back, high_front AS strong, low_segments AS segments
-        FROM mutual UNION ALL SELECT high, low, low_first, low_front, high_segments FROM mutual"""
+        SELECT a.source, a.target, b.first AS back, b.front AS strong, a.segments
+        FROM pairs a JOIN pairs b ON a.source = b.target AND a.target = b.source"""
     )
     counts = _count_groups(base)
     base.run("DROP TABLE pairs")
-    base.run("DROP TABLE mutual")
     rows = base.write(
         """SELECT p.source, p.segment, p.target, (p.anchor >> 32)::INTEGER AS start,
             (p.anchor & 4294967295)::INTEGER AS "end", s.back IS NOT NULL AS "symmetric",
