@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.errors import IntegrityError, SetupError
+from irpretrain.errors import SetupError
 from irpretrain.foundation import resources
 from irpretrain.foundation.resources import resources_directory
-from irpretrain.text import stop_words
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import find_words
 
@@ -33,15 +32,6 @@ def test_cutting_contractions_adds_no_word_that_nltk_does_not_list() -> None:
 def test_lists_are_found_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert "the" in load_stop_words("inquery")
-
-
-def test_a_list_with_a_word_too_few_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (resources, stop_words):
-        monkeypatch.setattr(module, "resources_directory", lambda: tmp_path)
-    (tmp_path / "stopwords").mkdir()
-    (tmp_path / "stopwords" / "inquery.txt").write_text("a\nabout\n")
-    with pytest.raises(IntegrityError, match="should have 418 different entries, but has 2"):
-        load_stop_words("inquery")
 
 
 def test_a_missing_list_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,10 +35,25 @@ def cut(text: str, name: str) -> list[str]:
 
 def test_every_language_but_english_has_a_case() -> None:
     assert CASES.keys() == read_languages().keys() - {ENGLISH}
-    for row in read_languages().values():
-        if row.stop_list:
-            path = resources_directory() / "stopwords" / row.stop_list.file
-            assert len(path.read_text(encoding="utf-8").split()) == row.stop_list.entries
+
+
+def test_the_lists_have_their_published_sizes() -> None:
+    sizes = {
+        "german.txt": 231,
+        "french.txt": 154,
+        "spanish.txt": 308,
+        "italian.txt": 279,
+        "portuguese.txt": 203,
+        "dutch.txt": 101,
+        "russian.txt": 159,
+        "arabic.txt": 119,
+        "hindi.txt": 225,
+        "cjk.txt": 35,
+    }
+    assert {row.stop_list for row in read_languages().values()} == {"", *sizes}
+    for file, size in sizes.items():
+        entries = (resources_directory() / "stopwords" / file).read_text(encoding="utf-8").split()
+        assert len(entries) == len(set(entries)) == size
 
 
 @pytest.mark.parametrize(("name", "case"), CASES.items(), ids=list(CASES))

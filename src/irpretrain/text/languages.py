@@ -16,21 +16,12 @@ OTHER = "other"
 
 
 @dataclass(frozen=True)
-class StopListFile:
-    """A stop list in resources/stopwords, and how many entries it must have."""
-
-    file: str
-    entries: int
-
-
-@dataclass(frozen=True)
 class Language:
     name: str  # value of `text.language`
     code: str = ""  # ISO 639-1; "" where there is none
     analyser: str = ""  # Lucene's class that makes the terms of an index; "" where terms are words
     stemmer: str = ""  # Snowball's algorithm; "" where stems are words
-    # Stop words; None if there are none, and for English, whose lists options name.
-    stop_list: StopListFile | None = None
+    stop_list: str = ""  # file in resources/stopwords; "" for English, whose lists options name
     abbreviations: frozenset[str] = frozenset()  # words after which a full stop ends no sentence
     unspaced: bool = False  # whether no white space stands between words, so that lengths count letters
     ordinals: bool = False  # whether a full stop after a number of one or two digits ends none
@@ -65,10 +56,7 @@ def unknown_language(name: str) -> str:
 @cache
 def read_languages() -> Mapping[str, Language]:
     rows = parse_yaml(read_resource("languages.yaml"))
-    return {name: _row(name, values) for name, values in rows.items()}
-
-
-def _row(name: str, values: dict[str, Any]) -> Language:
-    stop_list = StopListFile(**values["stop_list"]) if "stop_list" in values else None
-    abbreviations = frozenset(values.get("abbreviations", "").split())
-    return Language(name, **{**values, "stop_list": stop_list, "abbreviations": abbreviations})
+    abbreviations = {name: frozenset(row.get("abbreviations", "").split()) for name, row in rows.items()}
+    return {
+        name: Language(name, **{**row, "abbreviations": abbreviations[name]}) for name, row in rows.items()
+    }

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from irpretrain.errors import IntegrityError
-from irpretrain.foundation.resources import read_resource, resources_directory
+from irpretrain.foundation.resources import read_resource
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.words import find_words, word_kind
 
@@ -17,9 +16,6 @@ from irpretrain.text.words import find_words, word_kind
 
 StopList = Literal["none", "inquery", "nltk+inquery"]
 
-# Number of entries that each file must have.
-ENTRIES = {"inquery": 418, "nltk": 179}
-
 
 def load_stop_words(
     name: str,  # none, inquery or nltk+inquery
@@ -31,30 +27,15 @@ def load_stop_words(
 
     Raises:
         SetupError: the file is missing.
-        IntegrityError: the file does not have the expected number of entries.
     """
     if name == "none":
         return frozenset()
-    if language_name == ENGLISH:
-        entries_of = {f"{part}.txt": ENTRIES[part] for part in name.split("+")}
-    else:
-        stop_list = language(language_name).stop_list
-        entries_of = {stop_list.file: stop_list.entries} if stop_list else {}
-    entries = [entry for file, number in entries_of.items() for entry in _read(f"stopwords/{file}", number)]
+    own = language(language_name).stop_list
+    files = [f"{part}.txt" for part in name.split("+")] if language_name == ENGLISH else filter(None, [own])
+    entries = [entry for file in files for entry in read_resource(f"stopwords/{file}").split()]
     kind = word_kind("alphanumeric", language_name)
     pieces = frozenset(word for entry in entries for word in find_words(entry, kind))
     return pieces.union(entries) if whole else pieces
-
-
-def _read(name: str, expected: int) -> list[str]:
-    entries = read_resource(name).split()
-    if len(entries) != expected or len(set(entries)) != expected:
-        raise IntegrityError(
-            resources_directory() / name,
-            f"this stop list should have {expected} different entries, but has {len(set(entries))}",
-            remedy="Restore the file from the repository.",
-        )
-    return entries
 
 
 # Stems, from Snowball's C code: in English those of the original Porter stemmer (Porter, "An algorithm for suffix
