@@ -26,7 +26,6 @@ from irpretrain.evaluation.folds import read_given_folds
 from irpretrain.evaluation.runs import read_qrels, read_run
 from irpretrain.retrieval.expansion import expand_documents
 from irpretrain.text.word_vectors import read_vectors
-from irpretrain.wikipedia.pages import pages_around
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = {"red": 0, "fox": 1}
@@ -63,10 +62,6 @@ def letor_folds(path: Path) -> object:
     return read_given_folds(path.parent / "letor")
 
 
-def stream_index(path: Path) -> object:
-    return pages_around(path.with_name("w-multistream.xml.bz2"), 700)
-
-
 WORDS = b"2 3\nred 1 2 3\nfox 4 5 6e-1\n"
 BINARY = b"2 3\n" + b"".join(word + b" " + np.arange(3, dtype="<f4").tobytes() for word in (b"red", b"fox"))
 PARSERS: dict[str, tuple[Callable[[Path], object], str, bytes]] = {
@@ -81,7 +76,6 @@ PARSERS: dict[str, tuple[Callable[[Path], object], str, bytes]] = {
     "folds of letor": (letor_folds, "f.txt", b"1 qid:3 25:0.5 #docid = GX1\n"),
     "a run": (read_run, "r.run", b"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n"),
     "judgements": (read_qrels, "q.txt", b"q1 0 d1 1\nq2 0 d2 -1\n"),
-    "index of a dump": (stream_index, "w-multistream-index.txt.bz2", b"600:1:A\n600:2:B: C\n900:3:D\n"),
 }
 TOKENS = [
     *(b"\n", b"\t", b" ", b"\x00", b"\xff", b"\xe2\x80\xa8", b"9" * 5000, b"1e999", b"-1", b"nan"),

@@ -212,17 +212,12 @@ def read_pieces(path: str | Path, share: Share) -> Iterator[Piece | Damage]:
         raise InputError(path, f"reading failed: {error.strerror or error}") from error
 
 
-def byte_of(path: str | Path, offset: int) -> int:
-    """Return the byte near a place: of the file, or of its text where that is compressed without blocks."""
-    return offset // 8 if compression_of(path) == "bzip2" else offset
-
-
 def offset_in_words(path: str | Path, offset: int) -> str:
     """Return a position in a file for a message."""
     compression = compression_of(path)
-    near = "near " if compression == "bzip2" else ""
-    whose = "" if compression in (None, "bzip2") else " of the text"
-    return f"{near}byte {byte_of(path, offset):,}{whose}"
+    if compression == "bzip2":  # a place is a bit
+        return f"near byte {offset // 8:,}"
+    return f"byte {offset:,}{'' if compression is None else ' of the text'}"
 
 
 def _plain(path: str | Path, share: Share, size: int) -> Iterator[Piece | Damage]:

@@ -14,7 +14,7 @@ from pydantic import model_validator
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.files import GET_AGAIN, refuse_packed
-from irpretrain.corpora.pieces import Damage, Piece, byte_of, offset_in_words, read_pieces
+from irpretrain.corpora.pieces import Damage, Piece, offset_in_words, read_pieces
 from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.corpora.registry import Format
 from irpretrain.errors import InputError, cli_or_api, naming_extras
@@ -30,7 +30,7 @@ from irpretrain.wikipedia.languages import (
     language_code,
     names_are_known,
 )
-from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, DAMAGED_XML, Fault, Page, pages_around, read_pages
+from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, DAMAGED_XML, Fault, Page, read_pages
 from irpretrain.wikipedia.titles import TITLE_CASE, redirect_target
 from irpretrain.wikipedia.wikitext.images import Part, Rendering
 
@@ -259,10 +259,7 @@ def _classified(
 
 
 def _malformed(path: Path, fault: Fault) -> Malformed:
-    detail = fault.detail
-    if fault.reason == DAMAGED_ARCHIVE and (titles := pages_around(path, byte_of(path, fault.position))):
-        detail += f"; {len(titles)} pages are there by the index, {titles[0]!r} to {titles[-1]!r}"
-    details = fault.position, fault.reason, detail
+    details = fault.position, fault.reason, fault.detail
     return _at_location(path, Malformed(*details, remedy=GET_AGAIN, loses_more=fault.loses_more))
 
 
