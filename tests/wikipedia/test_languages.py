@@ -181,7 +181,7 @@ def test_a_language_can_go_to_another_process():
 
 
 def test_every_pattern_of_the_resource_file_works():
-    for patterns in languages._read_words("templates.yaml").values():
+    for patterns in languages._read("templates.yaml").values():
         templates = Templates(patterns)
         for name, pattern in patterns.items():
             assert name == languages.spelt(name)

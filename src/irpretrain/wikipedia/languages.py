@@ -5,16 +5,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
-import yaml
-from pydantic import TypeAdapter, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.errors import ConfigError
-from irpretrain.foundation.resources import read_resource, resources_directory
+from irpretrain.foundation.resources import parse_yaml, read_resource
 from irpretrain.wikipedia.article import Role
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.titles import redirect_word, spelt
@@ -118,23 +115,8 @@ _NO_MARKUP = (
     r"|includeonly))(?=[\s>])[^<>]*+(?<!/)>.*?(?:(?i:</(?P=tag)\s*+>)|\Z))"
 )
 _PLAIN = str.maketrans({character: f"&#{ord(character)};" for character in "&'*:;=_<>[]{|}"})
-# Codes that name no other templates.
-_LANGUAGE_CODES = "ar cs da de el en es et fa fi fr grc hu it ja ko la lt lv nl pl pt ro ru sv tr uk zh"
-# Of languages that have no edition.
-_OTHER_CODES = "akk ang chu cop deu egy eng fra fro gmh goh grc heb hit ita lat non orv ota peo rus spa sux"
-_WITH_NAME = {"ar": "(بNAME: {text|1})", "arz": "(بNAME: {text|1})", "fa": "(به NAME: {text|1})"}
 # Numbers of MediaWiki's namespaces.
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
-# Codes of languages whose edition has another one: wgLanguageCode of Wikimedia's configuration, LanguageCode.php.
-_EDITIONS = {
-    "be-tarask": "be-x-old", "bho": "bh", "cbk": "cbk-zam", "crh-latn": "crh", "egl": "eml",
-    "en-simple": "simple", "gsw": "als", "jv-x-bms": "map-bms", "lzh": "zh-classical", "nan": "zh-min-nan",
-    "nap-x-tara": "roa-tara", "nb": "no", "nrf": "nrm", "ro-cyrl-md": "mo", "rup": "roa-rup",
-    "sgs": "bat-smg", "vro": "fiu-vro", "yue": "zh-yue",
-}  # fmt: skip
-# Editions whose titles have İ as the capital of i: MediaWiki's LanguageAz, LanguageKaa, LanguageTr; gag falls back to
-# tr. (That of kk depends on who reads.)
-_DOTTED = frozenset({"az", "gag", "kaa", "tr"})
 
 
 @dataclass(frozen=True)
@@ -193,6 +175,7 @@ class WikiLanguage:
         hidden = _spelt([*file, *category, *_all(parts, "file"), *_all(parts, "category")])
         others = [name for number, name in namespaces.items() if number != ARTICLES]
         disambiguation = _spelt(_all(parts, "disambiguation"))
+        dotted = (code or site.language) in _read("editions.yaml")["dotted_capitals"]
         return cls(
             code=code,
             roles={heading: role for part in parts for heading, role in part.roles().items()},
@@ -206,7 +189,7 @@ class WikiLanguage:
             link_trail=_last([part.link_trail for part in parts]),
             images=ImageOptions(_all(parts, "image_options"), _all(parts, "image_frames")),
             templates=_templates(code, disambiguation, more),
-            dots_capitals=(code or site.language) in _DOTTED and site.case != "case-sensitive",
+            dots_capitals=dotted and site.case != "case-sensitive",
         )
 
     def titled(self, target: str) -> str:
@@ -237,7 +220,7 @@ class WikiLanguage:
 
     @cached_property
     def _page_names(self) -> Mapping[str, str]:
-        names = _read_words("page_names.json")
+        names = _read("page_names.json")
         encoded = {f"{word}E": f"{kind}E" for word, kind in names["all"].items()}
         return names["all"] | encoded | names.get(self.code, {})
 
@@ -263,13 +246,13 @@ def edition_of(language: str) -> str:
 
     Nothing is cut off a code: no edition is in pt-BR or zh-Hans (pt and zh are), but wikis of others are.
     """
-    code = _EDITIONS.get(language.lower(), language.lower())
+    code = _read("editions.yaml")["editions"].get(language.lower(), language.lower())
     return code if code in _read_mediawiki() else ""
 
 
 def database_of(code: str) -> str:
     """Return the name of the database of an edition, from the code in its address."""
-    return f"{_EDITIONS.get(code, code).replace('-', '_')}wiki"
+    return f"{_read('editions.yaml')['editions'].get(code, code).replace('-', '_')}wiki"
 
 
 def names_are_known(code: str) -> bool:
@@ -290,22 +273,24 @@ def _spelt(names: list[str]) -> frozenset[str]:
 
 
 def _templates(code: str, disambiguation: frozenset[str], more: Names | None) -> Templates:
-    locale = _read_words("cldr.json").get(code, {})
+    locale = _read("cldr.json").get(code, {})
     patterns = _language_templates(code, locale.get("languages", ""))
-    listed = _read_words("templates.yaml")
+    listed = _read("templates.yaml")
     for names in (listed["all"], listed.get(code, {}), more.templates if more else {}):
         patterns.update({spelt(name): pattern for name, pattern in names.items()})
     patterns.update(dict.fromkeys(disambiguation, DISAMBIGUATION))
     calendar = Calendar(**{key: text for key, text in locale.items() if key != "languages"})
-    return Templates(patterns, calendar, frozenset([*_read_mediawiki(), *_OTHER_CODES.split()]))
+    return Templates(
+        patterns, calendar, frozenset([*_read_mediawiki(), *_read("editions.yaml")["other_languages"]])
+    )
 
 
 def _language_templates(code: str, languages: str) -> dict[str, str]:
     """Return what templates show whose name is a language's: its code, its name, or that cut by a dot."""
-    # Arabic and Persian ones show the name too: `{{ألمانية|Spree}}` is "(بالألمانية: Spree)".
-    patterns = dict.fromkeys(_LANGUAGE_CODES.split(), "{text|1}")
+    editions = _read("editions.yaml")
+    patterns = dict.fromkeys(editions["language_templates"], "{text|1}")
     for name in filter(None, languages.split("|")):
-        pattern = _WITH_NAME.get(code, "{text|1}").replace("NAME", name)
+        pattern = editions["with_name"].get(code, "{text|1}").replace("NAME", name)
         key = spelt(name)
         abbreviations = (f"{key[:length]}." for length in range(2, len(key)))
         patterns |= dict.fromkeys((key, key.removeprefix("ال"), *abbreviations), pattern)
@@ -314,33 +299,17 @@ def _language_templates(code: str, languages: str) -> dict[str, str]:
 
 @cache
 def _read_names() -> Mapping[str, Names]:
-    names: dict[str, Names] = _read("languages.yaml", TypeAdapter(dict[str, Names]))
-    return names
+    return {code: Names(**names) for code, names in _read("languages.yaml").items()}
 
 
 @cache
 def _read_mediawiki() -> Mapping[str, Names]:
     """What MediaWiki itself calls things, which no heading is."""
-    read: dict[str, dict[str, Any]] = _read("mediawiki.json", TypeAdapter(dict[str, dict[str, Any]]))
-    # Not validated again: that of 345 editions would take longer than reading a small dump.
-    return {code: Names.model_construct(**names) for code, names in read.items()}
+    # Not validated: that of 345 editions would take longer than reading a small dump.
+    return {code: Names.model_construct(**names) for code, names in _read("mediawiki.json").items()}
 
 
 @cache
-def _read_words(name: str) -> Mapping[str, dict[str, str]]:
-    words: dict[str, dict[str, str]] = _read(name, TypeAdapter(dict[str, dict[str, str]]))
-    return words
-
-
-def _read(name: str, kind: TypeAdapter[Any]) -> Any:
-    path: Path = resources_directory() / "wikipedia" / name
-    try:
-        text = read_resource(f"wikipedia/{name}")
-        return kind.validate_python(json.loads(text) if path.suffix == ".json" else yaml.safe_load(text))
-    except (yaml.YAMLError, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"{path}: this is not valid {path.suffix[1:].upper()}: {' '.join(str(error).split())}"
-        ) from None
-    except ValidationError as error:
-        faults = [f"  - {'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
-        raise ConfigError("\n".join([f"{path}: the names of wikis have faults", *faults])) from None
+def _read(name: str) -> Any:
+    text = read_resource(f"wikipedia/{name}")
+    return json.loads(text) if name.endswith(".json") else parse_yaml(text)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from irpretrain.foundation.resources import parse_yaml, read_resource
 from irpretrain.wikipedia.wikitext.marks import DROPPED, NOTHING
 
 # Arguments of a call by name; those without one are called "1", "2", ...
@@ -11,19 +12,8 @@ Arguments = dict[str, str]
 # Name under which a function of a pattern such as `@ship HMS` finds what stands behind its name.
 PARAMETER = "@"
 _NO_TEXT = f" {DROPPED}{NOTHING}"
-_TEXT_NAMES = (
-    "text", "1", "quote", "texte", "testo", "texto", "tekst", "Text", "Zitat", "citat", "cita", "citation", "citazione",
-    "citação", "текст", "цитата", "teksti", "szöveg", "metin", "alıntı", "citát", "sitat", "idézet", "citació",
-    "цитат", "κείμενο", "نص", "اقتباس", "متن", "תוכן", "ציטוט", "引文", "内容", "내용",
-)  # fmt: skip
-# Of who is quoted, in the order in which they are shown: person, title, source.
-_QUOTED_NAMES = (
-    "character", "char", "author", "sign", "cite", "auteur", "Autor", "autor", "autore", "автор", "författare",
-    "forfatter", "henkilö", "szerző", "yazar", "συγγραφέας", "المؤلف", "مؤلف", "قائل", "نویسنده", "作者", "저자",
-    "title", "titre", "título", "titolo", "tytuł",
-    "source", "Quelle", "quelle", "fonte", "fuente", "źródło", "источник", "джерело", "bron", "källa", "kilde", "lähde",
-    "forrás", "kaynak", "zdroj", "sursă", "πηγή", "المصدر", "مصدر", "منبع", "מקור", "出典", "来源", "來源", "출처",
-)  # fmt: skip
+# What arguments are called in many languages, and units.
+CALLS = parse_yaml(read_resource("wikipedia/calls.yaml"))
 _SEPARATOR = re.compile(r"(\[\[)|(\]\])|(\|)|=")
 
 
@@ -64,12 +54,12 @@ def unnamed(arguments: Arguments) -> list[str]:
     return [value for name, value in arguments.items() if name.isdecimal() and value]
 
 
-def first_argument(arguments: Arguments, names: Iterable[str] = _TEXT_NAMES) -> str:
+def first_argument(arguments: Arguments, names: Iterable[str] = tuple(CALLS["text"])) -> str:
     """Return the first argument of those names that is given: one that is called text or quotation in some language."""
     return next((arguments[name] for name in names if arguments.get(name)), "")
 
 
 def quoted_arguments(arguments: Arguments, positions: str = "") -> str:
     """Return who is quoted: the arguments at `positions`, and those that are called author, title or source."""
-    values = (arguments.get(name, "").strip(_NO_TEXT) for name in (*positions.split(), *_QUOTED_NAMES))
+    values = (arguments.get(name, "").strip(_NO_TEXT) for name in (*positions.split(), *CALLS["quoted"]))
     return ", ".join(value for value in values if value)

@@ -11,6 +11,7 @@ from itertools import takewhile
 
 from irpretrain.wikipedia.titles import spelt
 from irpretrain.wikipedia.wikitext.arguments import (
+    CALLS,
     PARAMETER,
     Arguments,
     first_argument,
@@ -31,19 +32,9 @@ _BETWEEN = {
 }
 # The same of Romance languages.
 _BETWEEN_NUMBERS = {**_BETWEEN, **{word: f" {word} " for word in ("à", "ou", "et", "a", "o", "y", "e", "/")}}
-# Codes of units of `convert` that are not what a reader sees.
-_UNITS = {
-    "C": "°C", "F": "°F", "R": "°R", "C-change": "°C", "F-change": "°F", "degC": "°C", "degF": "°F",
-    "sqmi": "sq mi", "sqft": "sq ft", "sqin": "sq in", "sqyd": "sq yd", "cuft": "cu ft", "cuin": "cu in",
-    "cuyd": "cu yd", "cumi": "cu mi", "ftin": "ft", "lbft": "lb⋅ft",
-}  # fmt: skip
+_UNITS: dict[str, str] = CALLS["units"]
 _MULTIPLE = re.compile(r"e([369]|1[258])(?=\D)")
-_SYMBOLS = (
-    "mm cm dm m km ft yd mi nmi cm² m² km² cm2 m2 km2 mq kmq ha cm³ m³ km³ ml dl hl mg kg kt lb ms min Hz kHz MHz GHz "
-    "kW MW GW TW kWh MWh GWh kV mA °C °F Pa hPa kPa MPa bar kJ kN kB MB GB TB dB km/h m/s mph kn % ‰ € msnm mnm mslm "
-    "mdpl mnpm slm hab. ab. hab./km² ab./km² hab/km² Ew./km²"
-)
-_SYMBOL_BY_NAME = {symbol.lower(): symbol for symbol in _SYMBOLS.split()}
+_SYMBOL_BY_NAME = {symbol.lower(): symbol for symbol in CALLS["symbols"]}
 # Such as "m s.l.m.", "m n. m." and "m ü. NN", in small letters.
 _SEA_LEVEL = re.compile(r"m(?: ?[a-zü]{1,4}\.?){1,4}")
 _AMOUNT = re.compile(r"[-−+±~]?[0-9][0-9.,\xa0 ]*(?:/[0-9]+)?")
