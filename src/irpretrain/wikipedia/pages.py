@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from xml.parsers import expat
 
 from irpretrain.corpora.pieces import Damage, Piece
-from irpretrain.wikipedia.dump import LONGEST_FIELD, LongTags, XmlFault, integer
+from irpretrain.corpora.records import most_bytes
+from irpretrain.wikipedia.dump import LONGEST_FIELD, XmlFault, integer
 
 # Elements within each other; dumps have four in a page.
 DEEPEST = 64
@@ -200,7 +201,7 @@ class _PageParser:
         self.position = position
         self._longest = longest_text
         self._fault: str | None = None
-        self._fed, self._tail = 0, b""
+        self._waiting, self._fed, self._unfinished, self._tail = bytearray(), 0, 0, b""
         self._path: list[str] = []
         self._target: str | None = None
         self._pieces: list[str] = []
@@ -210,7 +211,6 @@ class _PageParser:
         # What is kept of the newest revision so far.
         self._newest: tuple[dict[str, str], bool, bool] | None = None
         self._parser = parser = expat.ParserCreate("utf-8")
-        self._tags = LongTags(parser)
         parser.buffer_text = True
         parser.buffer_size = 1 << 16
         parser.StartElementHandler = self._start
@@ -222,22 +222,31 @@ class _PageParser:
         return f"page {self._found['title'].strip()[:80]!r}" if self._found.get("title") else "a page"
 
     def feed(self, text: bytes) -> None:
-        if self._fault is None and (ready := self._tags.take(text)):
-            self._parse(ready)
+        if self._fault is not None:
+            return
+        self._waiting += text
+        # At every call expat reads an unfinished tag from its beginning: in small pieces a long one would take
+        # quadratic time.
+        if len(self._waiting) >= self._unfinished:
+            self._parse()
 
-    def _parse(self, text: bytes) -> None:
+    def _parse(self) -> None:
+        text, self._waiting = bytes(self._waiting), bytearray()
+        self._fed += len(text)
         try:
-            self._tags.parse(text)
+            self._parser.Parse(text, False)
+            self._unfinished = self._fed - self._parser.CurrentByteIndex
+            if self._unfinished > most_bytes():
+                raise XmlFault(f"a tag of more than {most_bytes():,} bytes")
         except expat.ExpatError as error:
             self._fault = self._reason(error, text)
         except XmlFault as fault:
             self._fault = str(fault)
-        self._fed += len(text)
         self._tail = (self._tail + text[-4:])[-4:]  # a letter may begin in one piece and end in the next
 
     def _reason(self, error: expat.ExpatError, text: bytes) -> str:
         near = self._tail + text
-        offset = self._parser.ErrorByteIndex - self._fed + len(self._tail)
+        offset = self._parser.ErrorByteIndex - self._fed + len(near)
         # In UTF-8 such bytes are letters, which are allowed.
         if 0 <= offset < len(near) and near[offset] >= 0x80:
             return "bytes that are not UTF-8"
@@ -250,7 +259,7 @@ class _PageParser:
 
     def finish(self) -> Page | Fault:
         if self._fault is None:
-            self._parse(self._tags.rest())
+            self._parse()
         self.close()
         if self._fault is not None:
             return Fault(self.position, DAMAGED_XML, f"{self.name}: {self._fault}")
