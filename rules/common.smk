@@ -37,6 +37,6 @@ def result_of_the_run():
 
 def planned_costs(jobs):
     """What a dry run ends with."""
-    from irpretrain.workflow.costs.counted import costs_text
+    from irpretrain.workflow.costs.estimate import costs_text
 
     return "\n".join(filter(None, [costs_text(prepared, jobs), other_code_text(results_of_other_code())]))

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = (
     *("pandas", "nbformat", "smart_open", "snakemake.report", "snakemake.storage", "ir_measures"),
     *(
-        "irpretrain.workflow.costs.counted",
+        "irpretrain.workflow.costs.estimate",
         "irpretrain.workflow.plan.preparation",
         "irpretrain.workflow.screen.closing",
     ),

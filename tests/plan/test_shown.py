@@ -6,7 +6,7 @@ import pytest
 from small_plan import W, plan_of
 
 from irpretrain.errors import ConfigError
-from irpretrain.workflow.costs.counted import costs_text
+from irpretrain.workflow.costs.estimate import costs_text
 from irpretrain.workflow.plan.preparation import Prepared
 from irpretrain.workflow.screen.closing import closing_text
 

@@ -72,11 +72,6 @@ def home() -> Path:
     return Path(_library().util.home_path())
 
 
-def count_of(identifier: str, kind: Kind) -> int:
-    """Return the number of records of a part by ir_datasets' metadata; 0 if unknown."""
-    return getattr(load_dataset(identifier), f"{PARTS[kind]}_count")() or 0
-
-
 def download_command(identifier: str, part: str) -> str:
     """Return the command that downloads a part of a data set, and checks it."""
     return f"ir_datasets export {identifier} {part} > /dev/null"

@@ -1,6 +1,7 @@
 """Hours of the planned jobs at measured rates, and the page that a dry run ends with."""
 
 import math
+import os
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,13 +9,15 @@ from dataclasses import dataclass, field, replace
 
 from irpretrain.config.papers import read_paper
 from irpretrain.config.root import Config
-from irpretrain.config.usage import active_experiments
+from irpretrain.config.usage import active_experiments, hidden_views
+from irpretrain.corpora.catalogue.absence import reported
 from irpretrain.errors import ConfigError, instead_of
 from irpretrain.foundation.progress import size_text
 from irpretrain.foundation.resources import gpu_rates
 from irpretrain.workflow.costs import PlannedJob
-from irpretrain.workflow.costs.encoder_work import BERT_BASE, ENCODER_RULES, Shape, encoders
+from irpretrain.workflow.costs.encoder_work import BERT_BASE, ENCODER_RULES, Shape, encoders, shapes
 from irpretrain.workflow.costs.work import TEXT_RULES, Computing, Device, Throughput, Work, read_throughputs
+from irpretrain.workflow.plan.preparation import Prepared
 
 RULES = {**TEXT_RULES, **ENCODER_RULES}
 CARD = "NVIDIA A100-SXM4-80GB"
@@ -199,6 +202,10 @@ def _estimated_rate(work: Work, shape: Shape, card: Card, measured: Iterable[Thr
 # The page that a dry run ends with: what to get, what it takes, what comes out. It fits 100 columns.
 
 WIDTH = 100
+# Names the GPU that hours are estimated for; `workflow.costs.plan` sets it.
+CARD_VARIABLE = "IRPRETRAIN_CARD"
+# Set by `workflow.costs.plan` where a run without absent data is refused; its dry run always has `skip_absent`.
+REFUSED = "IRPRETRAIN_REFUSED"
 HEAD = ("stage", "jobs", "work", "core time", "GPU time", "basis")
 BASIS = (
     "Measured: on one core, articles of 1,000 words (docs/benchmarks.md). Estimate: operations of all word pieces over "
@@ -207,6 +214,28 @@ BASIS = (
     "missing counts as BERT-base. Sequences count as long as they may be, and fine-tuning with all its epochs: upper "
     "bounds. A size that is unknown can be given as `about` of corpora, queries and qrels."
 )
+
+
+def costs_text(prepared: Prepared, jobs: Sequence[PlannedJob]) -> str:
+    """Return what planned jobs need, would cost and fill, and what no paper of the report shows."""
+    config, missing = prepared.config, prepared.missing
+    known_shapes = shapes(config, prepared.manifest)
+    estimated = estimate(config, jobs, shapes=known_shapes, card=os.environ.get(CARD_VARIABLE, CARD))
+    if not prepared.as_if_there:
+        what = "left out is what needs them"
+    elif REFUSED in os.environ:
+        what = "planned as if they were; a run is refused without them"
+    else:
+        what = "planned as if they were; a run leaves out what needs them"
+    if prepared.as_if_there:
+        missing = needed_entries(config, missing, jobs)
+    parts = [
+        table(estimated) if jobs else "",
+        columns_text(config, jobs),
+        "\n".join(hidden_views(config)),
+        reported(missing, f"Not there, and {what}:"),
+    ]
+    return "".join(f"\n{part}\n" for part in parts if part)
 
 
 def needed_entries(

@@ -24,8 +24,7 @@ from irpretrain.errors import IRPretrainError, did_you_mean
 from irpretrain.foundation.other_code import other_code_text, results_of_other_code
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.resources import project_directory
-from irpretrain.workflow.costs.counted import CARD_VARIABLE, REFUSED
-from irpretrain.workflow.costs.estimate import CARD, Card
+from irpretrain.workflow.costs.estimate import CARD, CARD_VARIABLE, REFUSED, Card
 from irpretrain.workflow.plan.paths import SCORES
 from irpretrain.workflow.plan.preparation import lay
 from snakemake_logger_plugin_irpretrain.refusals import refusal
