@@ -91,10 +91,13 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def _show_as_snakemake(self, record: logging.LogRecord) -> None:
+        from irpretrain.workflow.costs import CARD_VARIABLE
         from irpretrain.workflow.screen.job_output import with_user_paths
         from snakemake_logger_plugin_irpretrain.internals import usual_display
         from snakemake_logger_plugin_irpretrain.refusals import refusal
 
+        if CARD_VARIABLE in os.environ and record.levelno < logging.WARNING:  # `make plan` prints costs alone
+            return
         if not hasattr(self, "_usual"):
             self._usual = usual_display(self.common_settings)
             self._usual.setFormatter(self.formatter)

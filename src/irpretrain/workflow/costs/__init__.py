@@ -3,6 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+# Names the GPU that hours are estimated for; `workflow.costs.plan` sets it, and prints nothing but the costs.
+CARD_VARIABLE = "IRPRETRAIN_CARD"
+# Set by `workflow.costs.plan` where a run without absent data is refused; its dry run always has `skip_absent`.
+REFUSED = "IRPRETRAIN_REFUSED"
+
 
 class PlannedJob(NamedTuple):
     """A job that is to be run."""

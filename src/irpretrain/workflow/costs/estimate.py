@@ -14,7 +14,7 @@ from irpretrain.corpora.catalogue.absence import reported
 from irpretrain.errors import ConfigError, instead_of
 from irpretrain.foundation.progress import size_text
 from irpretrain.foundation.resources import gpu_rates
-from irpretrain.workflow.costs import PlannedJob
+from irpretrain.workflow.costs import CARD_VARIABLE, REFUSED, PlannedJob
 from irpretrain.workflow.costs.encoder_work import BERT_BASE, ENCODER_RULES, Shape, encoders, shapes
 from irpretrain.workflow.costs.work import TEXT_RULES, Computing, Device, Throughput, Work, read_throughputs
 from irpretrain.workflow.plan.preparation import Prepared
@@ -202,10 +202,6 @@ def _estimated_rate(work: Work, shape: Shape, card: Card, measured: Iterable[Thr
 # The page that a dry run ends with: what to get, what it takes, what comes out. It fits 100 columns.
 
 WIDTH = 100
-# Names the GPU that hours are estimated for; `workflow.costs.plan` sets it.
-CARD_VARIABLE = "IRPRETRAIN_CARD"
-# Set by `workflow.costs.plan` where a run without absent data is refused; its dry run always has `skip_absent`.
-REFUSED = "IRPRETRAIN_REFUSED"
 HEAD = ("stage", "jobs", "work", "core time", "GPU time", "basis")
 BASIS = (
     "Measured: on one core, articles of 1,000 words (docs/benchmarks.md). Estimate: operations of all word pieces over "

@@ -8,11 +8,10 @@ name of a data set or of a paper's table, among the targets, stands for its scor
 
 import argparse
 import os
-import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from irpretrain.config import Config, load_config
@@ -24,17 +23,11 @@ from irpretrain.errors import IRPretrainError, did_you_mean
 from irpretrain.foundation.other_code import other_code_text, results_of_other_code
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.resources import project_directory
-from irpretrain.workflow.costs.estimate import CARD, CARD_VARIABLE, REFUSED, Card
+from irpretrain.workflow.costs import CARD_VARIABLE, REFUSED
+from irpretrain.workflow.costs.estimate import CARD, Card
 from irpretrain.workflow.plan.paths import SCORES
 from irpretrain.workflow.plan.preparation import lay
-from snakemake_logger_plugin_irpretrain.refusals import refusal
 
-# How lines of Snakemake begin that are no answer.
-CHATTER = ("Config file ", "Assuming unrestricted ", "Building DAG ", "This was a dry-run ")
-# How its counts of jobs and their reasons begin, which end at an empty line or at one of the others.
-COUNTS = ("Job stats:", "Reasons:")
-# How what Snakemake prints of an error begins.
-ERROR = re.compile(r"Traceback |\w+(Error|Exception) in ")
 GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
 
 
@@ -73,17 +66,17 @@ def main(arguments: Sequence[str]) -> int:
         if text := other_code_text(results_of_other_code()):
             print_line(text)
         print_line("Planned as if all data were there and nothing were done yet.")
-        command = [sys.executable, "-m", "snakemake", "--workflow-profile", "none"]
-        command += ["--dry-run", "--quiet", "rules", "reason", "host"]
-        where = ["--snakefile", str(project / "Snakefile"), "--directory", folder]
         last = Path(folder, "plan.yaml")
         last.write_text("skip_absent: true\n")
+        command = [sys.executable, "-m", "snakemake", "--workflow-profile", "none", "--logger", "irpretrain"]
+        command += ["--dry-run", "--snakefile", str(project / "Snakefile"), "--directory", folder]
+        command += [*others, "--configfile", *overlays, str(last)]
         environment = {**os.environ, CARD_VARIABLE: card, **({} if config.skip_absent else {REFUSED: "1"})}
-        return _answered(
-            [*command, *where, *others, "--configfile", *overlays, str(last)],
-            environment,
-            target_names(config),
-        )
+        status = subprocess.run(command, env=environment, stderr=subprocess.STDOUT).returncode
+        hints = [did_you_mean(word, target_names(config)) for word in others] if status else []
+        if hint := next(filter(None, hints), ""):
+            print(hint)  # where Snakemake's message went
+        return status
 
 
 def target_names(config: Config) -> list[str]:
@@ -105,32 +98,6 @@ def target_files(config: Config, word: str) -> list[str]:
         if experiment.dataset in datasets and not experiment.depths
     ]
     return scores or [word]
-
-
-def _answered(command: list[str], environment: Mapping[str, str], names: Sequence[str]) -> int:
-    """Run Snakemake, print its lines without chatter and counts of jobs, which the answer has, return its exit code."""
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as planning:
-        error, counts, blank = "", False, True
-        try:
-            for line in planning.stdout or ():
-                counts = line.startswith(COUNTS) or (counts and not line.startswith(("\n", *CHATTER)))
-                if error or ERROR.match(line):
-                    error += line
-                elif not (counts or line.startswith(CHATTER) or (blank and not line.strip())):
-                    blank = not line.strip()
-                    print(line, end="", flush=True)
-        except BrokenPipeError:  # `head` has seen enough
-            planning.kill()
-            # Python still writes what is left in its buffer at the end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if error:
-        message = refusal(error)
-        target, unknown, _ = message.partition(": no rule makes such a file")
-        near = did_you_mean(target, names) if unknown and "did you mean" not in message else ""
-        print_line(f"{message}; {near}" if near else message)
-    return planning.returncode
 
 
 if __name__ == "__main__":
