@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from rich.console import Console, ConsoleDimensions, Group, RenderableType
-from rich.constrain import Constrain
 from rich.live import Live
-from rich.progress_bar import ProgressBar
-from rich.table import Table
 from rich.text import Text
 
 from irpretrain.foundation.progress import duration
@@ -187,9 +184,6 @@ class Ticker(threading.Thread):
 
 BAR_WIDTH = 16
 
-# Columns of a terminal that show all of the first line beside the bar.
-NARROW = 80
-
 
 class LiveDisplay(PlainDisplay):
     """Jobs done, running jobs with their status, the time left, and the newest table."""
@@ -230,43 +224,32 @@ class LiveDisplay(PlainDisplay):
 
     def picture(self) -> RenderableType:
         now, state = self._clock(), self.state
+        elapsed = duration(now - self._began)
         if not state.total:
-            return Text(f"{self.phase}: {now - self._began:.0f} s")
+            return Text(f"{self.phase}: {elapsed}")
         statuses = self.statuses()
         width, height = self._console.size
-        elapsed, left = duration(now - self._began), time_left(state.left(now, statuses))
-        if width >= NARROW:
-            bar = ProgressBar(total=state.total, completed=state.done, width=BAR_WIDTH)
-            head = Table.grid(padding=(0, 2))
-            head.add_row(jobs_done(state), bar, _cut(f"{elapsed}, {left}"))
-            parts: list[RenderableType] = [head]
-        else:
-            parts = [_cut(f"{jobs_done(state)}, {elapsed}"), _cut(left)]
-        displayed = list(state.running.values())[: max(1, height - 4)]
+        displayed = list(state.running.values())[: max(1, height - 5)]
         titles = min(max((len(job.title) for job in displayed), default=0), width // 2 - 4)
+        bar = "━" * (BAR_WIDTH * state.done // state.total)
+        lines = [f"{jobs_done(state)}  {bar:╌<{BAR_WIDTH}}  {elapsed}", time_left(state.left(now, statuses))]
         for job in displayed:
             title = job.title if len(job.title) <= titles else job.title[: titles - 1] + "…"
-            line = f"  {title:<{titles}}  {running_text(job, now, statuses.get(job.number))}"
-            # Narrower than the terminal: the ^C of an interruption must not begin a line of its own.
-            parts.append(Constrain(_cut(line), width - 8))
+            lines.append(f"  {title:<{titles}}  {running_text(job, now, statuses.get(job.number))}")
         if len(state.running) > len(displayed):
-            parts.append(_cut(f"  and {len(state.running) - len(displayed)} more"))
+            lines.append(f"  and {len(state.running) - len(displayed)} more")
         table = self._table.rstrip().splitlines()
-        if len(table) > height - len(displayed) - 5:
+        if len(table) > height - len(displayed) - 6:
             table = table[-2:]  # where the report and the tables lie
-        if table:
-            parts += [_cut(""), *map(_cut, table)]
-        return Group(*parts)
-
-
-def _cut(line: str) -> Text:
-    return Text(line, no_wrap=True, overflow="ellipsis")
+        lines += ["", *table] if table else []
+        return Group(*(Text(line, no_wrap=True, overflow="ellipsis") for line in lines))
 
 
 def _size_of(screen: TextIO) -> ConsoleDimensions:
-    """The terminal's size; the console would ask for that of stdout, which belongs to jobs meanwhile."""
+    """The terminal's size, less the ^C of an interruption, which must not begin a line of its own."""
+    # The console would ask for the size of stdout, which belongs to jobs meanwhile.
     try:
         columns, lines = os.get_terminal_size(screen.fileno())
     except (OSError, ValueError):
         columns, lines = 80, 24
-    return ConsoleDimensions(columns or 80, lines or 24)
+    return ConsoleDimensions(max(columns - 2, 20) if columns else 80, lines or 24)
