@@ -14,7 +14,7 @@ from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.models.encoder_files import read_config
 from irpretrain.text.passages import MOST_PASSAGES
 from irpretrain.workflow.costs import work
-from irpretrain.workflow.costs.work import Computing, Describe, Size, Wildcards, Work, inverse, product, total
+from irpretrain.workflow.costs.work import UNKNOWN, Computing, Describe, Wildcards, Work
 
 
 def computing(encoder: EncoderConfig, compute: ComputeConfig) -> Computing:
@@ -80,11 +80,10 @@ def shapes(config: Config, manifest: Manifest) -> dict[str, Shape]:
     return found
 
 
-def sequences_of_group(options: Any) -> Size:
+def sequences_of_group(options: Any) -> float:
     """Return the most sequences that a ranking group of an objective has: the preferred one and its negatives."""
-    if hasattr(options, "most_negatives"):
-        return total(1, options.most_negatives)
-    return 1 + getattr(options, "negatives", 1)
+    negatives = getattr(options, "most_negatives", getattr(options, "negatives", 1))
+    return 1 + (UNKNOWN if negatives is None else negatives)
 
 
 def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
@@ -92,25 +91,26 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
     if not model.tasks:
         return []
     training = config.training_of(wildcards["model"])
-    longest = (training.of_task(task).max_length for task in model.tasks)
-    groups = (sequences_of_group(config.objectives[task.objective]) for task in model.tasks)
-    pieces = [product(length, group) for length, group in zip(longest, groups, strict=True)]
+    pieces = sum(
+        training.of_task(task).max_length * sequences_of_group(config.objectives[task.objective])
+        for task in model.tasks
+    )
     masked = any(task.mlm_weight > 0 for task in model.tasks)
     return [
         Work(
             "pretrain with MLM" if masked else "pretrain without MLM",
             "word pieces",
-            product(training.steps, training.batch_groups, total(*pieces)),
+            (training.steps or UNKNOWN) * training.batch_groups * pieces,
             computing(encoder_of(config, wildcards["model"]), training.compute),
         )
     ]
 
 
-def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: Size) -> Size:
+def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: float) -> float:
     reranking = config.reranking_of(wildcards["model"], regime)
     depth = reranked(config, wildcards["candidates"], wildcards["dataset"]).documents
     passages = 1 if reranking.passages is None else MOST_PASSAGES
-    return product(queries, depth, passages, reranking.max_length)
+    return queries * (depth or UNKNOWN) * passages * reranking.max_length
 
 
 def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Computing:
@@ -139,16 +139,15 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     validating = int(options.chooses(regime))
     share = (folds - validating - (1 if fold else 0)) / folds
     # A few shots are so many queries; else all of the share train.
-    pairs = product(work.relevant(config, train), share)
-    if shots:
-        pairs = product(work.relevant(config, train), inverse(work.queries(config, train)), shots)
+    judged = work.relevant(config, train)
+    pairs = judged / work.queries(config, train) * shots if shots else judged * share
     rounds = len(options.batch_sizes_of(regime)) * len(options.learning_rates) * options.epochs
     cut = config.reranking_of(model).passages
-    passages = 1 if cut is None else cut.most_in_training
-    trained = product(pairs, 1 + options.negatives, passages, options.max_length, rounds)
-    validated = product(work.queries(config, train), validating / folds, rounds)
-    tested = product(work.queries(config, wildcards["dataset"]), 1 / folds if fold else 1)
-    ranked = _ranked_pieces(config, wildcards, regime, total(validated, tested))
+    passages = 1 if cut is None else cut.most_in_training or UNKNOWN
+    trained = pairs * (1 + options.negatives) * passages * options.max_length * rounds
+    validated = work.queries(config, train) * validating / folds * rounds
+    tested = work.queries(config, wildcards["dataset"]) / (folds if fold else 1)
+    ranked = _ranked_pieces(config, wildcards, regime, validated + tested)
     used = computing(encoder_of(config, model), options.compute)
     return [
         Work("finetune", "word pieces", trained, used),
@@ -171,24 +170,24 @@ def _train_term_weights(config: Config, wildcards: Wildcards) -> list[Work]:
     weighting, encoder = _weighting(config, wildcards)
     training, dataset = weighting.training, str(weighting.dataset)
     if training.steps is not None:
-        sequences: Size = training.steps * training.batch_size
+        sequences: float = training.steps * training.batch_size
     else:
         count = work.relevant if weighting.kind == "passages" else work.queries
-        sequences = product(count(config, dataset), training.epochs or EPOCHS)
+        sequences = count(config, dataset) * (training.epochs or EPOCHS)
         if int(wildcards["fold"]):
             folds = _folds(config, dataset)
-            sequences = product(sequences, (folds - 1) / folds)
-    amount = product(sequences, weighting.max_length)
+            sequences *= (folds - 1) / folds
+    amount = sequences * weighting.max_length
     return [Work("train_term_weights", "word pieces", amount, computing(encoder, training.compute))]
 
 
-def _weigh(rule: str, config: Config, wildcards: Wildcards, texts: Size) -> list[Work]:
+def _weigh(rule: str, config: Config, wildcards: Wildcards, texts: float) -> list[Work]:
     weighting, encoder = _weighting(config, wildcards)
     if weighting.model != "regressor":
         return []
     # How many windows a text has is not known.
-    windows = 1 if weighting.window_overlap is None else None
-    amount = product(texts, weighting.max_length, windows)
+    windows = 1 if weighting.window_overlap is None else UNKNOWN
+    amount = texts * weighting.max_length * windows
     return [Work(rule, "word pieces", amount, computing(encoder, weighting.inference.compute))]
 
 
@@ -203,7 +202,7 @@ def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:
 def _score_diagnosis_pairs(config: Config, wildcards: Wildcards) -> list[Work]:
     diagnosis, model = config.diagnoses[wildcards["diagnosis"]], wildcards["model"]
     sequences = 2 * diagnosis.documents * PAIRS_PER_DOCUMENT
-    amount = product(sequences, config.reranking_of(model).max_length)
+    amount = float(sequences * config.reranking_of(model).max_length)
     used = _model_computing(config, model, config.reranking.compute)
     return [Work("score_diagnosis_pairs", "word pieces", amount, used)]
 

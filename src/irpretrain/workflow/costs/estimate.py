@@ -159,7 +159,8 @@ def estimate(
         for number, work in enumerate(parts):
             rate = measured.get((work.stage, work.computing))
             shape = (shapes or {}).get(work.computing.encoder if work.computing else "", BERT_BASE)
-            result.disk += (work.amount or 0) * BYTES.get(work.stage, BYTES.get(rule, 0))
+            known = 0.0 if math.isnan(work.amount) else work.amount
+            result.disk += known * BYTES.get(work.stage, BYTES.get(rule, 0))
             if rule == "pretrain":
                 result.disk += shape.model_bytes * (1 + len(config.training_of(wildcards["model"]).snapshots))
             # One row for all variants of a rule that were not measured.
@@ -173,8 +174,8 @@ def estimate(
                 CostRow(work, rate, order[rule], per_second=per_second, is_second=number > 0),
             )
             row.jobs += 1
-            row.amount += work.amount or 0.0
-            row.unknown += work.amount is None
+            row.amount += known
+            row.unknown += math.isnan(work.amount)
     result.rows = sorted(rows.values(), key=lambda row: (row.order, row.work.stage, str(row.work.computing)))
     return result
 

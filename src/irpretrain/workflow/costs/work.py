@@ -1,6 +1,7 @@
 """The work of a plan: sizes of corpora, and what each job does with them."""
 
 import datetime
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,68 +15,48 @@ from irpretrain.config.root import Config
 from irpretrain.errors import InputError
 from irpretrain.foundation.resources import parse_yaml, resources_directory
 
-# How large the corpora and data sets of a configuration are, as far as it says so. None: it does not.
+# How large the corpora and data sets of a configuration are, as far as it says so.
 
 
-# A number of something; None where it is not known.
-Size = float | None
+# A size that the configuration does not state.
+UNKNOWN = math.nan
 
 
-def product(*sizes: Size) -> Size:
-    """Return the product of sizes, which is not known where one of them is not."""
-    result = 1.0
-    for size in sizes:
-        if size is None:
-            return None
-        result *= size
-    return result
-
-
-def total(*sizes: Size) -> Size:
-    """Return the sum of sizes, which is not known where one of them is not."""
-    known_sizes = [size for size in sizes if size is not None]
-    return sum(known_sizes) if len(known_sizes) == len(sizes) else None
-
-
-def inverse(size: Size) -> Size:
-    """Return 1 / size, which is not known where the size is not, or is 0."""
-    return 1 / size if size else None
-
-
-def records(config: Config, corpus: str) -> Size:
+def records(config: Config, corpus: str) -> float:
     """Return how many records the files of a corpus hold."""
     section = config.corpora[corpus]
-    return section.about or section.expected
+    return section.about or section.expected or UNKNOWN
 
 
-def documents(config: Config, corpus: str) -> Size:
+def documents(config: Config, corpus: str) -> float:
     """Return how many documents a corpus has; how many passages records are cut into is not known."""
-    return records(config, corpus) if config.corpora[corpus].passage_words is None else None
+    return records(config, corpus) if config.corpora[corpus].passage_words is None else UNKNOWN
 
 
-def documents_of_shard(config: Config, corpus: str) -> Size:
+def documents_of_shard(config: Config, corpus: str) -> float:
     """Return how many documents one shard of a corpus has, on average."""
-    return product(documents(config, corpus), 1 / config.corpora[corpus].shards)
+    return documents(config, corpus) / config.corpora[corpus].shards
 
 
-def documents_of_collection(config: Config, collection: str) -> Size:
+def documents_of_collection(config: Config, collection: str) -> float:
     """Return how many documents a collection has."""
-    return total(*(documents(config, corpus) for corpus in config.collections[collection]))
+    return sum(documents(config, corpus) for corpus in config.collections[collection])
 
 
-def queries(config: Config, dataset: str) -> Size:
+def queries(config: Config, dataset: str) -> float:
     """Return how many queries a data set has."""
     section = config.datasets[dataset]
     number = section.queries.about or section.queries.expected
-    return section.sample_queries if number is None else min(number, section.sample_queries or number)
+    return min(filter(None, (number, section.sample_queries)), default=UNKNOWN)
 
 
-def relevant(config: Config, dataset: str) -> Size:
+def relevant(config: Config, dataset: str) -> float:
     """Return how many (query, relevant document) pairs a data set has; `expected` counts other judgements too."""
     section = config.datasets[dataset]
+    pairs = section.qrels.about or UNKNOWN
     if section.sample_queries is None:
-        return section.qrels.about
-    return product(section.qrels.about, section.sample_queries, inverse(section.queries.about))
+        return pairs
+    return pairs * section.sample_queries / (section.queries.about or UNKNOWN)
 
 
 # What a job does, counted.
@@ -134,13 +115,13 @@ class Work:
     Attributes:
         stage: its rule, with what the speed depends on; as in `resources/throughput.yaml`.
         unit: what is counted.
-        amount: how much; None where it is not known.
+        amount: how much.
         computing: encoder, arithmetic and device; None where no encoder computes.
     """
 
     stage: str
     unit: Unit
-    amount: Size
+    amount: float
     computing: Computing | None = None
 
 
@@ -152,7 +133,7 @@ Describe = Callable[[Config, Wildcards], list[Work]]
 
 
 Stage = Callable[[Config, Wildcards], str]
-Amount = Callable[[Config, Wildcards], Size]
+Amount = Callable[[Config, Wildcards], float]
 # Of a document, where words are counted; the documents that were measured have as many.
 WORDS = 1_000
 
@@ -169,33 +150,33 @@ def _queries(stage: str, amount: Amount) -> Describe:
     return lambda config, wildcards: [Work(stage, "queries", amount(config, wildcards))]
 
 
-def _shard(config: Config, wildcards: Wildcards) -> Size:
+def _shard(config: Config, wildcards: Wildcards) -> float:
     return documents_of_shard(config, wildcards["corpus"])
 
 
-def _records_of_shard(config: Config, wildcards: Wildcards) -> Size:
+def _records_of_shard(config: Config, wildcards: Wildcards) -> float:
     corpus = wildcards["corpus"]
-    return product(records(config, corpus), 1 / config.corpora[corpus].shards)
+    return records(config, corpus) / config.corpora[corpus].shards
 
 
-def _corpus(config: Config, wildcards: Wildcards) -> Size:
+def _corpus(config: Config, wildcards: Wildcards) -> float:
     return documents(config, wildcards["corpus"])
 
 
-def _collection(config: Config, wildcards: Wildcards) -> Size:
+def _collection(config: Config, wildcards: Wildcards) -> float:
     return documents_of_collection(config, wildcards["collection"])
 
 
-def _pseudo_queries(config: Config, wildcards: Wildcards) -> Size:
-    return product(_shard(config, wildcards), config.pseudo_queries.per_document)
+def _pseudo_queries(config: Config, wildcards: Wildcards) -> float:
+    return _shard(config, wildcards) * config.pseudo_queries.per_document
 
 
-def _dataset(config: Config, wildcards: Wildcards) -> Size:
+def _dataset(config: Config, wildcards: Wildcards) -> float:
     return queries(config, wildcards["dataset"])
 
 
-def _negatives(config: Config, wildcards: Wildcards) -> Size:
-    return product(_dataset(config, wildcards), config.pseudo_queries.per_document)
+def _negatives(config: Config, wildcards: Wildcards) -> float:
+    return _dataset(config, wildcards) * config.pseudo_queries.per_document
 
 
 def _make_word_vectors(config: Config, wildcards: Wildcards) -> list[Work]:
@@ -203,11 +184,11 @@ def _make_word_vectors(config: Config, wildcards: Wildcards) -> list[Work]:
     options, collection = config.word_vectors, wildcards["collection"]
     if collection in options.files:
         return []
-    words = product(documents_of_collection(config, collection), WORDS)
+    words = documents_of_collection(config, collection) * WORDS
     if options.most_words is not None:
-        words = options.most_words if words is None else min(words, options.most_words)
+        words = min(options.most_words, words)  # the former where the latter is not known
     stage = f"make_word_vectors of {options.dimensions} dimensions"
-    return [Work(stage, "words", product(words, options.epochs))]
+    return [Work(stage, "words", words * options.epochs)]
 
 
 def _reading(config: Config, wildcards: Wildcards) -> str:
