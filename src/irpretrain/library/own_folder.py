@@ -30,56 +30,22 @@ FEWEST_FOLDS = 3
 COUNTED = {"identifiers": "counted"}
 
 
-class OwnFiles(NamedTuple):
-    """Documents, topics and judgements of a folder.
+class OwnFolder(NamedTuple):
+    """Documents, topics and judgements of a folder, the latter two joined as `irpretrain init` describes them.
 
     Attributes:
         names: role → path in the folder.
         paths: role → path.
         formats: role → format, known by the beginning of the file.
-    """
-
-    names: dict[str, str]
-    paths: dict[str, str]
-    formats: dict[str, str]
-
-
-def find_files(folder: Path, paths: Mapping[str, str | None]) -> OwnFiles:
-    """Return the files of a folder.
-
-    Args:
-        folder: with documents, topics and judgements.
-        paths: documents, topics, qrels → path in the folder; None for one that is found by name. Options of the
-            command: a message refers to them.
-
-    Raises:
-        InputError: one of the three is missing, begins as no format does, or several files could be it.
-    """
-    need_folder(folder, "Name a folder with documents, topics and judgements.")
-    names = {}
-    for role in KINDS:
-        remedy = f"Rename the file: its name needs the word {role}."
-        if role in paths:
-            remedy = f"Give the path in the folder: --{role} PATH."
-        name = paths.get(role) or _named(folder, role, remedy)
-        names[role] = name if role == "documents" else _file_in(folder, name, role, remedy)
-    located = {role: str(folder / name) for role, name in names.items()}
-    formats = {role: guess_format(KINDS[role], path) for role, path in located.items()}
-    return OwnFiles(names, located, formats)
-
-
-class FolderTopics(NamedTuple):
-    """Topics and judgements of a folder, joined as `irpretrain init` describes them.
-
-    Attributes:
-        files: all files of the folder, documents too.
         queries: topic → text.
         judged: topic → document → relevance.
         counted: whether topics are named by their number, as in the judgements, not by their own identifiers.
         message: what was found, in a sentence.
     """
 
-    files: OwnFiles
+    names: dict[str, str]
+    paths: dict[str, str]
+    formats: dict[str, str]
     queries: dict[str, str]
     judged: Judgements
     counted: bool
@@ -91,18 +57,28 @@ class FolderTopics(NamedTuple):
         return {query: documents for query, documents in judged.items() if documents}
 
 
-def read_folder(folder: Path, paths: Mapping[str, str | None]) -> FolderTopics:
-    """Return what a folder has, all but the documents.
+def read_folder(folder: Path, paths: Mapping[str, str | None]) -> OwnFolder:
+    """Return what a folder has; of the documents only path and format.
 
     Args:
         folder: with documents, topics and judgements.
-        paths: as in `find_files`.
+        paths: documents, topics, qrels → path in the folder; None for one that is found by name. Options of the
+            command: a message refers to them.
 
     Raises:
-        InputError: as in `find_files`; the files cannot be read, or topics and judgements do not belong together.
+        InputError: one of the three is missing, begins as no format does, or several files could be it; they cannot be
+            read, or topics and judgements do not belong together.
     """
-    files = find_files(folder, paths)
-    names, located, formats = files
+    need_folder(folder, "Name a folder with documents, topics and judgements.")
+    names = {}
+    for role in KINDS:
+        remedy = f"Rename the file: its name needs the word {role}."
+        if role in paths:
+            remedy = f"Give the path in the folder: --{role} PATH."
+        name = paths.get(role) or _named(folder, role, remedy)
+        names[role] = name if role == "documents" else _file_in(folder, name, role, remedy)
+    located = {role: str(folder / name) for role, name in names.items()}
+    formats = {role: guess_format(KINDS[role], path) for role, path in located.items()}
     queries, judged = read_topics(located["topics"]), read_relevance(located["qrels"])
     counted = formats["topics"] == "smart" and _count_topics(queries, judged)
     if counted:
@@ -121,23 +97,18 @@ def read_folder(folder: Path, paths: Mapping[str, str | None]) -> FolderTopics:
     if lost := lacking("topic", strangers, judged):
         unjudged = pa.array(sorted(queries.keys() - judged.keys()), pa.string())
         message += f"; {lost}. {near_hint(strangers, [unjudged], names['topics'])}".rstrip(" .")
-    return FolderTopics(files, queries, of_topics, counted, message)
+    return OwnFolder(names, located, formats, queries, of_topics, counted, message)
 
 
 def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str, str]:
-    """Return the overlay, as YAML, and what was found, in a sentence.
+    """Return the overlay, as YAML, and what was found, in a sentence; arguments and errors as in `read_folder`.
 
-    Args:
-        folder: which `make run` is given as --directory.
-        paths: as in `find_files`.
-
-    Raises:
-        InputError: as in `read_folder`; or the documents cannot be read.
+    `make run` is given the folder as --directory.
     """
     own = read_folder(folder, paths)
-    for _ in islice(read_documents(own.files.paths["documents"], own.files.formats["documents"]), CHECKED):
+    for _ in islice(read_documents(own.paths["documents"], own.formats["documents"]), CHECKED):
         pass
-    return _overlay(own.files.names, own.files.formats, len(own.relevant()), own.counted), own.message
+    return _overlay(own), own.message
 
 
 def _count_topics(queries: Collection[str], judged: Collection[str]) -> bool:
@@ -174,14 +145,15 @@ def _role(name: str) -> str | None:
     return None if is_other else role_of(name)
 
 
-def _overlay(files: Mapping[str, str], known: Mapping[str, str], queries: int, counted: bool) -> str:
+def _overlay(own: OwnFolder) -> str:
+    files, known, queries = own.names, own.formats, len(own.relevant())
     dataset: dict[str, Any] = {
         "corpus": "mine",
         "queries": {"path": files["topics"], "format": known["topics"]},
         "qrels": {"path": files["qrels"], "format": known["qrels"]},
         "measures": MEASURES,
     }
-    if counted:
+    if own.counted:
         dataset["queries"]["options"] = dict(COUNTED)
     if FEWEST_FOLDS <= queries < FOLDS:
         dataset["folds"] = FEWEST_FOLDS

@@ -117,11 +117,9 @@ def read_groups(
         [['a', 'b']]
     """
     own = read_folder(Path(folder), {})
-    source, paths = str(folder), own.files.paths
+    source, paths = str(folder), own.paths
     notice(source, f"{own.message}.")
-    collection = Collection.read(
-        paths["documents"], own.files.formats["documents"], options, encoder, **documents
-    )
+    collection = Collection.read(paths["documents"], own.formats["documents"], options, encoder, **documents)
     unknown = absent_documents(
         {name for grades in own.judged.values() for name in grades}, [collection.documents]
     )
