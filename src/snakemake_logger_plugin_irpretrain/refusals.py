@@ -7,7 +7,6 @@ from pathlib import Path
 SNAKEFILE = re.compile(r'^\w+ in file "(?P<file>[^"]*)", line \d+:\n')
 HEADER = re.compile(r'^\w+(?: in rule \w+)?(?: in file "[^"]*", line \d+)?:\n')
 TRACEBACK = re.compile(r'\n(?:Traceback:\n)?  File "[^"]*", line \d+, in .*\Z', re.DOTALL)
-NO_RULE = re.compile(r"No rule to produce (?P<file>.*) \(if you use input functions")
 NOT_NAMED = re.compile(
     r"in rule (?P<rule>\w+) in file .*?\nError:\n  KeyError: '?(?P<name>.*?)'?\n"
     r"Wildcards:\n(?P<wildcards>(?:  \w+=[^\n]*\n?)*)",
@@ -40,11 +39,6 @@ def refusal(text: str, arguments: Sequence[str] = ()) -> str:
     Args:
         arguments: Snakemake's, which name the overlays; Snakemake says neither file nor line of a fault in one.
     """
-    if match := NO_RULE.search(text):
-        return (
-            f"{match['file']}: no rule of this configuration makes such a file, and there is no target of this name.\n"
-            "  `snakemake --list-target-rules` lists the targets; results/README.md says which files a run makes."
-        )
     if match := OURS.search(text):
         return match["message"]
     if match := MISSING_INPUT.search(text):

@@ -23,12 +23,6 @@ RECORDED = {
         '  File "/x/src/irpretrain/workflow/plan/whole.py", line 7, in pages (rule all, line 3, /x/a.smk)',
         "add a page",
     ),
-    "unknown target": (
-        "MissingRuleException:\nNo rule to produce results/nope (if you use input functions make sure that they "
-        "don't raise unexpected exceptions).",
-        "results/nope: no rule of this configuration makes such a file, and there is no target of this name.\n"
-        "  `snakemake --list-target-rules` lists the targets; results/README.md says which files a run makes.",
-    ),
     "unknown name": (
         'InputFunctionException in rule search in file "/x/rules/retrieval.smk", line 26:\nError:\n'
         "  KeyError: 'nope'\nWildcards:\n  dataset=nope\n  candidates=bm25\nTraceback:\n"
