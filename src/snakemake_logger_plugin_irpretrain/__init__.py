@@ -183,8 +183,7 @@ class LogHandler(LogHandlerBase):
         from irpretrain.workflow.screen.job_output import as_user_path
         from irpretrain.workflow.screen.run_state import jobs_done
 
-        failures = display.state.failures.values()
-        logs = sorted({str(log) for failure in failures for log in failure.logs[:1]})
+        logs = sorted({str(log) for job in display.state.failures.values() for log in job.logs[:1]})
         how = "Stopped" if by_fault else "Interrupted"
         when = " after the fault below is mended" if by_fault else ""
         print(

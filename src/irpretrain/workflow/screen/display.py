@@ -23,7 +23,6 @@ from irpretrain.workflow.screen.job_output import (
     with_user_paths,
 )
 from irpretrain.workflow.screen.run_state import (
-    FailedJob,
     Job,
     RunState,
     finished_line,
@@ -70,13 +69,12 @@ class PlainDisplay:
                 if report.endswith(".html"):
                     self.report_made(Path(report).stem)
 
-    def failed(self, number: int, how: str, logs: list[Path]) -> FailedJob | None:
+    def failed(self, number: int, how: str, logs: list[Path]) -> None:
         """A job has failed; its message is for the end of the run."""
         with self._lock:
-            failure = self.state.fail(number, how, logs)
-            if failure and not _is_interrupted(failure):
-                self.log(f"FAILED {failure.job.title}")
-            return failure
+            job = self.state.fail(number, how, logs)
+            if job and not _is_interrupted(job):
+                self.log(f"FAILED {job.title}")
 
     def job_ended(self, job: Job, seconds: float) -> None:
         if not self._quiet:
@@ -108,13 +106,13 @@ class PlainDisplay:
     def statuses(self) -> dict[int, Status | None]:
         """Return the reported progress of the running jobs."""
         return {
-            job.number: next(filter(None, map(_status_since(job.started), job.logs)), None)
+            job.number: next(filter(None, (_status(log, job.started) for log in job.logs)), None)
             for job in self.state.running.values()
         }
 
     def failure_texts(self, other_messages: Mapping[str, str]) -> list[str]:
         """Return the messages of failed jobs, each once; `other_messages`, by rule or script, if there is no log."""
-        texts = [_failure_text(failure, other_messages) for failure in self.state.failures.values()]
+        texts = [_failure_text(job, other_messages) for job in self.state.failures.values()]
         return list(dict.fromkeys(filter(None, texts)))
 
     def close(self) -> None:
@@ -127,40 +125,34 @@ def script_of(rule: str, scripts: Iterable[str]) -> str:
     return max(fitting, key=len, default="")
 
 
-def _status_since(start: float) -> Callable[[Path], Status | None]:
-    """Read the status of a log that was written to since its job was started; older ones are of an earlier run."""
-
-    def read(log: Path) -> Status | None:
-        try:
-            fresh = log.stat().st_mtime >= start - 1
-        except OSError:
-            return None
-        return newest_status(log) if fresh else None
-
-    return read
+def _status(log: Path, start: float) -> Status | None:
+    """Read the status of a log that was written to since `start`; older ones are of an earlier run."""
+    try:
+        return newest_status(log) if log.stat().st_mtime >= start - 1 else None
+    except OSError:
+        return None
 
 
 # How jobs end that the user ends.
 INTERRUPTED = ("exit status 130", "SIGINT", "SIGTERM")
 
 
-def _is_interrupted(failure: FailedJob) -> bool:
-    return any(word in failure.how for word in INTERRUPTED)
+def _is_interrupted(job: Job) -> bool:
+    return any(word in job.how for word in INTERRUPTED)
 
 
-def _failure_text(failure: FailedJob, other_messages: Mapping[str, str]) -> str:
-    for log in failure.logs:
+def _failure_text(job: Job, other_messages: Mapping[str, str]) -> str:
+    for log in job.logs:
         if text := failure_message(log):
             return text
-    if text := other_messages.get(script_of(failure.job.rule, other_messages), ""):
+    if text := other_messages.get(script_of(job.rule, other_messages), ""):
         return text
-    if _is_interrupted(failure):
+    if _is_interrupted(job):
         return ""
-    ending = f": {failure.how}" if failure.how else ""
-    memory = " The system ends jobs so when memory runs out." if "SIGKILL" in failure.how else ""
-    where = ", ".join(map(as_user_path, failure.logs))
-    fault = f"{failure.job.title} stopped without a message{ending}.{memory}"
-    return f"ERROR in {failure.job.rule}: {fault}\n  Its log: {where}"
+    ending = f": {job.how}" if job.how else ""
+    memory = " The system ends jobs so when memory runs out." if "SIGKILL" in job.how else ""
+    where = ", ".join(map(as_user_path, job.logs))
+    return f"ERROR in {job.rule}: {job.title} stopped without a message{ending}.{memory}\n  Its log: {where}"
 
 
 class Ticker(threading.Thread):

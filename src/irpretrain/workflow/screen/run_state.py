@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,15 +30,7 @@ class Job:
     logs: tuple[Path, ...] = ()  # its logs; the first is its own
     outputs: tuple[str, ...] = ()
     started: float = 0.0  # seconds since the epoch
-
-
-@dataclass(frozen=True)
-class FailedJob:
-    """A job that failed: how it ended by Snakemake, and its logs."""
-
-    job: Job
-    how: str = ""
-    logs: tuple[Path, ...] = ()
+    how: str = ""  # how it failed, by Snakemake
 
 
 class TimeLeft(NamedTuple):
@@ -53,7 +45,7 @@ class RunState:
     total: int = 0
     done: int = 0
     running: dict[int, Job] = field(default_factory=dict)
-    failures: dict[int, FailedJob] = field(default_factory=dict)
+    failures: dict[int, Job] = field(default_factory=dict)
     _planned: Counter[str] = field(default_factory=Counter)
     _seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     _began: float | None = None
@@ -80,13 +72,11 @@ class RunState:
         self._seconds[_kind(job.rule)].append(seconds)
         return job, seconds
 
-    def fail(self, number: int, how: str = "", logs: Sequence[Path] = ()) -> FailedJob | None:
+    def fail(self, number: int, how: str = "", logs: Sequence[Path] = ()) -> Job | None:
         """A job has failed; return what is known of it, or None if its start is not."""
-        job = self.running.pop(number, None)
-        if job is None:
-            return self.failures.get(number)
-        self.failures[number] = FailedJob(job, how, tuple(logs) or job.logs)
-        return self.failures[number]
+        if job := self.running.pop(number, None):
+            self.failures[number] = replace(job, how=how, logs=tuple(logs) or job.logs)
+        return self.failures.get(number)
 
     def left(self, now: float, statuses: Mapping[int, Status | None]) -> TimeLeft | None:
         """Estimate the time left; None while few jobs have been timed, or nothing that remains is of a timed kind.
