@@ -6,6 +6,7 @@ An output file appears whole or not at all. Bad input is one message, with exit 
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 
 import click
@@ -13,7 +14,7 @@ from click.shell_completion import shell_complete
 
 from irpretrain import __version__
 from irpretrain.command.collections import COLLECTION_COMMANDS
-from irpretrain.command.files import Session, ending_on_sigterm
+from irpretrain.command.files import Session
 from irpretrain.command.models import MODEL_COMMANDS
 from irpretrain.command.runs import RUN_COMMANDS
 from irpretrain.errors import IRPretrainError, cli_messages, full_disk, naming_extras
@@ -43,34 +44,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return shell_complete(commands, {}, NAME, COMPLETION, instruction)
     search_rarely()  # else a seventh of the first call's time, which numba's compiler takes
     given = list(sys.argv[1:] if arguments is None else arguments)
-    with Session() as session:
-        try:
-            with ending_on_sigterm(), cli_messages(), naming_extras():
-                with commands.make_context(NAME, given, obj=session) as context:
-                    commands.invoke(context)
-        except click.exceptions.Exit as end:
-            return end.exit_code
-        except KeyboardInterrupt:
-            return 130
-        except click.exceptions.NoArgsIsHelpError as error:
-            error.show()
-            return BAD_INPUT
-        except click.UsageError as error:
-            path = error.ctx.command_path if error.ctx else NAME
-            print_line(f"ERROR: {error.format_message()}\n  {path} --help lists what can be given.")
-            return BAD_INPUT
-        except IRPretrainError as error:
-            print_line(f"ERROR: {session.renamed(error)}")
-            _drop_unwritten()
-            return BAD_INPUT
-        except BrokenPipeError:  # who reads standard output has enough
-            _drop_unwritten()
-            return 128 + signal.SIGPIPE
-        except OSError as error:
-            reason = f"{error.filename}: {error.strerror}" if error.filename else error
-            print_line(f"ERROR: {full_disk(error, session.outputs) or reason}")
-            _drop_unwritten()
-            return BAD_INPUT
+    session = Session()
+    if threading.current_thread() is threading.main_thread():  # elsewhere Python sets no handler
+        # So that temporary files are removed; the status is that of shells.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        with cli_messages(), naming_extras():
+            with commands.make_context(NAME, given, obj=session) as context:
+                commands.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return BAD_INPUT
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else NAME
+        print_line(f"ERROR: {error.format_message()}\n  {path} --help lists what can be given.")
+        return BAD_INPUT
+    except IRPretrainError as error:
+        print_line(f"ERROR: {session.renamed(error)}")
+        _drop_unwritten()
+        return BAD_INPUT
+    except BrokenPipeError:  # who reads standard output has enough
+        _drop_unwritten()
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        reason = f"{error.filename}: {error.strerror}" if error.filename else error
+        print_line(f"ERROR: {full_disk(error, session.outputs) or reason}")
+        _drop_unwritten()
+        return BAD_INPUT
     return 0
 
 

@@ -5,14 +5,12 @@ import io
 import json
 import os
 import shutil
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stderr
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 import yaml
@@ -35,19 +33,14 @@ class Session:
     def __init__(self) -> None:
         self.inputs, self.outputs = list[str](), list[str]()
         self.names: dict[Path, str] = {}
-        self._folder: TemporaryDirectory[str] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
+        self._folder = ""
 
     def spooled(self, path: str) -> str:
         """Return a file with the content of standard input, or of a pipe: formats are known by reading twice."""
-        self._folder = self._folder or TemporaryDirectory(prefix="irpretrain-")
-        copy = Path(self._folder.name, f"input-{len(self.names) + 1}")
+        if not self._folder:
+            command = click.get_current_context().find_root()
+            self._folder = command.with_resource(TemporaryDirectory(prefix="irpretrain-"))
+        copy = Path(self._folder, f"input-{len(self.names) + 1}")
         if path == STANDARD and STANDARD in self.names.values():
             raise click.UsageError("Only one file can be standard input.")
         self.names[copy] = path
@@ -190,23 +183,6 @@ def read_settings(option: str, texts: Iterable[str]) -> dict[str, Any]:
         except (yaml.YAMLError, ValueError, RecursionError):  # no such day, no such number, too many brackets
             raise ConfigError(f"{option} {given}: {text!r} cannot be read as a value") from None
     return result
-
-
-@contextmanager
-def ending_on_sigterm() -> Iterator[None]:
-    """Turn SIGTERM into SystemExit, so that temporary files are removed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Python sets signal handlers in the main thread only
-        return
-
-    def end(*_: Any) -> None:
-        sys.exit(128 + signal.SIGTERM)  # as shells have it
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def read_pairs(path: str, keys: tuple[str, ...]) -> "Iterator[FieldLine]":
