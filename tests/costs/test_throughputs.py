@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.errors import InputError
 from irpretrain.workflow.costs.estimate import RULES
 from irpretrain.workflow.costs.work import Throughput, read_throughputs
 
@@ -29,26 +28,6 @@ def test_the_work_of_its_stage_is_counted(rate: Throughput) -> None:
     assert rate.stage.split()[0] in RULES
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("- {stage: search}", "per_second"),
-        (
-            "- {stage: search, per_second: 0, unit: queries, of: x, date: 2026-11-20, section: a}",
-            "greater",
-        ),
-        ("3", "list of rates"),
-        ("[", "list of rates"),
-    ],
-)
-def test_what_is_no_rate_is_refused(tmp_path: Path, content: str, said: str) -> None:
-    (tmp_path / "rates.yaml").write_text(content)
-    with pytest.raises(InputError, match=said):
-        read_throughputs(tmp_path / "rates.yaml")
-
-
-def test_two_rates_of_a_stage_are_refused(tmp_path: Path) -> None:
-    one = "- {stage: search, per_second: 2, unit: queries, of: x, date: 2026-11-20, section: a}\n"
-    (tmp_path / "rates.yaml").write_text(2 * one)
-    with pytest.raises(InputError, match="search twice"):
-        read_throughputs(tmp_path / "rates.yaml")
+def test_a_stage_has_one_rate() -> None:
+    stages = [(rate.stage, rate.computing) for rate in RATES]
+    assert all(stages.count(stage) == 1 for stage in stages)

@@ -37,14 +37,14 @@ def test_what_a_run_has_made_is_told(made: Path) -> None:
         (made / name).touch()
         os.utime(made / name, (place, place))
     # The whole report was made before, those of two papers now.
-    text = headlines(made, 2, "here")
-    assert "here/reports/php.html" in text
+    text = headlines(made, 2)
+    assert f"{made}/reports/php.html" in text
     assert "significantly better than BM25" in text
-    assert "here/report.html" not in text
-    assert "here/reports/prop.html" not in headlines(made, 3, "here")
+    assert f"{made}/report.html" not in text
+    assert f"{made}/reports/prop.html" not in headlines(made, 3)
     # All were made now; none was, as when there was nothing to do.
     for since in (1, 4):
-        assert re.findall(r"Report:  (\S+)", headlines(made, since, "here")) == ["here/report.html"]
+        assert re.findall(r"Report:  (\S+)", headlines(made, since)) == [f"{made}/report.html"]
 
 
 def test_a_report_older_than_its_scores_says_so(made: Path) -> None:
@@ -53,14 +53,15 @@ def test_a_report_older_than_its_scores_says_so(made: Path) -> None:
     for name, place in {"report.html": 2, "scores/main.csv": 3, "scores/other.csv": 1}.items():
         (made / name).touch()
         os.utime(made / name, (place, place))
-    assert "Newer than this table and report: here/scores/main.csv. A run" in headline(made, "here")
+    assert f"Newer than this table and report: {made}/scores/main.csv. A run" in headline(made)
     os.utime(made / "report.html", (3, 3))
-    assert "Newer" not in headline(made, "here")
+    assert "Newer" not in headline(made)
 
 
-def test_without_a_table_the_place_is_still_named(tmp_path: Path) -> None:
+def test_without_a_table_the_place_is_still_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert headline(tmp_path).startswith("Report:")
-    assert "Report:  runs/fruit/results/report.html\n" in headline(tmp_path, called="runs/fruit/results")
+    monkeypatch.setenv("PWD", str(tmp_path))
+    assert "Report:  runs/fruit/results/report.html\n" in headline(tmp_path / "runs/fruit/results")
 
 
 def test_data_sets_of_one_label_stay_apart(made: Path) -> None:

@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-from pydantic import ValidationError
-
 from irpretrain.config.base import Section, option
 from irpretrain.config.root import Config
-from irpretrain.errors import InputError
 from irpretrain.foundation.resources import parse_yaml, resources_directory
 
 # How large the corpora and data sets of a configuration are, as far as it says so.
@@ -90,22 +86,10 @@ class Throughput(Section):
     )
 
 
-def read_throughputs(path: str | Path | None = None) -> list[Throughput]:
-    """Return the measured rates of a file, by default those of `resources/throughput.yaml`.
-
-    Raises:
-        InputError: the file is no list of rates, or gives one twice.
-    """
-    path = resources_directory() / "throughput.yaml" if path is None else Path(path)
-    try:
-        entries: Any = parse_yaml(path.read_text(encoding="utf-8"))
-        rates = [Throughput.model_validate(entry) for entry in entries]
-    except (OSError, yaml.YAMLError, ValidationError, TypeError) as error:
-        raise InputError(path, f"is no list of rates: {error}") from None
-    keys = [(rate.stage, rate.computing) for rate in rates]
-    if twice := [key for key in keys if keys.count(key) > 1]:
-        raise InputError(path, f"gives the rate of {twice[0][0]} twice; keep the later one")
-    return rates
+def read_throughputs(path: Path | None = None) -> list[Throughput]:
+    """Return the measured rates of a file, by default those of `resources/throughput.yaml`."""
+    path = path or resources_directory() / "throughput.yaml"
+    return [Throughput.model_validate(entry) for entry in parse_yaml(path.read_text(encoding="utf-8"))]
 
 
 @dataclass(frozen=True)
@@ -138,16 +122,16 @@ Amount = Callable[[Config, Wildcards], float]
 WORDS = 1_000
 
 
-def _documents(stage: str | Stage, amount: Amount) -> Describe:
+def _documents(stage: str | Stage, amount: Amount, unit: Unit = "documents") -> Describe:
     def describe(config: Config, wildcards: Wildcards) -> list[Work]:
         name = stage if isinstance(stage, str) else stage(config, wildcards)
-        return [Work(name, "documents", amount(config, wildcards))]
+        return [Work(name, unit, amount(config, wildcards))]
 
     return describe
 
 
 def _queries(stage: str, amount: Amount) -> Describe:
-    return lambda config, wildcards: [Work(stage, "queries", amount(config, wildcards))]
+    return _documents(stage, amount, "queries")
 
 
 def _shard(config: Config, wildcards: Wildcards) -> float:

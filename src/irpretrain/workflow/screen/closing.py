@@ -27,27 +27,24 @@ LABEL, COLUMN = 30, 23
 ESCAPED = re.compile(r"\\(.)")
 
 
-def headlines(results: str | Path, since: float, called: str | Path | None = None) -> str:
+def headlines(results: str | Path, since: float) -> str:
     """Return what a run has made: the headline table of the whole run, or else those of the papers it was asked for.
 
-    Args:
-        since: when the run began, seconds since the epoch; reports that are older are not shown.
-        called: what the directory is called from where the user stands, if not `results`.
+    `since` is when the run began, seconds since the epoch; reports that are older are not shown.
     """
     whole = Path(results) / "report.html"
     made = [path for path in (Path(results) / "reports").glob("*.html") if path.stat().st_mtime >= since]
     if whole.exists() and (whole.stat().st_mtime >= since or not made):
-        return headline(results, called)
-    return "\n".join(headline(results, called, path.stem) for path in sorted(made))
+        return headline(results)
+    return "\n".join(headline(results, path.stem) for path in sorted(made))
 
 
-def headline(results: str | Path, called: str | Path | None = None, paper: str | None = None) -> str:
+def headline(results: str | Path, paper: str | None = None) -> str:
     """Return a headline table as plain text, `WIDTH` columns at most, and what `result_lines` has.
 
     Args:
         results: the directory with `tables/headline.csv` and `report.html`, or `tables/<paper>_headline.csv` and
             `reports/<paper>.html`; a table that is not there yet is passed over.
-        called: what the directory is called from where the user stands, if not `results`.
         paper: the paper whose headline is meant; None for the whole run's.
     """
     table = Path(results) / "tables" / f"{_table_name(paper)}.csv"
@@ -61,12 +58,12 @@ def headline(results: str | Path, called: str | Path | None = None, paper: str |
             encoder = "   † than the control, the encoder with a fresh score head"
             trained = any(cell["regime"] != FIRST_STAGE for cell in rows)
             parts.append("* significantly better than BM25" + (encoder if trained else ""))
-    return "\n\n".join([*parts, result_lines(results, called, paper)])
+    return "\n\n".join([*parts, result_lines(results, paper)])
 
 
-def result_lines(results: str | Path, called: str | Path | None = None, paper: str | None = None) -> str:
+def result_lines(results: str | Path, paper: str | None = None) -> str:
     """Return what came out in words, the verdicts on claims that were tested, and where the report lies."""
-    directory, displayed = Path(results), Path(called or results)
+    directory, displayed = Path(results), Path(as_user_path(results))
     parts = _sentences(directory / "tables" / f"{_table_name(paper)}.md")
     if counts := _claims(directory / ("claims.csv" if paper is None else f"claims/{paper}.csv")):
         parts.append(f"Claims: {counts}.")
@@ -165,7 +162,7 @@ def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collecti
         return "\n" + "\n\n".join(filter(None, [catalogue, downloads_text(used_ir_datasets(plan.config))]))
     left_out = reported(dict(missing), "Left out was what needs these files, which are not there:")
     hidden = "".join(f"{line}\n" for line in hidden_views(plan.config))
-    made = headlines("results", since, as_user_path("results"))
+    made = headlines("results", since)
     other_code = other_code_text(results_of_other_code())
     texts = (made, requested(plan, targets, made), hidden, left_out, other_code)
     return "".join(f"\n{text}" for text in texts if text)

@@ -84,7 +84,7 @@ class PlainDisplay:
         """Show what a paper's report says: the first with its headline table, of others the result in words."""
         if not self._quiet:
             text = result_lines if self._table_displayed else headline
-            self.log("\n" + text("results", as_user_path("results"), paper).rstrip())
+            self.log("\n" + text("results", paper).rstrip())
             self._table_displayed = True
 
     def log(self, text: str) -> None:
@@ -199,7 +199,7 @@ class LiveDisplay(PlainDisplay):
 
     def report_made(self, paper: str) -> None:
         """Show the paper's headline table until the next."""
-        self._table = headline("results", as_user_path("results"), paper)
+        self._table = headline("results", paper)
 
     def log(self, text: str) -> None:
         with self._lock:
