@@ -520,8 +520,8 @@ def test_a_folder_of_indexes_names_them(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("lines", "hint"),
     [
-        ("id,text\n1,apple pie\n", "Commas separate no columns here: write identifier, tab, text"),
-        ("1 apple pie\n", "Put a tab, not a blank, between identifier and text on each line (tsv)"),
+        ("id,text\n1,apple pie\n", "Write identifier, tab, text on each line (tsv): no comma or blank"),
+        ("1 apple pie\n", "Write identifier, tab, text on each line (tsv): no comma or blank"),
         ("*FIND      1\n\n KENNEDY PRESSURE\n", "\n  Name the format: trec, tsv"),
     ],
 )

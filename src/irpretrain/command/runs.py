@@ -14,8 +14,6 @@ from irpretrain.foundation.progress import notice
 
 NOTATION = "In ir_measures' or trec_eval's notation; repeat it."
 MEASURES = ("nDCG@10", "RR@10", "AP", "R@100")
-# Characters of a run's name in the table, which fits 100 columns.
-LONGEST = 16
 READING = """The first run is the baseline: the others' differences from it have a bootstrap interval (95%), the paired
 t-test and the randomisation test over queries, and the t-test's p adjusted for all runs of a measure (Holm). A judged
 query without documents counts 0; queries without judgements are left out."""
@@ -163,12 +161,6 @@ def _interval(low: float | None, high: float | None, form: str) -> str:
     return f"[{low:{form}}, {high:{form}}]"
 
 
-def _displayed(runs: set[str]) -> dict[str, str]:
-    ends = {run: run if len(run) <= LONGEST else f"…{run[1 - LONGEST :]}" for run in runs}
-    names = ends if len(set(ends.values())) == len(runs) else {run: run for run in runs}
-    return {run: visible(name) for run, name in names.items()}
-
-
 def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
     cells: list[tuple[str, ...]] = [
         (
@@ -183,7 +175,7 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
             "Holm",
         )
     ]
-    names, measure = _displayed({row.run for row in rows}), ""
+    measure = ""
     for row in rows:
         against = [""] * 5
         if row.difference is not None:
@@ -197,7 +189,7 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
             ]
         name = "" if row.measure == measure else row.measure
         cells.append(
-            (name, names[row.run], f"{row.mean:z.3f}", _interval(row.low, row.high, "z.3f"), *against)
+            (name, visible(row.run), f"{row.mean:z.3f}", _interval(row.low, row.high, "z.3f"), *against)
         )
         measure = row.measure
     if all(row.difference is None for row in rows):

@@ -11,6 +11,7 @@ import os
 import pickle
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -79,18 +80,14 @@ class _CacheFile(IndexDataCacheFile):
             found = super().load(key)
         except Exception:  # pickle raises whatever the bytes of a torn file suggest
             found = None
+            with suppress(OSError):
+                self.flush()
         if found is None:
             _report_compiling()
         return found
 
     def save(self, key: Any, data: Any) -> None:
         try:
-            try:
-                self._load_index()
-            except OSError:
-                raise
-            except Exception:
-                self.flush()
             super().save(key, data)
         except OSError as error:
             _report_lost_cache(error.strerror or str(error))

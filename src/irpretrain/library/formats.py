@@ -125,18 +125,13 @@ def _remedy(kind: Kind, path: Path) -> str:
     if kind not in ("documents", "topics"):  # no command and no function takes their format
         return f"Give a file of one of these formats: {formats}"
     lines = _beginning(path).splitlines()[:3]
-    hint = ""
-    if path.name.endswith(".csv") or (
-        kind == "topics" and re.match(r'"?[^\s,"]+"?,', lines[0] if lines else "")
-    ):
-        hint = "Commas separate no columns here: write identifier, tab, text on each line (tsv). Else name"
-    elif (
-        kind == "topics"
-        and lines
-        and all(re.match(r"\S+ +\S", line) and line.isprintable() for line in lines)
-    ):
-        hint = "Put a tab, not a blank, between identifier and text on each line (tsv). Else name"
-    return f"{hint or 'Name'} the format: {formats}"
+    are_words = all(re.match(r"[^\s,]+[ ,]+\S", line) and line.isprintable() for line in lines)
+    if (kind == "topics" and lines and are_words) or path.name.endswith(".csv"):
+        hint = (
+            "Write identifier, tab, text on each line (tsv): no comma or blank separates columns. Else name"
+        )
+        return f"{hint} the format: {formats}"
+    return f"Name the format: {formats}"
 
 
 def _sign(kind: Kind, path: Path) -> str | None:
