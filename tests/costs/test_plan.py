@@ -12,7 +12,7 @@ import pytest
 from irpretrain.config import load_config
 from irpretrain.config.usage import active_experiments
 from irpretrain.corpora.catalogue.read import read_catalogue
-from irpretrain.workflow.costs.plan import main, target_files
+from irpretrain.workflow.costs.plan import main, score_files
 from overlay_commands import OVERLAYS, ROOT, header_arguments
 
 pytestmark = pytest.mark.workflow
@@ -96,9 +96,9 @@ def test_a_table_stands_for_the_scores_of_its_data_sets() -> None:
     experiments = {
         name for name, section in active_experiments(config).items() if section.dataset == "robust04"
     }
-    assert set(target_files(config, "robust04")) == {f"results/scores/{name}.csv" for name in experiments}
-    assert set(target_files(config, "table2")) > set(target_files(config, "robust04"))
-    assert target_files(config, "all") == ["all"]
+    files = score_files(config)
+    assert set(files["robust04"]) == {f"results/scores/{name}.csv" for name in experiments}
+    assert set(files["table2"]) > set(files["robust04"])
 
 
 PREPARING = {"my-deepct-index", "my-wikipedia", "other-language"}

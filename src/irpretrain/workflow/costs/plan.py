@@ -59,7 +59,8 @@ def main(arguments: Sequence[str]) -> int:
             config = load_config(project / "config.yaml", *overlays)
             lay_out(config, Path(folder))
             card = Card.find(options.card).name
-            others = [file for word in others for file in target_files(config, word)]
+            by_name = score_files(config)
+            others = [file for word in others for file in by_name.get(word) or [word]]
         except IRPretrainError as error:
             print_line(str(error))
             return 1
@@ -73,31 +74,27 @@ def main(arguments: Sequence[str]) -> int:
         command += [*others, "--configfile", *overlays, str(last)]
         environment = {**os.environ, CARD_VARIABLE: card, **({} if config.skip_absent else {REFUSED: "1"})}
         status = subprocess.run(command, env=environment, stderr=subprocess.STDOUT).returncode
-        hints = [did_you_mean(word, target_names(config)) for word in others] if status else []
+        hints = [did_you_mean(word, by_name) for word in others] if status else []
         if hint := next(filter(None, hints), ""):
             print(hint)  # where Snakemake's message went
         return status
 
 
-def target_names(config: Config) -> list[str]:
-    """Return the names that `target_files` knows: data sets, and tables of the report's papers."""
-    tables = [name for paper in config.report.papers for name in read_paper(paper).tables]
-    return [*config.datasets, *tables]
-
-
-def target_files(config: Config, word: str) -> list[str]:
-    """Return the files behind the name of a data set (its column) or of a paper's table; else the word itself."""
-    datasets = {word} & config.datasets.keys()
+def score_files(config: Config) -> dict[str, list[str]]:
+    """Return a data set (its column), or a table of the report's papers → the files of its scores."""
+    datasets = {name: {name} for name in config.datasets}
     for paper in config.report.papers:
-        table = read_paper(paper).tables.get(word)
-        datasets |= {column.dataset for column in table.columns} if table else set()
+        for name, table in read_paper(paper).tables.items():
+            datasets.setdefault(name, set()).update(column.dataset for column in table.columns)
     experiments = active_experiments(config).items()
-    scores = [
-        SCORES.format(experiment=name)
-        for name, experiment in experiments
-        if experiment.dataset in datasets and not experiment.depths
-    ]
-    return scores or [word]
+    return {
+        target: [
+            SCORES.format(experiment=name)
+            for name, experiment in experiments
+            if experiment.dataset in names and not experiment.depths
+        ]
+        for target, names in datasets.items()
+    }
 
 
 if __name__ == "__main__":

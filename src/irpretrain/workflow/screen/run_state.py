@@ -91,11 +91,20 @@ class RunState:
             statuses: number of a running job → its progress.
         """
         every = [seconds for times in self._seconds.values() for seconds in times]
-        reported = self._reported(statuses)
+        reported = {
+            number: status.left
+            for number, status in statuses.items()
+            if status and status.left is not None and (status.share or 0.0) >= SURE_SHARE
+        }
         if self._began is None or (len(every) < FEWEST_TIMED and not reported):
             return None
-        timed = {**self._by_report(now, reported), **self._seconds}
-        mean = {kind: sum(times) / len(times) for kind, times in timed.items()}
+        # A job works in parts (training, then re-ranking) and reports the part that it is at: its time until now counts
+        # whole, and only what is left comes from the rate.
+        by_report = defaultdict[str, list[float]](list)
+        for number, seconds in reported.items():
+            job = self.running[number]
+            by_report[_kind(job.rule)].append(now - job.started + seconds)
+        mean = {kind: sum(times) / len(times) for kind, times in {**by_report, **self._seconds}.items()}
         waiting = self._planned.copy()
         waiting.subtract({kind: len(times) for kind, times in self._seconds.items()})
         known, unknown, untimed = 0.0, 0.0, 0
@@ -120,24 +129,6 @@ class RunState:
         if untimed <= ((+waiting).total() + len(self.running)) / 2:
             return TimeLeft((known + unknown) / at_a_time)
         return TimeLeft(known / at_a_time, at_least=True) if known else None
-
-    def _reported(self, statuses: Mapping[int, Status | None]) -> dict[int, float]:
-        known = {number: status for number in self.running if (status := statuses.get(number))}
-        return {
-            number: status.left
-            for number, status in known.items()
-            if status.left is not None and (status.share or 0.0) >= SURE_SHARE
-        }
-
-    def _by_report(self, now: float, reported: Mapping[int, float]) -> dict[str, list[float]]:
-        """Return kind → seconds that its running jobs take in all, as they report."""
-        # A job works in parts (training, then re-ranking) and reports the part that it is at: its time until now
-        # counts whole, and only what is left comes from the rate.
-        seconds = defaultdict[str, list[float]](list)
-        for number, left in reported.items():
-            job = self.running[number]
-            seconds[_kind(job.rule)].append(now - job.started + left)
-        return seconds
 
 
 def _kind(rule: str) -> str:
