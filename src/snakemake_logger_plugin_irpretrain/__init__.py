@@ -79,12 +79,10 @@ class LogHandler(LogHandlerBase):
 
     @property
     def has_filter(self) -> bool:
-        """The display chooses itself what it shows."""
         return self._on
 
     @property
     def has_formatter(self) -> bool:
-        """The display has words of its own."""
         return self._on
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -73,7 +73,6 @@ class Named(click.Path):
     """A file or folder with a name: an empty one, as of a variable of the shell without a value, is no path."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """See `click.ParamType.convert`."""
         return super().convert(value, param, ctx) or self.fail("the path is empty.", param, ctx)
 
 
@@ -81,7 +80,6 @@ class Input(Named):
     """A file, a folder, `-`, a pipe such as <(…), or a name that only the library knows, such as ir_datasets:<id>."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """See `click.ParamType.convert`."""
         path = str(super().convert(value, param, ctx))
         session = ctx.find_object(Session) if ctx is not None else None
         if session is None:  # a shell asks for completions
@@ -98,7 +96,6 @@ class Output(Named):
     """A file to write; `-` is standard output."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """See `click.ParamType.convert`."""
         path = str(super().convert(value, param, ctx))
         if path != STANDARD and ctx is not None and (session := ctx.find_object(Session)):
             session.outputs.append(path)
@@ -117,7 +114,6 @@ class Command(click.Command):
         )
 
     def invoke(self, ctx: click.Context) -> None:
-        """See `click.Command.invoke`."""
         session = ctx.ensure_object(Session)
         for output in session.outputs:
             check_output_file(output, session.inputs)
@@ -213,7 +209,6 @@ def write_objects(path: str, rows: Iterable[dict[str, Any]], unit: str, total: i
 
 
 def written(path: str, count: int, unit: str) -> str:
-    """Return how much of what is where."""
     return f"{count:,} {unit} in {'standard output' if path == STANDARD else path}"
 
 

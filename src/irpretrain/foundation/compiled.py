@@ -38,25 +38,25 @@ def compiled_uncounted(function: Function) -> Function:
 
 
 def _compiled(function: Function, options: dict[str, Any]) -> Function:
+    dispatcher = numba.njit(nogil=True, **options)(function)
     if reason := _foreign(cache_folder()):
         _report_lost_cache(reason)
-        return cast(Function, numba.njit(nogil=True, **options)(function))
+        return cast(Function, dispatcher)
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, str(cache_directory())
     try:
-        dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
+        dispatcher.enable_caching()
         numbas = dispatcher._cache
         numbas._cache_file = _CacheFile(
             cache_path=numbas._cache_path,
             filename_base=numbas._impl.filename_base,
             source_stamp=numbas._impl.locator.get_source_stamp(),
         )
-        return cast(Function, dispatcher)
     except RuntimeError:  # numba can write no file there
         _report_lost_cache("nothing can be written there")
-        return cast(Function, numba.njit(nogil=True, **options)(function))
     finally:
         config.CACHE_DIR = before
+    return cast(Function, dispatcher)
 
 
 @cache

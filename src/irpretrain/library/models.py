@@ -25,7 +25,7 @@ from irpretrain.foundation.atomic import check_output_folder, folder_to_write, w
 from irpretrain.foundation.provenance import Recorder, read_sidecar
 from irpretrain.library.documents import document_rows
 from irpretrain.library.groups import GIVEN, Groups
-from irpretrain.library.options import Options, Pair, listed, listed_pairs, listed_texts, naming
+from irpretrain.library.options import Options, Pair, given_text, listed, listed_pairs, naming
 from irpretrain.library.own_groups import own_groups
 from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory
 from irpretrain.training.job_lock import hold_output
@@ -117,7 +117,10 @@ class TermWeigher:
         from irpretrain.text.texts import Text
         from irpretrain.training.compute import reproducible
 
-        keyed = [Text(0, number, str(number), text) for number, text in enumerate(listed_texts(texts))]
+        keyed = [
+            Text(0, number, str(number), given_text(text, f"text {number}: "))
+            for number, text in enumerate(listed(texts, "texts"))
+        ]
         with reproducible(self._compute):
             rows, _ = self._model.rows(keyed)
         return [{term["term"]: term["weight"] for term in terms} for terms in rows["terms"].to_pylist()]

@@ -128,11 +128,6 @@ def listed(things: Iterable[Any], name: str) -> list[Any]:
     return list(things)
 
 
-def listed_texts(texts: Iterable[str]) -> list[str]:
-    """Return texts as a list, cleaned as documents are; ConfigError where one is missing."""
-    return [given_text(text, f"text {number}: ") for number, text in enumerate(listed(texts, "texts"))]
-
-
 def listed_pairs(pairs: Iterable[Pair], other: str) -> list[tuple[str, str]]:
     """Return pairs of a query and something else as a list, cleaned; ConfigError where a part is missing.
 
