@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.errors import InputError
 from irpretrain.evaluation.evaluate import evaluate_depths
 from irpretrain.evaluation.runs import write_run
 from irpretrain.report.scores import RunName, Scores
@@ -72,9 +71,3 @@ def test_depths_by_hand(tmp_path: Path, qrels: Path) -> None:
     assert scores.get(RunName("d", "bm25@2", "bm25", "first-stage"), "R@2").per_query == pytest.approx(
         [0, 0.5, 0]
     )
-
-
-def test_candidates_must_be_there(tmp_path: Path, qrels: Path) -> None:
-    model = described(tmp_path, "net", "full", [{"q1": [("a", 1.0)]}], "other")
-    with pytest.raises(InputError, match="the run of other is not given"):
-        evaluate_depths([model], qrels, [1], ["RR@10"], *outputs(tmp_path))

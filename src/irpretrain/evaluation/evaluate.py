@@ -101,20 +101,18 @@ def evaluate(
         Counts: runs, rows, the judged queries that runs lack, and `lists`, the sizes of each run's lists as scored.
 
     Raises:
-        InputError: a run holds a query without judgements, a query of another fold, or (for a re-ranked run)
-            a document that is not among the scored candidates.
+        InputError: a run holds a query without judgements, or a query of another fold.
     """
     judged, query_folds = _read_judged(qrels, folds)
     articles = _articles(judged, squad)
     ordered = sorted(runs, key=lambda run: [run[key] for key in KEYS])
-    candidates = _Candidates(ordered)
     means: list[tuple[Any, ...]] = []
     sizes: list[dict[str, Any]] = []
     counts: dict[str, Any] = {"runs": len(ordered), "rows": 0, "queries_without_documents": 0, "lists": sizes}
 
     def rows() -> Iterator[dict[str, Any]]:
         for description in progress(ordered, "evaluate", "runs"):
-            run = _read(description, judged, query_folds, candidates)
+            run = _read(description, judged, query_folds)
             if description.get("of_others"):
                 _note_short_lists(description, run, measures)
             if description["regime"] == FIRST_STAGE:
@@ -122,17 +120,28 @@ def evaluate(
             counts["queries_without_documents"] += len(judged.keys() - run.keys())
             key = {name: description[name] for name in KEYS}
             sizes.append(key | ListSizes.of(run)._asdict())
-            for measure, values in effectiveness.per_query(run, judged, measures).items():
+            values_by_measure = effectiveness.per_query(run, judged, measures)
+            for measure, values in values_by_measure.items():
                 means.extend((*key.values(), *row) for row in _means(measure, values, query_folds))
-                for query, value in values.items():
-                    fold = query_folds.fold_of[query] if query_folds else 0
-                    named = {"query_id": query, "article": articles[query]}
-                    yield {**key, "fold": fold, **named, "measure": measure, "value": value}
+            yield from _rows(key, values_by_measure, articles, query_folds)
 
     counts["rows"] = PER_QUERY.write(per_query, rows())
     write_csv(scores, COLUMNS, means)
     notice(f"scores of {runs[0]['dataset']}", f"{_in_a_line(measures[0], means)}. All: {scores}")
     return counts
+
+
+def _rows(
+    key: Mapping[str, Any],
+    values_by_measure: Mapping[str, Mapping[str, float]],
+    articles: Mapping[str, str],
+    folds: Folds | None = None,
+) -> Iterator[dict[str, Any]]:
+    for measure, values in values_by_measure.items():
+        for query, value in values.items():
+            fold = folds.fold_of[query] if folds else 0
+            named = {"query_id": query, "article": articles[query]}
+            yield {**key, "fold": fold, **named, "measure": measure, "value": value}
 
 
 def _in_a_line(measure: str, means: list[tuple[Any, ...]]) -> str:
@@ -173,7 +182,7 @@ def _articles(judged: Qrels, squad: bool) -> dict[str, str]:
     }
 
 
-def _read(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None, candidates: _Candidates) -> Run:
+def _read(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None) -> Run:
     paths = [str(path) for path in description["paths"]]
     parts = [read_run(path) for path in paths]
     for fold, (path, part) in enumerate(zip(paths, parts, strict=True), 1):
@@ -183,8 +192,6 @@ def _read(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None, can
             raise InputError(path, f"query {unknown[0]!r} has no judgement in data set {name}")
         if folds and len(parts) > 1:
             _check_fold(path, part, folds, fold)
-        if description["regime"] != FIRST_STAGE:
-            candidates.check(path, part, description)
     return as_scored(merge(parts, paths), description.get("depth"), description.get("ranked"))
 
 
@@ -236,32 +243,6 @@ def _check_fold(path: str, part: Run, folds: Folds, fold: int) -> None:
             raise InputError(path, reason)
 
 
-class _Candidates:
-    """The documents that first stages retrieved, read once each, in which re-ranked runs must lie."""
-
-    def __init__(self, runs: Sequence[Mapping[str, Any]]) -> None:
-        self._stages = {run["model"]: run for run in runs if run["regime"] == FIRST_STAGE}
-        self._documents: dict[str, dict[str, set[str]]] = {}
-
-    def check(self, path: str, run: Run, description: Mapping[str, Any]) -> None:
-        """Raise InputError where `run` ranks a document that its candidates lack; pass where none are known."""
-        key = description["candidates"]
-        if key not in self._stages:
-            return
-        stage = self._stages[key]
-        if key not in self._documents:
-            read = as_scored(read_run(stage["paths"][0]), stage.get("depth"), stage.get("ranked"))
-            self._documents[key] = {query: {name for name, _ in ranking} for query, ranking in read.items()}
-        for query, ranking in run.items():
-            candidates = self._documents[key].get(query, set())
-            if strange := [document for document, _ in ranking if document not in candidates]:
-                reason = (
-                    f"document {strange[0]!r} of query {query!r} is not among the candidates that are scored"
-                )
-                remedy = "Delete the run and make it again."
-                raise InputError(path, f"{reason} ({stage['paths'][0]})", remedy=remedy)
-
-
 def _means(
     measure: str, values: dict[str, float], folds: Folds | None
 ) -> Iterator[tuple[int, str, float, int]]:
@@ -308,9 +289,6 @@ def evaluate_depths(
         measures: of the re-ranked runs, in ir_measures' notation; first stages have their recall, R@depth, besides.
         per_query: PER_QUERY table, whose candidates are called as `at_depth` does.
         scores: CSV with `DEPTH_COLUMNS`; means over all judged queries.
-
-    Raises:
-        InputError: a run was re-ranked from candidates that are not among the runs, or holds others.
     """
     judged = read_qrels(qrels)
     articles = _articles(judged, squad)
@@ -324,31 +302,16 @@ def evaluate_depths(
     def rows() -> Iterator[dict[str, Any]]:
         for description, run in zip(runs, read, strict=True):
             key = {name: description[name] for name in KEYS}
-            candidates = _candidates(description, stages)
             for depth in depths:
                 recall = [f"R@{depth}"] if description["regime"] == FIRST_STAGE else []
-                cut = within(run, candidates, depth)
+                cut = within(run, stages[description["candidates"]], depth)
                 values_by_measure = effectiveness.per_query(cut, judged, [*recall, *measures])
                 named = {**key, "candidates": at_depth(key["candidates"], depth)}
                 sizes.append(named | ListSizes.of(cut)._asdict())
                 for measure, values in values_by_measure.items():
                     means.append((*key.values(), depth, measure, effectiveness.mean(values), len(values)))
-                    for query, value in values.items():
-                        yield {
-                            **named,
-                            "fold": 0,
-                            "query_id": query,
-                            "article": articles[query],
-                            "measure": measure,
-                            "value": value,
-                        }
+                yield from _rows(named, values_by_measure, articles)
 
     PER_QUERY.write(per_query, rows())
     write_csv(scores, DEPTH_COLUMNS, means)
     return {"runs": len(runs), "rows": len(means), "lists": sizes}
-
-
-def _candidates(description: Mapping[str, Any], stages: Mapping[str, Run]) -> Run:
-    if description["candidates"] not in stages:
-        raise InputError(description["paths"][0], f"the run of {description['candidates']} is not given")
-    return stages[description["candidates"]]
