@@ -65,7 +65,7 @@ def test_curves_of_ares_and_prop_with_few_queries(paper, config_of, tmp_path: Pa
         for row in flat_rows("squad", levels, regimes)
         if regimes == ("zero-shot",) or row["regime"] != "first-stage"
     ]
-    scores = Scores.read(*reversed(write_results(tmp_path, rows)))
+    scores = Scores.read(write_results(tmp_path, rows)[1])
     figure = few_shot_curves(paper, "figure3", config, scores)
     (axis,) = figure.axes
     ares, prop, bm25 = axis.lines

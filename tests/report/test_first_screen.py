@@ -16,8 +16,8 @@ from irpretrain.report.tables import build_headline
 
 
 def headline(config: Config, folder: Path, rows: list[dict]) -> Table:
-    scores, per_query = write_results(folder, rows)
-    return build_headline(config, Scores.read(per_query, scores))
+    _, per_query = write_results(folder, rows)
+    return build_headline(config, Scores.read(per_query))
 
 
 def test_the_sentences_name_the_best_and_the_lead_over_the_control(config: Config, tmp_path: Path) -> None:

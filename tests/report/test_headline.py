@@ -110,7 +110,7 @@ def test_every_measure_that_is_asked_for_is_in_every_table(config: Config, tmp_p
 def test_first_stages_alone_are_spoken_of_as_such(config: Config, tmp_path: Path) -> None:
     rows = flat_rows("squad", {}, measures=("AP", "RR@10"))
     scores, per_query = write_results(tmp_path, rows)
-    table = build_headline(config, Scores.read(per_query, scores))
+    table = build_headline(config, Scores.read(per_query))
     assert table.title == "Runs on SQuAD 1.1"
     assert [(column.group, column.label) for column in table.panels[0].columns] == [
         ("first stage", "RR@10"), ("first stage", "AP"), ("first stage", "RR@10 against BM25"),

@@ -72,7 +72,7 @@ def scores_of(folder: Path, trainings: list[Path], seeds: tuple[int, ...] = (1,)
     rows = [row for row in rows_of("squad", seeds, ("control", "prop")) if "few" not in row["regime"]]
     others = [{**row, "model": model} for row in rows for model in COUNTS if row["model"] == "prop" != model]
     _, per_query = write_results(folder, [*rows, *others])
-    return Scores.read(per_query, (), trainings)
+    return Scores.read(per_query, trainings)
 
 
 def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path], tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_rows_that_differ_in_nothing_get_no_line(
     default: Config, trainings: list[Path], tmp_path: Path
 ) -> None:
     _, per_query = write_results(tmp_path, rows_of("squad", models=("control", "prop")))
-    table = build_headline(default, Scores.read(per_query, (), trainings))
+    table = build_headline(default, Scores.read(per_query, trainings))
     assert not any(note.startswith("Rows differ") for note in table.notes)
 
 

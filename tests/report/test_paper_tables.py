@@ -37,8 +37,8 @@ def run(config_of, tmp_path_factory):
 
 
 def _table(run, paper: Path, name: str) -> Table:
-    config, (scores, per_query) = run
-    return build_table(load_published(paper), name, config, Scores.read(per_query, scores))
+    config, (_, per_query) = run
+    return build_table(load_published(paper), name, config, Scores.read(per_query))
 
 
 def _here(table: Table) -> dict[str, list]:
@@ -156,7 +156,7 @@ def test_our_number_beside_one_that_cannot_be_read_has_no_difference(config_of, 
         datasets={"trec-dl-2019": {"label": "DL", "corpus": "squad-dev", "queries": squad, "qrels": squad}},
         experiments={"one": {"dataset": "trec-dl-2019", "models": ["php"], "regimes": ["full"]}},
     )
-    made = build_table(paper, "table3", config, Scores.read(files[1], files[0]))
+    made = build_table(paper, "table3", config, Scores.read(files[1]))
     for panel in made.panels:
         cell = next(
             c

@@ -25,7 +25,7 @@ PHP = {"control": 0.1, "harp": 0.35, "php": 0.4, "php-without-mlm": 0.37, "php-h
 
 
 def _scores(directory: Path, rows: list[dict]) -> Scores:
-    return Scores.read(*reversed(write_results(directory, rows)))
+    return Scores.read(write_results(directory, rows)[1])
 
 
 def _renamed(rows: list[dict], model: str, name: str) -> list[dict]:

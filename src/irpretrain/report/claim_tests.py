@@ -49,7 +49,7 @@ class Measured:
         """Read the files of a paper."""
         per_query = [*files.per_query, *files.depths, *files.answers]
         shares = [read_distribution(path) for path in files.distributions]
-        return cls(Scores.read(per_query, files.scores, files.trainings), files.read_axioms(), shares)
+        return cls(Scores.read(per_query, files.trainings), files.read_axioms(), shares)
 
 
 @dataclass(frozen=True)

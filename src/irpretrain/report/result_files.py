@@ -17,7 +17,7 @@ class ResultFiles:
     """What a run measured, for the papers that show it.
 
     Attributes:
-        scores: `results/scores/<experiment>.csv`, whose means are checked against the values of queries.
+        scores: `results/scores/<experiment>.csv`, which the overview joins, as their means.
         per_query: `results/per_query/<experiment>.parquet`.
         predictors: `results/predictors/<predictor>/scores.json`.
         rank_intervals: `results/axioms/<collection>/rank-intervals.json`.
@@ -61,7 +61,7 @@ class ResultFiles:
 
     @cached_property
     def _scores(self) -> Scores:
-        return Scores.read(self.per_query, self.scores, self.trainings)
+        return Scores.read(self.per_query, self.trainings)
 
     def read_axioms(self) -> AxiomResults:
         return AxiomResults.read(self.predictors, self.rank_intervals, self.diagnoses)

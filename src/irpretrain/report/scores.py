@@ -29,17 +29,12 @@ from irpretrain.evaluation.significance import (
     student_interval,
     wins_ties_losses,
 )
-from irpretrain.foundation.atomic import read_csv
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.workflow.plan.paths import SELECTED
 
-# Fold of the rows of scores.csv that are means over all queries.
-ALL_QUERIES = 0
 SELECTED_FOLDER = Path(SELECTED).parts[-3]
 # Data set and candidates.
 Pair = tuple[str, str]
-# Largest difference between a mean in scores.csv, which is printed with few digits, and the per-query values.
-AGREEMENT = 1e-6
 
 
 @dataclass(frozen=True, order=True)
@@ -144,24 +139,15 @@ class Scores:
         self._results, self.counted = results, counted or Counted()
 
     @classmethod
-    def read(
-        cls,
-        per_query: Sequence[str | Path],
-        scores: Sequence[str | Path] = (),
-        trainings: Sequence[str | Path] = (),
-    ) -> Scores:
-        """Read PER_QUERY tables, and check the means of CSV files of scores against them where any are given.
+    def read(cls, per_query: Sequence[str | Path], trainings: Sequence[str | Path] = ()) -> Scores:
+        """Read PER_QUERY tables, and what the trainings counted.
 
         A run that several experiments share, such as a first stage, stands in each of their tables and counts once.
 
         Raises:
-            IntegrityError: seeds of one run cover different queries, two tables disagree about a run, or a mean
-                disagrees with its queries.
+            IntegrityError: seeds of one run cover different queries, or two tables disagree about a run.
         """
-        results = cls(dict(_read(per_query)), Counted.read(per_query, trainings))
-        for path in scores:
-            results._check_means(Path(path))
-        return results
+        return cls(dict(_read(per_query)), Counted.read(per_query, trainings))
 
     def get(self, name: RunName, measure: str) -> Results | None:
         """Return the results of a run, or None where it was not run or not measured so."""
@@ -187,22 +173,6 @@ class Scores:
 
     def measures(self, dataset: str) -> list[str]:
         return sorted({measure for name, measure in self._results if name.dataset == dataset})
-
-    def _check_means(self, path: Path) -> None:
-        for line, row in enumerate(read_csv(path), 2):
-            if int(row["fold"]) == ALL_QUERIES and (fault := self._fault(row)):
-                remedy = "Evaluate again: scores.csv and per_query.parquet come from different runs."
-                raise IntegrityError(path, fault, line, remedy)
-
-    def _fault(self, row: dict[str, str]) -> str:
-        name, seed = RunName(*(row[key] for key in _KEYS[:4])), int(row["seed"])
-        results = self.get(name, row["measure"])
-        if results is None or seed not in results.seeds:
-            return f"{name} has no per-query values of {row['measure']} and seed {seed}"
-        mean = float(results.per_seed[results.seeds.index(seed)])
-        if abs(mean - float(row["value"])) > AGREEMENT:
-            return f"the mean {row['value']} of {name} is {mean:.6f} in the per-query values"
-        return ""
 
 
 _KEYS = ("dataset", "candidates", "model", "regime", "measure")
