@@ -320,8 +320,6 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
         ),
         diagnoses=(
             Diagnosis(
-                "embedded",
-                "",
                 (
                     agreement("prop", 0.6),
                     agreement("ares-simple", 0.7),
@@ -512,7 +510,7 @@ def test_a_claim_on_agreement_says_what_its_models_differ_in(config) -> None:
         )
         for model, other in (("wikiformer", ""), ("prop", ""), ("wikiformer", "prop"))
     ]  # fmt: skip
-    axioms = AxiomResults(diagnoses=(Diagnosis("embedded", "", tuple(rows)),))
+    axioms = AxiomResults(diagnoses=(Diagnosis(tuple(rows)),))
     sides = {
         side: {"model": row.model, "axiom": "PROX-1"}
         for side, row in zip(("better", "worse"), rows[:2], strict=True)

@@ -119,7 +119,7 @@ def test_a_figure_without_data_says_why(config: Config, tmp_path: Path, name: st
 def test_broken_metrics_are_named(config: Config, tmp_path: Path) -> None:
     path = metrics(tmp_path, "prop-rop")
     path.write_text(path.read_text() + '{"step": 41}\n')
-    with pytest.raises(InputError, match=r"seed-1\.jsonl:41: not a line of training metrics"):
+    with pytest.raises(InputError, match=r"seed-1\.jsonl: these are not metrics of a training"):
         loss_curves(load_published(PROP_YAML), "figure1a", config, [path])
 
 

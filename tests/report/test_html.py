@@ -219,7 +219,7 @@ def test_provenance_of_a_huge_run_is_cut_to_size(tmp_path: Path) -> None:
 
 def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
-    with pytest.raises(InputError, match=r"prop_figure1a\.svg: cannot be read"):
+    with pytest.raises(InputError, match=r"prop_figure1a\.svg: this figure cannot be read"):
         write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)
     broken = tmp_path / "x.meta.json"
     broken.write_text("{")

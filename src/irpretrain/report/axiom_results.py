@@ -1,26 +1,30 @@
 """What a run measured of axioms, read and checked: predictors' scores, rank intervals, diagnoses of re-rankers."""
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Annotated, NamedTuple, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from irpretrain.axioms.rank_intervals import interval_names, last_ranks
 from irpretrain.config import Config
-from irpretrain.config.base import listed_faults
 from irpretrain.config.labels import dataset_label
 from irpretrain.config.papers import Published
 from irpretrain.config.printed import PublishedAxioms, PublishedInterval, PublishedValue, Setting
-from irpretrain.errors import MAKE_AGAIN, InputError
+from irpretrain.errors import MAKE_AGAIN, refusing
 from irpretrain.evaluation.verdicts import EffectEstimate
-from irpretrain.foundation.atomic import read_csv, read_given_json
+from irpretrain.foundation.atomic import read_csv
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table
 from irpretrain.report.scores import RunName
 
 Measured = TypeVar("Measured", bound=BaseModel)
+DAMAGED = "these results cannot be used"
+
+
+# In a CSV file, empty where there was nothing to count.
+Number = Annotated[float, BeforeValidator(lambda text: math.nan if text == "" else text)]
 
 
 class _Measured(BaseModel):
@@ -65,15 +69,6 @@ class RankIntervals(_Named):
     depth: int = Field(ge=1)
     intervals: dict[str, int]
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        names = interval_names(last_ranks(self.depth))
-        if set(self.intervals) != set(names):
-            raise ValueError(f"intervals must have the keys {', '.join(names)}")
-        if sum(self.intervals.values()) != self.queries:
-            raise ValueError(f"the intervals hold {sum(self.intervals.values())} of {self.queries} queries")
-        return self
-
 
 class Agreement(_Measured):
     """Of the pairs on which an axiom prefers one query, the share that a re-ranker decides alike, equal scores being
@@ -85,12 +80,12 @@ class Agreement(_Measured):
     axiom: str
     pairs: int = Field(ge=0)
     seeds: int = Field(ge=1)
-    share: float
-    low: float
-    high: float
-    variance: float
-    freedom: float
-    seed_variance: float
+    share: Number
+    low: Number
+    high: Number
+    variance: Number
+    freedom: Number
+    seed_variance: Number
 
     @property
     def estimate(self) -> EffectEstimate:
@@ -100,19 +95,11 @@ class Agreement(_Measured):
         of_seeds = [(self.seed_variance, self.seeds - 1)] if self.seeds > 1 else []
         return EffectEstimate.of(self.share, (self.variance, self.freedom), *of_seeds)
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if not math.isnan(self.low) and not self.low <= self.share <= self.high:
-            raise ValueError(f"the share {self.share} is not between {self.low} and {self.high}")
-        return self
-
 
 @dataclass(frozen=True)
 class Diagnosis:
     """The agreement of several re-rankers with each axiom."""
 
-    name: str
-    path: str
     agreements: tuple[Agreement, ...]
 
     def get(self, model: str, axiom: str, other: str = "") -> Agreement | None:
@@ -145,46 +132,21 @@ class AxiomResults:
     ) -> Self:
         """Read files, which `ResultFiles` names; raise InputError for the first that is not what it should be."""
         return cls(
-            tuple(_read(PredictorScores, path, _json(path)) for path in predictors),
-            tuple(_read(RankIntervals, path, _json(path)) for path in rank_intervals),
-            tuple(_diagnosis(path) for path in diagnoses),
+            tuple(_read(PredictorScores, path) for path in predictors),
+            tuple(_read(RankIntervals, path) for path in rank_intervals),
+            tuple(map(_diagnosis, diagnoses)),
         )
 
 
-def _json(path: str | Path) -> dict[str, Any]:
-    content = read_given_json(path, MAKE_AGAIN)
-    if not isinstance(content, dict):
-        raise InputError(path, "this is not a JSON object", remedy=MAKE_AGAIN)
-    return {**content, "name": Path(path).parent.name, "path": str(path)}
+def _read(kind: type[Measured], path: str | Path) -> Measured:
+    with refusing(path, DAMAGED, MAKE_AGAIN):
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        return kind.model_validate({**content, "name": Path(path).parent.name, "path": str(path)})
 
 
 def _diagnosis(path: str | Path) -> Diagnosis:
-    try:
-        rows = read_csv(path)
-    except (OSError, ValueError) as error:
-        raise InputError(path, f"cannot be read: {error}", remedy=MAKE_AGAIN) from None
-    agreements = tuple(
-        _read(Agreement, path, {key: _number(key, text) for key, text in row.items()}, line)
-        for line, row in enumerate(rows, 2)
-    )
-    if not agreements:
-        raise InputError(path, f"it has no rows of {', '.join(Agreement.model_fields)}", remedy=MAKE_AGAIN)
-    return Diagnosis(Path(path).stem, str(path), agreements)
-
-
-def _number(key: str, text: str | None) -> str | float | None:
-    """Nothing where a number should stand is no number: there was no pair to count, or no second seed."""
-    return math.nan if text == "" and key not in ("model", "label", "other", "axiom") else text
-
-
-def _read(
-    model: type[Measured], path: str | Path, content: dict[str, Any], line: int | None = None
-) -> Measured:
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        reason = f"these results cannot be used: {listed_faults(error)}"
-        raise InputError(path, reason, line, MAKE_AGAIN) from None
+    with refusing(path, DAMAGED, MAKE_AGAIN):
+        return Diagnosis(tuple(map(Agreement.model_validate, read_csv(path))))
 
 
 class PredictorGroup(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 from irpretrain.config import Config
 from irpretrain.config.labels import control_model, regime_label
 from irpretrain.config.papers import Published, PublishedFigure
-from irpretrain.errors import MAKE_AGAIN, InputError
+from irpretrain.errors import MAKE_AGAIN, refusing
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.report.drawing import (
     ScoreFigure,
@@ -70,17 +70,13 @@ def _draw_losses(axis: Any, curves: Mapping[str, tuple[np.ndarray, np.ndarray]],
 def _mean_losses(paths: Iterable[str | Path]) -> tuple[np.ndarray, np.ndarray]:
     losses_by_step: dict[int, list[float]] = {}
     for path in paths:
-        for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
-            try:
-                record = json.loads(line)
+        with refusing(path, "these are not metrics of a training", MAKE_AGAIN):
+            for record in map(json.loads, Path(path).read_text(encoding="utf-8").splitlines()):
                 losses = [task["ranking_loss"] for task in record["tasks"].values()]
-                step = int(record["step"])
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                reason = f"not a line of training metrics ({error!r})"
-                raise InputError(path, reason, number, MAKE_AGAIN) from None
-            ranking_losses = [loss for loss in losses if loss is not None]
-            if ranking_losses:
-                losses_by_step.setdefault(step, []).append(sum(ranking_losses) / len(ranking_losses))
+                ranking_losses = [loss for loss in losses if loss is not None]
+                if ranking_losses:
+                    mean = sum(ranking_losses) / len(ranking_losses)
+                    losses_by_step.setdefault(record["step"], []).append(mean)
     steps = sorted(losses_by_step)
     means = [sum(losses_by_step[step]) / len(losses_by_step[step]) for step in steps]
     return np.array(steps, float), np.array(means, float)

@@ -112,9 +112,9 @@ def empty_figure(title: str, reason: str) -> Any:
     return figure
 
 
-def reason_of_emptiness(path: Path) -> str:
+def reason_of_emptiness(svg: str) -> str:
     """Return why there is nothing in a figure that was saved; nothing where there is something."""
-    match = re.search(rf"<g id=(['\"]){NO_DATA}(.*?)\1>", path.read_text(encoding="utf-8"))
+    match = re.search(rf"<g id=(['\"]){NO_DATA}(.*?)\1>", svg)
     return unescape(match[2], {"&quot;": '"'}) if match else ""
 
 

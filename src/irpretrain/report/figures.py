@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from irpretrain.config import Config
 from irpretrain.config.labels import index_labels
 from irpretrain.config.papers import Drawing, Published, load_published
 from irpretrain.config.printed import PublishedAxioms
-from irpretrain.errors import MAKE_AGAIN, InputError, count_of
+from irpretrain.errors import MAKE_AGAIN, count_of, refusing
 from irpretrain.report import curves
 from irpretrain.report.axiom_results import (
     NO_PREDICTORS,
@@ -142,12 +142,9 @@ class WeightingShares(BaseModel):
 
 def read_distribution(path: str | Path) -> list[WeightingShares]:
     """Read what `irpretrain.retrieval.weighted_index` wrote; raise InputError where it is not that."""
-    try:
+    with refusing(path, "these shares of weights cannot be used", MAKE_AGAIN):
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         return [WeightingShares.model_validate(row) for row in content["weightings"]]
-    except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
-        fault = f"these shares of weights cannot be used: {' '.join(str(error).split())}"
-        raise InputError(path, fault, remedy=MAKE_AGAIN) from None
 
 
 def weight_curves(

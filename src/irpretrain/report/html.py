@@ -14,6 +14,7 @@ import yaml
 from irpretrain.config import Config
 from irpretrain.config.papers import Published, load_published
 from irpretrain.config.usage import used_models
+from irpretrain.errors import MAKE_AGAIN, refusing
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.evaluation.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
 from irpretrain.foundation.other_code import is_of_other_code, other_code_text
@@ -130,13 +131,14 @@ def figure_views(paper: Published, directory: Path) -> list[dict[str, Any]]:
             "pictures only, so none is copied here.)"
         )
         key = f"{paper.paper}_{name}"
-        path = directory / f"{key}.svg"
-        picture = {"image": svg_uri(path), "wide": _is_wide(path), "reason": reason_of_emptiness(path)}
+        with refusing(directory / f"{key}.svg", "this figure cannot be read", MAKE_AGAIN):
+            svg = (directory / f"{key}.svg").read_text(encoding="utf-8")
+        picture = {"image": svg_uri(svg), "wide": _is_wide(svg), "reason": reason_of_emptiness(svg)}
         views.append({"name": key, "title": title, "caption": caption, **picture})
     return views
 
 
-def _is_wide(path: Path) -> bool:
+def _is_wide(svg: str) -> bool:
     """Whether a picture is so much wider than high (several panels) that half the page is too little for it."""
-    size = re.search(r'<svg[^>]*\sviewBox="\S+ \S+ (\S+) (\S+)"', path.read_text(encoding="utf-8"))
+    size = re.search(r'<svg[^>]*\sviewBox="\S+ \S+ (\S+) (\S+)"', svg)
     return size is not None and float(size[1]) > WIDE * float(size[2])

@@ -8,7 +8,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.foundation.atomic import write_text
 
 
@@ -43,14 +42,6 @@ def number_text(value: float) -> str:
     return f"{value:,.1f}" if abs(value) >= 10 else f"{value:z.3f}"
 
 
-def svg_uri(path: Path) -> str:
+def svg_uri(svg: str) -> str:
     """An SVG as a data URI: shown as an image, so nothing inside it can run or reach the network."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            path, f"cannot be read: {error.strerror}", remedy="Run the workflow again."
-        ) from None
-    if b"<svg" not in content:
-        raise InputError(path, "this is not an SVG picture", remedy=MAKE_AGAIN)
-    return "data:image/svg+xml;base64," + base64.b64encode(content).decode()
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()

@@ -1,6 +1,5 @@
 """What the report's page says of the run: data sets, tuned first stages, probes, the cost of each stage, licences."""
 
-import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,11 +9,10 @@ from typing import Any, NamedTuple
 from irpretrain.config import Config
 from irpretrain.config.labels import dataset_label, first_stage_labels, listed, model_label
 from irpretrain.config.usage import tested_datasets
-from irpretrain.contracts import PROBE
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
-from irpretrain.errors import MAKE_AGAIN, InputError, count_of
-from irpretrain.foundation.atomic import read_given_json
+from irpretrain.errors import MAKE_AGAIN, count_of, refusing
+from irpretrain.foundation.atomic import read_csv, read_given_json
 from irpretrain.foundation.progress import duration
 from irpretrain.report.table_files import pipe_table
 from irpretrain.report.table_views import Lineage, Record
@@ -190,16 +188,10 @@ class ProbedTask(NamedTuple):
 
 def read_probe(path: str | Path) -> list[ProbedTask]:
     """Return the tasks of a model's probe, in its order; InputError for a file that is no PROBE."""
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            rows = list(reader)
-            if reader.fieldnames != [column.name for column in PROBE.columns]:
-                raise ValueError(f"columns {reader.fieldnames}")
-            names = dict.fromkeys(row["task"] for row in rows)
-            return [_task(name, [row for row in rows if row["task"] == name]) for name in names]
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(path, f"this is not a model's probe: {error}", remedy=MAKE_AGAIN) from None
+    with refusing(path, "this is not a model's probe", MAKE_AGAIN):
+        rows = read_csv(path)
+        names = dict.fromkeys(row["task"] for row in rows)
+        return [_task(name, [row for row in rows if row["task"] == name]) for name in names]
 
 
 def _task(name: str, rows: Sequence[Mapping[str, str]]) -> ProbedTask:

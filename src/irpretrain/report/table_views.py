@@ -10,7 +10,7 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.labels import dataset_label, model_label, regime_label
-from irpretrain.errors import InputError, count_of
+from irpretrain.errors import count_of, refusing
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.foundation.provenance import read_record
 from irpretrain.report.cells import (
@@ -64,7 +64,11 @@ class Lineage:
 
     @classmethod
     def read(cls, sidecars: Iterable[str | Path]) -> Lineage:
-        return cls([Record(path, _read(path)) for path in sorted({str(p) for p in sidecars})])
+        records = []
+        for path in sorted(map(str, sidecars)):
+            with refusing(path, "this is not a sidecar", "Delete it with its output and run again."):
+                records.append(Record(path, read_record(path)))
+        return cls(records)
 
     def maker(self, path: str) -> int | None:
         """Return the number of the record that made `path`, or the directory it lies in; None if unknown."""
@@ -132,15 +136,6 @@ class Lineage:
             fewer = {number: {**record, "inputs": []} for number, record in records.items()}
             payload |= {"records": fewer, "left_out": True}
         return payload
-
-
-def _read(path: str) -> dict[str, Any]:
-    try:
-        return read_record(path)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            path, f"this is not a sidecar: {error}", remedy="Delete it with its output and run again."
-        ) from None
 
 
 class CellBook:
