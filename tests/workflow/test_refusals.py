@@ -113,7 +113,7 @@ PLANNED = {
     "regime": ({"experiments/few-shot/regimes": ["few-2"]}, ["'few-2' is not a regime"]),
     "measure": (
         {"datasets/tiny/measures": ["nDCG@20", "MAPP"]},
-        ["'MAPP' is not a measure; did you mean AP? allowed are"],
+        ["'MAPP' is not a measure; did you mean map? allowed are"],
     ),
     "overlay removes a corpus in use": (
         {"corpora/squad-dev-passages": None, "collections/target": ["squad-dev-passages"]},

@@ -94,19 +94,10 @@ EXPONENTIAL = (
 
 _TREC_EVAL = re.compile("ndcg|map|recip_rank|Rprec|bpref|(?:ndcg_cut|P|map_cut|recall|success)_[0-9]+")
 NEEDS_CUTOFF = ("P", "R", "Success")
-# trec_eval's names of these measures, without the cut-off that may follow after `_` → ir_measures'.
-TREC_EVAL = {
-    "ndcg": "nDCG",
-    "ndcg_cut": "nDCG",
-    "P": "P",
-    "map": "AP",
-    "map_cut": "AP",
-    "recip_rank": "RR",
-    "recall": "R",
-    "success": "Success",
-    "Rprec": "Rprec",
-    "bpref": "Bpref",
-}
+# trec_eval's names of these measures, without the cut-off that may follow after `_`.
+TREC_EVAL = (
+    "ndcg", "ndcg_cut", "P", "map", "map_cut", "recip_rank", "recall", "success", "Rprec", "bpref",
+)  # fmt: skip
 
 
 def parse_measure(name: str) -> Measure:
@@ -152,32 +143,15 @@ def is_gdeval(measure: Measure) -> bool:
 
 
 def _meant(name: str) -> str:
-    base = re.split(r"[@(]|[_.](?=[0-9]+$)", name, maxsplit=1)[0]
-    lists = (TREC_EVAL, DEFINITIONS) if "_" in name else (DEFINITIONS, TREC_EVAL)
-    if base == name and any(base in names for names in lists):
-        return f"it needs a cut-off, such as {_completed(base, '')}; "
-    for names in lists:
-        near = (_completed(other, name[len(base) :]) for other in nearest(base, names))
-        if meant := list(dict.fromkeys(filter(None, near))):
-            return f"did you mean {' or '.join(meant)}? "
-    return ""
-
-
-def _completed(base: str, after: str) -> str:
-    """The name of a measure that begins with `base`, with the cut-off or level `after` it if it can have one; empty
-    where there is none."""
-    cutoff = re.sub("^[@_.]", "", after)
-    name = TREC_EVAL.get(base, base)
-    forms = (
-        f"{base}{after.replace('.', '_')}",
-        f"{base}_cut_{cutoff}",
-        f"{name}@{cutoff}",
-        base,
-        f"{base}_20",
-        f"{base}@20",
+    base, names = (
+        re.split(r"[@(]|[_.][0-9]+$", name, maxsplit=1)[0],
+        {**DEFINITIONS, **dict.fromkeys(TREC_EVAL)},
     )
-    measures = ((form, _parsed(form)) for form in forms)
-    return next((form for form, measure in measures if measure is not None and not _refusal(measure)), "")
+    if base == name and base in names:
+        return "it needs a cut-off; "
+    rest = name[len(base) :].replace(".", "_")
+    near = [f"{other}{rest}" for other in nearest(base, names) if _parsed(f"{other}{rest}")]
+    return f"did you mean {' or '.join(near)}? " if near else ""
 
 
 def _refusal(measure: Measure) -> str:
