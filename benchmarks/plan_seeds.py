@@ -33,7 +33,7 @@ from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
 from irpretrain.evaluation.verdicts import EffectEstimate, mean_square
 from irpretrain.foundation.atomic import read_csv
 from irpretrain.foundation.resources import project_directory
-from irpretrain.report.claim_tests import Finder, Measured
+from irpretrain.report.claim_tests import Finder
 from irpretrain.report.scores import Results, RunName, Scores
 
 FEWEST, MOST, MOST_FULL = 2, 8, 3
@@ -232,7 +232,7 @@ def comparisons(config: Config, pilot: Pilot, earlier: Mapping[str, Components])
     tested: dict[str, tuple[float, list[RunName]]] = {}
     for paper in config.report.papers:
         narrowed = config.of_papers([paper])
-        finder, claims = Finder(Measured(planned_scores(narrowed)), narrowed), read_claims(paper)
+        finder, claims = Finder(planned_scores(narrowed), narrowed), read_claims(paper)
         for name, claim in claims.claims.items():
             made = finder.test(claim) if claim.sides and claim.sides[0].kind == "run" else None
             if made and any(run.regime != FIRST_STAGE for run in made.runs):

@@ -19,7 +19,7 @@ from irpretrain.evaluation.ledger import Facts, differences
 from irpretrain.evaluation.verdicts import NOT_RUN
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import answer
-from irpretrain.report.claim_tests import Finder, Measured
+from irpretrain.report.claim_tests import Finder
 from irpretrain.report.figures import WeightingShares
 from irpretrain.report.scores import Results, RunName, Scores
 from like_with_like import unlike
@@ -42,7 +42,7 @@ def configs() -> dict[str, Config]:
     return base | {name: load(ROOT / name) for name in sorted(there - base.keys())}
 
 
-def made_results(config: Config) -> Measured:
+def finder_of(config: Config) -> Finder:
     """Results as if everything that the configuration asks for had been run."""
     more: dict[tuple[RunName, str], Results] = {}
     result = Results((1,), QUERIES, np.zeros((1, len(QUERIES))))
@@ -61,7 +61,7 @@ def made_results(config: Config) -> Measured:
     for entry in config.downstream.values():
         for task, model in product(entry.tasks, entry.models):
             more[RunName(task, "", model, "full"), "F1"] = result
-    return Measured(Scores(results_of_runs(config) | more), _axioms(config), _shares(config))
+    return Finder(Scores(results_of_runs(config) | more), config, _axioms(config), _shares(config))
 
 
 def _axioms(config: Config) -> AxiomResults:
@@ -76,8 +76,6 @@ def _axioms(config: Config) -> AxiomResults:
     )  # fmt: skip
     diagnoses = tuple(
         Diagnosis(
-            name,
-            "",
             tuple(
                 Agreement(
                     model=m, label=m, other=o, axiom=a, pairs=2, seeds=len(diagnosis.seeds), share=0.5, low=0.4,
@@ -87,7 +85,7 @@ def _axioms(config: Config) -> AxiomResults:
                 for o in ("", *diagnosis.models)
             ),
         )
-        for name, diagnosis in config.diagnoses.items()
+        for diagnosis in config.diagnoses.values()
     )  # fmt: skip
     return AxiomResults(predictors, diagnoses=diagnoses)
 
@@ -111,7 +109,7 @@ def test_the_configuration_of_a_claim_answers_it(configs: dict[str, Config], pap
         if requested:
             assert paper in config.report.papers, name
             narrowed = config.of_papers([paper])
-            rows = {row.claim: row for row in answer(claims, made_results(narrowed), narrowed)}
+            rows = {row.claim: row for row in answer(claims, finder_of(narrowed))}
             unanswered += [f"{key}: {name}" for key in requested if rows[key].verdict == NOT_RUN]
     assert not unanswered
 
@@ -129,8 +127,7 @@ def test_sides_differ_in_candidates_or_tested_text_only_where_the_claim_is_about
     for paper, name in product(known_papers(), configs):
         narrowed = configs[name].of_papers([paper])
         claims = {key: claim for key, claim in read_claims(paper).claims.items() if claim.overlay == name}
-        measured = made_results(narrowed) if claims else None
-        finder = Finder(measured, narrowed) if measured else None
+        finder = finder_of(narrowed) if claims else None
         for key, claim in claims.items() if finder else ():
             made = finder.test(claim)
             facts = finder.facts(made) if made else []
@@ -156,7 +153,7 @@ def test_weightings_that_other_queries_teach_are_unlike(configs: dict[str, Confi
             for name, weighting in config.term_weights.items()
         }
         changed = config.model_copy(update={"term_weights": weights})
-        finder = Finder(made_results(changed), changed)
+        finder = finder_of(changed)
         made = finder.test(claim)
         assert made is not None
         faults.append(unlike_sides(finder.facts(made)))
@@ -172,7 +169,7 @@ def test_claims_on_weightings_say_what_their_sides_differ_in(configs: dict[str, 
     differing = {}
     for name, config in configs.items():
         narrowed = config.of_papers(["deepct"])
-        finder = Finder(made_results(narrowed), narrowed)
+        finder = finder_of(narrowed)
         for key, claim in read_claims("deepct").claims.items():
             if claim.overlay == name and any(side.first_stage or side.weighting for side in claim.sides):
                 made = finder.test(claim)
@@ -220,7 +217,7 @@ def test_a_claim_on_first_stages_says_what_else_their_searches_differ_in(configs
     ):
         other = FirstStageConfig(**{**stages["tf-bm25"].model_dump(exclude_unset=True), **changed})
         narrowed = config.model_copy(update={"first_stages": {**stages, "tf-bm25": other}})
-        finder = Finder(made_results(narrowed), narrowed)
+        finder = finder_of(narrowed)
         made = finder.test(read_claims("deepct").claims["better-than-tf"])
         assert made is not None
         assert text in finder.differing(made)
@@ -232,7 +229,7 @@ def test_a_claim_on_weightings_says_how_many_passages_each_has(configs: dict[str
         WeightingShares(weighting=name, passages=9, passages_without_terms=without, shares=[0.5])
         for name, without in (("deepct", 2), ("tf", 0))
     ]
-    finder = Finder(Measured(Scores({}), shares=[shares]), config)
+    finder = Finder(Scores({}), config, shares=[shares])
     made = finder.test(read_claims("deepct").claims["weights-are-skewed"])
     assert made is not None
     assert "documents scored in all: 7 (DeepCT), 9 (tf)" in finder.differing(made)

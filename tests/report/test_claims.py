@@ -35,7 +35,7 @@ from irpretrain.evaluation.verdicts import (
 from irpretrain.report import recompute
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import Answer, answer, claims_tables, read_answers
-from irpretrain.report.claim_tests import Measured
+from irpretrain.report.claim_tests import Finder
 from irpretrain.report.figures import WeightingShares
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
@@ -81,7 +81,7 @@ NONE = [0.5] * 5
 
 
 def answered(config, scores: Scores, claim: dict | None = None):
-    (row,) = answer(claims_of(one=BETTER if claim is None else claim), Measured(scores), config)
+    (row,) = answer(claims_of(one=BETTER if claim is None else claim), Finder(scores, config))
     return row
 
 
@@ -267,7 +267,7 @@ def test_p_is_corrected_over_the_claims_that_were_tested(config) -> None:
     other = {**BETTER, "worse": {"model": "ict"}}
     absent = {**BETTER, "worse": {"model": "wlp"}, "overlay": "configs/php-ablations.yaml"}
     rows = answer(
-        claims_of(one=BETTER, two=other, three=absent, four={"needs": "a licence"}), Measured(scores), config
+        claims_of(one=BETTER, two=other, three=absent, four={"needs": "a licence"}), Finder(scores, config)
     )
     first, second = (row.p for row in rows[:2])
     assert first < second
@@ -354,7 +354,7 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
         skewed={"better": {"weighting": "deepct"}, "worse": {"weighting": "tf"}},
         absent={"better": {"weighting": "deepct"}, "worse": {"weighting": "textrank"}},
     )
-    rows = {row.claim: row for row in answer(claims, Measured(Scores({}), axioms, [shares]), config)}
+    rows = {row.claim: row for row in answer(claims, Finder(Scores({}), config, axioms, [shares]))}
     assert (rows["auc"].verdict, rows["auc"].seeds, rows["auc"].measure) == (SUPPORTED, 3, "AUC")
     # 0.80, 0.81 and 0.82 against 95 % of 0.90, 0.91 and 0.92.
     assert rows["nearly"].difference == pytest.approx(0.81 - 0.95 * 0.91)
@@ -493,7 +493,7 @@ def test_a_claim_on_predictors_says_what_their_sides_differ_in(config) -> None:
     config = config.model_copy(update={"predictors": predictors})
 
     def only(*measured: PredictorScores) -> Answer:
-        (row,) = answer(claims_of(auc=sides), Measured(Scores({}), AxiomResults(measured)), config)
+        (row,) = answer(claims_of(auc=sides), Finder(Scores({}), config, AxiomResults(measured)))
         return row
 
     row = only(scores("first", (1, 2, 3), 900), scores("second", (2, 3), 800))
@@ -515,7 +515,7 @@ def test_a_claim_on_agreement_says_what_its_models_differ_in(config) -> None:
         side: {"model": row.model, "axiom": "PROX-1"}
         for side, row in zip(("better", "worse"), rows[:2], strict=True)
     }
-    (row,) = answer(claims_of(follows=sides), Measured(Scores({}), axioms), load_config(ROOT / "config.yaml"))
+    (row,) = answer(claims_of(follows=sides), Finder(Scores({}), load_config(ROOT / "config.yaml"), axioms))
     assert row.differs == (
         "groups read per task: 800 (Wikiformer), 3,200 (PROP); "
         "options of pre-training: batch_groups, mlm_head_steps, optimiser.weight_decay, optimiser.clip, "

@@ -24,7 +24,7 @@ from irpretrain.evaluation.ledger import COLUMNS, Facts
 from irpretrain.evaluation.planned_facts import planned_facts, weighting_facts
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.report.claim_answers import answer, claims_tables, write_answers
-from irpretrain.report.claim_tests import Measured
+from irpretrain.report.claim_tests import Finder
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.table_engine import FACT_LABELS, OPTION_LABELS, differences_text, facts_of
@@ -166,7 +166,7 @@ def test_a_claim_says_what_its_sides_differ_in(
     default: Config, trainings: list[Path], tmp_path: Path
 ) -> None:
     claims = read_claims("wikiformer")
-    rows = {row.claim: row for row in answer(claims, Measured(scores_of(tmp_path, trainings)), default)}
+    rows = {row.claim: row for row in answer(claims, Finder(scores_of(tmp_path, trainings), default))}
     groups = "groups read per task: 800 (Wikiformer), 3,200 (PROP)"
     difference = f"{groups}; word pieces read: 900,000 (Wikiformer), 380,000 (PROP)"
     difference += "; options of pre-training: batch_groups, mlm_head_steps, "

@@ -138,6 +138,9 @@ class AxiomResults:
         )
 
 
+NO_AXIOMS = AxiomResults()
+
+
 def _read(kind: type[Measured], path: str | Path) -> Measured:
     with refusing(path, DAMAGED, MAKE_AGAIN):
         content = json.loads(Path(path).read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ from irpretrain.config.papers import Published
 from irpretrain.contracts import CLAIMS
 from irpretrain.errors import MAKE_AGAIN, InputError
 from irpretrain.evaluation.claims import Claims, has_claims, read_claims
-from irpretrain.evaluation.significance import holm
+from irpretrain.evaluation.significance import holm_where_known
 from irpretrain.evaluation.verdicts import (
     MEANINGS,
     NOT_RUN,
@@ -27,7 +27,7 @@ from irpretrain.evaluation.verdicts import (
 )
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, p_text
-from irpretrain.report.claim_tests import Finder, Measured
+from irpretrain.report.claim_tests import Finder
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName
 
@@ -63,19 +63,16 @@ class Answer:
 
 def answer_claims(paper: str, config: Config, files: ResultFiles, output: str | Path) -> dict[str, Any]:
     """Write what a run says of each claim of a paper, which may have none; return the number of claims by verdict."""
-    rows = answer(read_claims(paper), Measured.read(files), config) if has_claims(paper) else []
+    rows = answer(read_claims(paper), Finder.read(files, config)) if has_claims(paper) else []
     write_answers(rows, output)
     return {"claims": count_answers([output])}
 
 
-def answer(claims: Claims, measured: Measured, config: Config) -> list[Answer]:
+def answer(claims: Claims, finder: Finder) -> list[Answer]:
     """Return a row for each claim of a paper, in the file's order; p-values are corrected over those that have one."""
-    finder = Finder(measured, config)
     answers = [_answer(claims, name, finder) for name in claims.claims]
-    tested = [position for position, row in enumerate(answers) if not math.isnan(row.p)]
-    for position, p in zip(tested, holm([answers[position].p for position in tested]), strict=True):
-        answers[position] = replace(answers[position], p_holm=p)
-    return answers
+    corrected = holm_where_known(row.p for row in answers)
+    return [replace(row, p_holm=p) for row, p in zip(answers, corrected, strict=True)]
 
 
 def _answer(claims: Claims, name: str, finder: Finder) -> Answer:

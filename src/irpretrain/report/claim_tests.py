@@ -5,7 +5,7 @@ several such places it is the one with the most seeds, then with the most querie
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple, Self
 
@@ -19,7 +19,7 @@ from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.planned_facts import weighting_facts
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.evaluation.verdicts import EffectEstimate, paired, unpaired
-from irpretrain.report.axiom_results import AxiomResults, PredictorScores
+from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, PredictorScores
 from irpretrain.report.figures import WeightingShares, read_distribution
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Pair, Results, RunName, Scores
@@ -29,27 +29,6 @@ from irpretrain.report.table_engine import differences_text, facts_of
 COMPARED_OF_PREDICTORS = {"label", "setting", "axioms", "seeds"}
 # Seeds of a run without training, such as a first stage's.
 UNTRAINED = (0,)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a run measured, for a paper.
-
-    Attributes:
-        scores: of all runs, of those at several depths, and of tasks beside retrieval.
-        shares: each collection's shares of weights on the heaviest terms.
-    """
-
-    scores: Scores
-    axioms: AxiomResults = field(default_factory=AxiomResults)
-    shares: Sequence[Sequence[WeightingShares]] = ()
-
-    @classmethod
-    def read(cls, files: ResultFiles) -> Self:
-        """Read the files of a paper."""
-        per_query = [*files.per_query, *files.depths, *files.answers]
-        shares = [read_distribution(path) for path in files.distributions]
-        return cls(Scores.read(per_query, files.trainings), files.read_axioms(), shares)
 
 
 @dataclass(frozen=True)
@@ -88,11 +67,22 @@ class _Named(NamedTuple):
 
 
 class Finder:
-    """Finds what tests a claim."""
+    """Finds what tests a claim.
 
-    def __init__(self, measured: Measured, config: Config) -> None:
-        self._measured, self._config = measured, config
-        names = measured.scores.names()
+    Args:
+        scores: of all runs, of those at several depths, and of tasks beside retrieval.
+        shares: each collection's shares of weights on the heaviest terms.
+    """
+
+    def __init__(
+        self,
+        scores: Scores,
+        config: Config,
+        axioms: AxiomResults = NO_AXIOMS,
+        shares: Sequence[Sequence[WeightingShares]] = (),
+    ) -> None:
+        self._scores, self._config, self._axioms, self._shares = scores, config, axioms, shares
+        names = scores.names()
         reranked = {(n.dataset, n.candidates.partition("@")[0]) for n in names if n.regime != FIRST_STAGE}
         order = {dataset: position for position, dataset in enumerate(config.datasets)}
         datasets = sorted(
@@ -106,6 +96,12 @@ class Finder:
         ]
         self._stages = {(n.dataset, n.candidates): n for n in names if n.regime == FIRST_STAGE}
 
+    @classmethod
+    def read(cls, files: ResultFiles, config: Config) -> Self:
+        """Read the files of a paper."""
+        scores = Scores.read([*files.per_query, *files.depths, *files.answers], files.trainings)
+        return cls(scores, config, files.read_axioms(), list(map(read_distribution, files.distributions)))
+
     def differing(self, made: ClaimComparison) -> str:
         """Return what the sides of a comparison differ in beyond the experiment; empty for nothing."""
         if made.predictors:
@@ -115,7 +111,7 @@ class Finder:
 
     def facts(self, made: ClaimComparison) -> list[Facts]:
         """Return the facts of all sides, better and worse in turn; none where the sides are predictors."""
-        runs = [facts_of(self._config, self._measured.scores, run) for run in made.runs]
+        runs = [facts_of(self._config, self._scores, run) for run in made.runs]
         return runs + [
             Facts(
                 "", "", row.weighting, "", scored=row.counted, **weighting_facts(self._config, row.weighting)
@@ -162,7 +158,7 @@ class Finder:
     def _compare_at(self, claim: Claim, chosen: Sequence[_Named], pair: Pair) -> ClaimComparison | None:
         measure = claim.measure or self._first_measure(pair[0])
         runs = [run for named in chosen if (run := self._run(named, pair))]
-        results = [of_run for run in runs if (of_run := self._measured.scores.get(run, measure))]
+        results = [of_run for run in runs if (of_run := self._scores.get(run, measure))]
         if len(results) < len(chosen) or (seeds := _common_seeds(results)) is None:
             return None
         values = [_values_of(of_run, seeds) for of_run in results]
@@ -209,14 +205,14 @@ class Finder:
     def _first_measure(self, dataset: str) -> str:
         if dataset in self._config.datasets:
             return self._config.datasets[dataset].measures[0]
-        computed = self._measured.scores.measures(dataset)
+        computed = self._scores.measures(dataset)
         return "F1" if "F1" in computed else computed[0]
 
     # Everything else
 
     def _compare_predictors(self, claim: Claim, measure: str) -> ClaimComparison | None:
         """Compare AUCs or gains over the seeds of both sides, each of which draws its own test documents."""
-        by_name = {scores.name: scores for scores in self._measured.axioms.predictors}
+        by_name = {scores.name: scores for scores in self._axioms.predictors}
         first, second = (_first(by_name, side.predictor) for side in claim.sides)
         if not first or not second:
             return None
@@ -244,7 +240,7 @@ class Finder:
         """Compare two re-rankers' shares of the pairs on which they decide as one axiom does."""
         better, worse = claim.sides
         axiom = better.axiom or ""
-        for diagnosis in self._measured.axioms.diagnoses:
+        for diagnosis in self._axioms.diagnoses:
             for first, second in product(better.model, worse.model):
                 lead, level = diagnosis.lead(first, second, axiom), diagnosis.get(second, axiom)
                 if lead is None or level is None or not level.pairs:
@@ -263,7 +259,7 @@ class Finder:
 
     def _compare_weightings(self, claim: Claim) -> ClaimComparison | None:
         """Compare how much of a passage's weight is on its heaviest term."""
-        for weightings in self._measured.shares:
+        for weightings in self._shares:
             rows = {row.weighting: row for row in weightings if row.shares[0] is not None}
             better, worse = (_first(rows, side.weighting) for side in claim.sides)
             if better and worse:

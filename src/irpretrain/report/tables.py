@@ -21,7 +21,7 @@ from irpretrain.config.papers import Published, load_published
 from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.foundation.atomic import write_csv, write_text
-from irpretrain.report.axiom_results import AxiomResults, rank_interval_table, settings_table
+from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, rank_interval_table, settings_table
 from irpretrain.report.cells import AnyCell, Cell, Column, Compared, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.first_screen import result_sentences
@@ -125,7 +125,7 @@ def _training_queries(regime: str) -> float:
 # All tables: built, and written as Markdown, CSV and LaTeX.
 
 
-NO_SCORES, NO_AXIOMS = Scores({}), AxiomResults()
+NO_SCORES = Scores({})
 
 
 def build_tables(paper: Published | None, config: Config, files: ResultFiles) -> list[Table]:
