@@ -13,7 +13,7 @@ from irpretrain.config.papers import read_paper
 from irpretrain.evaluation.ledger import Facts
 from irpretrain.report.cells import Table
 from irpretrain.report.paper_table import PaperTable
-from irpretrain.report.table_engine import LONGEST_LINE, compared_runs, facts_of, ledger_of
+from irpretrain.report.table_engine import LONGEST_LINE, compared_runs, facts_of
 from irpretrain.report.tables import HeadlineTable
 from like_with_like import unlike
 from overlay_commands import OVERLAYS, ROOT
@@ -25,14 +25,12 @@ ON_THE_TESTED_CORPUS = ("prop-further", "prop-msmarco", "prop-mlm-msmarco", "are
 
 def plans(config: Config) -> Iterator[Table]:
     """The tables that compare runs, as if every experiment had been run."""
-    yield HeadlineTable(config, made_scores(config)).describe("headline")
+    yield HeadlineTable(config, made_scores(config)).build("headline")
     for paper in config.report.papers:
         narrowed, published = config.of_papers([paper]), read_paper(paper)
         for name in published.table_names():
             if name in published.tables:
-                yield PaperTable(
-                    published, published.tables[name], narrowed, made_scores(narrowed)
-                ).describe()
+                yield PaperTable(published, published.tables[name], narrowed, made_scores(narrowed)).build()
 
 
 def columns(config: Config) -> Iterator[tuple[str, list[Facts]]]:
@@ -57,6 +55,7 @@ def test_no_comparison_differs_in_queries_lists_depth_or_withheld_articles(path:
 
 def test_no_line_is_longer_than_a_reader_wants() -> None:
     config = load(ROOT / "configs/paper.yaml")
-    lines = [line for plan in plans(config) for line in ledger_of(plan, config, made_scores(config))[1]]
+    notes = (plan.notes[0] for plan in plans(config))
+    lines = [note for note in notes if note.startswith("Rows differ in ")]
     assert max(map(len, lines)) <= len("Rows differ in .") + LONGEST_LINE
     assert "groups read per task: 100 to 21,120,000" in lines[0]

@@ -1,8 +1,7 @@
 """What a table is made of: rows × columns × the source of a value; no formatting.
 
-A table has panels (for example the paper's data sets, and ours). `Panel.of` describes a panel of any table: its rows,
-its columns, and a function that names the source of each cell: a run, another cell that it compares, or a value that
-is there already. `table_engine.fill` puts the values in.
+A table has panels (for example the paper's data sets, and ours). `Panel.of` makes a panel of any table: its rows,
+its columns, and a function that makes each cell, of a run with `table_engine.CellValues`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from irpretrain.config.papers import Published
 from irpretrain.config.printed import PublishedPlace, PublishedValue
 from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.significance import Outcomes
-from irpretrain.report.scores import Baseline, Comparison, RunName, TableTest
+from irpretrain.report.scores import Baseline, Comparison, RunName
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class Cell:
     Attributes:
         run: what fills the cell; None where nothing does.
         reason: why nothing fills it.
-        ours: our value; of a run it is None until the table is filled.
+        ours: our value.
         counted: what the mean is over.
         source: the file that our value stands in, where the run does not name it.
         published: the paper's number.
@@ -131,15 +130,6 @@ class TextCell:
         return self.text if self.order is None else self.order
 
 
-@dataclass(frozen=True, kw_only=True)
-class Compared(TextCell):
-    """How another cell compares with one baseline: difference and p, or wins, ties and losses."""
-
-    cell: Cell
-    mark: str
-    as_outcomes: bool = False
-
-
 AnyCell = Cell | TextCell
 
 
@@ -153,14 +143,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its label (the paper's, or ours), what fills it here, its cells. An optional one is left out where no cell
-    of it has a value."""
+    """A row: its label (the paper's, or ours), what fills it here, its cells."""
 
     key: str
     label: str
     filled_by: str = ""
     cells: tuple[AnyCell, ...] = ()
-    is_optional: bool = False
 
     @property
     def short_label(self) -> str:
@@ -217,7 +205,6 @@ class Table:
 
     Attributes:
         source: of the published numbers.
-        testing: how differences are tested; None where the table is not a paper's or compares no runs.
         ledger: of its runs; None of a table without runs.
         summary: what came out in words, of the headline table.
     """
@@ -228,7 +215,6 @@ class Table:
     notes: tuple[str, ...] = ()
     source: str = ""
     paper: str = ""
-    testing: TableTest | None = None
     ledger: tuple[Facts, ...] | None = None
     summary: tuple[str, ...] = ()
 
@@ -240,7 +226,6 @@ class Table:
         panels: list[Panel],
         notes: list[str],
         config: Config,
-        testing: TableTest | None = None,
     ) -> Table:
         """Return a paper's table, called after its number, or after what it shows where it has none; the remarks of the
         paper's file and of the configuration follow its notes."""
@@ -251,7 +236,6 @@ class Table:
             (*notes, *printed.remarks, *config.report.notes),
             f"{published.citation} {published.location(printed.page, printed.section)}.",
             published.name,
-            testing,
         )
 
     @property

@@ -21,6 +21,7 @@ from irpretrain.report.cells import Cell, Column, Panel, Row, Table
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.remarks import measures_text, number_of_queries, test_text
 from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Scores, TableTest, ordered_measures
+from irpretrain.report.table_engine import CellValues, with_ledger
 from irpretrain.workflow.plan.paths import TASK_PREDICTIONS
 
 # The table of question answering: models fine-tuned for tasks beside retrieval (PHP, table 4).
@@ -44,11 +45,10 @@ class AnswerTable(PaperTable):
         super().__init__(published, answers, config, scores)
         self.answers = answers
 
-    def describe(self) -> Table:
+    def build(self) -> Table:
         tested = dict.fromkeys(name.dataset for name in self.scores.names())
         here = [(task, NO_CANDIDATES) for task in tested if task not in self.answers.tasks]
-        panels = [self._paper_panel(), *map(self._panel_here, here)]
-        return Table.of_paper(self.published, self.table, panels, self._notes(here), self.config)
+        return self._made([self._paper_panel(), *map(self._panel_here, here)], self._notes(here))
 
     def _group(self, column: PublishedColumn) -> str:
         return self.answers.tasks[column.dataset]
@@ -148,8 +148,9 @@ class DepthTable:
         self.published, self.printed, self.config, self.scores = published, printed, config, scores
         self.datasets = list(dict.fromkeys(name.dataset for name in scores.names()))
         self.theirs = list(printed.indexes.values())
+        self.values = CellValues(config, scores, TableTest())
 
-    def describe(self) -> Table:
+    def build(self) -> Table:
         panels = [self._panel(THEIRS, self.printed.dataset, self.theirs, self._their_series())]
         for dataset in self.datasets:
             title, indexes = (
@@ -157,7 +158,8 @@ class DepthTable:
                 self._indexes(dataset),
             )
             panels.append(self._panel(title, dataset, indexes, self._series(dataset, indexes)))
-        return Table.of_paper(self.published, self.printed, panels, self._notes(), self.config)
+        table = Table.of_paper(self.published, self.printed, panels, self._notes(), self.config)
+        return with_ledger(table, self.config, self.scores)
 
     # What is in columns and rows
 
@@ -216,7 +218,7 @@ class DepthTable:
             first, run = (shown.run(dataset, indexes[i].first_stage, depth) for i in (0, number))
             measure = shown.measure or f"R@{depth}"
             reason = self._reason(shown, run, measure)
-            return Cell(
+            cell = Cell(
                 str(depth),
                 run.dataset,
                 run.candidates,
@@ -227,6 +229,7 @@ class DepthTable:
                 (Baseline(MARK, indexes[0].label, first),) if number else (),
                 published=printed[depth].values(shown.key)[number] if is_theirs else None,
             )
+            return self.values.fill(cell)
 
         columns = {
             (shown, number): Column(shown.heading, index.label)

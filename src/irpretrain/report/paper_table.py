@@ -4,6 +4,7 @@ There are two kinds of panels: the paper's data sets (each cell with the printed
 configuration runs that data set), and the data sets of this configuration."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from irpretrain.config import Config
@@ -22,13 +23,13 @@ from irpretrain.report.cells import (
     AnyCell,
     Cell,
     Column,
-    Compared,
     Panel,
     Row,
     Table,
 )
 from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Scores, TableTest, ordered_measures
+from irpretrain.report.table_engine import CellValues, compared_outcomes, with_ledger
 
 # Where a configuration leaves a paper's recipe of fine-tuning, whatever `finetuning.recipe` is called.
 
@@ -99,19 +100,18 @@ class PaperTable:
     def __init__(self, published: Published, table: PublishedTable, config: Config, scores: Scores) -> None:
         self.published, self.table, self.config, self.scores = published, table, config, scores
         self._known_runs, self._pairs = set(scores.names()), scores.pairs()
+        self.values = CellValues(config, scores, TableTest.of(table))
 
-    def describe(self) -> Table:
+    def build(self) -> Table:
         # A data set that the paper reports in other tables has its panel there.
         elsewhere = self.published.datasets.keys() - {column.dataset for column in self.table.columns}
         here = [pair for pair in self._pairs if pair[0] not in elsewhere and self._measures(pair[0])]
-        return Table.of_paper(
-            self.published,
-            self.table,
-            [self._paper_panel(), *map(self._panel_here, here)],
-            self._notes(here),
-            self.config,
-            TableTest.of(self.table),
-        )
+        panels = [self._paper_panel(), *map(self._panel_here, here)]
+        return self._made([panel for panel in panels if panel.rows] or panels[:1], self._notes(here))
+
+    def _made(self, panels: list[Panel], notes: list[str]) -> Table:
+        table = Table.of_paper(self.published, self.table, panels, notes, self.config)
+        return with_ledger(table, self.config, self.scores)
 
     def _notes(self, here: list[Pair]) -> list[str]:
         columns = self.table.columns
@@ -127,7 +127,9 @@ class PaperTable:
             _Column((c.dataset, c.candidates), c.measure, c.regime): self._group(c)
             for c in self.table.columns
         }
-        return self._panel("Data sets of the paper", self.table.rows, columns, is_of_paper=True)
+        panel = self._panel("Data sets of the paper", self.table.rows, columns)
+        printed = {row.key for row in self.table.rows if row.values}
+        return replace(panel, rows=tuple(row for row in panel.rows if row.key in printed or row.is_filled()))
 
     def _panel_here(self, pair: Pair) -> Panel:
         regimes = self._regimes(*pair)
@@ -149,27 +151,21 @@ class PaperTable:
         title: str,
         rows: Iterable[PublishedRow],
         groups: Mapping[_Column, str],
-        is_of_paper: bool = False,
     ) -> Panel:
         columns = {}
         for column, group in groups.items():
             columns[column] = Column(group, column.measure)
             if self.table.counts_outcomes(column.measure):
                 columns[column._replace(is_tally=True)] = Column(group, f"{column.measure} W/T/L")
-        headings = {
-            row.key: Row(
-                row.key, self._label(row), self._filled_by(row), is_optional=is_of_paper and not row.values
-            )
-            for row in rows
-        }
+        headings = {row.key: Row(row.key, self._label(row), self._filled_by(row)) for row in rows}
         return Panel.of(title, headings, columns, self._source)
 
     def _source(self, key: str, column: _Column) -> AnyCell:
         row = self.table.row(key)
-        cell = self._cell(row, column.pair, column.measure, row.regime_in(column.regime))
+        cell = self.values.fill(self._cell(row, column.pair, column.measure, row.regime_in(column.regime)))
         if self.table.outcomes is None or not column.is_tally:
             return cell
-        return Compared(cell=cell, mark=self.table.outcomes.mark, as_outcomes=True)
+        return compared_outcomes(cell, self.table.outcomes.mark)
 
     def _group(self, column: PublishedColumn) -> str:
         parts = [self.published.datasets[column.dataset].label]

@@ -1,4 +1,4 @@
-"""Descriptions of tables → tables with values, intervals, comparisons with p-values, and the ledger of the runs."""
+"""Values of cells, with intervals and comparisons with p-values; and the ledger of a table's runs."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ from irpretrain.evaluation.ledger import (
 from irpretrain.evaluation.planned_facts import planned_facts
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.report.cells import (
-    AnyCell,
     Cell,
-    Compared,
     Ours,
     Table,
     TextCell,
@@ -130,8 +128,8 @@ def facts_of(config: Config, scores: Scores, run: RunName) -> Facts:
     return replace(facts, seeds=results.seeds, **read)
 
 
-def ledger_of(table: Table, config: Config, scores: Scores) -> tuple[tuple[Facts, ...], list[str]]:
-    """Return the facts of every run of a table, and the line on what differs beyond the experiment."""
+def with_ledger(table: Table, config: Config, scores: Scores) -> Table:
+    """Return a table with the facts of its runs, and, as its first note, what differs beyond the experiment."""
     known = set(scores.names())
     columns = [
         [facts_of(config, scores, run) for run in runs if run in known] for runs in compared_runs(table)
@@ -139,9 +137,9 @@ def ledger_of(table: Table, config: Config, scores: Scores) -> tuple[tuple[Facts
     # Rows are called by their ranking models.
     named = [[replace(row, ranker="") for row in rows] for rows in columns]
     line = _shortened(_differences(config, named), f"; {table.name}.ledger.csv has the rest")
-    return tuple(dict.fromkeys(row for rows in columns for row in rows)), [
-        f"Rows differ in {line}."
-    ] if line else []
+    notes = [f"Rows differ in {line}."] if line else []
+    ledger = tuple(dict.fromkeys(row for rows in columns for row in rows))
+    return replace(table, notes=(*notes, *table.notes), ledger=ledger)
 
 
 def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
@@ -263,49 +261,37 @@ def _names(names: Iterable[str]) -> str:
 DIGITS = 12
 
 
-def fill(table: Table, config: Config, scores: Scores | None = None) -> Table:
-    """Return a described table with its values, its ledger, and a note on what its rows differ in.
-
-    Args:
-        scores: None for a table that holds all its values already, and so has no ledger.
-    """
-    values = _Values(table, config, scores or Scores({}))
-    panels = []
-    for panel in table.panels:
-        rows = (replace(row, cells=tuple(map(values.fill, row.cells))) for row in panel.rows)
-        displayed = tuple(row for row in rows if row.is_filled() or not row.is_optional)
-        panels.append(replace(panel, rows=displayed))
-    retained = [panel for panel in panels if panel.rows]
-    ledger, notes = (None, []) if scores is None else ledger_of(table, config, scores)
-    return replace(table, panels=tuple(retained or panels[:1]), notes=(*notes, *table.notes), ledger=ledger)
+def compared(cell: Cell, mark: str) -> TextCell:
+    """Return how a cell compares with the baseline of a mark: difference and p."""
+    if (comparison := _comparison(cell, mark)) is None:
+        return TextCell(order="")
+    difference = comparison.difference
+    return TextCell(difference_text(difference), p_text(comparison.p), order=f"{difference:z.6f}")
 
 
-class _Values:
-    def __init__(self, table: Table, config: Config, scores: Scores) -> None:
-        self.config, self.scores, self.testing = config, scores, table.testing or TableTest()
-        self._known: dict[Cell, Ours | None] = {}
+def compared_outcomes(cell: Cell, mark: str) -> TextCell:
+    """Return wins, ties and losses of a cell against the baseline of a mark, beside the printed ones."""
+    comparison = _comparison(cell, mark)
+    outcomes = comparison.outcomes if comparison else None
+    order = "" if outcomes is None else str(outcomes.wins - outcomes.losses)
+    return TextCell(outcomes_text(outcomes), printed=cell.printed_outcomes, order=order)
 
-    def fill(self, cell: AnyCell) -> AnyCell:
-        if isinstance(cell, Compared):
-            return self._compared(cell)
-        return replace(cell, ours=self._ours(cell)) if isinstance(cell, Cell) else cell
 
-    def _compared(self, compared: Compared) -> TextCell:
-        ours = self._ours(compared.cell)
-        made = (c for c in (ours.comparisons if ours else ()) if c.mark == compared.mark)
-        comparison = next(made, None)
-        if compared.as_outcomes:
-            outcomes = comparison.outcomes if comparison else None
-            order = "" if outcomes is None else str(outcomes.wins - outcomes.losses)
-            return TextCell(outcomes_text(outcomes), printed=compared.cell.printed_outcomes, order=order)
-        if comparison is None:
-            return TextCell(order="")
-        difference = comparison.difference
-        return TextCell(difference_text(difference), p_text(comparison.p), order=f"{difference:z.6f}")
+def _comparison(cell: Cell, mark: str) -> Comparison | None:
+    return next((c for c in (cell.ours.comparisons if cell.ours else ()) if c.mark == mark), None)
 
-    def _ours(self, cell: Cell) -> Ours | None:
+
+class CellValues:
+    """Puts values of runs into the cells of a table, whose test is `testing`."""
+
+    def __init__(self, config: Config, scores: Scores, testing: TableTest) -> None:
+        self.config, self.scores, self.testing = config, scores, testing
+        self._known: dict[Cell, Cell] = {}
+
+    def fill(self, cell: Cell) -> Cell:
+        """Return a cell with the value of its run, where there is one."""
         if cell not in self._known:
-            self._known[cell] = cell.ours or self._of_run(cell)
+            self._known[cell] = replace(cell, ours=self._of_run(cell))
         return self._known[cell]
 
     def _of_run(self, cell: Cell) -> Ours | None:

@@ -22,15 +22,24 @@ from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.foundation.atomic import write_csv, write_text
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, rank_interval_table, settings_table
-from irpretrain.report.cells import AnyCell, Cell, Column, Compared, Panel, Row, Table
+from irpretrain.report.cells import AnyCell, Cell, Column, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.first_screen import result_sentences
 from irpretrain.report.other_tables import AnswerTable, DepthTable
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.remarks import headline_notes
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Scores, joined, ordered_measures
-from irpretrain.report.table_engine import fill, write_ledger
+from irpretrain.report.scores import (
+    FIRST_STAGE,
+    Baseline,
+    Pair,
+    RunName,
+    Scores,
+    TableTest,
+    joined,
+    ordered_measures,
+)
+from irpretrain.report.table_engine import CellValues, compared, with_ledger, write_ledger
 from irpretrain.report.table_files import latex, markdown, write_cells
 
 # The headline table: first stages, the control and all models, in every measure of our own data sets.
@@ -41,7 +50,7 @@ CONTROL_MARK, BM25_MARK = "†", "*"
 
 def build_headline(config: Config, scores: Scores, name: str = "headline") -> Table:
     """Return the table of all runs: first stages, control, all models."""
-    table = fill(HeadlineTable(config, scores).describe(name), config, scores)
+    table = HeadlineTable(config, scores).build(name)
     return replace(table, summary=result_sentences(table, config, scores))
 
 
@@ -50,13 +59,14 @@ class HeadlineTable:
 
     def __init__(self, config: Config, scores: Scores) -> None:
         self.config, self.scores, self.stages = config, scores, first_stage_labels(config)
+        self.values = CellValues(config, scores, TableTest())
 
-    def describe(self, name: str) -> Table:
+    def build(self, name: str) -> Table:
         pairs = self.scores.pairs()
         panels, notes = tuple(map(self._panel, pairs)), headline_notes(self.config, self.scores, pairs)
         runs_on = dict.fromkeys(dataset_label(self.config, dataset) for dataset, _ in pairs)
         title = f"Runs on {'; '.join(runs_on)}" if pairs else "No runs, or runs at several depths alone"
-        return Table(name, title, panels, tuple(notes))
+        return with_ledger(Table(name, title, panels, tuple(notes)), self.config, self.scores)
 
     def _models(self, pair: Pair, measure: str) -> list[str]:
         runs = {name: [run] for name in self.stages if (run := self.scores.first_stage(pair[0], name))}
@@ -101,8 +111,9 @@ class HeadlineTable:
             missing = self.scores.get(run, measure) is None
             reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if missing else ""
             baselines = self._baselines(pair, regime, control)
-            cell = Cell(model, *pair, measure, regime, None if missing else run, reason, baselines)
-            return Compared(cell=cell, mark=mark) if mark else cell
+            described = Cell(model, *pair, measure, regime, None if missing else run, reason, baselines)
+            cell = self.values.fill(described)
+            return compared(cell, mark) if mark else cell
 
         rows = {model: Row(model, model_label(self.config, model)) for model in models}
         return Panel.of(dataset_label(self.config, *pair), rows, columns, source)
@@ -153,15 +164,15 @@ def build_table(
 ) -> Table:
     """Return one of `paper.table_names()`: the printed values, ours and significance marks."""
     if name in paper.tables:
-        return fill(PaperTable(paper, paper.tables[name], config, scores).describe(), config, scores)
+        return PaperTable(paper, paper.tables[name], config, scores).build()
     if paper.depths and name == paper.depths.key:
-        return fill(DepthTable(paper, paper.depths, config, depths).describe(), config, depths)
+        return DepthTable(paper, paper.depths, config, depths).build()
     if paper.answers and name == paper.answers.key:
-        return fill(AnswerTable(paper, paper.answers, config, answers).describe(), config, answers)
+        return AnswerTable(paper, paper.answers, config, answers).build()
     assert paper.axioms is not None
     if name == paper.axioms.predictors.key:
-        return fill(settings_table(paper, paper.axioms, config, axioms.predictors), config)
-    return fill(rank_interval_table(paper, paper.axioms, config, axioms), config)
+        return settings_table(paper, paper.axioms, config, axioms.predictors)
+    return rank_interval_table(paper, paper.axioms, config, axioms)
 
 
 def make_tables(
