@@ -1,19 +1,20 @@
 """What a run says of each claim of a paper, as rows of `results/claims.csv`."""
 
-import csv
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
+
+from pydantic.dataclasses import dataclass
 
 from irpretrain.config import Config
 from irpretrain.config.labels import configured_label, dataset_label, regime_label
 from irpretrain.config.papers import Published
 from irpretrain.contracts import CLAIMS
-from irpretrain.errors import MAKE_AGAIN, InputError
+from irpretrain.errors import MAKE_AGAIN, refusing
 from irpretrain.evaluation.claims import Claims, has_claims, read_claims
 from irpretrain.evaluation.significance import holm_where_known
 from irpretrain.evaluation.verdicts import (
@@ -25,13 +26,12 @@ from irpretrain.evaluation.verdicts import (
     decide,
     power,
 )
-from irpretrain.foundation.atomic import write_csv
+from irpretrain.foundation.atomic import read_csv, write_csv
+from irpretrain.report.axiom_results import Number
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, p_text
 from irpretrain.report.claim_tests import Finder
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName
-
-NO_NUMBER = math.nan
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class Answer:
     measure: str = ""
     queries: int = 0
     seeds: int = 0
-    difference: float = NO_NUMBER
-    low: float = NO_NUMBER
-    high: float = NO_NUMBER
-    p: float = NO_NUMBER
-    p_holm: float = NO_NUMBER
-    effect: float = NO_NUMBER
-    power: float = NO_NUMBER
+    difference: Number = math.nan
+    low: Number = math.nan
+    high: Number = math.nan
+    p: Number = math.nan
+    p_holm: Number = math.nan
+    effect: Number = math.nan
+    power: Number = math.nan
     verdict: str = NOT_RUN
     reason: str = ""
     differs: str = ""
@@ -119,19 +119,10 @@ def count_answers(paths: Iterable[str | Path]) -> dict[str, int]:
 
 def read_answers(paths: Iterable[str | Path]) -> Iterator[Answer]:
     """Yield the rows of `results/claims/<paper>.csv`; raise InputError for a file that is no such table."""
-    kinds = get_type_hints(Answer)
     for path in paths:
-        with open(path, encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            if reader.fieldnames != [column.name for column in CLAIMS.columns]:
-                raise InputError(path, "this is no table of claims", remedy=MAKE_AGAIN)
-            for row in reader:
-                yield Answer(
-                    **{
-                        key: kinds[key](text or "nan" if kinds[key] is float else text)
-                        for key, text in row.items()
-                    }
-                )
+        with refusing(path, "this is no table of claims", MAKE_AGAIN):
+            answers = [Answer(**row) for row in read_csv(path)]  # type: ignore[arg-type]
+        yield from answers
 
 
 def _text(value: object) -> str:

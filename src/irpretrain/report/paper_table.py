@@ -3,11 +3,12 @@
 There are two kinds of panels: the paper's data sets (each cell with the printed value, and ours where this
 configuration runs that data set), and the data sets of this configuration."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from irpretrain.config import Config
+from irpretrain.config.base import leaves
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.labels import (
     dataset_label,
@@ -72,17 +73,10 @@ def differences(config: Config, paper: str, model: str, regime: str) -> list[str
         return in_lengths
     tuning = config.finetuning if described is None or described.neural else config.finetuning_of(name)
     theirs = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=WITHOUT_EFFECT)
-    keys = _differing("finetuning.", tuning.model_dump(exclude=WITHOUT_EFFECT), theirs)
+    ours = dict(leaves(tuning.model_dump(exclude=WITHOUT_EFFECT)))
+    keys = [f"finetuning.{key}" for key, value in leaves(theirs) if ours[key] != value]
     few = regime.startswith("few-shot")
     return [key for key in keys if few or not key.startswith(f"finetuning.{FEW_SHOT}")] + in_lengths
-
-
-def _differing(prefix: str, ours: dict[str, Any], theirs: dict[str, Any]) -> Iterator[str]:
-    for key, value in theirs.items():
-        if isinstance(value, dict):
-            yield from _differing(f"{prefix}{key}.", ours[key], value)
-        elif ours[key] != value:
-            yield prefix + key
 
 
 class _Column(NamedTuple):
