@@ -29,7 +29,7 @@ def test_the_interval_covers_the_value_and_resamples_documents():
     labels = rng.random(600) < 0.5
     scores = labels + rng.normal(size=600)
     single = area_with_interval(scores, labels, np.arange(600), 400, np.random.default_rng(1))
-    assert single.low < single.value < single.high
+    assert single.low < single.mean < single.high
     # Ten of these cases, 60 copies of each in one document: few independent cases, so a wide interval.
     few = np.tile(np.arange(10), 60)
     copied = area_with_interval(scores[few], labels[few], few, 400, np.random.default_rng(1))

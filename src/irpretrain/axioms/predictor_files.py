@@ -25,7 +25,7 @@ from irpretrain.axioms.predictor import (
 from irpretrain.axioms.predictor_pairs import SETTING_IV_RANK, QueryPairs
 from irpretrain.axioms.preferences import DEFINITIONS, vector_numbers
 from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
-from irpretrain.evaluation.significance import Auc
+from irpretrain.evaluation.significance import Interval
 from irpretrain.foundation.atomic import atomic_directory
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Outcome:
     seed: int
     trees: xgboost.Booster  # the best fold's model
     table: np.ndarray  # float64 [3⁹], its probabilities, symmetric
-    auc: Auc  # on the test part
+    auc: Interval  # on the test part
     plain_auc: float  # the same of the trees' own answers
     fold_aucs: list[float]  # of each fold's model on that fold
     # test_pairs, test_documents: size of the test part.
@@ -115,7 +115,7 @@ def _scores(outcomes: Sequence[Outcome], read: Mapping[str, Any], options: Predi
         "axioms": [axiom for axiom in AXIOMS if axiom in options.axioms],
         "model": options.model,
         **_seed_scores(first, options),
-        "auc_mean": _number(float(np.mean([outcome.auc.value for outcome in outcomes]))),
+        "auc_mean": _number(float(np.mean([outcome.auc.mean for outcome in outcomes]))),
         "importance_mean_gain": importance(first.trees, options.axioms, "gain"),
         "auc_without_symmetry": _number(first.plain_auc),
         "auc_of_axiom": {axiom: _number(value) for axiom, value in first.single.items()},
@@ -131,7 +131,7 @@ def _scores(outcomes: Sequence[Outcome], read: Mapping[str, Any], options: Predi
 def _seed_scores(outcome: Outcome, options: PredictorConfig) -> dict[str, Any]:
     return {
         "seed": outcome.seed,
-        "auc": _number(outcome.auc.value),
+        "auc": _number(outcome.auc.mean),
         "auc_low": _number(outcome.auc.low),
         "auc_high": _number(outcome.auc.high),
         "auc_of_folds": [_number(value) for value in outcome.fold_aucs],

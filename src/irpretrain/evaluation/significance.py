@@ -34,7 +34,7 @@ class Significance(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """A mean and the bounds of its confidence interval; the bounds are NaN where nothing supports one."""
+    """A mean, or an AUC, and the bounds of its confidence interval; the bounds are NaN where nothing supports one."""
 
     mean: float
     low: float
@@ -271,14 +271,6 @@ def _blocks(draws: int, width: int) -> list[int]:
 # Area under the ROC curve of pairwise preferences, and its interval by resampling documents.
 
 
-class Auc(NamedTuple):
-    """An AUC with its bootstrap interval; NaN for one class alone."""
-
-    value: float
-    low: float
-    high: float
-
-
 def area(scores: ArrayLike, labels: ArrayLike) -> float:
     """Return the AUC: P(score of a positive > score of a negative) + ½ P(equal), over all pairs."""
     levels, positive = _levels(scores, labels)
@@ -287,8 +279,8 @@ def area(scores: ArrayLike, labels: ArrayLike) -> float:
 
 def area_with_interval(
     scores: ArrayLike, labels: ArrayLike, documents: ArrayLike, resamples: int, rng: np.random.Generator
-) -> Auc:
-    """Return the AUC with a percentile bootstrap interval of 95 %."""
+) -> Interval:
+    """Return the AUC with a percentile bootstrap interval of 95 %; NaN for one class alone."""
     levels, positive = _levels(scores, labels)
     _, position = np.unique(np.asarray(documents), return_inverse=True)
     count = int(position.max()) + 1 if len(position) else 0
@@ -301,9 +293,9 @@ def area_with_interval(
         areas[number] = _area(levels, positive, drawn[position].astype(np.float64))
     areas = areas[~np.isnan(areas)]
     if not len(areas):
-        return Auc(value, float("nan"), float("nan"))
+        return Interval(value, float("nan"), float("nan"))
     low, high = np.quantile(areas, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Auc(value, float(low), float(high))
+    return Interval(value, float(low), float(high))
 
 
 def _levels(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

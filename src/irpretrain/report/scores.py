@@ -186,35 +186,18 @@ def joined(per_query: Sequence[str | Path]) -> pa.Table:
 
 
 def _read(per_query: Sequence[str | Path]) -> Iterator[tuple[tuple[RunName, str], Results]]:
-    columns = ("seed", "query_id", "article", "value")
-    lists = [(column, "list") for column in columns]
-    runs = joined(per_query).group_by(list(_KEYS), use_threads=False).aggregate(lists)
-    for position in range(runs.num_rows):
-        *name, measure = (runs.column(key)[position].as_py() for key in _KEYS)
-        values = [runs.column(f"{column}_list")[position].values for column in columns]
-        yield (RunName(*name), measure), _results(per_query, RunName(*name), *values)
-
-
-def _results(
-    paths: Sequence[str | Path],
-    name: RunName,
-    seeds: pa.Array,
-    queries: pa.Array,
-    articles: pa.Array,
-    values: pa.Array,
-) -> Results:
-    by_seed = {seed: np.flatnonzero(seeds.to_numpy() == seed) for seed in np.unique(seeds).tolist()}
-    covered = [queries.take(pa.array(rows)).to_pylist() for rows in by_seed.values()]
-    if any(other != covered[0] for other in covered) or len(set(covered[0])) != len(covered[0]):
-        raise IntegrityError(
-            ", ".join(str(path) for path in paths),
-            f"the seeds of {name} do not cover the same queries once each",
-            remedy="Delete the runs of this model and run the workflow again.",
-        )
-    matrix = np.stack([values.to_numpy()[rows] for rows in by_seed.values()])
-    named = articles.slice(0, len(covered[0])).to_pylist()  # the same for every seed
-    of_queries = tuple(article or query for article, query in zip(named, covered[0], strict=True))
-    return Results(tuple(by_seed), tuple(covered[0]), matrix, of_queries)
+    for (*name, measure), rows in joined(per_query).to_pandas().groupby(list(_KEYS)):
+        seeds, queries = rows["seed"].unique().tolist(), rows["query_id"].unique().tolist()
+        if len(rows) != len(seeds) * len(queries) or rows.duplicated(["seed", "query_id"]).any():
+            raise IntegrityError(
+                ", ".join(map(str, per_query)),
+                f"the seeds of {RunName(*name)} do not cover the same queries once each",
+                remedy="Delete the runs of this model and run the workflow again.",
+            )
+        # Rows are sorted by seed, then by query; articles are the same for every seed.
+        values = rows["value"].to_numpy().reshape(len(seeds), len(queries))
+        articles = tuple(article or query for article, query in zip(rows["article"], queries, strict=False))
+        yield (RunName(*name), measure), Results(tuple(seeds), tuple(queries), values, articles)
 
 
 def ordered_measures(config: Config, scores: Scores, dataset: str) -> list[str]:
