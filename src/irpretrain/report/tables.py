@@ -1,12 +1,13 @@
 """All tables of a run: the headline, the papers' and their claims, built and written; and what joins the experiments
 and papers of one run."""
 
-import csv
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import pandas
 
 from irpretrain.config import Config
 from irpretrain.config.labels import (
@@ -20,7 +21,7 @@ from irpretrain.config.labels import (
 from irpretrain.config.papers import Published, load_published
 from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
-from irpretrain.foundation.atomic import write_csv, write_text
+from irpretrain.foundation.atomic import write_text
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, rank_interval_table, settings_table
 from irpretrain.report.cells import AnyCell, Cell, Column, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims, claims_tables
@@ -222,10 +223,10 @@ def write_overview(
         tables: where `headline.md`, `.csv` and `.tex` go.
     """
     write_table(build_headline(config, files.read()), tables)
-    columns, means = _read(files.scores) if files.scores else (list(COLUMNS), [])
+    means = _joined(files.scores, COLUMNS)
     # The sort is stable: measures and folds of a run keep the order in which they were evaluated.
-    means.sort(key=lambda row: _run(dict(zip(columns, row, strict=True))))
-    write_csv(all_scores, columns, means)
+    means = means.sort_values(list(KEYS), key=_as_sorted, kind="stable")
+    write_text(all_scores, means.to_csv(index=False, lineterminator="\n"))
     table = joined(files.per_query)
     PER_QUERY.write(all_per_query, table)
     claims = join_claims(files.claims, all_claims)
@@ -234,20 +235,15 @@ def write_overview(
 
 def join_claims(claims: Sequence[str | Path], all_claims: str | Path) -> int:
     """Join the claims of papers, in this order; return how many there are."""
-    heading, answers = _read(claims)
-    write_csv(all_claims, heading, answers)
+    answers = _joined(claims, ())
+    write_text(all_claims, answers.to_csv(index=False, lineterminator="\n"))
     return len(answers)
 
 
-def _run(row: dict[str, str]) -> list[str | int]:
-    return [int(row[key]) if key == "seed" else row[key] for key in KEYS]
+def _as_sorted(column: pandas.Series) -> pandas.Series:
+    return column.astype(int) if column.name == "seed" else column
 
 
-def _read(paths: Sequence[str | Path]) -> tuple[list[str], list[tuple[str, ...]]]:
-    heading: list[str] = []
-    distinct: dict[tuple[str, ...], None] = {}
-    for path in paths:
-        with open(path, encoding="utf-8", newline="") as file:
-            heading, *rows = csv.reader(file)
-        distinct |= dict.fromkeys(map(tuple, rows))
-    return heading, list(distinct)
+def _joined(paths: Sequence[str | Path], columns: Sequence[str]) -> pandas.DataFrame:
+    tables = [pandas.read_csv(path, dtype=str, keep_default_na=False) for path in paths]
+    return pandas.concat([pandas.DataFrame(columns=list(columns), dtype=str), *tables]).drop_duplicates()
