@@ -23,9 +23,9 @@ from irpretrain.corpora.files import given_lines, split_columns
 from irpretrain.corpora.formats.letor import read_folds as read_letor_folds
 from irpretrain.corpora.records import Malformed
 from irpretrain.corpora.shared_queries import compared_text
-from irpretrain.errors import MAKE_AGAIN, ConfigError, InputError, count_of, refusing_damage
+from irpretrain.errors import MAKE_AGAIN, ConfigError, InputError, refusing_damage
 from irpretrain.foundation.atomic import write_text
-from irpretrain.foundation.progress import notice, print_line
+from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.randomness import stream_key
 from irpretrain.text.texts import read_queries
 
@@ -97,9 +97,6 @@ def make_folds(
         where = dataset.folds if isinstance(dataset.folds, str) else f"folds of {dataset.label}"
         folds = _select(identifiers, fold_by_query, where)
         unknown = len(fold_by_query.keys() - folds.fold_of.keys())
-        if unknown > len(fold_by_query) / 100:
-            reported = f"{unknown:,} of {len(fold_by_query):,} queries of {where} are none of the data set's"
-            notice(dataset.label, reported)
         parted = _warn_of_split(folds, texts, dataset.label)
     _check_shots(folds, shots, dataset.label)
     content = {"folds": folds.number, "queries": folds.fold_of}
@@ -194,13 +191,12 @@ def _select(queries: Sequence[str], fold_by_query: dict[str, int], path: str | P
 
 def given_folds(dataset: DatasetConfig) -> dict[str, int]:
     """Return query → fold of a data set whose folds are given, numbered without gaps; see `make_folds`."""
-    if isinstance(dataset.folds, int):
-        raise ValueError("the folds are to be made")
     if isinstance(dataset.folds, list):
         path = f"folds of {dataset.label}"
         folds = _from_lists(dataset.folds, path)
     else:
-        path, folds = dataset.folds, read_given_folds(dataset.folds)
+        path = str(dataset.folds)
+        folds = read_given_folds(path)
     numbers = set(folds.values())
     if max(numbers, default=0) > len(numbers):
         missing = next(number for number in range(1, len(numbers) + 1) if number not in numbers)
@@ -289,12 +285,7 @@ def count_folds(dataset: DatasetConfig) -> int:
 def roles(folds: Folds, test_fold: int, *, validates: bool = True) -> Roles:
     """Return the queries that train, validate and test when `test_fold` is tested; with `WHOLE`, none of these
     queries is tested. Without `validates` no query validates, and the fold that would trains.
-
-    Raises:
-        ValueError: there is no such fold.
     """
-    if not WHOLE <= test_fold <= folds.number:
-        raise ValueError(f"there is no fold {test_fold}; folds are 1 to {folds.number}, {WHOLE} is for none")
     validation_fold = test_fold % folds.number + 1
     held_out = (test_fold, validation_fold) if validates else (test_fold,)
     train = [query for query, fold in folds.fold_of.items() if fold not in held_out]
@@ -305,25 +296,14 @@ def roles(folds: Folds, test_fold: int, *, validates: bool = True) -> Roles:
 def training_queries(
     train: Sequence[str], regime: str, seed: int, order: Literal["drawn", "first"] = "drawn"
 ) -> list[str]:
-    """Return the queries that a regime trains on: all for full, n for few-shot-<n>, none for zero-shot.
+    """Return the queries that a regime trains on: all for full, n for few-shot-<n>.
 
     These n are the first, or drawn at random: then a query's place depends on the seed and its identifier alone. Either
-    way more shots contain fewer.
-
-    Raises:
-        ConfigError: there are fewer than n, or there is no such regime.
+    way more shots contain fewer. `make_folds` has seen to it that there are n.
     """
     if regime == "full":
         return list(train)
-    if regime == "zero-shot":
-        return []
-    number = regime.removeprefix("few-shot-")
-    if number == regime or not number.isdecimal():
-        raise ConfigError(f"{regime!r} is not a regime; allowed are zero-shot, full and few-shot-<n>")
-    if int(number) > len(train):
-        queries = count_of(len(train), "query")
-        raise ConfigError(f"{regime}: the training folds have only {queries}; ask for fewer shots")
+    number = int(regime.removeprefix("few-shot-"))
     if order == "first":
-        return list(train[: int(number)])
-    drawn = sorted(train, key=lambda query: (stream_key(seed, "few-shot", query), query))
-    return drawn[: int(number)]
+        return list(train[:number])
+    return sorted(train, key=lambda query: (stream_key(seed, "few-shot", query), query))[:number]
