@@ -92,7 +92,7 @@ def binned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 def step_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
     """Draw test performance over pre-training steps, from snapshots, zero-shot (PROP, figure 1b)."""
-    view = ScoreFigure.of(published, name, config, scores)
+    view = ScoreFigure(published, published.figures[name], config, scores)
     labels = {
         model: f"{strategy} ({model})" for strategy, models in view.figure.models.items() for model in models
     }
@@ -137,17 +137,14 @@ FEW_SHOT = re.compile(r"few-shot-([0-9]+)")
 def few_shot_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
     """Draw models over the number of training queries, zero-shot as zero; levels: first stages, and models fine-tuned
     on all queries."""
-    view = ScoreFigure.of(published, name, config, scores)
+    view = ScoreFigure(published, published.figures[name], config, scores)
     curves, panels = view.models("curves"), []
     for pair in scores.pairs():
-        runs = {model: _few_shot(scores, pair, model) for model in curves}
-        if not any(runs.values()):
-            continue
         lines = {
-            short_label(config, model): _from_zero(view, RunName(*pair, model, "zero-shot"), points)
-            for model, points in runs.items()
-            if points
+            short_label(config, model): points for model in curves if (points := _few_shot(view, pair, model))
         }
+        if not lines:
+            continue
         levels = {
             label if run.regime == FIRST_STAGE else f"{label}, fine-tuned on all queries": run
             for label, run in view.levels(pair, "full", view.models("levels")).items()
@@ -160,13 +157,12 @@ def few_shot_curves(published: Published, name: str, config: Config, scores: Sco
     return view.draw(panels, absent, "Zero queries: zero-shot.", expected=expected)
 
 
-def _few_shot(scores: Scores, pair: Pair, model: str) -> dict[int, RunName]:
-    runs = [n for n in scores.names() if (n.dataset, n.candidates, n.model) == (*pair, model)]
-    return dict(sorted((int(match[1]), n) for n in runs if (match := FEW_SHOT.fullmatch(n.regime))))
-
-
-def _from_zero(view: ScoreFigure, zero_shot: RunName, runs: dict[int, RunName]) -> dict[int, RunName]:
-    return {0: zero_shot, **runs} if view.was_run(zero_shot) else runs
+def _few_shot(view: ScoreFigure, pair: Pair, model: str) -> dict[int, RunName]:
+    """Number of training queries → run; with the zero-shot run, where there is one, if there are others."""
+    runs = [n for n in view.scores.names() if (n.dataset, n.candidates, n.model) == (*pair, model)]
+    few = dict(sorted((int(match[1]), n) for n in runs if (match := FEW_SHOT.fullmatch(n.regime))))
+    zero_shot = RunName(*pair, model, "zero-shot")
+    return {0: zero_shot, **few} if few and view.was_run(zero_shot) else few
 
 
 # Series of models that differ in one number (Wikiformer, figure 4; PHP, figure 5). They are found by name:
@@ -186,7 +182,7 @@ FEWEST = 2
 
 
 def series_figure(published: Published, name: str, config: Config, scores: Scores) -> Any:
-    view = ScoreFigure.of(published, name, config, scores)
+    view = ScoreFigure(published, published.figures[name], config, scores)
     figure, series, panels = view.figure, view.models("series"), []
     # What the models are but for their number: the label of the one that is called like the series.
     label = next((config.models[model].label for model in series if model in config.models), series[0])
@@ -248,7 +244,7 @@ SUFFIXES = {"with MLM": "", "without MLM": "-without-mlm"}
 
 def with_and_without(published: Published, name: str, config: Config, scores: Scores) -> Any:
     """Draw the scores of some models with and without masked language modelling, and of others as level lines."""
-    view = ScoreFigure.of(published, name, config, scores)
+    view = ScoreFigure(published, published.figures[name], config, scores)
     models, panels = view.models("curves"), []
     # Names of models that the configuration lacks are broken, so that neighbours keep apart.
     labels = {

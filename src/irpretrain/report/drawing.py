@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 from xml.sax.saxutils import unescape
 
 from irpretrain.config import Config
@@ -22,7 +22,7 @@ from irpretrain.config.usage import stage_over, with_starts
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.foundation.atomic import atomic_file
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
-from irpretrain.report.scores import Pair, Results, RunName, Scores, identifier, interval
+from irpretrain.report.scores import Pair, RunName, Scores, identifier, interval
 
 # Okabe and Ito's palette, told apart under every common colour-vision deficiency.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -171,10 +171,6 @@ class ScoreFigure:
     config: Config
     scores: Scores
 
-    @classmethod
-    def of(cls, published: Published, name: str, config: Config, scores: Scores) -> Self:
-        return cls(published, published.figures[name], config, scores)
-
     def models(self, kind: str) -> list[str]:
         return self.figure.models.get(kind, [])
 
@@ -238,7 +234,7 @@ class ScoreFigure:
                 (
                     x if panel.is_to_scale else ticks.index(x) + aside,
                     results.mean,
-                    *self._interval(run, results),
+                    *interval(results, self.config.seed, identifier(run, measure)),
                 )
                 for x, run in points.items()
                 if (results := self.scores.get(run, measure)) is not None
@@ -264,10 +260,6 @@ class ScoreFigure:
         parts = (dataset_label(self.config, *panel.pair), panel.detail, queries)
         axis.set_title(", ".join(part for part in parts if part), fontsize=10)
         legend_below(axis)
-
-    def _interval(self, run: RunName, results: Results) -> tuple[float, float]:
-        name = identifier(run, self.measure(run.dataset))
-        return interval(results, self.config.seed, name)
 
     def levels(self, pair: Pair, regime: str, models: Iterable[str]) -> dict[str, RunName]:
         """Return label → run of level lines, of those that were run.
