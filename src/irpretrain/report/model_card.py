@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import yaml
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from irpretrain.errors import InputError
 from irpretrain.foundation.atomic import atomic_directory, read_csv
@@ -39,33 +40,8 @@ class Source(NamedTuple):
 
 
 CARD = "README.md"
-LICENCE = (
-    "The code that made it is Apache-2.0. The weights were made from the encoder and the data above, under the "
-    "licences named there; whoever passes them on must see to these."
-)
 # Regime of the scores that these very weights reached.
 ZERO_SHOT = "zero-shot"
-FINE_TUNED = "Scores of regimes other than zero-shot are those of fine-tuned copies; the weights here are those before."
-# Transformers' own truncation cuts the document alone: it fails on a query that is longer than the sequence.
-USE = """\
-```python
-import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-tokenizer = AutoTokenizer.from_pretrained(".")
-model = AutoModelForSequenceClassification.from_pretrained(".")
-backend = tokenizer.backend_tokenizer
-backend.no_truncation()
-backend.no_padding()
-backend.encode_special_tokens = True  # names of special tokens in a text are text, as in training
-query, document = backend.encode_batch(["a query", "a document"], add_special_tokens=False)
-query.truncate({query_length})  # word pieces, as in training; the document has the rest of {length}
-document.truncate({length} - backend.num_special_tokens_to_add(is_pair=True) - len(query))
-pair = backend.post_process(query, document)
-inputs = {{"input_ids": pair.ids, "token_type_ids": pair.type_ids, "attention_mask": pair.attention_mask}}
-score = model(**{{name: torch.tensor([inputs[name]]) for name in tokenizer.model_input_names}}).logits[0, 0]
-```
-A larger score is more relevant."""
 
 
 class CardFacts(NamedTuple):
@@ -166,35 +142,32 @@ def write_card(
         scores: rows of `read_scores_of`.
         probed: table of the model's accuracy on held-out groups, after its last step; empty for none.
     """
-    training, provenances = facts.stages[-1]["training"], list(map(_provenance, records))
-    if len(records) > 1:
-        titles = (f"### {stage['model']}" for stage in facts.stages)
-        provenances = [f"{title}\n\n{text}" for title, text in zip(titles, provenances, strict=True)]
-    sections = {
-        "Use": USE.format(length=training["max_length"], query_length=training["query_length"]),
-        "Scores": _scores(scores),
-        "Held-out groups": probed,
-        "Objective": _stage_block(facts.stages, "tasks"),
-        "Data": pipe_table(["corpus", "licence"], [corpus[:2] for corpus in facts.corpora]),
-        "Encoder": "\n\n".join(
-            filter(None, [pipe_table(["encoder", "licence"], [facts.encoder[:2]]), facts.encoder_caveat])
-        ),
-        "Licence": LICENCE,
-        "Training": _stage_block(facts.stages, "training"),
-        "Provenance": "\n\n".join(provenances),
-        "Papers": "\n".join(f"- {paper}" for paper in facts.papers),
-    }
-    what = f"A cross-encoder for re-ranking. Made with IR-Pretrain: `{facts.key}`, seed {facts.seed}."
-    body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items() if text)
-    return f"---\n{_front(facts, scores).rstrip()}\n---\n\n# {facts.label}\n\n{what}\n\n{body}\n"
+    names = ("dataset", "candidates", "regime", "measure", "value", "queries")
+    loader = PackageLoader("irpretrain.report", package_path="")
+    cards = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    card = cards.get_template("model_card.md.j2").render(
+        front=_front(facts, scores).rstrip(),
+        facts=facts,
+        training=facts.stages[-1]["training"],
+        tasks=_yaml_of(facts.stages, "tasks"),
+        trainings=_yaml_of(facts.stages, "training"),
+        zero_shot=ZERO_SHOT,
+        scores=scores,
+        score_table=pipe_table(names, [[row[name] for name in names] for row in scores]),
+        probed=probed,
+        corpora=pipe_table(["corpus", "licence"], [corpus[:2] for corpus in facts.corpora]),
+        encoder=pipe_table(["encoder", "licence"], [facts.encoder[:2]]),
+        records=list(zip(facts.stages, records, strict=True)),
+        facts_of=_facts_of,
+    )
+    return f"{card.rstrip()}\n"
 
 
-def _stage_block(stages: Sequence[Mapping[str, Any]], name: str) -> str:
+def _yaml_of(stages: Sequence[Mapping[str, Any]], name: str) -> str:
     content = {"stages": [{"model": stage["model"], name: stage[name]} for stage in stages]}
     if len(stages) == 1:
         content = {name: stages[0][name]}
-    plain = json.loads(json.dumps(content))
-    return f"```yaml\n{yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)}```"
+    return yaml.safe_dump(json.loads(json.dumps(content)), sort_keys=False, allow_unicode=True)
 
 
 def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
@@ -228,25 +201,13 @@ def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
     return fields.to_yaml()
 
 
-def _scores(rows: Sequence[Mapping[str, str]]) -> str:
-    if not rows:
-        return ""
-    names = ("dataset", "candidates", "regime", "measure", "value", "queries")
-    table = pipe_table(names, [[row[name] for name in names] for row in rows])
-    return f"{table}\n\n{FINE_TUNED}" if any(row["regime"] != ZERO_SHOT for row in rows) else table
-
-
-def _provenance(record: Mapping[str, Any]) -> str:
-    versions = ", ".join(
-        f"{name} {version}" for name, version in record.get("versions", {}).items() if version
-    )
+def _facts_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    versions = record.get("versions", {}).items()
     facts = {
         "commit": record.get("commit"),
         "options": record.get("parameters_hash"),
-        "versions": versions,
+        "versions": ", ".join(f"{name} {version}" for name, version in versions if version),
         "hardware": ", ".join(str(value) for value in record.get("hardware", {}).values()),
         "counts": json.dumps(record.get("counts", {}), sort_keys=True),
     }
-    lines = [f"- {name}: {value}" for name, value in facts.items() if value]
-    inputs = [f"- `{path}`: sha256 {digest}" for path, digest in sorted(record.get("inputs", {}).items())]
-    return "\n".join([*lines, "", "Made from:", "", *inputs])
+    return [(name, value) for name, value in facts.items() if value]
