@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import yaml
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from irpretrain.errors import InputError
 from irpretrain.foundation.atomic import atomic_directory, read_csv
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.models.encoder_files import CEDR_FILE
+from irpretrain.report.pages import templates
 from irpretrain.report.run_views import probe_markdown
 from irpretrain.report.table_files import pipe_table
 from irpretrain.training.selection import NOT_CONTENT
@@ -143,22 +143,24 @@ def write_card(
         probed: table of the model's accuracy on held-out groups, after its last step; empty for none.
     """
     names = ("dataset", "candidates", "regime", "measure", "value", "queries")
-    loader = PackageLoader("irpretrain.report", package_path="")
-    cards = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    card = cards.get_template("model_card.md.j2").render(
-        front=_front(facts, scores).rstrip(),
-        facts=facts,
-        training=facts.stages[-1]["training"],
-        tasks=_yaml_of(facts.stages, "tasks"),
-        trainings=_yaml_of(facts.stages, "training"),
-        zero_shot=ZERO_SHOT,
-        scores=scores,
-        score_table=pipe_table(names, [[row[name] for name in names] for row in scores]),
-        probed=probed,
-        corpora=pipe_table(["corpus", "licence"], [corpus[:2] for corpus in facts.corpora]),
-        encoder=pipe_table(["encoder", "licence"], [facts.encoder[:2]]),
-        records=list(zip(facts.stages, records, strict=True)),
-        facts_of=_facts_of,
+    card = (
+        templates()
+        .get_template("model_card.md.j2")
+        .render(
+            front=_front(facts, scores).rstrip(),
+            facts=facts,
+            training=facts.stages[-1]["training"],
+            tasks=_yaml_of(facts.stages, "tasks"),
+            trainings=_yaml_of(facts.stages, "training"),
+            zero_shot=ZERO_SHOT,
+            scores=scores,
+            score_table=pipe_table(names, [[row[name] for name in names] for row in scores]),
+            probed=probed,
+            corpora=pipe_table(["corpus", "licence"], [corpus[:2] for corpus in facts.corpora]),
+            encoder=pipe_table(["encoder", "licence"], [facts.encoder[:2]]),
+            records=list(zip(facts.stages, records, strict=True)),
+            facts_of=_facts_of,
+        )
     )
     return f"{card.rstrip()}\n"
 

@@ -10,18 +10,24 @@ from markupsafe import Markup
 
 from irpretrain.foundation.atomic import write_text
 
+LOADER = PackageLoader("irpretrain.report", package_path="")
+
+
+def templates(**options: Any) -> Environment:
+    """Return the templates; an unknown value in one is an error."""
+    return Environment(
+        loader=LOADER, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **options
+    )
+
 
 def write_page(template: str, output: str | Path, **values: Any) -> int:
     """Fill a template and write the page; return its size in bytes.
 
     Every value is escaped, and an unknown one is an error; `asset` puts a style or a script into a page.
     """
-    loader = PackageLoader("irpretrain.report", package_path="")
-    pages = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    pages = templates(autoescape=True)
     pages.globals["number"] = number_text
-    pages.globals["asset"] = lambda name: Markup(loader.get_source(pages, name)[0])
+    pages.globals["asset"] = lambda name: Markup(LOADER.get_source(pages, name)[0])
     page = pages.get_template(template).render(**values)
     write_text(output, page)
     return len(page.encode())

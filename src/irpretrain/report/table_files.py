@@ -20,6 +20,7 @@ from irpretrain.report.cells import (
     plain_text,
     value_text,
 )
+from irpretrain.report.pages import templates
 
 # A table as Markdown (GitHub's pipe tables).
 
@@ -146,9 +147,6 @@ LATEX_SPECIAL = {
     "↓": r"$^{\downarrow}$", "↑": r"$^{\uparrow}$",
     "¹": r"$^{1}$", "²": r"$^{2}$", "³": r"$^{3}$", "*": r"$^{*}$", "†": r"$^{\dagger}$", "‡": r"$^{\ddagger}$",
 }  # fmt: skip
-# Scales a tabular down to the line's width where it is wider, and never up.
-SHRINK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
-NEEDED = r"\usepackage[utf8]{inputenc}, \usepackage[T1]{fontenc}, \usepackage{booktabs,graphicx,textcomp}"
 
 
 def latex_escape(text: str) -> str:
@@ -171,49 +169,18 @@ def _plain(character: str) -> str:
 
 def latex(table: Table) -> str:
     """Return a table as LaTeX: a float for each panel, then what stands under the table."""
+    files = templates(
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        keep_trailing_newline=True,
+    )
+    files.filters["tex"] = latex_escape
     label = f"tab:{table.name.replace('_', '-')}"
-    caption = latex_escape(table.heading)
-    lines = [f"% Needs {NEEDED}"]
-    for number, panel in enumerate(table.panels):
-        again = [r"\addtocounter{table}{-1}", rf"\caption{{{caption} (continued)}}"]
-        lines += [r"\begin{table*}", r"\centering\small"]
-        lines += again if number else [rf"\caption{{{caption}}}", rf"\label{{{label}}}"]
-        lines.append(rf"\par\medskip\textit{{{latex_escape(panel.title)}}}\par\smallskip")
-        lines += [*_tabular(table, panel), r"\end{table*}"]
-    # Outside the float: what of a float lies below the page's end is lost.
-    lines.append(rf"{{\footnotesize\sloppy\noindent\textbf{{Notes to Table~\ref{{{label}}}.}}")
-    lines += [rf"\par ({letter}) {latex_escape(note)}" for note, letter in table.letters.items()]
-    lines += [rf"\par {latex_escape(note)}" for note in table.notes]
-    lines.append(r"\par}")
-    return "\n".join(lines) + "\n"
-
-
-def _tabular(table: Table, panel: Panel) -> list[str]:
-    groups, rules, start = [""], [], 2
-    for group, span in panel.groups():
-        groups.append(rf"\multicolumn{{{span}}}{{c}}{{{latex_escape(group)}}}")
-        rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
-        start += span
-    headings = [panel.rows_are, *(column.label for column in panel.columns)]
-    return [
-        SHRINK,
-        rf"\begin{{tabular}}{{l{'r' * len(panel.columns)}}}",
-        r"\toprule",
-        _latex_line(groups),
-        "".join(rules),
-        _latex_line(map(latex_escape, headings)),
-        r"\midrule",
-        *(
-            _latex_line([latex_escape(row.label), *(_latex_cell(table, cell) for cell in row.cells)])
-            for row in panel.rows
-        ),
-        r"\bottomrule",
-        r"\end{tabular}}",
-    ]
-
-
-def _latex_line(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + r" \\"
+    return files.get_template("table.tex.j2").render(table=table, label=label, cell_tex=_latex_cell)
 
 
 def _latex_cell(table: Table, cell: AnyCell) -> str:
