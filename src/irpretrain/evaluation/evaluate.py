@@ -190,8 +190,12 @@ def _read(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None) -> 
         if unknown:
             name = description["dataset"]
             raise InputError(path, f"query {unknown[0]!r} has no judgement in data set {name}")
-        if folds and len(parts) > 1:
-            _check_fold(path, part, folds, fold)
+        # A model must have been tested on its own test fold: on any other it was trained or chosen.
+        folds_of_part = {query: folds.fold_of[query] for query in part} if folds and len(parts) > 1 else {}
+        for query, other in folds_of_part.items():
+            if other != fold:
+                reason = f"query {query!r} is in fold {other}, but this is the run of test fold {fold}"
+                raise InputError(path, reason)
     return as_scored(merge(parts, paths), description.get("depth"), description.get("ranked"))
 
 
@@ -231,16 +235,6 @@ def _note_own_documents(description: Mapping[str, Any], run: Run) -> None:
             f"{own:,} of {len(run):,} queries find the document of their own identifier first. If the queries "
             f"are these documents, set datasets.{dataset}.queries_are_documents: true.",
         )
-
-
-def _check_fold(path: str, part: Run, folds: Folds, fold: int) -> None:
-    """A model must have been tested on its own test fold: on any other it was trained or chosen."""
-    for query in part:
-        if folds.fold_of[query] != fold:
-            reason = (
-                f"query {query!r} is in fold {folds.fold_of[query]}, but this is the run of test fold {fold}"
-            )
-            raise InputError(path, reason)
 
 
 def _means(

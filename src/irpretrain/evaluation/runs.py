@@ -46,22 +46,6 @@ class ListSizes(NamedTuple):
         return cls(len(lengths), max(lengths, default=0), sum(lengths))
 
 
-class RankColumn(NamedTuple):
-    """A document's rank in a ranking, from 1, how many documents that has, and the document's score."""
-
-    rank: int
-    of: int
-    score: float
-
-
-def rank_in(ranking: Ranking, document: str) -> RankColumn | None:
-    """Return where a document stands in a ranking; None where it does not."""
-    for number, (name, score) in enumerate(ranking, 1):
-        if name == document:
-            return RankColumn(number, len(ranking), score)
-    return None
-
-
 def rank(scores: Iterable[tuple[str, float]]) -> Ranking:
     """Return (document, score) pairs in canonical order."""
     return sorted(scores, key=lambda pair: (-pair[1], pair[0]))

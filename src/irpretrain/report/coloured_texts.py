@@ -15,7 +15,7 @@ from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_VECTORS
 from irpretrain.errors import ConfigError, IntegrityError
-from irpretrain.evaluation.runs import Qrels, RankColumn, Run, rank_in, read_qrels, read_run, relevant
+from irpretrain.evaluation.runs import Qrels, Run, read_qrels, read_run, relevant
 from irpretrain.foundation.progress import progress
 from irpretrain.report.pages import write_page
 from irpretrain.retrieval.analysis import Analyser
@@ -188,7 +188,7 @@ def write_attributions(
                 )
             )
     maps = [
-        _attribution_map(model["label"], attribution, rank_in(run.get(case.query, []), case.document))
+        _attribution_map(model["label"], attribution, case, run)
         for model, attribution, run in zip(models, attributions, runs, strict=True)
     ]
     write_page(
@@ -208,11 +208,13 @@ def write_attributions(
     }
 
 
-def _attribution_map(label: str, attribution: Attribution, position: RankColumn | None) -> ColourMap:
+def _attribution_map(label: str, attribution: Attribution, case: Case, run: Run) -> ColourMap:
     query, document = words_of(attribution.query), words_of(attribution.document)
     scale = max((abs(word.value) for word in (*query, *document)), default=0.0)
     unread = len(attribution.document.text) - sum(len(word.before) + len(word.text) for word in document)
-    rank = f", rank {position[0]} of {position[1]}" if position else ", not in the run"
+    ranked = [name for name, _ in run.get(case.query, [])]
+    is_ranked = case.document in ranked
+    rank = f", rank {ranked.index(case.document) + 1} of {len(ranked)}" if is_ranked else ", not in the run"
     detail = (
         f"Score {attribution.score:+z.4f}{rank}; score of the baseline {attribution.baseline:+z.4f}, sum of all values "
         f"{signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute values."

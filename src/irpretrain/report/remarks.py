@@ -186,8 +186,7 @@ def _training_queries(config: Config, scores: Scores, dataset: str) -> str:
 
 def number_of_queries(scores: Scores, dataset: str) -> int:
     """Return the number of queries of a data set in the results; 0 where it was not run."""
-    runs = [name for name in scores.names() if name.dataset == dataset]
-    measured = (scores.get(name, measure) for name in runs for measure in scores.measures(dataset))
+    measured = (scores.any_measure(name) for name in scores.names() if name.dataset == dataset)
     return next((len(results.queries) for results in measured if results is not None), 0)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +55,7 @@ class ResultFiles:
         return [str(path) for kind in kinds for path in getattr(self, kind)]
 
     def read(self) -> Scores:
-        """Return the scores of all runs, read once."""
-        return self._scores
-
-    @cached_property
-    def _scores(self) -> Scores:
+        """Return the scores of all runs."""
         return Scores.read(self.per_query, self.trainings)
 
     def read_axioms(self) -> AxiomResults:

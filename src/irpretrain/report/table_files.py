@@ -90,7 +90,7 @@ CELL_COLUMNS = (
 )  # fmt: skip
 
 
-def write_cells(table: Table, path: str | Path) -> int:
+def write_cells(table: Table, path: str | Path) -> None:
     """Write one line for each cell; lists within a cell (seeds, baselines) are separated by semicolons, wins, ties and
     losses by slashes."""
     rows = [
@@ -101,7 +101,6 @@ def write_cells(table: Table, path: str | Path) -> int:
         if isinstance(cell, Cell)
     ]
     write_csv(path, CELL_COLUMNS, rows)
-    return len(rows)
 
 
 def _csv_cell(cell: Cell) -> tuple[object, ...]:
