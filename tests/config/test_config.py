@@ -693,7 +693,9 @@ def test_what_would_train_a_given_re_ranker_is_refused(given):
     }
     given["models"]["further"] = {"label": "further", "start": "theirs"}
     text = message(given)
-    assert "models.theirs: a model with cross_encoder is not trained here; remove start, collection" in text
+    assert (
+        "models.theirs: a model with cross_encoder is not pre-trained here; remove start, collection" in text
+    )
     assert "models.further.start: theirs is a re-ranker given by its path" in text
 
 

@@ -124,5 +124,5 @@ def test_faults_are_named(sections, fault):
 def test_a_model_that_is_not_pre_trained_here_cannot_be_taken():
     models = base_config()["models"]
     models["given"] = {"label": "given", "cross_encoder": "somewhere"}
-    with pytest.raises(ConfigError, match=r"downstream\.a\.models: given is given by its path"):
+    with pytest.raises(ConfigError, match=r"downstream\.a\.models: given is a re-ranker given by its path"):
         configuration(models=models, downstream={"a": {"tasks": ["mrqa-squad"], "models": ["given"]}})

@@ -49,11 +49,11 @@ def test_it_is_valid(given: dict[str, Any]) -> None:
         ),
         (
             {"models": {"knrm": {"collection": "pretraining", "tasks": [{"objective": "rop"}]}}},
-            ["models.knrm: a ranker without pre-training has no use for collection, tasks; remove them"],
+            ["models.knrm: a model with neural is not pre-trained here; remove collection, tasks"],
         ),
         (
             {"models": {"knrm": {"passages": {"words": 100}}}},
-            ["models.knrm: a ranker without pre-training has no use for passages"],
+            ["models.knrm: a model with neural is not pre-trained here; remove passages"],
         ),
         (
             {"models": {"prop": {"start": "knrm"}}},

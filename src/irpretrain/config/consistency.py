@@ -20,12 +20,17 @@ from irpretrain.config.model_consistency import (
 )
 from irpretrain.config.names import listed_twice, unknown_names
 from irpretrain.config.papers import papers_with_depths, show_term_weights
-from irpretrain.config.references import REFERENCES, WEIGHTS_OF_QUERIES, Name, names_under
+from irpretrain.config.references import (
+    NOT_PRETRAINED,
+    REFERENCES,
+    WEIGHTS_OF_QUERIES,
+    Name,
+    names_under,
+)
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.root import NAMED, Config
 from irpretrain.config.term_weights import TRAINED
 from irpretrain.config.usage import (
-    active_downstream,
     active_experiments,
     first_stage_names,
     hides_depths,
@@ -61,19 +66,6 @@ def predictor_faults(config: Config, name: str, predictor: PredictorConfig) -> I
             "queries of support collection have one, so the predictor would learn this difference alone; leave "
             "judged_terms out, or set pseudo_queries.support to document"
         )
-
-
-def downstream_faults(config: Config) -> Iterator[str]:
-    """Yield the faults between sections `downstream` and `models`."""
-    for name, section in active_downstream(config).items():
-        where = f"downstream.{name}"
-        for model in section.models:
-            described = config.models.get(model)
-            if described is not None and (
-                described.cross_encoder is not None or described.neural is not None
-            ):
-                kind = "given by its path" if described.cross_encoder is not None else "a ranker over words"
-                yield f"{where}.models: {model} is {kind}, and only models that are pre-trained here can be taken"
 
 
 # Faults of data sets whose judgements follow from answers: what would teach or choose by them.
@@ -153,7 +145,6 @@ def cross_faults(config: Config) -> Iterator[str]:
     yield from query_use_faults(config)
     yield from view_faults(config)
     yield from answer_faults(config)
-    yield from downstream_faults(config)
 
 
 def dataset_faults(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:
@@ -177,7 +168,7 @@ def reference_faults(config: Config, only: str | None = None) -> Iterator[str]:
     used = set(used_entries(config))
     if only is not None or show_term_weights(config.report.papers):
         used |= {("term_weight_pages", name) for name in config.term_weight_pages}
-    for section, key, target, if_used, _ in REFERENCES:
+    for section, key, target, if_used, _, refused in REFERENCES:
         given = getattr(config, section)
         entries: Mapping[str, Any] = {"": given} if isinstance(given, Section) else given
         for entry, described in entries.items() if only in (None, section) else ():
@@ -189,6 +180,9 @@ def reference_faults(config: Config, only: str | None = None) -> Iterator[str]:
                 yield from unknown_names(where, names, _names_of(config, target), target)
                 if key != "tasks.objective":  # a task may be learned twice, with other weights
                     yield from listed_twice(where, names)
+                for model, kind in ((name, kind) for name in names for kind in refused):
+                    if model in config.models and getattr(config.models[model], kind) is not None:
+                        yield f"{where}: {model} {NOT_PRETRAINED[kind]}; name another model"
 
 
 def _names_of(config: Config, target: str) -> list[str]:

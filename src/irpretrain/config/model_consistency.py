@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from irpretrain.config.base import changed_keys
 from irpretrain.config.depths import reranked, retrieved
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
 from irpretrain.config.usage import (
     REGIME,
-    active_diagnoses,
     first_stage_names,
     first_stages_of,
     largest_shots,
@@ -180,28 +179,6 @@ def _training_queries(queries: int, folds: int, held_out: int) -> int:
     return queries - held_out * size - min(larger, held_out)
 
 
-class NotPretrained(NamedTuple):
-    """Models that one key makes others than those that are pre-trained here."""
-
-    what: str
-    other_key: str  # beside that key and `label`
-    fault: str  # of keys that have no use
-
-
-NOT_PRETRAINED = {
-    "cross_encoder": NotPretrained(
-        "a re-ranker given by its path",
-        "passages",
-        "a model with cross_encoder is not trained here; remove {}",
-    ),
-    "neural": NotPretrained(
-        "a ranker without pre-training",
-        "finetuning",
-        "a ranker without pre-training has no use for {}; remove them",
-    ),
-}
-
-
 def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     """Yield the faults of what a model names, used or not."""
     where = f"models.{name}"
@@ -211,14 +188,10 @@ def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]
         config.finetuning_of(name)
     except ValueError as error:
         yield str(error)
-    for key, kind in NOT_PRETRAINED.items():
+    for key, other_key in (("cross_encoder", "passages"), ("neural", "finetuning")):
         if getattr(model, key) is not None:
-            if useless := changed_keys(model, ("label", key, kind.other_key)):
-                yield f"{where}: {kind.fault.format(', '.join(useless))}"
-            for other in (other for other, starting in config.models.items() if starting.start == name):
-                yield (
-                    f"models.{other}.start: {name} is {kind.what}, which no training starts from; name another model"
-                )
+            if useless := changed_keys(model, ("label", key, other_key)):
+                yield f"{where}: a model with {key} is not pre-trained here; remove {', '.join(useless)}"
             return
     if model.start != "encoder":
         if model.encoder is not None:
@@ -267,15 +240,7 @@ def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
 
 
 def view_faults(config: Config) -> Iterator[str]:
-    """Yield the models that pages of attributions and diagnoses cannot show."""
-    uses = [("attributions", name, page.models) for name, page in config.attributions.items()]
-    uses += [("diagnoses", name, diagnosis.models) for name, diagnosis in active_diagnoses(config).items()]
-    for section, name, models in uses:
-        for ranker in _neural_models(config, models):
-            yield (
-                f"{section}.{name}.models: {ranker} is a ranker without pre-training, which ranks at random until it "
-                "is fine-tuned; leave it out"
-            )
+    """Yield the models that pages of attributions cannot show, as their scores come from passages."""
     for name, page in config.attributions.items():
         for displayed in page.models:
             if displayed in config.models and config.reranking_of(displayed).passages is not None:

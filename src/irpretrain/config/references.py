@@ -21,7 +21,15 @@ class Reference(NamedTuple):
     if_used: bool = False
     # Whether whatever needs the entry needs what the key names; `config.usage` has the conditions of other keys.
     always: bool = True
+    # Keys that make a model another one than those that are pre-trained here, so that it cannot be named.
+    refused: tuple[str, ...] = ()
 
+
+# Why a model with such a key cannot be named.
+NOT_PRETRAINED = {
+    "cross_encoder": "is a re-ranker given by its path, which nothing here trains",
+    "neural": "is a ranker without pre-training, which ranks at random until it is fine-tuned",
+}
 
 REFERENCES = (
     Reference("collections", "", "corpora"),
@@ -29,7 +37,7 @@ REFERENCES = (
     Reference("predictors", "collection", "collections", if_used=True),
     Reference("predictors", "dataset", "datasets", if_used=True),
     Reference("objectives", "predictor", "predictors"),
-    Reference("models", "start", "models"),
+    Reference("models", "start", "models", refused=("cross_encoder", "neural")),
     Reference("models", "collection", "collections", always=False),
     Reference("models", "tasks.objective", "objectives"),
     Reference("models", "select_on.dataset", "datasets"),
@@ -51,11 +59,11 @@ REFERENCES = (
     Reference("experiments", "candidates", "first_stages", if_used=True),
     Reference("experiments", "first_stages", "first_stages", if_used=True),
     Reference("downstream", "tasks", "downstream_tasks", if_used=True),
-    Reference("downstream", "models", "models", if_used=True),
+    Reference("downstream", "models", "models", if_used=True, refused=("cross_encoder", "neural")),
     Reference("diagnoses", "collection", "collections", if_used=True),
-    Reference("diagnoses", "models", "models", if_used=True),
+    Reference("diagnoses", "models", "models", if_used=True, refused=("neural",)),
     Reference("attributions", "dataset", "datasets"),
-    Reference("attributions", "models", "models"),
+    Reference("attributions", "models", "models", refused=("neural",)),
     Reference("weight_distributions", "corpora", "corpora", if_used=True),
     Reference("weight_distributions", "weightings", "indexes", if_used=True),
     Reference("term_weight_pages", "dataset", "datasets", if_used=True),
