@@ -75,7 +75,7 @@ def test_the_default_is_valid():
             {"steps": 7, "mlm_head_steps": 7},
             ["models.prop: with mlm_head_steps 7 and steps 7", "never the encoder"],
         ),
-        ("pretraining.snapshots", [5, 5], ["pretraining: snapshots: 5 is listed twice"]),
+        ("pretraining.snapshots", [5, 5], ["pretraining.snapshots: 5 is listed twice"]),
         ("pretraining.steps", None, ["pretraining: neither steps nor epochs are given"]),
         ("pretraining.epochs", 2, ["pretraining: both steps 100 and epochs 2 are given; set one of them"]),
         ("pretraining.epochs", 0, ["pretraining.epochs", "greater than 0"]),

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from irpretrain.config.base import ONCE, Section, option
+from irpretrain.config.base import ONCE, Names, Section, option
 from irpretrain.config.retrieval import Bm25Config
 from irpretrain.text.stop_words import StopList
 
@@ -134,6 +134,6 @@ class DiagnosisConfig(Section):
     """How often a re-ranker agrees with each axiom on pairs of pseudo-queries."""
 
     collection: str = option(..., "Key of the collection whose pseudo-queries are scored.")
-    models: list[str] = option(..., "Keys of `models` (zero-shot).", min_length=1)
+    models: Names = option(..., "Keys of `models` (zero-shot).", min_length=1)
     documents: int = option(200, "Documents drawn by the seed.", unit="documents", ge=1)
     seeds: list[Annotated[int, Field(ge=0)]] = option([1], "Seeds of the models.", min_length=1)

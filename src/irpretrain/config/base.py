@@ -7,7 +7,7 @@ import reprlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from types import NoneType
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -56,6 +56,7 @@ def _listed_once(values: list[Any]) -> list[Any]:
 
 # For the type of a list that has each value once.
 ONCE = AfterValidator(_listed_once)
+Names = Annotated[list[str], ONCE]
 
 
 def deciding(section: BaseModel, values: dict[str, Any] | None = None) -> dict[str, Any]:

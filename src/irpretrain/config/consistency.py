@@ -18,7 +18,7 @@ from irpretrain.config.model_consistency import (
     view_faults,
     weighting_name_faults,
 )
-from irpretrain.config.names import listed_twice, unknown_names
+from irpretrain.config.names import unknown_names
 from irpretrain.config.papers import papers_with_depths, show_term_weights
 from irpretrain.config.references import (
     NOT_PRETRAINED,
@@ -164,7 +164,7 @@ def dataset_faults(config: Config, name: str, dataset: DatasetConfig) -> Iterato
 
 
 def reference_faults(config: Config, only: str | None = None) -> Iterator[str]:
-    """Yield the names that lead nowhere, and those that stand twice in one list; of `only` all entries count."""
+    """Yield the names that lead nowhere or to what cannot be named; of `only` all entries count."""
     used = set(used_entries(config))
     if only is not None or show_term_weights(config.report.papers):
         used |= {("term_weight_pages", name) for name in config.term_weight_pages}
@@ -178,8 +178,6 @@ def reference_faults(config: Config, only: str | None = None) -> Iterator[str]:
                 if key == "start":  # of a model, also the encoder
                     names = [name for name in names if name != "encoder"]
                 yield from unknown_names(where, names, _names_of(config, target), target)
-                if key != "tasks.objective":  # a task may be learned twice, with other weights
-                    yield from listed_twice(where, names)
                 for model, kind in ((name, kind) for name in names for kind in refused):
                     if model in config.models and getattr(config.models[model], kind) is not None:
                         yield f"{where}: {model} {NOT_PRETRAINED[kind]}; name another model"

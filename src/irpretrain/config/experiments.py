@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from irpretrain.config.base import ONCE, Section, option
+from irpretrain.config.base import ONCE, Names, Section, option
 from irpretrain.config.corpora import ENTRY, FileConfig, Measure
 from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.papers import known_papers
@@ -80,11 +80,11 @@ class ExperimentConfig(Section):
 
     dataset: str = option(..., "Key of `datasets`.")
     candidates: str = option("bm25", "First stage to re-rank: bm25, ql, or a key of `first_stages`.")
-    first_stages: list[str] = option(
+    first_stages: Names = option(
         description="Keys of `first_stages` to evaluate beside the candidates, bm25 and ql.",
         default_factory=list,
     )
-    models: list[str] = option(
+    models: Names = option(
         description="Keys of `models`; empty: only first stages are compared.", default_factory=list
     )
     regimes: list[str] = option(
@@ -153,7 +153,7 @@ class CaseConfig(Section):
 class AttributionConfig(CaseConfig):
     """A page of `snakemake attributions` (docs/methods/attributions.md)."""
 
-    models: list[str] = option(..., "Keys of `models` (zero-shot), in the order of the page.", min_length=1)
+    models: Names = option(..., "Keys of `models` (zero-shot), in the order of the page.", min_length=1)
     seed: int = option(1, "Seed of the models.", ge=0)
 
 
@@ -168,15 +168,15 @@ class WeightDistributionConfig(Section):
     """Weightings of a collection's passages, for the share of weight on the heaviest terms."""
 
     label: str = option(..., "The collection's name in the figure.")
-    corpora: list[str] = option(..., "Keys of `corpora`, taken as one collection.", min_length=1)
-    weightings: list[str] = option(..., f"{WEIGHTINGS}, in the order of the figure.", min_length=1)
+    corpora: Names = option(..., "Keys of `corpora`, taken as one collection.", min_length=1)
+    weightings: Names = option(..., f"{WEIGHTINGS}, in the order of the figure.", min_length=1)
 
 
 class TermWeightPageConfig(CaseConfig):
     """A page of `snakemake term_weight_pages` (docs/methods/term-weight-pages.md)."""
 
-    weightings: list[str] = option(..., f"{WEIGHTINGS}, in the order of the page.", min_length=1)
-    first_stages: list[str] = option(
+    weightings: Names = option(..., f"{WEIGHTINGS}, in the order of the page.", min_length=1)
+    first_stages: Names = option(
         ["bm25"],
         "bm25, ql or keys of `first_stages`. Their runs choose the case.",
         min_length=1,
@@ -255,6 +255,6 @@ class DownstreamConfig(Section):
     papers: Annotated[list[Paper], Field(min_length=1)] | None = option(
         None, "Papers whose tables show the entry; null: all. It runs if `report.papers` lists one of them."
     )
-    tasks: list[str] = option(..., "Keys of `downstream_tasks`.", min_length=1)
-    models: list[str] = option(..., "Keys of `models`.", min_length=1)
+    tasks: Names = option(..., "Keys of `downstream_tasks`.", min_length=1)
+    models: Names = option(..., "Keys of `models`.", min_length=1)
     seeds: list[Annotated[int, Field(ge=0)]] = option([1], "Seeds; each is a whole repetition.", min_length=1)

@@ -1,8 +1,8 @@
-"""Faults of lists of names: one that leads nowhere, one that stands there twice."""
+"""Faults of names that lead nowhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from irpretrain.corpora.catalogue.read import SECTIONS, read_catalogue
 from irpretrain.errors import instead_of
@@ -31,12 +31,6 @@ def _datasets_with_runs(section: str, name: str) -> list[str]:
         return []
     stages = (entry.first_stages.get(name, {}) for entry in read_catalogue().values())
     return [dataset for stage in stages for dataset in stage.get("runs", {})]
-
-
-def listed_twice(where: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield a fault for the first of `names` that is listed twice."""
-    if twice := [name for name in names if names.count(name) > 1]:
-        yield f"{where}: {twice[0]} is listed twice; list each once"
 
 
 def _in_the_catalogue(section: str) -> list[str]:

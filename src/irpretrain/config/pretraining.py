@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import model_validator
 
-from irpretrain.config.base import Section, deep_merge, explain, option
+from irpretrain.config.base import ONCE, Section, deep_merge, explain, option
 from irpretrain.config.names import unknown_names
 from irpretrain.config.training import (
     LOSS_TEXT,
@@ -94,7 +94,7 @@ class PretrainingConfig(SequenceConfig):
     compute: SharedComputeConfig = option(
         description="Threads, precision, device, processes.", default_factory=SharedComputeConfig
     )
-    snapshots: list[int] = option(
+    snapshots: Annotated[list[int], ONCE] = option(
         description="Steps whose weights are kept as separate models (learning curves).",
         unit="steps",
         default_factory=list,
@@ -143,8 +143,6 @@ class PretrainingConfig(SequenceConfig):
             raise ValueError(
                 f"snapshots: {late[0]} is not a step of 1 to {self.steps}; lower it or raise steps"
             )
-        if twice := [step for step in self.snapshots if self.snapshots.count(step) > 1]:
-            raise ValueError(f"snapshots: {twice[0]} is listed twice; list each step once")
         return self
 
     @model_validator(mode="after")

@@ -14,7 +14,7 @@ from irpretrain.config.axioms import (
     PseudoQueriesConfig,
     WordVectorsConfig,
 )
-from irpretrain.config.base import Section, deep_merge, explain, option
+from irpretrain.config.base import Names, Section, deep_merge, explain, option
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
 from irpretrain.config.experiments import (
     AbsenceConfig,
@@ -62,7 +62,7 @@ class Config(Section):
         exclude=True,
     )
     corpora: dict[str, CorpusConfig] = option(..., "Corpora by name.", min_length=1)
-    collections: dict[str, list[str]] = option(..., "Collections for pre-training: lists of corpora.")
+    collections: dict[str, Names] = option(..., "Collections for pre-training: lists of corpora.")
     graph: GraphConfig = option(
         description="Links between a collection's documents.", default_factory=GraphConfig
     )
