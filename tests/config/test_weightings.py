@@ -30,7 +30,11 @@ def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(g
 @pytest.mark.parametrize(
     ("section", "entries", "expected"),
     [
-        ("term_weights", {"tf": {"label": "tf", "model": "tf"}}, "tf means the index of term frequencies"),
+        (
+            "term_weights",
+            {"tf": {"label": "tf", "model": "tf"}},
+            "term_weights.tf: tf has a meaning of its own here",
+        ),
         ("first_stages", {"a": {"label": "a", "index": "deepkt"}}, "did you mean deepct?"),
         (
             "first_stages",
@@ -53,7 +57,7 @@ def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(g
             {"a": {"label": "a", "candidates": "b"}, "b": {"label": "b", "candidates": "ql"}},
             "b ranks candidates itself",
         ),
-        ("indexes", {"deepct": {"type": "textrank"}}, "term_weights.deepct: deepct is an index"),
+        ("indexes", {"deepct": {"type": "textrank"}}, "term_weights.deepct: deepct is in indexes too"),
     ],
 )
 def test_faults_of_weightings_and_first_stages_are_explained(given, section, entries, expected):
@@ -147,7 +151,7 @@ def test_queries_are_weighed_by_models_of_their_other_folds_and_by_the_oracle(gi
 
 def test_views_of_weights_name_what_there_is(given):
     given["weight_distributions"] = {
-        "mine": {"label": "x", "corpora": ["squad-dev", "squid"], "weightings": ["tf", "deepkt", "tf"]}
+        "mine": {"label": "x", "corpora": ["squad-dev", "squid"], "weightings": ["tf", "deepkt"]}
     }
     given["term_weight_pages"] = {
         "page": {"dataset": "squat", "weightings": ["deepct-query"], "first_stages": ["bm26"]}
@@ -158,12 +162,13 @@ def test_views_of_weights_name_what_there_is(given):
     for expected in (
         "weight_distributions.mine.corpora: 'squid' is not in corpora",
         "weight_distributions.mine.weightings: 'deepkt' is not in indexes; did you mean deepct?",
-        "weight_distributions.mine.weightings: tf is listed twice; list each once",
         "term_weight_pages.page.dataset: 'squat' is not in datasets; did you mean squad?",
         "term_weight_pages.page.weightings: 'deepct-query' is not in indexes",
         "term_weight_pages.page.first_stages: 'bm26' is not in first_stages; did you mean bm25?",
     ):
         assert expected in text
+    given["weight_distributions"]["mine"]["weightings"] = ["tf", "tf"]
+    assert "weight_distributions.mine.weightings: tf is listed twice; list each once" in message(given)
 
 
 def test_a_distribution_uses_its_weightings_where_the_report_shows_deepct(given):

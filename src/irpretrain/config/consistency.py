@@ -16,7 +16,6 @@ from irpretrain.config.model_consistency import (
     model_faults,
     training_faults,
     view_faults,
-    weighting_name_faults,
 )
 from irpretrain.config.names import unknown_names
 from irpretrain.config.papers import papers_with_depths, show_term_weights
@@ -27,7 +26,7 @@ from irpretrain.config.references import (
     Name,
     names_under,
 )
-from irpretrain.config.retrieval import TF_INDEX
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.config.root import NAMED, Config
 from irpretrain.config.term_weights import TRAINED
 from irpretrain.config.usage import (
@@ -68,51 +67,28 @@ def predictor_faults(config: Config, name: str, predictor: PredictorConfig) -> I
         )
 
 
-# Faults of data sets whose judgements follow from answers: what would teach or choose by them.
-#
-# Their judgements are those of what experiments retrieve, so they would come after what they decide, and another
-# first stage in some experiment would change them.
-
-
-# Section → keys whose data sets teach or choose something.
-DECIDING = {
-    "models": ["select_on.dataset"],
-    "first_stages": ["tuned_on"],
-    "term_weights": ["dataset"],
-    "predictors": ["dataset"],
-}
-
-
-def answer_faults(config: Config) -> Iterator[str]:
-    """Yield every use of such a data set but to test on it."""
-    answered = {name for name, dataset in config.datasets.items() if dataset.by_answers}
-    if not answered:
-        return
-    for name, experiment in active_experiments(config).items():
-        trained = experiment.dataset in config.datasets and trained_on(config, experiment.dataset) in answered
-        if trained and set(experiment.regimes) - {"zero-shot"}:
-            yield (
-                f"experiments.{name}.regimes: {trained_on(config, experiment.dataset)} judges by answers what is "
-                "retrieved, so nothing is fine-tuned on it; leave zero-shot alone, or give the data set train_on"
-            )
-    for section, name in used_entries(config):
-        for key in DECIDING.get(section, ()):
-            for dataset in answered.intersection(names_under(getattr(config, section)[name], key)):
-                yield (
-                    f"{section}.{name}.{key}: {dataset} judges by answers what is retrieved, so it can only be tested "
-                    "on; name a data set with judgements"
-                )
-
-
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+# Section → names with a meaning of their own, and another section whose names its entries cannot have.
+TAKEN = {
+    "models": (("encoder", *BUILT_IN_FIRST_STAGES), ""),
+    "first_stages": (("encoder", *BUILT_IN_FIRST_STAGES), "models"),
+    "indexes": ((TF_INDEX,), ""),
+    "term_weights": ((TF_INDEX,), "indexes"),
+}
 
 
 def cross_faults(config: Config) -> Iterator[str]:
     """Yield every fault of a configuration whose sections are sound by themselves."""
     for section in NAMED:
+        reserved, other = TAKEN.get(section, ((), ""))
         for name in getattr(config, section):
             if not NAME.fullmatch(name):
                 yield f"{section}.{name}: names are lower-case words joined by hyphens, such as squad-dev"
+            if name in reserved:
+                yield f"{section}.{name}: {name} has a meaning of its own here; choose another name"
+            if other and name in getattr(config, other):
+                yield f"{section}.{name}: {name} is in {other} too; choose another name"
     yield from reference_faults(config)
     for name, corpora in config.collections.items():
         if not corpora:
@@ -126,9 +102,12 @@ def cross_faults(config: Config) -> Iterator[str]:
     for name, dataset in config.datasets.items():
         yield from dataset_faults(config, name, dataset)
     for name, weighting in config.term_weights.items():
-        yield from weighting_name_faults(config, name, weighting)
-    if TF_INDEX in config.indexes:
-        yield f"indexes.{TF_INDEX}: {TF_INDEX} means the index of term frequencies; call the index something else"
+        other = config.term_weights.get(weighting.same_as or "")
+        if other is not None and (other.same_as or other.model == "tf" or other.kind == "queries"):
+            yield (
+                f"term_weights.{name}.same_as: {weighting.same_as} predicts no weights of passages itself; name one "
+                "that does"
+            )
     for name, first_stage in config.first_stages.items():
         yield from first_stage_faults(config, name, first_stage)
     for name, experiment in config.experiments.items():
@@ -144,7 +123,6 @@ def cross_faults(config: Config) -> Iterator[str]:
     yield from measure_faults(config)
     yield from query_use_faults(config)
     yield from view_faults(config)
-    yield from answer_faults(config)
 
 
 def dataset_faults(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:
@@ -168,7 +146,7 @@ def reference_faults(config: Config, only: str | None = None) -> Iterator[str]:
     used = set(used_entries(config))
     if only is not None or show_term_weights(config.report.papers):
         used |= {("term_weight_pages", name) for name in config.term_weight_pages}
-    for section, key, target, if_used, _, refused in REFERENCES:
+    for section, key, target, if_used, _, decides, refused in REFERENCES:
         given = getattr(config, section)
         entries: Mapping[str, Any] = {"": given} if isinstance(given, Section) else given
         for entry, described in entries.items() if only in (None, section) else ():
@@ -178,6 +156,12 @@ def reference_faults(config: Config, only: str | None = None) -> Iterator[str]:
                 if key == "start":  # of a model, also the encoder
                     names = [name for name in names if name != "encoder"]
                 yield from unknown_names(where, names, _names_of(config, target), target)
+                for dataset in names if decides and (section, entry) in used else ():
+                    if dataset in config.datasets and config.datasets[dataset].by_answers:
+                        yield (
+                            f"{where}: {dataset} judges by answers what is retrieved, so it can only be tested on; "
+                            "name a data set with judgements"
+                        )
                 for model, kind in ((name, kind) for name in names for kind in refused):
                     if model in config.models and getattr(config.models[model], kind) is not None:
                         yield f"{where}: {model} {NOT_PRETRAINED[kind]}; name another model"

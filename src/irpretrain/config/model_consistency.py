@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from irpretrain.config.base import changed_keys
 from irpretrain.config.depths import reranked, retrieved
-from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
+from irpretrain.config.retrieval import MODEL_PARAMETERS, TF_INDEX
 from irpretrain.config.usage import (
     REGIME,
     first_stage_names,
     first_stages_of,
-    largest_shots,
     ranked_stage,
     trained_on,
     training_candidates,
@@ -24,32 +23,11 @@ if TYPE_CHECKING:
     from irpretrain.config.finetuning import NeuralConfig
     from irpretrain.config.retrieval import FirstStageConfig
     from irpretrain.config.root import Config
-    from irpretrain.config.term_weights import TermWeightsConfig
-
-# What neither a model nor a first stage may be called: these have meanings of their own.
-RESERVED = ("encoder", *BUILT_IN_FIRST_STAGES)
-
-
-def weighting_name_faults(config: Config, name: str, weighting: TermWeightsConfig) -> Iterator[str]:
-    """Yield the faults of what a weighting of words is called, and of the one that it takes over."""
-    where = f"term_weights.{name}"
-    if weighting.kind == "passages" and name in (TF_INDEX, *config.indexes):
-        taken = "is an index" if name in config.indexes else "means the index of term frequencies"
-        yield f"{where}: {name} {taken}, so no first stage can search these weights; call the weighting something else"
-    if weighting.same_as is not None:
-        other = config.term_weights.get(weighting.same_as)
-        if other is not None and (
-            other.same_as is not None or other.model == "tf" or other.kind == "queries"
-        ):
-            yield f"{where}.same_as: {weighting.same_as} predicts no weights of passages itself; name one that does"
 
 
 def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> Iterator[str]:
     """Yield the faults within a first stage, used or not."""
     where = f"first_stages.{name}"
-    if name in (*RESERVED, *config.models):
-        taken = "is a model" if name in config.models else "has a meaning of its own"
-        yield f"{where}: {name} {taken}; call the first stage something else"
     if stage.runs:
         searching = changed_keys(stage, ("label", "runs", "training_candidates"))
         if searching:
@@ -122,6 +100,12 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
         return
     yield from missing_runs(config, f"{where}.candidates", experiment.candidates, [experiment.dataset])
     source = trained_on(config, experiment.dataset)
+    trains = bool(set(experiment.regimes) - {"zero-shot"})
+    if trains and source in config.datasets and config.datasets[source].by_answers:
+        yield (
+            f"{where}.regimes: {source} judges by answers what is retrieved, so nothing is fine-tuned on it; leave "
+            "zero-shot alone, or give the data set train_on"
+        )
     searched = [
         config.datasets[name].corpus for name in (experiment.dataset, source) if name in config.datasets
     ]
@@ -133,22 +117,12 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
                 f"which collections.{neural.collection} lacks, so its words are not known; add it there, or name a "
                 "collection that has it"
             )
-    if set(experiment.regimes) - {"zero-shot"} and source != experiment.dataset:
+    if trains and source != experiment.dataset:
         training = training_candidates(config, experiment.dataset, experiment.candidates)
         instead = f", or name other candidates for training in first_stages.{experiment.candidates}.training_candidates"
         yield from missing_runs(config, f"{where}.candidates", training, [source], instead)
     for stage in experiment.first_stages:
         yield from missing_runs(config, f"{where}.first_stages", stage, [experiment.dataset])
-    dataset, shots = config.datasets.get(source), largest_shots(experiment.regimes)
-    if dataset is not None and dataset.sample_queries is not None and isinstance(dataset.folds, int):
-        held_out = 2 if source == experiment.dataset else 1
-        left = _training_queries(dataset.sample_queries, dataset.folds, held_out)
-        if shots > left:
-            yield (
-                f"{where}.regimes: few-shot-{shots} asks for more than the {left} training queries that "
-                f"{dataset.sample_queries} queries in {dataset.folds} folds leave; lower it, or raise "
-                f"datasets.{source}.sample_queries"
-            )
 
 
 def _depth_faults(config: Config, where: str, experiment: ExperimentConfig) -> Iterator[str]:
@@ -173,17 +147,9 @@ def _meant_regime(regime: str) -> str:
     return f"{near} " if near else ""
 
 
-def _training_queries(queries: int, folds: int, held_out: int) -> int:
-    """Queries outside the folds held out (validation, and test under cross-validation), where these are the largest."""
-    size, larger = divmod(queries, folds)
-    return queries - held_out * size - min(larger, held_out)
-
-
 def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
     """Yield the faults of what a model names, used or not."""
     where = f"models.{name}"
-    if name in RESERVED:
-        yield f"{where}: {', '.join(RESERVED)} have meanings of their own; call the model something else"
     try:
         config.finetuning_of(name)
     except ValueError as error:
