@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from irpretrain.workflow.live_runs import live_processes
@@ -120,26 +121,29 @@ def test_results_of_a_run_that_is_alive_are_not_removed(tmp_path):
         assert not result.exists()
 
 
-def process(folder: Path, number: int, words: list[str], cwd: Path, variables: str = "") -> None:
-    """Write what /proc says of a process."""
-    (folder / str(number)).mkdir(parents=True)
-    (folder / str(number) / "cmdline").write_text("\0".join([*words, ""]))
-    (folder / str(number) / "environ").write_text(variables)
-    (folder / str(number) / "stat").write_text(f"{number} (a b) S 1 {number}")
-    (folder / str(number) / "cwd").symlink_to(cwd)
+class Process:
+    """What psutil says of a process."""
+
+    def __init__(self, pid: int, words: list[str], folder: Path, **variables: str) -> None:
+        self.pid = pid
+        self.cmdline, self.cwd, self.environ = (lambda: words), (lambda: str(folder)), (lambda: variables)
 
 
 def test_what_counts_as_alive(tmp_path, monkeypatch):
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
-    run, proc = tmp_path / "run", tmp_path / "proc"
+    run = tmp_path / "run"
     run.mkdir()
-    process(proc, 11, ["python", "-m", "snakemake", "--cores", "2"], run)
-    process(proc, 12, ["python", f"{run}/.snakemake/scripts/tmpx.search.py"], run)
-    process(proc, 13, ["python", "/e/bin/snakemake"], tmp_path)
-    process(proc, 14, ["less", "results/report.html"], run)
-    process(proc, 15, ["python", "-m", "snakemake"], run, "A=1\0SLURM_JOB_ID=7\0")
-    process(proc, os.getpid(), ["python", "-m", "snakemake"], run)
-    assert live_processes(run, proc) == [11, 12]
+    processes = [
+        Process(15, ["python", "-m", "snakemake"], run, SLURM_JOB_ID="7"),
+        Process(11, ["python", "-m", "snakemake", "--cores", "2"], run),
+        Process(12, ["python", f"{run}/.snakemake/scripts/tmpx.search.py"], run),
+        Process(13, ["python", "/e/bin/snakemake"], tmp_path),
+        Process(14, ["less", "results/report.html"], run),
+        Process(16, ["python", "-m", "snakemake"], tmp_path / "removed"),
+        Process(os.getpid(), ["python", "-m", "snakemake"], run),
+        Process(os.getppid(), ["python", "-m", "snakemake"], run),
+    ]
+    monkeypatch.setattr(psutil, "process_iter", lambda: processes)
+    assert live_processes(run) == [11, 12]
     monkeypatch.setenv("SLURM_JOB_ID", "7")
-    assert live_processes(run, proc) == [11, 12, 15]
-    assert live_processes(run, tmp_path / "no-proc") == []
+    assert live_processes(run) == [11, 12, 15]

@@ -7,59 +7,42 @@ outlived its Snakemake, would write the same files, and a run whose results are 
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from irpretrain.config.arguments import directory_of_run
+import psutil
 
-PROCESSES = Path("/proc")
+from irpretrain.config.arguments import directory_of_run
 
 # Part of the path of a script that Snakemake started.
 SCRIPTS = "/.snakemake/scripts/"
 
 
-def live_processes(folder: Path, processes: Path = PROCESSES) -> list[int]:
+def live_processes(folder: Path) -> list[int]:
     """Return the ids of Snakemakes and their jobs in a folder, without this process and its ancestors.
 
-    Slurm's jobs do not count: `workflow.cancel` cancels them. Empty without /proc.
+    Slurm's jobs do not count: `workflow.cancel` cancels them. Jobs of the Slurm job that this process belongs to do.
     """
-    own = set(_ancestors(os.getpid(), processes))
-    found = []
-    for entry in processes.glob("[0-9]*"):
-        with suppress(OSError):  # it has ended, or is another user's
-            words = (entry / "cmdline").read_text(errors="replace").split("\0")
+    own = {os.getpid(), *(ancestor.pid for ancestor in psutil.Process().parents())}
+    slurm_jobs = (None, os.environ.get("SLURM_JOB_ID"))
+    live = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):  # it has ended, or is another user's
             if (
-                int(entry.name) not in own
-                and _is_of_a_run(words)
-                and (entry / "cwd").samefile(folder)
-                and not _is_of_slurm(entry)
+                process.pid not in own
+                and _is_of_a_run(process.cmdline())
+                and os.path.samefile(process.cwd(), folder)
+                and process.environ().get("SLURM_JOB_ID") in slurm_jobs
             ):
-                found.append(int(entry.name))
-    return sorted(found)
+                live.append(process.pid)
+    return sorted(live)
 
 
 def _is_of_a_run(words: Sequence[str]) -> bool:
     # `python -m snakemake`, `python /…/bin/snakemake` or `python /…/.snakemake/scripts/…`.
     return any(SCRIPTS in word or os.path.basename(word) == "snakemake" for word in words[:3])
-
-
-def _is_of_slurm(process: Path) -> bool:
-    """Whether a process belongs to a job of Slurm, but not to the one that this process belongs to."""
-    job = re.search(r"(?:^|\0)SLURM_JOB_ID=(\d+)", (process / "environ").read_text(errors="replace"))
-    return job is not None and job[1] != os.environ.get("SLURM_JOB_ID")
-
-
-def _ancestors(process: int, processes: Path) -> Iterator[int]:
-    while process > 0:
-        yield process
-        try:
-            status = (processes / str(process) / "stat").read_text(errors="replace")
-        except OSError:
-            return
-        process = int(status.rpartition(")")[2].split()[1])
 
 
 def main(arguments: Sequence[str]) -> int:
