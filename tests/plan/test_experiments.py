@@ -6,7 +6,7 @@ import pytest
 from small_plan import W, plan_of
 
 from irpretrain.config.depths import retrieved
-from irpretrain.config.usage import used_first_stages
+from irpretrain.config.usage import used
 from irpretrain.errors import ConfigError
 
 OTHER = """
@@ -130,7 +130,7 @@ def test_a_first_stage_that_ranks_candidates_reads_their_run_and_has_their_depth
     assert plan.retrieval.ranked(W(dataset="news", candidates="deep")) == []
     assert plan.retrieval.index(job) == "results/indexes/web"
     assert retrieved(plan.config, "bm25-deep", "news") == (7, "first_stages.deep.depth")
-    assert used_first_stages(plan.config) == ["bm25", "ql", "bm25-deep", "deep"]
+    assert used(plan.config, "first_stages") == ["bm25-deep", "deep"]
 
 
 def test_runs_of_others_are_requested_for_where_their_candidates_are_ranked():

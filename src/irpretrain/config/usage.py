@@ -186,11 +186,6 @@ def tested_datasets(config: Config) -> list[str]:
     return list(dict.fromkeys(experiment.dataset for experiment in active_experiments(config).values()))
 
 
-def used_first_stages(config: Config) -> list[str]:
-    """Return the first stages, built in or not, that some experiment shows or some model re-ranks."""
-    return [*BUILT_IN_FIRST_STAGES, *used(config, "first_stages")]
-
-
 def weightings_in(config: Config, entries: Entries) -> dict[str, TermWeightsConfig]:
     """Return the weightings among some entries but for those that take over another one's predictions."""
     weightings = {name: config.term_weights[name] for section, name in entries if section == "term_weights"}

@@ -111,14 +111,11 @@ class Corpora(PlanPart):
 
     def aid_states(self, wildcards: Wildcards) -> dict[str, str]:
         """Size and time of files that the options name."""
-        # As inputs, 15 GB of spam rankings would be hashed for each shard.
-        return self._aid_states(wildcards.corpus)
-
-    @cache
-    def _aid_states(self, corpus: str) -> dict[str, str]:
         from irpretrain.corpora.catalogue.absence import fingerprint
 
-        return {path: fingerprint(path) for path in corpus_aids(self.config, corpus) if os.path.exists(path)}
+        # As inputs, 15 GB of spam rankings would be hashed for each shard.
+        aids = corpus_aids(self.config, wildcards.corpus)
+        return {path: fingerprint(path) for path in aids if os.path.exists(path)}
 
     def documents(self, wildcards: Wildcards) -> list[str]:
         return self.each_shard(paths.DOCUMENTS, [wildcards.corpus])

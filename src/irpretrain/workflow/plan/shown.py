@@ -15,7 +15,7 @@ from irpretrain.config.usage import (
     active_downstream,
     active_experiments,
     displayed_predictors,
-    used_first_stages,
+    used,
     with_starts,
 )
 from irpretrain.evaluation.claims import claims_file, has_claims
@@ -23,7 +23,6 @@ from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.corpora import Corpora
 from irpretrain.workflow.plan.datasets import Experiments
 from irpretrain.workflow.plan.part import each
-from irpretrain.workflow.plan.retrieval import Retrieval
 
 TABLE_FORMATS = ("md", "csv", "tex")
 FIGURE_FORMATS = ("svg", "png")
@@ -45,7 +44,6 @@ class Shown:
     papers: list[Paper]
     corpora: Corpora
     experiments: Experiments
-    retrieval: Retrieval
 
     @cached_property
     def config(self) -> Config:
@@ -193,15 +191,12 @@ class Shown:
     # First stages
 
     @property
-    def _tuned(self) -> list[str]:
-        stages = self.config.first_stages
-        shown = used_first_stages(self.config)
-        return [name for name in shown if name in stages and stages[name].tuned_on]
-
-    @property
     def sweeps(self) -> list[str]:
         """What tuned first stages were tuned to."""
-        return each(paths.TUNING, self._tuned)
+        stages = self.config.first_stages
+        return each(
+            paths.TUNING, (name for name in used(self.config, "first_stages") if stages[name].tuned_on)
+        )
 
     # Views, tables, figures
 

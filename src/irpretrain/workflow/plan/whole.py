@@ -197,7 +197,7 @@ class Plan(PlanPart):
     @cache
     def shown_by(self, *papers: Paper) -> Shown:
         """Return what a report on some papers shows."""
-        return Shown(self.config, list(papers), self.corpora, self.experiments, self.retrieval)
+        return Shown(self.config, list(papers), self.corpora, self.experiments)
 
     def of_paper(self, name: str) -> Callable[[Wildcards], Any]:
         """Return files of `Shown` by their name there, for the paper that a job's wildcard names."""
