@@ -14,7 +14,7 @@ from irpretrain.config.consistency import cross_faults
 from irpretrain.config.papers import fill_objective, read_preset, read_recipe
 from irpretrain.config.root import NAMED, Config
 from irpretrain.config.yaml_files import read_yaml
-from irpretrain.corpora.catalogue.completion import COMPLETED, complete, entries_of
+from irpretrain.corpora.catalogue.completion import complete, entries_of, naming_keys
 from irpretrain.corpora.formats.ir_datasets import PREFIX, corpus_identifier
 from irpretrain.errors import ConfigError, instead_of
 from irpretrain.foundation.resources import resources_directory
@@ -293,47 +293,29 @@ def with_ir_datasets(given: dict[str, Any]) -> dict[str, Any]:
         SetupError: ir_datasets is not installed.
     """
     result = copy.deepcopy(given)
-    for section, key, target, *_ in COMPLETED:
-        for name, entry in list(entries_of(result, section).items()):
-            *parents, last = key.split(".") if key else [name]
-            holder = entry if key else entries_of(result, section)
-            for parent in parents:
-                holder = holder.get(parent) if isinstance(holder, dict) else None
-            if isinstance(holder, dict) and last in holder:
-                holder[last] = _named(holder[last], _adder(result, target, holder.get("dataset")))
+    for names, key, target in naming_keys(result):
+        names[key] = _named(result, target, names[key], names.get("dataset"))
     return result
 
 
-def entry_name(identifier: str) -> str:
-    return "ir-datasets-" + re.sub("[^a-z0-9]+", "-", identifier.lower()).strip("-")
-
-
-def _named(value: Any, add: Callable[[str], str]) -> Any:
-    names = [
-        add(name.removeprefix(PREFIX)) if isinstance(name, str) and name.startswith(PREFIX) else name
-        for name in (value if isinstance(value, list) else [value])
-    ]
-    return names if isinstance(value, list) else names[0]
-
-
-def _adder(given: dict[str, Any], section: str, dataset: Any) -> Callable[[str], str]:
-    """Return a function that adds an entry to a section and returns its name; first stages rank for `dataset`."""
-
-    def add(identifier: str) -> str:
-        path, entry = {"path": PREFIX + identifier}, dict[str, Any]()
-        if section == "corpora":
-            entry = path
-        elif section == "datasets":
-            corpus = _adder(given, "corpora", None)(corpus_identifier(identifier))
-            entry = {"label": identifier, "corpus": corpus, "queries": path, "qrels": path}
-        elif section == "first_stages":
-            if not isinstance(dataset, str):  # refused as an unknown name
-                return PREFIX + identifier
-            ranked = _named(dataset, _adder(given, "datasets", None))
-            entry = {"label": f"scoreddocs of {identifier}", "runs": {ranked: path}}
-        name = entry_name(identifier)
-        entries = given.setdefault(section, {})
-        entries[name] = deep_merge(entry, entries.get(name) or {})
-        return name
-
-    return add
+def _named(given: dict[str, Any], section: str, value: Any, dataset: Any = None) -> Any:
+    """Return the names in a value, after adding the entries that `ir_datasets:<id>` stands for; first stages rank for
+    `dataset`."""
+    if isinstance(value, list):
+        return [_named(given, section, item, dataset) for item in value]
+    if not (isinstance(value, str) and value.startswith(PREFIX)):
+        return value
+    identifier, path = value.removeprefix(PREFIX), {"path": value}
+    if section == "corpora":
+        entry: dict[str, Any] = path
+    elif section == "datasets":
+        corpus = _named(given, "corpora", PREFIX + corpus_identifier(identifier))
+        entry = {"label": identifier, "corpus": corpus, "queries": path, "qrels": path}
+    elif section == "first_stages" and isinstance(dataset, str):
+        entry = {"label": f"scoreddocs of {identifier}", "runs": {_named(given, "datasets", dataset): path}}
+    else:
+        return value  # refused as an unknown name
+    name = "ir-datasets-" + re.sub("[^a-z0-9]+", "-", identifier.lower()).strip("-")
+    entries = given.setdefault(section, {})
+    entries[name] = deep_merge(entry, entries.get(name) or {})
+    return name

@@ -53,13 +53,22 @@ def _named(given: dict[str, Any]) -> Iterator[Name]:
     for section in SECTIONS:
         for name in entries_of(given, section):
             yield section, name
+    for names, key, target in naming_keys(given):
+        for name in names[key] if isinstance(names[key], list) else [names[key]]:
+            if isinstance(name, str):
+                yield target, name
+
+
+def naming_keys(given: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str]]:
+    """Yield mapping, key and section of the names that the catalogue may know in an unchecked configuration."""
     for section, key, target, *_ in COMPLETED:
-        for value in entries_of(given, section).values():
-            for part in filter(None, key.split(".")):
-                value = value.get(part) if isinstance(value, dict) else None
-            for name in value if isinstance(value, list) else [value]:
-                if isinstance(name, str):
-                    yield target, name
+        for name, names in list(entries_of(given, section).items()):
+            *parents, last = key.split(".") if key else [name]
+            names = names if key else entries_of(given, section)
+            for parent in parents:
+                names = names.get(parent) if isinstance(names, dict) else None
+            if isinstance(names, dict) and last in names:
+                yield names, last, target
 
 
 def _is_missing(given: dict[str, Any], name: Name, tried: set[Name]) -> bool:
