@@ -18,7 +18,7 @@ from cbor_writer import dumps
 from irpretrain.config.corpora import MalformedConfig
 from irpretrain.corpora.formats import parquet
 from irpretrain.corpora.policy import RecordTally
-from irpretrain.corpora.records import TOO_LARGE, Document, Malformed, Query, bounded, most_bytes, most_parts
+from irpretrain.corpora.records import TOO_LARGE, Document, Malformed, Query
 from irpretrain.corpora.registry import format_of
 from irpretrain.errors import InputError
 
@@ -56,9 +56,17 @@ ENDS = {"car-paragraphs", "squad"}
 """Formats in which nothing can be read behind such a record."""
 
 
+@contextlib.contextmanager
+def bounded(megabytes):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("irpretrain.corpora.records.RECORD_MB", megabytes)
+        yield
+
+
 def records(kind, name, path, megabytes):
     module = format_of(kind, name)
-    return list(bounded(module.read(path, module.options()), megabytes))
+    with bounded(megabytes):
+        return list(module.read(path, module.options()))
 
 
 @pytest.mark.parametrize("case", LARGE, ids=" ".join)
@@ -72,27 +80,20 @@ def test_a_record_over_the_bounds_is_malformed_and_the_next_one_is_read(case, tm
     assert not [record for record in within if isinstance(record, Malformed) and record.reason == TOO_LARGE]
 
 
-def test_the_message_names_the_option_that_raises_the_bound(tmp_path):
+def test_the_message_says_what_the_bound_is(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(LARGE["documents", "jsonl", "lists"])
     module = format_of("documents", "jsonl")
     for skip in (0, 1):
-        tally = RecordTally(MalformedConfig(skip=skip, record_mb=1), "malformed")
+        tally = RecordTally(MalformedConfig(skip=skip), "malformed")
         reader = tally.sound(tmp_path / "a.jsonl", module.read(tmp_path / "a.jsonl", module.options()))
         if skip:
-            assert [document.document_id for document in reader] == ["b"]
+            with bounded(1):
+                assert [document.document_id for document in reader] == ["b"]
             assert tally.malformed == {TOO_LARGE: 1}
             continue
-        with pytest.raises(InputError, match=r"more than 1,048,576 bytes, or than 8,192 tags.*\n.*record_mb"):
+        fault = r"more than 1,048,576 bytes, or than 8,192 tags.*\n.*Cut it into several"
+        with bounded(1), pytest.raises(InputError, match=fault):
             list(reader)
-
-
-def test_a_bound_holds_for_the_records_that_are_read_under_it_alone():
-    def read():
-        yield most_bytes(), most_parts()
-
-    usual = most_bytes()
-    first, second = bounded(read(), 1), bounded(read(), 2)
-    assert [next(first), most_bytes(), next(second)] == [(1 << 20, 8192), usual, (2 << 20, 16384)]
 
 
 def test_equal_texts_of_parquet_are_held_once(tmp_path):
@@ -105,8 +106,9 @@ def test_equal_texts_of_parquet_are_held_once(tmp_path):
     reader = parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options())
     assert isinstance(next(reader), Document)
     assert pa.total_allocated_bytes() - allocated < 50_000_000
-    reader = bounded(parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options()), 1)
-    assert next(reader).reason == TOO_LARGE
+    with bounded(1):
+        reader = parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options())
+        assert next(reader).reason == TOO_LARGE
 
 
 def test_different_texts_of_a_large_row_group_of_parquet_are_not_held_together(tmp_path):
@@ -118,9 +120,10 @@ def test_different_texts_of_a_large_row_group_of_parquet_are_not_held_together(t
     allocated = pa.total_allocated_bytes()
     most = 0
     records = parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options())
-    for number, record in enumerate(bounded(records, 1)):
-        assert (record.document_id, record.body.partition(" ")[0]) == (str(number), str(number))
-        most = max(most, pa.total_allocated_bytes() - allocated)
+    with bounded(1):
+        for number, record in enumerate(records):
+            assert (record.document_id, record.body.partition(" ")[0]) == (str(number), str(number))
+            most = max(most, pa.total_allocated_bytes() - allocated)
     assert number == 3999
     assert most < 40_000_000  # 120,000,000 where all are held
 
@@ -155,8 +158,8 @@ def test_a_line_of_short_fields_takes_little_more_memory_than_itself(case, tmp_p
     options = module.options()
     tracemalloc.start()
     try:
-        with contextlib.suppress(InputError):  # of a header
-            assert isinstance(next(bounded(module.read(tmp_path / "a", options), 8)), Malformed)
+        with bounded(8), contextlib.suppress(InputError):  # of a header
+            assert isinstance(next(module.read(tmp_path / "a", options)), Malformed)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

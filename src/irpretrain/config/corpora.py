@@ -9,7 +9,6 @@ from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.formats.ir_datasets import FORMAT, PARTS, PREFIX, dataset_with
-from irpretrain.corpora.records import RECORD_MB
 from irpretrain.corpora.registry import Kind, format_of, read_options
 from irpretrain.errors import ConfigError, IRPretrainError, count_of
 from irpretrain.evaluation.measures import parse_measure
@@ -26,15 +25,6 @@ class MalformedConfig(Section):
         "Share of records that may be malformed; a larger share stops the run. Below 1, damaged archives stop it too.",
         ge=0,
         le=1,
-    )
-
-    record_mb: int = option(
-        RECORD_MB,
-        "Size from which on a record is malformed; also its limit of tags, lists, objects, lines or fields, "
-        "8,192 per MB.",
-        unit="MB",
-        ge=1,
-        le=1024,
     )
 
     @model_validator(mode="before")

@@ -22,7 +22,6 @@ from irpretrain.corpora.records import (
     Retrieved,
     Skipped,
     SpanQuestion,
-    bounded,
 )
 from irpretrain.errors import InputError, cli_or_api, count_of
 from irpretrain.foundation.progress import notice
@@ -46,7 +45,7 @@ class RecordTally:
     def __init__(self, policy: MalformedConfig, setting: str, option: str = "--set") -> None:
         """Start at zero; for the message: the key of the configuration that holds `policy`, empty if the user has none,
         and the option of the command that sets it."""
-        self.allowed, self.record_mb, self.setting = policy.skip, policy.record_mb, setting
+        self.allowed, self.setting = policy.skip, setting
         self._option = option
         self.fault: tuple[Path, Malformed] | None = None
         self.read = 0
@@ -59,7 +58,7 @@ class RecordTally:
 
     def sound(self, path: Path, records: Iterable[Record | Skipped | Malformed]) -> Iterator[Record]:
         """Yield the sound records of `path`; count malformed ones, or raise InputError where none is allowed."""
-        for record in bounded(records, self.record_mb):
+        for record in records:
             self.read += 1
             if isinstance(record, Malformed):
                 self.report(path, record)

@@ -5,8 +5,7 @@ A reader never raises for one bad record; it yields `Malformed`, and `irpretrain
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 File = TypeVar("File")
 
-# Size from which on a record is malformed, unless the configuration sets another.
+# Size from which on a record is malformed, in MB.
 RECORD_MB = 64
 
 # Neighbouring records of a file that stay together when a file is spread over shards.
@@ -189,33 +188,16 @@ everything = Share()
 # How large one record may be: a small packed file may hold a record that takes all memory, or minutes.
 
 
-Record = TypeVar("Record")
 TOO_LARGE = "record too large"
-
-_megabytes = ContextVar("record_mb", default=RECORD_MB)
 
 
 def most_bytes() -> int:
-    return _megabytes.get() << 20
+    return RECORD_MB << 20
 
 
 def most_parts() -> int:
     """Return how many tags, lists, objects, lines or fields a record may have: 8,192 per MB of the largest record."""
-    return _megabytes.get() << 13  # a tag or an empty list takes some 100 bytes of memory
-
-
-def bounded(records: Iterable[Record], megabytes: int) -> Iterator[Record]:
-    """Yield the records, each read under a bound in megabytes."""
-    iterator = iter(records)
-    while True:
-        token = _megabytes.set(megabytes)
-        try:
-            record = next(iterator)
-        except StopIteration:
-            return
-        finally:
-            _megabytes.reset(token)
-        yield record
+    return RECORD_MB << 13  # a tag or an empty list takes some 100 bytes of memory
 
 
 def is_too_large(size: int, parts: int) -> bool:
@@ -229,5 +211,5 @@ def too_large(
     detail = (
         f"more than {most_bytes():,} bytes, or than {most_parts():,} tags, lists, objects, lines or fields"
     )
-    remedy = f"Raise malformed.record_mb (now {_megabytes.get()}) if the record is sound"
+    remedy = "Cut it into several if it is sound"
     return Malformed(position, TOO_LARGE, detail, line, location, remedy, loses_more)
