@@ -131,7 +131,6 @@ rule compute_axioms:
     params:
         options=settings("axioms"),
         text=settings("text"),
-        held_alone=False,
     script:
         "../scripts/compute_axioms.py"
 
@@ -185,11 +184,7 @@ use rule compute_axioms as compute_judged_axioms with:
         values=paths.JUDGED_AXIOMS,
         meta=sidecar(paths.JUDGED_AXIOMS),
     log:
-        "results/logs/judged/{collection}-{dataset}-{terms}-terms.log",
-    params:
-        options=settings("axioms"),
-        text=settings("text"),
-        held_alone=plan.axioms.judges_held,
+        "results/logs/judged/{collection}-{dataset}-all-terms.log",
 
 
 rule sample_negative_queries:
@@ -203,7 +198,7 @@ rule sample_negative_queries:
         queries=paths.NEGATIVE_QUERIES,
         meta=sidecar(paths.NEGATIVE_QUERIES),
     log:
-        "results/logs/judged/{collection}-{dataset}-{terms}-terms-negatives.log",
+        "results/logs/judged/{collection}-{dataset}-all-terms-negatives.log",
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
@@ -227,16 +222,12 @@ use rule compute_judged_axioms as compute_negative_axioms with:
         values=paths.NEGATIVE_AXIOMS,
         meta=sidecar(paths.NEGATIVE_AXIOMS),
     log:
-        "results/logs/judged/{collection}-{dataset}-{terms}-terms-negatives-axioms.log",
-    params:
-        options=settings("axioms"),
-        text=settings("text"),
-        held_alone=False,
+        "results/logs/judged/{collection}-{dataset}-all-terms-negatives-axioms.log",
 
 
 rule train_predictor:
     input:
-        judged=plan.file(paths.JUDGED_AXIOMS, "predictors", terms="judged_terms"),
+        judged=plan.file(paths.JUDGED_AXIOMS, "predictors"),
         pseudo=plan.axioms.negatives,
     output:
         scores=paths.PREDICTOR_SCORES,

@@ -17,6 +17,5 @@ with stage(snakemake) as done:
             collection,
             TextConfig(**snakemake.params.text),
             snakemake.output.values,
-            held_alone=snakemake.params.held_alone,
         )
     )

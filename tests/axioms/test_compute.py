@@ -218,16 +218,3 @@ def test_vectors_of_another_collection_are_refused(tmp_path: Path) -> None:
     files.vectors = other.vectors
     with pytest.raises(IntegrityError, match="for 1 word, but the statistics have"):
         files.compute(QUERIES)
-
-
-def test_terms_that_the_document_lacks_can_be_left_out(tmp_path: Path) -> None:
-    files = Files(tmp_path, TEXTS, plain_options())
-    counts, output = files.compute([("b zebra", 1), ("e b d", 1), ("d", 1), ("a", 3)], held_alone=True)
-    held = AXIOM_VALUES.read(output).to_pylist()
-    _, output = files.compute([("b", 1), ("b", 1), ("", 1), ("", 3)])
-    for one, other in zip(held, AXIOM_VALUES.read(output).to_pylist(), strict=True):
-        assert {name: value for name, value in one.items() if name != "query"} == {
-            name: value for name, value in other.items() if name != "query"
-        }
-    assert counts["document_lacks_a_term"] == 0
-    assert counts["without_terms"] == 2

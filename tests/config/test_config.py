@@ -320,10 +320,6 @@ def test_ares_takes_what_its_preset_says(given):
             "objectives.ares.predictor: 'simpel' is not in predictors; did you mean simple?",
         ),
         ({"objectives": {"ares": {"predictor": None}}}, "ares: predictor: is missing"),
-        (
-            {"predictors": {"simple": {"judged_terms": "held"}}},
-            "predictors.simple.judged_terms: held leaves judged queries no term that their document lacks",
-        ),
         # The model is tested through another one that starts from it.
         (
             {"collections": {"paragraphs": ["squad-dev"]}, "predictors": {"simple": {"dataset": "squad"}}},

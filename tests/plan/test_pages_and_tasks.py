@@ -92,9 +92,9 @@ def test_the_name_of_an_entry_of_downstream_is_one_of_an_experiment():
 
 
 def test_a_predictor_reads_the_pseudo_queries_of_its_judged_queries():
-    section = "predictors: {simple: {label: I, collection: both, dataset: news, judged_terms: held%s}}"
+    section = "predictors: {simple: {label: I, collection: both, dataset: news%s}}"
     job = W(predictor="simple")
-    expected = ["results/judged/both/news/held-terms-negatives-axioms.parquet"]
+    expected = ["results/judged/both/news/all-terms-negatives-axioms.parquet"]
     assert plan_of(section % "").axioms.negatives(job) == expected
     anything = plan_of(section % ", negative_terms: any").axioms.negatives(job)
     assert anything == ["results/axioms/both/web-0.parquet"]

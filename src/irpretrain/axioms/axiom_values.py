@@ -34,7 +34,6 @@ def compute_axiom_values(
     collection: AxiomCollection,
     text: TextConfig,  # how a text becomes words; as the statistics were made with
     output: str | Path,  # an AXIOM_VALUES table, its rows in the order of `queries`
-    held_alone: bool = False,  # leave out the terms of a query that its document lacks
 ) -> dict[str, Any]:
     """Compute the values that axioms compare, for queries and their documents.
 
@@ -47,7 +46,7 @@ def compute_axiom_values(
     """
     directories = [words] if isinstance(words, str | Path) else list(words)
     stores = WordDocuments.open(directories, len(collection.terms.numbers))
-    maker = BatchMaker(collection, stores, text.word_kind, held_alone)
+    maker = BatchMaker(collection, stores, text.word_kind)
     document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
     rows, numbers = stores.rows(document_ids), collection.postings.rows(document_ids)
     counts, done = Counter(dict.fromkeys(COUNTED, 0)), 0

@@ -148,13 +148,10 @@ class AxiomBatch:
 
 
 class BatchMaker:
-    """Makes batches of query texts and document rows; `held_alone` drops terms that the document lacks."""
+    """Makes batches of query texts and document rows."""
 
-    def __init__(
-        self, collection: AxiomCollection, documents: WordDocuments, kind: WordKind, held_alone: bool = False
-    ) -> None:
+    def __init__(self, collection: AxiomCollection, documents: WordDocuments, kind: WordKind) -> None:
         self._collection, self._documents, self._kind = collection, documents, kind
-        self._held_alone = held_alone
         self._new_words: dict[str, int] = {}
         self._new_terms: dict[str, int] = {}
 
@@ -169,8 +166,6 @@ class BatchMaker:
         opens = np.ones(len(rows), bool)
         opens[1:] = rows[1:] != rows[:-1]
         documents, document = self._gather(rows[opens]), np.cumsum(opens) - 1
-        if self._held_alone:
-            _drop_missing(terms, offsets, documents, document)
         return AxiomBatch(
             self._collection,
             _as_sets(words, terms, offsets, *sizes),
@@ -211,21 +206,6 @@ def _searched(
     retained = (terms != NO_TERM) & (terms < terms_of_collection)
     counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(retained)])
     return terms[retained], counted[offsets]
-
-
-@compiled
-def _drop_missing(
-    terms: np.ndarray, offsets: np.ndarray, documents: DocumentBatch, document: np.ndarray
-) -> None:
-    """Make NO_TERM of the terms of queries that their documents lack."""
-    for query in range(len(document)):
-        first, last = documents.offsets[document[query]], documents.offsets[document[query] + 1]
-        for position in range(offsets[query], offsets[query + 1]):
-            held = False
-            for word in range(first, last):
-                held |= documents.terms[word] == terms[position]
-            if not held:
-                terms[position] = NO_TERM
 
 
 @compiled

@@ -170,9 +170,7 @@ Chooses the better of two queries for a document by the preferences of axioms (A
 section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {TREES} trees of depth {DEPTH} at most.
 
 ## Data
-- Better queries: those of the data set `{options.dataset}`, each for the documents relevant to it{
-        "; of their terms, those that the document holds" if options.judged_terms == "held" else ""
-    }.
+- Better queries: those of the data set `{options.dataset}`, each for the documents relevant to it.
 - Worse queries (setting {options.setting}): {negatives}; one for each better query, {
         "with as many terms as it has" if options.negative_terms == "equal" else "of any length"
     }.

@@ -101,10 +101,6 @@ class PredictorConfig(Section):
         ...,
         "Key of the data set whose queries are the positives. Its corpus must be in the collection.",
     )
-    judged_terms: Literal["all", "held"] = option(
-        "all",
-        "Terms of a positive query: all, or those its document holds (for support document).",
-    )
     negative_terms: Literal["equal", "any"] = option(
         "equal",
         "Terms of a negative query: as many as its positive query has (section 4.1), or any number. With any, the "

@@ -51,19 +51,12 @@ if TYPE_CHECKING:
 
 def predictor_faults(config: Config, name: str, predictor: PredictorConfig) -> Iterator[str]:
     """Yield the faults of a preference predictor in use."""
-    where = f"predictors.{name}"
     dataset, corpora = config.datasets.get(predictor.dataset), config.collections.get(predictor.collection)
     if dataset is not None and corpora is not None and dataset.corpus not in corpora:
         yield (
-            f"{where}: the relevant documents of {predictor.dataset} are in corpus {dataset.corpus}, which is not in "
-            f"collections.{predictor.collection}, so they have no pseudo-queries; add it there, or name a collection "
-            "that has it"
-        )
-    if predictor.judged_terms == "held" and config.pseudo_queries.support == "collection":
-        yield (
-            f"{where}.judged_terms: held leaves judged queries no term that their document lacks, while most pseudo-"
-            "queries of support collection have one, so the predictor would learn this difference alone; leave "
-            "judged_terms out, or set pseudo_queries.support to document"
+            f"predictors.{name}: the relevant documents of {predictor.dataset} are in corpus {dataset.corpus}, which "
+            f"is not in collections.{predictor.collection}, so they have no pseudo-queries; add it there, or name a "
+            "collection that has it"
         )
 
 

@@ -36,15 +36,11 @@ class Axioms(PlanPart):
             return []
         return paths.TEMPERATURE.format(collection=wildcards.collection)
 
-    def judges_held(self, wildcards: Wildcards) -> bool:
-        """Whether the terms of a query that its document lacks are left out."""
-        return wildcards.terms == "held"
-
     def negatives(self, wildcards: Wildcards) -> list[str]:
         """Values of pseudo-queries for a predictor's negatives: of each judged query, or of the data set's corpus."""
         if self.entry("predictors", wildcards).negative_terms == "any":
             return self.of_dataset(paths.AXIOMS, "predictors")(wildcards)
-        return as_list(self.file(paths.NEGATIVE_AXIOMS, "predictors", terms="judged_terms")(wildcards))
+        return as_list(self.file(paths.NEGATIVE_AXIOMS, "predictors")(wildcards))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ CONSTRAINTS = {
     **dict.fromkeys(("distribution", "page", "paper"), NAME),
     "tokenizer": f"(@{NAME})?",
     **dict.fromkeys(("shard", "seed", "fold", "step"), r"\d+"),
-    "terms": "all|held",
     "part": "docs|queries|qrels|scoreddocs",
     "identifier": r"[\w./-]+",
 }
@@ -66,9 +65,9 @@ TEMPERATURE = "results/pseudo_queries/{collection}/temperature.json"
 AXIOMS = "results/axioms/{collection}/{corpus}-{shard}.parquet"
 RANK_INTERVALS = "results/axioms/{collection}/rank-intervals.json"
 JUDGED_QUERIES = "results/judged/{collection}/{dataset}/queries.parquet"
-JUDGED_AXIOMS = "results/judged/{collection}/{dataset}/{terms}-terms.parquet"
-NEGATIVE_QUERIES = "results/judged/{collection}/{dataset}/{terms}-terms-negatives.parquet"
-NEGATIVE_AXIOMS = "results/judged/{collection}/{dataset}/{terms}-terms-negatives-axioms.parquet"
+JUDGED_AXIOMS = "results/judged/{collection}/{dataset}/all-terms.parquet"
+NEGATIVE_QUERIES = "results/judged/{collection}/{dataset}/all-terms-negatives.parquet"
+NEGATIVE_AXIOMS = "results/judged/{collection}/{dataset}/all-terms-negatives-axioms.parquet"
 PREDICTOR_SCORES = "results/predictors/{predictor}/scores.json"
 PREDICTOR_MODEL = "results/predictors/{predictor}/model.json"
 PREDICTOR_TABLE = "results/predictors/{predictor}/probabilities.npy"
