@@ -15,7 +15,7 @@ from typing import Any, Literal
 from irpretrain.config.load import load_config
 from irpretrain.config.root import Config
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import MaskingConfig, TrainingComputeConfig
+from irpretrain.config.training import ComputeConfig, MaskingConfig
 from irpretrain.corpora.embedded import materialise, resolve
 from irpretrain.corpora.sources import write_shard
 from irpretrain.corpora.testcollection import prepare
@@ -236,7 +236,7 @@ class TrainingWork:
     seed: int
     masking: MaskingConfig | None
     steps_in_turn: int
-    compute: TrainingComputeConfig
+    compute: ComputeConfig
     text: TextConfig
 
     def source(self) -> TrainingSource:
@@ -296,7 +296,7 @@ def _judged(work: TrainingWork, store: TokenStore) -> GroupSource:
 
 
 def training_work(
-    shop: Workshop, kind: str, mix: Mix, batch_groups: int | None, steps: int, compute: TrainingComputeConfig
+    shop: Workshop, kind: str, mix: Mix, batch_groups: int | None, steps: int, compute: ComputeConfig
 ) -> TrainingWork:
     """Return the default's pre-training ("pre-training") or fine-tuning ("fine-tuning") with a mix of lengths."""
     config = shop.config

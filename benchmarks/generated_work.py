@@ -18,7 +18,7 @@ import numpy as np
 from embedded_work import Dataset, TrainingWork
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import ComputeConfig, MaskingConfig, TrainingComputeConfig
+from irpretrain.config.training import ComputeConfig, MaskingConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS, QUERIES, TERM_TARGETS
 from irpretrain.evaluation.runs import write_run
 from irpretrain.foundation.atomic import atomic_directory, atomic_file, write_text
@@ -210,7 +210,7 @@ class GeneratedWork:
         mix: str,
         batch_groups: int,
         steps: int,
-        compute: TrainingComputeConfig,
+        compute: ComputeConfig,
         dropout: str = "none",
     ) -> TrainingWork:
         """Return a training as `embedded_work` describes one.

@@ -15,7 +15,7 @@ import torch
 from torch.profiler import ProfilerActivity
 
 from generated_work import GeneratedWork
-from irpretrain.config.training import TrainingComputeConfig
+from irpretrain.config.training import ComputeConfig
 from irpretrain.training.compute import memory_ran_out
 from training_contestants import finish
 
@@ -64,10 +64,10 @@ class Setting:
         """Whether no other case may begin."""
         return time.time() > self.until
 
-    def compute(self, precision: str = "bf16", **changes: Any) -> TrainingComputeConfig:
+    def compute(self, precision: str = "bf16", **changes: Any) -> ComputeConfig:
         """Return how to compute; tf32 is fp32 here, see `precise`."""
         named = "fp32" if precision == "tf32" else precision
-        return TrainingComputeConfig(device=self.device, threads=self.threads, precision=named, **changes)
+        return ComputeConfig(device=self.device, threads=self.threads, precision=named, **changes)
 
 
 def cases(

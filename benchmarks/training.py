@@ -46,7 +46,7 @@ import torch
 from torch import Tensor
 
 from embedded_work import TrainingWork, Workshop, training_work
-from irpretrain.config.training import TrainingComputeConfig
+from irpretrain.config.training import ComputeConfig
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from side_by_side import (
     Turn,
@@ -146,7 +146,7 @@ def operations(work: TrainingWork) -> float:
 
 def compare(kind: str, mix: Any, shop: Workshop, given: argparse.Namespace, there: set[str]) -> list[str]:
     """Print one work's table rows, and return lines about it."""
-    compute = TrainingComputeConfig(threads=given.threads, precision=given.precision, device=given.device)
+    compute = ComputeConfig(threads=given.threads, precision=given.precision, device=given.device)
     with quiet():
         work = training_work(shop, kind, mix, given.batch_groups, given.steps, compute)
     with playing(contestants(kind, there), work, ["torch", "transformers", "embedded_work"]) as players:

@@ -23,7 +23,7 @@ from irpretrain.text.texts import stream_texts
 from irpretrain.training.batches import RankingGroup
 from irpretrain.training.compute import reproducible
 from irpretrain.training.metrics import waited_share
-from irpretrain.training.ranking_tasks import Task
+from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
 from irpretrain.training.trainer import Trainer
 from side_by_side import Stopwatch, Turn
 
@@ -54,8 +54,9 @@ class Ours:
         self._work, source = work, work.source()
         self._setting = contextlib.ExitStack()  # kept, or the threads would be given back at once
         self._device = self._setting.enter_context(reproducible(work.compute))
-        masker, mlm = source.masker, 1.0 if work.masking else 0.0
-        self._task = Task("rop", source.groups, source.builder, "hinge", mlm_weight=mlm, masker=masker)
+        mlm = 1.0 if work.masking else 0.0
+        reader = SequenceReader(source.builder, source.masker if work.masking else None)
+        self._task = RankingTask("rop", source.groups, reader, "hinge", mlm_weight=mlm)
         model = CrossEncoderModel.load(work.model)
         # The schedule is constant, so its length does not matter.
         self._trainer = Trainer(model, OPTIONS, work.compute, self._device, work.seed, 1 << 30)

@@ -23,7 +23,6 @@ from irpretrain.config.training import (
     MaskingConfig,
     OptimiserConfig,
     Packing,
-    TrainingComputeConfig,
 )
 from irpretrain.contracts import TERM_TARGETS
 from irpretrain.models import packed
@@ -42,7 +41,7 @@ from irpretrain.training import probe, trainer
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.masking import Masker
-from irpretrain.training.ranking_tasks import Task
+from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
 from irpretrain.training.trainer import Setting
 from tiny_models import write_family
 
@@ -180,7 +179,6 @@ def test_held_out_groups(
     turns: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(probe, "BATCH_PIECES", 1)
     store = TokenStore.open([make_store({"d": "word01 word02"})])
     builder = BatchBuilder(store, load_tokenizer(tiny_encoder), 16, 4)
     group = RankingGroup(("word01", "word03"), (StoreSpan(0),))
@@ -207,7 +205,7 @@ def step(turns: list[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
     monkeypatch.setattr(trainer, "make_optimiser", lambda model, _: Optimiser(model.parameters()))
 
     def do(model: torch.nn.Module, task: Any) -> None:
-        compute = TrainingComputeConfig(device="cpu", packing="off")
+        compute = ComputeConfig(device="cpu", packing="off")
         training = trainer.Trainer(model, OptimiserConfig(), compute, META, seed=1, steps=1, accumulation=2)
         assert training.step(0, [task]).loss == 0
         assert turns == ["copy", "update", "wait"]
@@ -248,5 +246,5 @@ def test_a_step_of_ranking(
     tokenizer = load_tokenizer(tiny_encoder)
     masker = Masker(MaskingConfig(ratio=0.5), tokenizer, 1, 16)
     builder = BatchBuilder(store, tokenizer, 16, 4)
-    task = Task("rop", groups, builder, "hinge", mlm_weight=1.0, masker=masker)
+    task = RankingTask("rop", groups, SequenceReader(builder, masker), "hinge", mlm_weight=1.0)
     step(CrossEncoderModel.from_encoder(tiny_encoder), task)

@@ -17,7 +17,7 @@ from irpretrain.errors import ConfigError, InputError, IntegrityError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
 from irpretrain.text.word_store import WordDocuments
-from irpretrain.training.batches import RankingGroup, StoreSpan, WordBatchBuilder
+from irpretrain.training.batches import WordBatchBuilder
 
 DOCUMENTS = {"d1": "The cat sat. The cat!", "d2": "a dog; THE dog", "d3": ""}
 VECTORS = {"cat": [1.0, 2.0], "dog": [3.0, 4.0], "the": [0.5, 0.5]}
@@ -107,10 +107,6 @@ def test_documents_are_read_as_queries_are(make_corpus: Callable[..., Any]) -> N
     rows = documents.rows(DOCUMENTS)
     for row, text in zip(rows, DOCUMENTS.values(), strict=True):
         assert builder.document(int(row)).tolist() == known.encode(text)[:3].tolist()
-    groups = [
-        RankingGroup(("the cat",), tuple(StoreSpan(int(row)) for row in some)) for some in (rows, rows[1:2])
-    ]
-    assert builder.tokens(groups).tolist() == [builder.build([group]).tokens for group in groups]
     assert documents.lengths.tolist() == [5, 4, 0]
     assert documents.find(["d2", "none"]).tolist() == [1, -1]
     with pytest.raises(InputError, match="1 documents are in none of the 1 word stores, such as none"):

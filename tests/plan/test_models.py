@@ -146,7 +146,7 @@ def test_memory_of_a_fine_tuning_follows_the_pieces_of_a_step():
         return plan.models.finetuning_memory(W(model="prop", regime="full"))
 
     assert megabytes() == 2000 + 0.65 * 16_000
-    assert megabytes(more="compute: {micro_batch_tokens: 8000}") == 2000 + 0.65 * 8000
+    assert megabytes(more="accumulation: 2") == 2000 + 0.65 * 8000
 
 
 def test_models_of_the_first_paper_come_first_and_what_runs_longest_before_the_rest():

@@ -7,7 +7,6 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -19,39 +18,30 @@ from irpretrain.training.ranks import here, sum_gradients
 
 
 def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -> list[Any]:
-    """Call functions one after the other; write, of each batch that is trained on, its groups, and how many tokens are
-    masked in it."""
+    """Call functions one after the other; write, of each task of a step, its groups, and how many tokens are masked."""
     # Not above: the processes that only fail need none of it, and start sooner.
-    from irpretrain.training.batches import BatchBuilder
-    from irpretrain.training.masking import Masker
-    from irpretrain.training.probe import Probe
+    from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
 
     seen: list[dict[str, Any]] = []
-    build, apply, make_probe = BatchBuilder.build, Masker.apply, Probe.__init__
+    read_task, read_groups = RankingTask.read, SequenceReader.read
 
-    def noting_build(self: BatchBuilder, groups: Any) -> Any:
-        seen.append({"groups": [str(group) for group in groups], "masked": 0})
-        return build(self, groups)
+    def noting_task(self: RankingTask, *given: Any) -> Any:
+        seen.append({"groups": [], "masked": 0})
+        return read_task(self, *given)
 
-    def noting_apply(self: Masker, *given: Any) -> Any:
-        masked = apply(self, *given)
-        seen[-1]["masked"] = len(masked.labels)
-        return masked
+    def noting_groups(self: SequenceReader, groups: Any, *given: Any) -> Any:
+        part = read_groups(self, groups, *given)
+        seen[-1]["groups"] += [str(group) for group in groups]
+        seen[-1]["masked"] += 0 if part.labels is None else len(part.labels)
+        return part
 
-    def not_noting(self: Probe, task: str, table: Any, builder: Any, *rest: Any) -> None:
-        silent = copy(builder)
-        silent.build = lambda groups: build(builder, groups)
-        make_probe(self, task, table, silent, *rest)
-
-    BatchBuilder.build, Masker.apply = noting_build, noting_apply  # type: ignore[method-assign]
-    Probe.__init__ = not_noting  # type: ignore[method-assign]
+    RankingTask.read, SequenceReader.read = noting_task, noting_groups  # type: ignore[method-assign]
     # Of a model this small all gradients would go together.
     before, ranks.BYTES_AT_ONCE = ranks.BYTES_AT_ONCE, 4096
     try:
         results = [function(**arguments) for function, arguments in calls]
     finally:
-        BatchBuilder.build, Masker.apply = build, apply  # type: ignore[method-assign]
-        Probe.__init__ = make_probe  # type: ignore[method-assign]
+        RankingTask.read, SequenceReader.read = read_task, read_groups  # type: ignore[method-assign]
         ranks.BYTES_AT_ONCE = before
     notes.mkdir(exist_ok=True)
     (notes / f"{here().rank}.json").write_text(json.dumps(seen))

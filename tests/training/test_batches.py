@@ -153,14 +153,6 @@ def test_a_document_needs_room(store: TokenStore, tiny_encoder: Path) -> None:
         builder(store, tiny_encoder, 16, 13)
 
 
-def test_groups_are_cut_to_their_own_length(store: TokenStore, tiny_encoder: Path) -> None:
-    batch = builder(store, tiny_encoder).build(
-        [RankingGroup(("a", "b"), (StoreSpan(0),)), RankingGroup(("j", "i"), (StoreSpan(1),))]
-    )
-    assert batch.groups(0, 1) == (slice(0, 2), 9)
-    assert batch.groups(1, 2) == (slice(2, 4), 5)
-
-
 @pytest.fixture
 def table(make_store: MakeStore, make_groups: Callable[..., Path]) -> GroupTable:
     store = TokenStore.open([make_store({f"d{i}": f"word0{i}" for i in range(5)})])

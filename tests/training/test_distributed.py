@@ -57,10 +57,6 @@ SCENARIOS: dict[str, dict[str, Any]] = {
             "optimiser": {"learning_rate": 1e-3, "bias_correction": False, "clip_by": "tensor"},
         },
     },
-    "micro-batches of so many word pieces, read ahead": {
-        "options": {"dropout": 0.2, "batch_groups": 5},
-        "compute": {"micro_batch_tokens": 60},
-    },
     "no gradient for the score head": {"tasks": [TaskConfig(objective="rop", weight=0)]},
     "to be killed": {"options": {"steps": 12, "dropout": 0.1, "accumulation": 2, "snapshots": [4]}},
 }
@@ -150,7 +146,6 @@ def runs(
     def arguments(scenario: str, name: str, compute: dict[str, Any]) -> dict[str, Any]:
         given = SCENARIOS[scenario]
         tasks = given.get("tasks", [TaskConfig(objective="rop")])
-        compute = {**compute, **given.get("compute", {})}
         options = training_options(**{**given.get("options", {}), "compute": compute})
         groups = [inputs["tokens"][0].parent / "groups.parquet"] * len(tasks)
         files = {**inputs, **outputs(name), "probe": folder / name / "probe.csv", "groups": groups}
@@ -171,7 +166,7 @@ def runs(
     given = {"calls": [*calls(2, TWO), (rank_work.add_up, {})], "notes": folder / "notes-two"}
     counts = in_processes(rank_work.noted, given, SharedComputeConfig(**TWO))
     *trained, sums = counts
-    assert [found["steps"] for found in trained] == [6, 6, 6, 6, 6, 12, 6]
+    assert [found["steps"] for found in trained] == [6, 6, 6, 6, 12, 6]
     notes = {rank: json.loads((folder / "notes-two" / f"{rank}.json").read_text()) for rank in (0, 1)}
     one = json.loads((folder / "notes-one" / "0.json").read_text())
     return Runs(folder, notes, one, sums, arguments)
@@ -184,19 +179,16 @@ def test_shares_are_the_micro_batches_of_one_process_in_their_order(
     items: int, processes: int, micro_batches: int
 ) -> None:
     alone = share_of(items, max(micro_batches, processes))
-    assert [n for part in alone.slices for n in range(items)[part]] == list(range(items))
+    assert [n for part in alone.values() for n in range(items)[part]] == list(range(items))
     shares = [share_of(items, micro_batches, rank, processes) for rank in range(processes)]
-    assert [number for share in shares for number in share.numbers] == list(alone.numbers)
-    assert [part for share in shares for part in share.slices] == list(alone.slices)
-    own = [list(range(items)[share.items])[part] for share in shares for part in share.own_slices]
-    assert own == [list(range(items))[part] for part in alone.slices]
-    sizes = [len(share.numbers) for share in shares]
+    assert [pair for share in shares for pair in share.items()] == list(alone.items())
+    sizes = list(map(len, shares))
     assert max(sizes) - min(sizes) <= 1
 
 
 def test_micro_batches_are_all_of_a_step() -> None:
-    assert [(part.start, part.stop) for part in share_of(7, 3).slices] == [(0, 2), (2, 5), (5, 7)]
-    assert [(part.start, part.stop) for part in share_of(2, 5).slices] == [(0, 1), (1, 2)]
+    assert [(part.start, part.stop) for part in share_of(7, 3).values()] == [(0, 2), (2, 5), (5, 7)]
+    assert [(part.start, part.stop) for part in share_of(2, 5).values()] == [(0, 1), (1, 2)]
     with pytest.raises(ValueError, match="3 items cannot be shared out among 4"):
         share_of(3, 1, 0, 4)
 

@@ -393,7 +393,7 @@ def test_checkpoints_are_named_by_all_that_the_weights_depend_on(
         {"seed": 2},
         {"options": training_options(steps=2, mlm_head_steps=1)},
         {"options": training_options(steps=2, compute={"device": "cpu", "threads": 2})},
-        {"options": training_options(steps=2, compute={"device": "cpu", "micro_batch_tokens": 40})},
+        {"options": training_options(steps=2, accumulation=2)},
     ]
     for number, change in enumerate(changes):
         run_pretraining(f"run-{number}", **{"options": options, **change})
@@ -495,7 +495,7 @@ def test_memory_that_runs_out_stops_with_advice(
         )
 
     monkeypatch.setattr(CrossEncoderModel, "forward", forward)
-    with pytest.raises(TrainingError, match=r"memory ran out at step 1\. .*micro_batch_tokens"):
+    with pytest.raises(TrainingError, match=r"memory ran out at step 1\. .*raise accumulation"):
         run_pretraining("memory")
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
-from irpretrain.config.training import ComputeConfig, OptimiserConfig, TrainingComputeConfig
+from irpretrain.config.training import ComputeConfig, OptimiserConfig
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.passages import combine_scores
@@ -18,7 +18,7 @@ from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.judged_queries import JudgedGroups, JudgedQuery
-from irpretrain.training.ranking_tasks import PassageReader, RankingTask, Task, combine
+from irpretrain.training.ranking_tasks import PassageReader, RankingTask, SequenceReader, combine
 from irpretrain.training.trainer import Setting, Trainer, fetch_measured
 
 PASSAGES = PassagesConfig(words=6, stride=4)
@@ -61,8 +61,8 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
     for accumulation in (1, 3):
         model = CrossEncoderModel.from_encoder(tiny_encoder)
         task = RankingTask("judged", groups, reader, "listwise")
-        part = task.read(Setting(CPU, ComputeConfig(device="cpu"), accumulation), 0)(model)
-        micro_batches = list(part.losses)
+        part = task.read(Setting(CPU, ComputeConfig(device="cpu"), accumulation), 0)
+        micro_batches = [loss_by(model) for loss_by in part.losses.values()]
         assert len(micro_batches) == accumulation
         whole = sum(micro.loss for micro in micro_batches)
         whole.backward()
@@ -76,7 +76,7 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
 def test_training_reads_no_more_passages_than_it_should(reader: PassageReader) -> None:
     few = PassageReader(reader.builder, PASSAGES.model_copy(update={"most_in_training": 2}))
     group = [RankingGroup(("word01",), (StoreSpan(0), StoreSpan(1)))]
-    whole, cut = reader.read(group), few.read(group)
+    whole, cut = reader.read(group, 0, 0), few.read(group, 0, 0)
     # Three passages of six words or two of them, each with the query's word and three special tokens.
     assert whole.tokens == 2 * 3 * 10
     assert cut.tokens == 2 * 2 * 10
@@ -89,14 +89,11 @@ def test_a_document_in_one_passage_is_learned_as_a_sequence_is(
     """To the last bit of the loss: passages are no other model."""
     long = PassageReader(reader.builder, PassagesConfig(words=99, stride=50))
     losses = []
-    for make in (
-        lambda groups: Task("judged", groups, reader.builder, "hinge"),
-        lambda groups: RankingTask("judged", groups, long, "hinge"),
-    ):
+    for reads in (SequenceReader(reader.builder), long):
         model = CrossEncoderModel.from_encoder(tiny_encoder)
         options = OptimiserConfig(learning_rate=1e-3)
-        trainer = Trainer(model, options, TrainingComputeConfig(device="cpu"), CPU, 1, 4)
-        task = make(JudgedGroups(judged(reader), 2, 8, 1))
+        trainer = Trainer(model, options, ComputeConfig(device="cpu"), CPU, 1, 4)
+        task = RankingTask("judged", JudgedGroups(judged(reader), 2, 8, 1), reads, "hinge")
         losses.append([trainer.step(step, [task]).loss for step in range(4)])
     assert losses[0] == losses[1]
 
@@ -109,7 +106,7 @@ def test_it_learns_by_the_best_passages(reader: PassageReader, tiny_encoder: Pat
     task = RankingTask("judged", groups, reader, "listwise")
     options = OptimiserConfig(learning_rate=1e-3, warmup=0.0)
     # Slow and exact enough that no kind of processor learns anything else.
-    compute = TrainingComputeConfig(device="cpu", precision="fp32")
+    compute = ComputeConfig(device="cpu", precision="fp32")
     trainer = Trainer(model, options, compute, CPU, 1, 300)
     losses = [trainer.step(step, [task]).loss for step in range(300)]
     assert np.mean(losses[-6:]) < np.mean(losses[:6]) / 2

@@ -11,7 +11,7 @@ from tiny_training import Stop, crash_at, training_options, without_time
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.errors import ConfigError
 from irpretrain.foundation.provenance import sha256
-from irpretrain.training.ranking_tasks import Task
+from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
 from irpretrain.training.trainer import Trainer
 
 Run = Callable[..., Path]
@@ -36,11 +36,11 @@ def test_resume_is_exact(
     assert without_time(resumed) == without_time(whole)
 
 
-def trained_tasks(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) -> list[Task]:
+def trained_tasks(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) -> list[RankingTask]:
     """The tasks that a training hands to its first step."""
-    seen: list[Task] = []
+    seen: list[RankingTask] = []
 
-    def note(self: Trainer, step: int, tasks: list[Task]) -> None:
+    def note(self: Trainer, step: int, tasks: list[RankingTask]) -> None:
         seen.extend(tasks)
         raise Stop
 
@@ -67,14 +67,19 @@ def test_tasks_of_one_training_may_have_lengths_losses_and_masks_of_their_own(
         monkeypatch, lambda: run_pretraining("own", options, tasks=tasks, groups=[separable[1]] * 2)
     )
     assert (usual.loss, other.loss) == ("hinge", "listwise")
-    first, second = (task.builder.build(task.source.groups(0)) for task in (usual, other))
+    readers = [task.reader for task in (usual, other) if isinstance(task.reader, SequenceReader)]
+    first, second = (
+        reader.builder.build(task.source.groups(0))
+        for reader, task in zip(readers, (usual, other), strict=True)
+    )
     assert first.input_ids.shape[1] == 3 + 2 + 12  # two words a query, twelve a document
     assert second.input_ids.shape[1] == 12
     assert second.query.sum(axis=1).tolist() == [1] * len(second.query)
-    assert usual.masker is not None
-    assert other.masker is not None
-    assert not (usual.masker.apply(first, 0).chosen & first.query).any()
-    masked = other.masker.apply(second, 0).chosen
+    usual_masker, other_masker = (reader.masker for reader in readers)
+    assert usual_masker is not None
+    assert other_masker is not None
+    assert not (usual_masker.apply(first, 0).chosen & first.query).any()
+    masked = other_masker.apply(second, 0).chosen
     assert (masked & second.query).any()
     assert (masked.sum(axis=1) == 5).all()  # the cap is still pretraining's
 

@@ -9,7 +9,7 @@ from pydantic_core import PydanticKnownError
 
 from irpretrain.config.base import Section, option
 from irpretrain.config.papers import read_recipe, recipe_names
-from irpretrain.config.training import Loss, OptimiserConfig, SequenceConfig, TrainingComputeConfig
+from irpretrain.config.training import ComputeConfig, Loss, OptimiserConfig, SequenceConfig
 
 Positive = Annotated[int, Field(ge=1)]
 
@@ -43,6 +43,7 @@ class FinetuningConfig(SequenceConfig):
         unit="groups",
         min_length=1,
     )
+    accumulation: int = option(1, "Micro-batches per optimiser step.", ge=1)
     learning_rates: list[Annotated[float, Field(gt=0)]] = option(
         [1e-5, 2e-5], "Peak rates; the validation fold chooses.", min_length=1
     )
@@ -61,9 +62,7 @@ class FinetuningConfig(SequenceConfig):
     optimiser: OptimiserConfig = option(
         description="Optimiser; learning_rates overrides its rate.", default_factory=OptimiserConfig
     )
-    compute: TrainingComputeConfig = option(
-        description="Threads, precision, device, batches.", default_factory=TrainingComputeConfig
-    )
+    compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)
 
     def batch_sizes_of(self, regime: str) -> list[int]:
         return self.few_shot_batch_sizes if regime.startswith("few-shot") else self.batch_sizes

@@ -10,6 +10,7 @@ from pydantic import model_validator
 from irpretrain.config.base import ONCE, Section, deep_merge, explain, option
 from irpretrain.config.names import unknown_names
 from irpretrain.config.training import (
+    ACCUMULATION_TEXT,
     LOSS_TEXT,
     Loss,
     MaskingConfig,
@@ -17,8 +18,6 @@ from irpretrain.config.training import (
     SequenceConfig,
     SharedComputeConfig,
 )
-
-ACCUMULATION_TEXT = "Micro-batches per optimiser step, of all processes together."
 
 
 class TaskConfig(Section):
@@ -127,12 +126,8 @@ class PretrainingConfig(SequenceConfig):
 
     @model_validator(mode="after")
     def _check_processes(self) -> Self:
-        for fault in (
-            self.compute.too_few(self.batch_groups, "batch_groups"),
-            self.compute.split_twice(self.accumulation),
-        ):
-            if fault:
-                raise ValueError(fault)
+        if fault := self.compute.too_few(self.batch_groups, "batch_groups"):
+            raise ValueError(fault)
         return self
 
     @model_validator(mode="after")

@@ -8,9 +8,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.config.pretraining import ACCUMULATION_TEXT
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.training import ComputeConfig, OptimiserConfig, SharedComputeConfig
+from irpretrain.config.training import ACCUMULATION_TEXT, ComputeConfig, OptimiserConfig, SharedComputeConfig
 from irpretrain.text.stop_words import StopList
 
 Model = Literal["regressor", "word-vectors", "oracle", "tf"]
@@ -68,12 +67,8 @@ class TermTrainingConfig(Section):
             raise ValueError(
                 f"both steps {self.steps} and epochs {self.epochs:g} are given; set one of them to null"
             )
-        for fault in (
-            self.compute.too_few(self.batch_size, "batch_size"),
-            self.compute.split_twice(self.accumulation),
-        ):
-            if fault:
-                raise ValueError(fault)
+        if fault := self.compute.too_few(self.batch_size, "batch_size"):
+            raise ValueError(fault)
         return self
 
 

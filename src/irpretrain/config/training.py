@@ -56,28 +56,7 @@ class ComputeConfig(Section):
         return self
 
 
-class TrainingComputeConfig(ComputeConfig):
-    """Computing of a training job."""
-
-    micro_batch_tokens: int | None = option(
-        None,
-        "Split a step into micro-batches of at most this many word pieces; a larger group "
-        "is one. Replaces `accumulation`, which must be 1.",
-        unit="word pieces",
-        ge=1,
-    )
-
-    def split_twice(self, accumulation: int) -> str | None:
-        """Return why steps cannot be split into so many micro-batches too, or None."""
-        if accumulation == 1 or self.micro_batch_tokens is None:
-            return None
-        return (
-            f"accumulation {accumulation} and compute.micro_batch_tokens {self.micro_batch_tokens} both split a step; "
-            "set accumulation to 1, or compute.micro_batch_tokens to null"
-        )
-
-
-class SharedComputeConfig(TrainingComputeConfig):
+class SharedComputeConfig(ComputeConfig):
     """Computing of a training job that several processes can share."""
 
     gpus: int = option(
@@ -114,6 +93,8 @@ class SharedComputeConfig(TrainingComputeConfig):
             f"compute.processes); raise it, or lower these"
         )
 
+
+ACCUMULATION_TEXT = "Micro-batches per optimiser step, of all processes together."
 
 Loss = Literal["hinge", "pair-softmax", "listwise"]
 LOSS_TEXT = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -78,12 +78,6 @@ class Batch:
         """Word pieces and special tokens, without padding."""
         return int(self.attention_mask.sum())
 
-    def groups(self, first: int, last: int) -> tuple[slice, int]:
-        """Return the rows of groups `first` to `last` (exclusive), and the length of their longest sequence."""
-        bounds = np.concatenate([[0], np.cumsum(self.sizes)])
-        rows = slice(int(bounds[first]), int(bounds[last]))
-        return rows, int(self.attention_mask[rows].sum(axis=1).max())
-
 
 class GroupSource(Protocol):
     """Where a step's groups come from."""
@@ -112,28 +106,35 @@ class BatchBuilder:
         self._max_length, self._query_length = max_length, query_length
 
     def build(self, groups: Sequence[RankingGroup]) -> Batch:
-        return self._pad(self._cut(groups), np.array([len(group) for group in groups], dtype=np.int64))
-
-    def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
-        """Count word pieces and special tokens of each group in a batch, int64 [groups]."""
-        lengths = [part.length for part in self._cut(groups)]
-        firsts = np.cumsum([0, *(len(group) for group in groups[:-1])])
-        return np.add.reduceat(np.array(lengths, np.int64), firsts)
-
-    def _cut(self, groups: Sequence[RankingGroup]) -> list[_Parts]:
         sequences = [sequence for group in groups for sequence in group.sequences()]
         literal = self._tokenise([query for query, _, _ in sequences if isinstance(query, str)])
-        parts, special = [], self.tokenizer.template.special
+        template, cut = self.tokenizer.template, []
         for query, span, anchor in sequences:
             first = 0 if isinstance(query, str) else query.start
             pieces, starts = literal[query][:2] if isinstance(query, str) else self._pieces(query)
             pieces, starts = pieces[: self._query_length], starts[: self._query_length]
             linking = slice(*(min(max(end - first, 0), len(pieces)) for end in anchor))
-            room = self._max_length - special - len(pieces)
-            document, begins = self._pieces(span)
-            length = special + len(pieces) + min(len(document), room)
-            parts.append(_Parts(pieces, starts, linking, document[:room], begins[:room], length))
-        return parts
+            room = self._max_length - template.special - len(pieces)
+            pieces_of_document, begins = self._pieces(span)
+            cut.append((pieces, starts, linking, pieces_of_document[:room], begins[:room]))
+        lengths = [template.special + len(pieces) + len(text) for pieces, _, _, text, _ in cut]
+        shape = (len(cut), max(lengths))
+        ids = np.full(shape, self.tokenizer.pad_token_id, dtype=np.int64)
+        types, attention = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        query_mask, document_mask, anchors, word_starts = (np.zeros(shape, dtype=bool) for _ in range(4))
+        for row, (pieces, starts, linking, text, begins) in enumerate(cut):
+            requested, read = template.fill(ids[row], types[row], pieces, text)
+            attention[row, : lengths[row]] = 1
+            query_mask[row, requested] = True
+            document_mask[row, read] = True
+            anchors[row, requested][linking] = True
+            word_starts[row, requested] = starts
+            word_starts[row, read] = begins
+            # A text that begins inside a word does so with the rest of that word.
+            word_starts[row, requested.start] |= requested.stop > requested.start
+            word_starts[row, read.start] |= read.stop > read.start
+        sizes = np.array([len(group) for group in groups], dtype=np.int64)
+        return Batch(ids, types, attention, query_mask, document_mask, anchors, word_starts, sizes)
 
     def _tokenise(self, texts: list[str]) -> dict[str, Words]:
         different = list(dict.fromkeys(texts))
@@ -149,34 +150,6 @@ class BatchBuilder:
         rest = begins[after].copy()
         rest[:1] = True
         return np.concatenate([tokens[before], tokens[after]]), np.concatenate([begins[before], rest])
-
-    def _pad(self, parts: Sequence[_Parts], sizes: np.ndarray) -> Batch:
-        shape = (len(parts), max(part.length for part in parts))
-        template = self.tokenizer.template
-        ids = np.full(shape, self.tokenizer.pad_token_id, dtype=np.int64)
-        types, attention = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        query, document, anchors, starts = (np.zeros(shape, dtype=bool) for _ in range(4))
-        for row, part in enumerate(parts):
-            requested, read = template.fill(ids[row], types[row], part.query, part.document)
-            attention[row, : part.length] = 1
-            query[row, requested] = True
-            document[row, read] = True
-            anchors[row, requested][part.anchor] = True
-            starts[row, requested] = part.starts
-            starts[row, read] = part.begins
-            # A text that begins inside a word does so with the rest of that word.
-            starts[row, requested.start] |= requested.stop > requested.start
-            starts[row, read.start] |= read.stop > read.start
-        return Batch(ids, types, attention, query, document, anchors, starts, sizes)
-
-
-class _Parts(NamedTuple):
-    query: np.ndarray
-    starts: np.ndarray
-    anchor: slice
-    document: np.ndarray
-    begins: np.ndarray
-    length: int
 
 
 # From ranking groups and word stores to padded batches of word ids, for rankers over words.
@@ -225,10 +198,6 @@ class WordBatchBuilder:
         pairs = [pair for group in groups for pair in self._pairs(group)]
         sizes = np.array([len(group) for group in groups], np.int64)
         return WordBatch(pad([query for query, _ in pairs]), pad([document for _, document in pairs]), sizes)
-
-    def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
-        counts = [sum(len(query) + len(document) for query, document in self._pairs(g)) for g in groups]
-        return np.array(counts, np.int64)
 
     def _pairs(self, group: RankingGroup) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for query, span, _ in group.sequences():

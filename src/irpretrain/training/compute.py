@@ -151,9 +151,8 @@ RETAINED_PRODUCTS = "64"
 
 # What makes a training's steps take less memory.
 SMALLER = (
-    "set compute.micro_batch_tokens or lower it, or raise accumulation where there is one: results then change by "
-    "rounding, and with dropout by what is dropped. Or lower the batch (batch_groups, batch_size, or batch_sizes of a "
-    "grid) or max_length."
+    "raise accumulation: results then change by rounding, and with dropout by what is dropped. Or lower the batch "
+    "(batch_groups, batch_size, or batch_sizes of a grid) or max_length."
 )
 
 # Word pieces of a batch without gradients: what a processor's caches hold, what fills a GPU.

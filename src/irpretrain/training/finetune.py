@@ -256,7 +256,8 @@ class _Search:
         task = self._ranker.task(model, self._collection.documents, groups, options)
         optimiser = options.optimiser.model_copy(update={"learning_rate": point.learning_rate})
         steps = groups.steps_per_epoch * options.epochs
-        return Trainer(model, optimiser, options.compute, device, self._seed, steps), task, groups
+        trainer = Trainer(model, optimiser, options.compute, device, self._seed, steps, options.accumulation)
+        return trainer, task, groups
 
     def _epoch(
         self,

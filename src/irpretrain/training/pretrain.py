@@ -32,7 +32,7 @@ from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog
 from irpretrain.training.probe import Probe, write_probe
 from irpretrain.training.processes import in_processes, wants_processes
-from irpretrain.training.ranking_tasks import Task
+from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
 from irpretrain.training.ranks import here
 from irpretrain.training.trainer import Setting, Trainer, run_steps
 
@@ -75,7 +75,13 @@ def pretrain(
     if len(groups) != len(tasks):
         raise ValueError(f"{len(tasks)} tasks need as many group tables, not {len(groups)}")
     with reproducible(options.compute) as device:
-        model = _first_model(encoder, start, options, encoder_options, seed)
+        dropout = {"dropout": options.dropout, "attention_dropout": options.attention_dropout}
+        if start is not None:
+            model = CrossEncoderModel.load(start, seed=seed, **dropout)
+        else:
+            model = CrossEncoderModel.from_encoder(
+                encoder, options.head, encoder_options.layers, seed=seed, **dropout
+            )
         if not tasks:
             model.save(output)
             write_text(metrics, "")
@@ -86,7 +92,7 @@ def pretrain(
             model.check_length(options.of_task(task).max_length, f"{where}.max_length")
         store = TokenStore.open(tokens)
         tokenizer = load_tokenizer(start or encoder, encoder_options.vocabulary_size)
-        tables, work = _tasks(groups, tasks, options, store, tokenizer, seed)
+        tables, readers, work = _tasks(groups, tasks, options, store, tokenizer, seed)
         options, steps = resolve_length(options, tasks, [table.trained_count for table in tables], title)
         job = here().from_first(
             lambda: {
@@ -108,43 +114,47 @@ def pretrain(
         )
         with Checkpoints(checkpoints, job, title, options.compute.checkpoint_minutes) as folder:
             log = MetricsLog(folder.directory / "metrics.jsonl")
+            snapshots = folder.directory / SNAPSHOTS
             # Of several processes the first alone probes; the others wait for it at their next sum.
             probed = trainer.ranks.leads and options.held_out_share > 0
             setting = Setting(device, options.compute, accumulation=1)
+            seen = steps * options.batch_groups
             probes = [
-                Probe(task.name, table, task.builder, setting, steps * options.batch_groups, seed)
-                for task, table in zip(work, tables, strict=True)
+                Probe(task.name, table, reader.builder, setting, seen, seed)
+                for task, reader, table in zip(work, readers, tables, strict=True)
                 if probed
             ]
             before = [part.accuracies(model.eval()) for part in probes]
-            counts = _train(trainer, work, options, folder, log, title)
-            counts["groups_held_out"] = {
-                task.name: len(table.held_out) for task, table in zip(work, tables, strict=True)
-            }
-            counts |= {"documents": len(store), "text_pieces": int(store.lengths.sum())}
+
+            def keep_snapshot(step: int) -> None:
+                if step in options.snapshots:
+                    model.save(snapshots / snapshot_name(step))
+
+            pieces = run_steps(trainer, work, options.log_every, folder, log, title, keep_snapshot)
             if trainer.ranks.leads:
                 model.eval()
                 rows = [
                     row for part, was in zip(probes, before, strict=True) for row in part.rows(model, was)
                 ]
                 write_probe(rows, probe)
-                _write_model(model, folder.directory / SNAPSHOTS, options.snapshots, Path(output))
+                with atomic_directory(output) as written:
+                    model.write_files(written)
+                    for step in options.snapshots:
+                        name = snapshot_name(step)
+                        shutil.copytree(snapshots / name, written / SNAPSHOTS / name)
                 log.publish(metrics)
             folder.discard()
-        return counts
-
-
-def _first_model(
-    encoder: str | Path,
-    start: str | Path | None,
-    options: PretrainingConfig,
-    encoder_options: EncoderConfig,
-    seed: int,
-) -> CrossEncoderModel:
-    dropout = {"dropout": options.dropout, "attention_dropout": options.attention_dropout}
-    if start is not None:
-        return CrossEncoderModel.load(start, seed=seed, **dropout)
-    return CrossEncoderModel.from_encoder(encoder, options.head, encoder_options.layers, seed=seed, **dropout)
+    by_task = dict(zip((task.name for task in work), tables, strict=True))
+    return {
+        "steps": steps,
+        "groups": dict.fromkeys(by_task, seen),
+        "groups_available": {name: table.trained_count for name, table in by_task.items()},
+        "epochs": {name: round(seen / table.trained_count, 4) for name, table in by_task.items()},
+        "tokens": pieces,
+        "groups_held_out": {name: len(table.held_out) for name, table in by_task.items()},
+        "documents": len(store),
+        "text_pieces": int(store.lengths.sum()),
+    }
 
 
 def _tasks(
@@ -154,63 +164,24 @@ def _tasks(
     store: TokenStore,
     tokenizer: WordPieceTokenizer,
     seed: int,
-) -> tuple[list[GroupTable], list[Task]]:
-    tables, made = [], []
+) -> tuple[list[GroupTable], list[SequenceReader], list[RankingTask]]:
+    tables, readers, made = [], [], []
     for number, (path, task) in enumerate(zip(groups, tasks, strict=True)):
         # The number keeps the streams apart when one objective is used twice.
         name = f"{task.objective}/{number}"
-        tables.append(GroupTable(path, store, options.batch_groups, seed, name, options.held_out_share))
+        table = GroupTable(path, store, options.batch_groups, seed, name, options.held_out_share)
         task_options = options.of_task(task)
-        masks = task.mlm_weight > 0
-        made.append(
-            Task(
-                name=task.objective if number == 0 else f"{task.objective}#{number}",
-                source=tables[-1],
-                builder=BatchBuilder(store, tokenizer, task_options.max_length, task_options.query_length),
-                loss=task_options.loss,
-                margin=task_options.margin,
-                weight=task.weight,
-                mlm_weight=task.mlm_weight,
-                masker=Masker(task_options.masking, tokenizer, seed, task_options.max_length, name=name)
-                if masks
-                else None,
-                mlm_head_steps=options.mlm_head_steps,
-            )
-        )
-    return tables, made
-
-
-def _train(
-    trainer: Trainer[CrossEncoderModel],
-    tasks: list[Task],
-    options: PretrainingConfig,
-    checkpoints: Checkpoints,
-    log: MetricsLog,
-    title: str,
-) -> dict[str, Any]:
-    def keep_snapshot(step: int) -> None:
-        if step in options.snapshots:
-            trainer.model.save(checkpoints.directory / SNAPSHOTS / snapshot_name(step))
-
-    tokens = run_steps(trainer, tasks, options.log_every, checkpoints, log, title, keep_snapshot)
-    available = {
-        task.name: task.source.trained_count for task in tasks if isinstance(task.source, GroupTable)
-    }
-    seen = {task.name: trainer.steps * options.batch_groups for task in tasks}
-    return {
-        "steps": trainer.steps,
-        "groups": seen,
-        "groups_available": available,
-        "epochs": {name: round(seen[name] / size, 4) for name, size in available.items()},
-        "tokens": tokens,
-    }
-
-
-def _write_model(model: CrossEncoderModel, snapshots: Path, steps: Sequence[int], output: Path) -> None:
-    with atomic_directory(output) as folder:
-        model.write_files(folder)
-        for step in steps:
-            shutil.copytree(snapshots / snapshot_name(step), folder / SNAPSHOTS / snapshot_name(step))
+        masker = None
+        if task.mlm_weight > 0:
+            masker = Masker(task_options.masking, tokenizer, seed, task_options.max_length, name=name)
+        builder = BatchBuilder(store, tokenizer, task_options.max_length, task_options.query_length)
+        reader = SequenceReader(builder, masker, options.mlm_head_steps)
+        unique = task.objective if number == 0 else f"{task.objective}#{number}"
+        loss = (task_options.loss, task_options.margin)
+        made.append(RankingTask(unique, table, reader, *loss, task.weight, task.mlm_weight))
+        tables.append(table)
+        readers.append(reader)
+    return tables, readers, made
 
 
 # How long a pre-training is: the configured steps, or those of so many epochs of one task's or all groups.

@@ -22,7 +22,6 @@ from irpretrain.models.length_batches import prefetch, to_host
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
-from irpretrain.training.ranks import share_by_tokens
 from irpretrain.training.trainer import Setting
 
 # A logistic model that sees a group's candidates alone: how well they reveal the preference without shared text.
@@ -126,8 +125,6 @@ TRAINED_PER_PROBED = 32
 # Training groups that the model of candidates alone learns from, at most.
 FEATURED_GROUPS = 1000
 
-# Word pieces scored at once.
-BATCH_PIECES = 4096
 PERMUTATIONS = 10_000
 
 
@@ -205,18 +202,15 @@ def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:
 def score_groups(
     model: Scorer, builder: BatchBuilder, groups: Sequence[RankingGroup], setting: Setting
 ) -> np.ndarray:
-    if not groups:
-        return np.zeros(0, np.float32)
-    parts = share_by_tokens(builder.tokens(groups), BATCH_PIECES).slices
-
-    def begin(part: slice) -> Callable[[], Tensor]:
-        batch = builder.build(groups[part])
+    def begin(group: RankingGroup) -> Callable[[], Tensor]:
+        batch = builder.build([group])
         marks = (setting.on_host(array) for array in (batch.token_type_ids, batch.attention_mask))
         scores, _ = model(setting.tensor(batch.input_ids), *marks)
         return to_host(scores.float())
 
     with torch.inference_mode(), setting.autocast():
-        return np.concatenate([wait().numpy() for _, wait in prefetch(parts, begin, setting.device)])
+        scores = [wait().numpy() for _, wait in prefetch(groups, begin, setting.device)]
+    return np.concatenate([np.zeros(0, np.float32), *scores])
 
 
 def pair_accuracies(scores: np.ndarray, groups: Sequence[RankingGroup]) -> np.ndarray:

@@ -19,7 +19,7 @@ from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.text.word_store import WordDocuments
 from irpretrain.training.batches import BatchBuilder, GroupSource, WordBatchBuilder
-from irpretrain.training.ranking_tasks import PassageReader, RankingTask, Task, WordReader
+from irpretrain.training.ranking_tasks import PassageReader, RankingTask, SequenceReader, WordReader
 from irpretrain.training.trainer import StepTask
 
 # Of the one task of a fine-tuning.
@@ -81,9 +81,8 @@ class CrossEncoderRanker(Ranker):
         self, model: CrossEncoderModel, documents: TokenStore, source: GroupSource, options: FinetuningConfig
     ) -> StepTask:
         builder = BatchBuilder(documents, self.tokenizer, options.max_length, options.query_length)
-        if self.reranking.passages is None:
-            return Task(NAME, source, builder, options.loss, options.margin)
-        reader = PassageReader(builder, self.reranking.passages)
+        passages = self.reranking.passages
+        reader = SequenceReader(builder) if passages is None else PassageReader(builder, passages)
         return RankingTask(NAME, source, reader, options.loss, options.margin)
 
     def rank(

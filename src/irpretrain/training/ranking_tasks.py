@@ -1,9 +1,10 @@
-"""What a step of training computes: the ranking loss and the MLM loss, and the tasks that call them."""
+"""What a step of training computes: the ranking loss and the MLM loss, and the task that calls them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, assert_never
 
 import numpy as np
@@ -15,18 +16,10 @@ from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import Loss
 from irpretrain.models.length_batches import to_device
 from irpretrain.text.passages import piece_bounds
-from irpretrain.training.batches import (
-    Batch,
-    BatchBuilder,
-    GroupSource,
-    RankingGroup,
-    StoreSpan,
-    WordBatchBuilder,
-)
-from irpretrain.training.masking import Masked, Masker
+from irpretrain.training.batches import BatchBuilder, GroupSource, RankingGroup, StoreSpan, WordBatchBuilder
+from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import TaskMetrics
-from irpretrain.training.ranks import ProcessShare
-from irpretrain.training.trainer import MicroBatchLoss, PartOf, Setting, StepPart
+from irpretrain.training.trainer import MicroBatchLoss, Setting, StepPart
 
 
 def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0) -> Tensor:
@@ -78,192 +71,104 @@ def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
     return table.masked_fill(~present, 0.0), present
 
 
-# An objective on ranking groups in the training of a cross-encoder: its ranking loss and its MLM loss.
-
-
-@dataclass
-class Task:
-    """One objective on ranking groups in the training of a cross-encoder."""
-
-    name: str  # as in the configuration
-    source: GroupSource  # the groups of each step
-    builder: BatchBuilder  # makes batches of them
-    # loss, margin: the ranking loss.
-    loss: Loss
-    margin: float = 1.0
-    weight: float = 1.0  # of the ranking loss; with 0 it is not computed
-    mlm_weight: float = 0.0  # of the MLM loss; with 0 nothing is masked
-    masker: Masker | None = None  # needed where mlm_weight is not 0
-    mlm_head_steps: int = 0  # number of first steps in which the MLM loss trains only the MLM head
-
-    def read(self, setting: Setting, step: int) -> PartOf:
-        groups = self.source.groups(step)
-        share = setting.share(len(groups), lambda: self.builder.tokens(groups))
-        batch = self.builder.build(groups[share.items])
-        masked = None
-        if self.masker and self.mlm_weight > 0:
-            before = sum(len(group) for group in groups[: share.items.start])
-            masked = self.masker.apply(batch, step, before)
-        part = _Part(len(groups), share, batch, masked)
-
-        def part_of(model: nn.Module) -> StepPart:
-            metrics = TaskMetrics(self.weight, self.mlm_weight if masked else 0.0)
-            losses = self._losses(model, setting, step, part, metrics)
-            return StepPart(metrics, batch.tokens, share, losses)
-
-        return part_of
-
-    def _losses(
-        self,
-        model: nn.Module,
-        setting: Setting,
-        step: int,
-        part: _Part,
-        metrics: TaskMetrics,
-    ) -> Iterator[MicroBatchLoss]:
-        positions = max(setting.ranks.total(len(part.masked.labels)), 1) if part.masked else 1
-        for micro in self._micro_batches(setting, part):
-            measured: dict[str, Tensor] = {}
-            with setting.autocast():
-                scores, logits = model(
-                    micro.input_ids,
-                    micro.token_type_ids,
-                    micro.attention_mask,
-                    micro.chosen,
-                    mlm_trains_encoder=step >= self.mlm_head_steps,
-                )
-                loss = scores.new_zeros((), dtype=torch.float32)
-                if self.weight > 0:
-                    ranking = (
-                        ranking_loss(self.loss, scores, micro.sizes, self.margin).sum() / part.step_groups
-                    )
-                    loss = loss + self.weight * ranking
-                    right, pairs = count_correct_pairs(scores, micro.sizes)
-                    measured |= {"ranking_loss": ranking.detach(), "correct_pairs": right}
-                    metrics.pairs += pairs
-                if logits is not None and micro.labels is not None and len(micro.labels):
-                    mlm = mlm_loss_sum(logits, micro.labels) / positions
-                    measured["mlm_loss"] = mlm.detach()
-                    loss = loss + self.mlm_weight * mlm
-            yield MicroBatchLoss(loss, measured)
-
-    def _micro_batches(self, setting: Setting, part: _Part) -> Iterator[_MicroBatch]:
-        """Split by groups; each micro-batch is cut to its own longest sequence."""
-        batch, masked = part.batch, part.masked
-        used = 0
-        for groups in part.share.own_slices:
-            rows, length = batch.groups(groups.start, groups.stop)
-            cut = (rows, slice(0, length))
-            chosen = labels = None
-            if masked is not None:
-                chosen = masked.chosen[cut]
-                count = int(chosen.sum())
-                labels = setting.tensor(masked.labels[used : used + count])
-                used += count
-            yield _MicroBatch(
-                setting.tensor((masked or batch).input_ids[cut]),
-                setting.on_host(batch.token_type_ids[cut]),
-                setting.on_host(batch.attention_mask[cut]),
-                setting.on_host(batch.sizes[groups]),
-                setting.on_host(chosen) if chosen is not None else None,
-                labels,
-            )
-
-
-@dataclass
-class _Part:
-    step_groups: int
-    share: ProcessShare
-    batch: Batch
-    masked: Masked | None
-
-
-@dataclass
-class _MicroBatch:
-    """Types, attention, sizes and chosen positions lie on the host."""
-
-    input_ids: Tensor
-    token_type_ids: Tensor
-    attention_mask: Tensor
-    sizes: Tensor
-    chosen: Tensor | None
-    labels: Tensor | None
-
-
-# Fine-tuning on groups whose documents are not one sequence each: passages of a cross-encoder, and pairs of words.
+# The task of a step: ranking groups, whose loss and gradients are computed in micro-batches.
 
 
 @dataclass(frozen=True)
 class ReadGroups:
+    """Groups of a micro-batch, ready to be scored."""
+
     sizes: np.ndarray  # documents of each group; int64 [groups]
     tokens: int  # word pieces or words, without padding
-    # From the model to the scores of all documents, group after group.
-    score: Callable[[nn.Module, Setting], Tensor]
+    # From the model to the scores of all documents, group after group, and MLM logits, if there are `labels`.
+    outputs: Callable[[nn.Module, Setting], tuple[Tensor, Tensor | None]]
+    labels: np.ndarray | None = None  # masked word pieces, int64 [masked positions]
 
 
 class GroupReader(Protocol):
-    def read(self, groups: Sequence[RankingGroup]) -> ReadGroups:
-        """Return the groups, ready to be scored."""
-
-    def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
-        """Return how many word pieces or words of each group are read, int64 [groups]."""
+    def read(self, groups: Sequence[RankingGroup], step: int, before: int) -> ReadGroups:
+        """Return groups of optimiser step `step`, which has `before` sequences before them."""
 
 
 @dataclass
 class RankingTask:
-    name: str  # for metrics
+    """One objective on ranking groups, with its ranking loss and its MLM loss; or fine-tuning."""
+
+    name: str  # as in the configuration; for metrics
     source: GroupSource  # the groups of each step
     reader: GroupReader  # makes the model's input of them
     # loss, margin: the ranking loss.
     loss: Loss
     margin: float = 1.0
+    weight: float = 1.0  # of the ranking loss; with 0 it is not computed
+    mlm_weight: float = 0.0  # of the MLM loss of a reader that masks
 
-    def read(self, setting: Setting, step: int) -> PartOf:
+    def read(self, setting: Setting, step: int) -> StepPart:
         groups = self.source.groups(step)
-        share = setting.share(len(groups), lambda: self.reader.tokens(groups))
-        parts = [self.reader.read(groups[some]) for some in share.slices]
-        tokens = sum(part.tokens for part in parts)
+        parts = {
+            number: self.reader.read(groups[some], step, sum(map(len, groups[: some.start])))
+            for number, some in setting.share(len(groups)).items()
+        }
+        masked = sum(len(part.labels) for part in parts.values() if part.labels is not None)
+        positions = max(setting.ranks.total(masked), 1)
+        metrics = TaskMetrics(self.weight, self.mlm_weight)
+        losses = {
+            number: partial(self._loss, setting, part, len(groups), positions, metrics)
+            for number, part in parts.items()
+        }
+        return StepPart(metrics, sum(part.tokens for part in parts.values()), losses)
 
-        def part_of(model: nn.Module) -> StepPart:
-            metrics = TaskMetrics(1.0, 0.0)
-            losses = self._losses(model, setting, parts, len(groups), metrics)
-            return StepPart(metrics, tokens, share, losses)
-
-        return part_of
-
-    def _losses(
+    def _loss(
         self,
-        model: nn.Module,
         setting: Setting,
-        parts: Sequence[ReadGroups],
+        part: ReadGroups,
         groups: int,
+        positions: int,
         metrics: TaskMetrics,
-    ) -> Iterator[MicroBatchLoss]:
-        for part in parts:
-            with setting.autocast():
-                scores = part.score(model, setting)
-                sizes = torch.from_numpy(part.sizes)
-                loss = ranking_loss(self.loss, scores, sizes, self.margin).sum() / groups
-            right, pairs = count_correct_pairs(scores, sizes)
-            metrics.pairs += pairs
-            yield MicroBatchLoss(loss, {"ranking_loss": loss.detach(), "correct_pairs": right})
+        model: nn.Module,
+    ) -> MicroBatchLoss:
+        measured: dict[str, Tensor] = {}
+        with setting.autocast():
+            scores, logits = part.outputs(model, setting)
+            loss = scores.new_zeros((), dtype=torch.float32)
+            if self.weight > 0:
+                sizes = setting.on_host(part.sizes)
+                ranking = ranking_loss(self.loss, scores, sizes, self.margin).sum() / groups
+                loss = loss + self.weight * ranking
+                right, pairs = count_correct_pairs(scores, sizes)
+                measured |= {"ranking_loss": ranking.detach(), "correct_pairs": right}
+                metrics.pairs += pairs
+            if logits is not None and part.labels is not None and len(part.labels):
+                mlm = mlm_loss_sum(logits, setting.tensor(part.labels)) / positions
+                measured["mlm_loss"] = mlm.detach()
+                loss = loss + self.mlm_weight * mlm
+        return MicroBatchLoss(loss, measured)
 
 
 @dataclass(frozen=True)
-class WordReader:
-    builder: WordBatchBuilder
+class SequenceReader:
+    """Reads groups for a cross-encoder, a sequence per document; masks word pieces for the MLM loss."""
 
-    def read(self, groups: Sequence[RankingGroup]) -> ReadGroups:
+    builder: BatchBuilder
+    masker: Masker | None = None
+    mlm_head_steps: int = 0  # number of first steps in which the MLM loss trains only the MLM head
+
+    def read(self, groups: Sequence[RankingGroup], step: int, before: int) -> ReadGroups:
         batch = self.builder.build(groups)
+        masked = None if self.masker is None else self.masker.apply(batch, step, before)
 
-        def score(model: nn.Module, setting: Setting) -> Tensor:
-            scores: Tensor = model(setting.tensor(batch.query), setting.tensor(batch.document))
-            return scores
+        def outputs(model: nn.Module, setting: Setting) -> tuple[Tensor, Tensor | None]:
+            scores, logits = model(
+                setting.tensor(batch.input_ids if masked is None else masked.input_ids),
+                # On the host, with the masked positions: a GPU would be asked how many there are.
+                setting.on_host(batch.token_type_ids),
+                setting.on_host(batch.attention_mask),
+                None if masked is None else setting.on_host(masked.chosen),
+                mlm_trains_encoder=step >= self.mlm_head_steps,
+            )
+            return scores, logits
 
-        return ReadGroups(batch.sizes, batch.tokens, score)
-
-    def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
-        return self.builder.tokens(groups)
+        return ReadGroups(batch.sizes, batch.tokens, outputs, None if masked is None else masked.labels)
 
 
 @dataclass(frozen=True)
@@ -276,30 +181,40 @@ class PassageReader:
     builder: BatchBuilder
     options: PassagesConfig
 
-    def read(self, groups: Sequence[RankingGroup]) -> ReadGroups:
-        batch = self.builder.build(self._as_groups(groups))
+    def read(self, groups: Sequence[RankingGroup], step: int, before: int) -> ReadGroups:
+        sequences = [sequence for group in groups for sequence in group.sequences()]
+        batch = self.builder.build(
+            [RankingGroup((query,), self._passages(document)) for query, document, _ in sequences]
+        )
 
-        def score(model: nn.Module, setting: Setting) -> Tensor:
+        def outputs(model: nn.Module, setting: Setting) -> tuple[Tensor, None]:
             marks = (setting.on_host(array) for array in (batch.token_type_ids, batch.attention_mask))
             scores, _ = model(setting.tensor(batch.input_ids), *marks)
-            return combine(scores, batch.sizes)
+            return combine(scores, batch.sizes), None
 
         sizes = np.array([len(group) for group in groups], np.int64)
-        return ReadGroups(sizes, batch.tokens, score)
+        return ReadGroups(sizes, batch.tokens, outputs)
 
-    def tokens(self, groups: Sequence[RankingGroup]) -> np.ndarray:
-        documents = self.builder.tokens(self._as_groups(groups))
-        return np.add.reduceat(documents, np.cumsum([0, *(len(group) for group in groups[:-1])]))
-
-    def _as_groups(self, groups: Sequence[RankingGroup]) -> list[RankingGroup]:
-        sequences = [sequence for group in groups for sequence in group.sequences()]
-        return [RankingGroup((query,), tuple(self._passages(document))) for query, document, _ in sequences]
-
-    def _passages(self, document: StoreSpan) -> list[StoreSpan]:
+    def _passages(self, document: StoreSpan) -> tuple[StoreSpan, ...]:
         bounds = piece_bounds(
             self.builder.store.word_starts(document.row), self.options, self.options.most_in_training
         )
-        return [StoreSpan(document.row, start, end) for start, end in bounds]
+        return tuple(StoreSpan(document.row, start, end) for start, end in bounds)
+
+
+@dataclass(frozen=True)
+class WordReader:
+    """Reads groups for a ranker over words."""
+
+    builder: WordBatchBuilder
+
+    def read(self, groups: Sequence[RankingGroup], step: int, before: int) -> ReadGroups:
+        batch = self.builder.build(groups)
+
+        def outputs(model: nn.Module, setting: Setting) -> tuple[Tensor, None]:
+            return model(setting.tensor(batch.query), setting.tensor(batch.document)), None
+
+        return ReadGroups(batch.sizes, batch.tokens, outputs)
 
 
 def combine(scores: Tensor, passages: np.ndarray) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -12,24 +12,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from irpretrain.config.training import ComputeConfig, OptimiserConfig, TrainingComputeConfig
+from irpretrain.config.training import ComputeConfig, OptimiserConfig
 from irpretrain.errors import TrainingError
 from irpretrain.foundation.randomness import integer_seed
 from irpretrain.models.length_batches import to_device, to_host
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import SMALLER, autocast, free_memory, memory_ran_out, use_fast_paths
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
-from irpretrain.training.ranks import (
-    ALONE,
-    ProcessShare,
-    Ranks,
-    here,
-    share_by_tokens,
-    share_of,
-    sum_gradients,
-)
+from irpretrain.training.ranks import ALONE, Ranks, here, share_of, sum_gradients
 
-# One training step: where it is computed, and what each task adds. Tasks read batches before they need a model.
+# One training step: where it is computed, and what each task adds. All tasks read their batches before it is computed.
 
 
 @dataclass(frozen=True)
@@ -40,19 +32,10 @@ class Setting:
     compute: ComputeConfig  # in which precision
     accumulation: int  # micro-batches that a step is split into
     ranks: Ranks = ALONE  # this process among those that share them
-    # Word pieces that a micro-batch may have; splits a step in place of `accumulation`.
-    micro_batch_tokens: int | None = None
 
-    @property
-    def splits(self) -> bool:
-        """Whether steps are split, or might be."""
-        return self.micro_batch_tokens is not None or max(self.accumulation, self.ranks.count) > 1
-
-    def share(self, items: int, tokens: Callable[[], np.ndarray]) -> ProcessShare:
-        """Return what this process computes of a step; `tokens` returns each item's word pieces, int64 [items]."""
-        if self.micro_batch_tokens is None:
-            return share_of(items, self.accumulation, self.ranks.rank, self.ranks.count)
-        return share_by_tokens(tokens(), self.micro_batch_tokens, self.ranks.rank, self.ranks.count)
+    def share(self, items: int) -> dict[int, slice]:
+        """Return what this process computes of a step: number of each micro-batch → its items."""
+        return share_of(items, self.accumulation, self.ranks.rank, self.ranks.count)
 
     def tensor(self, array: np.ndarray) -> Tensor:
         return to_device(self.on_host(array), self.device)
@@ -80,20 +63,15 @@ class StepPart:
 
     metrics: TaskMetrics  # complete when what `losses` measured has been added (`fetch_measured`)
     tokens: int  # word pieces and special tokens, without padding
-    share: ProcessShare  # which micro-batches
-    # Losses of these, computed lazily; their sum over all processes is the task's loss.
-    losses: Iterator[MicroBatchLoss]
-
-
-# A task's batch of one step, read and ready: what it adds to the step, computed by a model.
-PartOf = Callable[[nn.Module], StepPart]
+    # Number of each micro-batch → its loss by a model; their sum over all processes is the task's loss.
+    losses: Mapping[int, Callable[[nn.Module], MicroBatchLoss]]
 
 
 class StepTask(Protocol):
     name: str
 
-    def read(self, setting: Setting, step: int) -> PartOf:
-        """Read what the task adds to a step; this touches neither the device nor other processes."""
+    def read(self, setting: Setting, step: int) -> StepPart:
+        """Read what the task adds to a step; this does not touch the device."""
 
 
 def fetch_measured(
@@ -137,15 +115,13 @@ class Trainer(Generic[Model]):
         self,
         model: Model,  # trained in place; moved to `device`
         optimiser: OptimiserConfig,  # options of AdamW and the schedule
-        # Precision; how batches are read, and how many word pieces a micro-batch may have.
-        compute: TrainingComputeConfig,
+        compute: ComputeConfig,  # precision
         device: torch.device,  # where to compute
         # Of dropout; each step, and each micro-batch of one that is split, has a stream of its own, so that a
         # resumed run, and any number of processes, drop the same units.
         seed: int,
         steps: int,  # length of the schedule
-        # micro-batches per step, by groups; unless `compute.micro_batch_tokens` splits it.
-        accumulation: int = 1,
+        accumulation: int = 1,  # micro-batches per step
     ) -> None:
         self.model: Model = model.to(device)
         use_fast_paths(model, compute, device, training=True)
@@ -153,7 +129,7 @@ class Trainer(Generic[Model]):
         self.steps = steps
         self.ranks = here()
         self._options, self._seed = optimiser, seed
-        self._setting = Setting(device, compute, accumulation, self.ranks, compute.micro_batch_tokens)
+        self._setting = Setting(device, compute, accumulation, self.ranks)
         self._parameters = list(model.parameters())
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
 
@@ -172,18 +148,23 @@ class Trainer(Generic[Model]):
 
     def _step(self, step: int, tasks: Sequence[StepTask]) -> StepMetrics:
         start = time.perf_counter()
-        read = [task.read(self._setting, step) for task in tasks]
+        parts = [task.read(self._setting, step) for task in tasks]
         waited = time.perf_counter() - start
         self.model.train()
         torch.manual_seed(integer_seed(self._seed, "dropout", str(step)))
         rate = learning_rate(self._options, step, self.steps)
         set_learning_rate(self.optimiser, rate)
         self.optimiser.zero_grad(set_to_none=True)
-        parts, measured = [], list[tuple[TaskMetrics, Mapping[str, Tensor]]]()
-        for position, part_of in enumerate(read):
-            part = part_of(self.model)
-            measured += self._backward(part, step, position)
-            parts.append(part)
+        measured = list[tuple[TaskMetrics, Mapping[str, Tensor]]]()
+        for position, part in enumerate(parts):
+            for number, loss_by in part.losses.items():
+                # A micro-batch has a stream of its own; a step that is not split continues that of the step.
+                if max(self._setting.accumulation, self.ranks.count) > 1:
+                    torch.manual_seed(integer_seed(self._seed, "dropout", f"{step}/{position}/{number}"))
+                micro = loss_by(self.model)
+                if micro.loss.requires_grad:
+                    self._scaler.scale(micro.loss).backward()
+                measured.append((part.metrics, micro.measured))
         sum_gradients(self._parameters, self.ranks)
         self._scaler.unscale_(self.optimiser)
         wait = fetch_measured(measured, clip_gradients(self._parameters, self._options))
@@ -198,21 +179,6 @@ class Trainer(Generic[Model]):
         seconds = time.perf_counter() - start
         loss = math.fsum(task.weighted_loss for task in metrics.values())
         return StepMetrics(step + 1, loss, metrics, rate, norm, tokens, seconds, waited)
-
-    def _backward(
-        self, part: StepPart, step: int, position: int
-    ) -> Iterator[tuple[TaskMetrics, Mapping[str, Tensor]]]:
-        for number in part.share.numbers:
-            self._seed_dropout(step, position, number)
-            loss, measured = next(part.losses)
-            if loss.requires_grad:
-                self._scaler.scale(loss).backward()
-            yield part.metrics, measured
-
-    def _seed_dropout(self, step: int, position: int, number: int) -> None:
-        """Begin the stream of a micro-batch; a step that is not split continues its own."""
-        if self._setting.splits:
-            torch.manual_seed(integer_seed(self._seed, "dropout", f"{step}/{position}/{number}"))
 
     def _add_up(self, parts: Sequence[StepPart]) -> int:
         sums = iter(

@@ -1,9 +1,9 @@
 """DeepCT's token regression: its loss (equation 2) and its training."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -25,8 +25,8 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.metrics import MetricsLog, TaskMetrics
 from irpretrain.training.processes import in_processes, wants_processes
-from irpretrain.training.ranks import ProcessShare, here
-from irpretrain.training.trainer import MicroBatchLoss, PartOf, Setting, StepPart, Trainer, run_steps
+from irpretrain.training.ranks import here
+from irpretrain.training.trainer import MicroBatchLoss, Setting, StepPart, Trainer, run_steps
 
 # The loss of the token regression: squared errors of the counted word pieces (DeepCT, equation 2).
 
@@ -56,34 +56,26 @@ class TokenRegression:
     seed: int
     name: str = "term weights"
 
-    def read(self, setting: Setting, step: int) -> PartOf:
+    def read(self, setting: Setting, step: int) -> StepPart:
         batch = self.sequences.batch(step, self.batch_size, self.seed)
         counted = int(np.isfinite(batch.targets).sum())
-        lengths = batch.attention_mask.sum(1)
-        share = setting.share(len(lengths), lambda: lengths)
-        tokens = int(lengths[share.items].sum())
+        parts = setting.share(len(batch.input_ids))
+        losses = {
+            number: partial(self._loss, setting, batch, rows, counted) for number, rows in parts.items()
+        }
+        tokens = sum(int(batch.attention_mask[rows].sum()) for rows in parts.values())
+        return StepPart(RegressionMetrics(1.0, 0.0, counted=counted), tokens, losses)
 
-        def part_of(model: nn.Module) -> StepPart:
-            metrics = RegressionMetrics(1.0, 0.0, counted=counted)
-            losses = self._losses(model, setting, batch, share, counted)
-            return StepPart(metrics, tokens, share, losses)
-
-        return part_of
-
-    def _losses(
-        self, model: nn.Module, setting: Setting, batch: TokenBatch, share: ProcessShare, counted: int
-    ) -> Iterator[MicroBatchLoss]:
-        weight = 1.0 if self.reduction == "sum" else 1.0 / max(counted, 1)
-        for rows in share.slices:
-            length = int(batch.attention_mask[rows].sum(1).max())
-            ids, targets = (
-                setting.tensor(array[rows, :length]) for array in (batch.input_ids, batch.targets)
-            )
-            with setting.autocast():
-                weights = model(ids, setting.on_host(batch.attention_mask[rows, :length]))
-            errors = squared_errors(weights.float(), targets)
-            loss = errors * weight
-            yield MicroBatchLoss(loss, {"squared_error": errors.detach(), "loss": loss.detach()})
+    def _loss(
+        self, setting: Setting, batch: TokenBatch, rows: slice, counted: int, model: nn.Module
+    ) -> MicroBatchLoss:
+        length = int(batch.attention_mask[rows].sum(1).max())
+        ids, targets = (setting.tensor(array[rows, :length]) for array in (batch.input_ids, batch.targets))
+        with setting.autocast():
+            weights = model(ids, setting.on_host(batch.attention_mask[rows, :length]))
+        errors = squared_errors(weights.float(), targets)
+        loss = errors * (1.0 if self.reduction == "sum" else 1.0 / max(counted, 1))
+        return MicroBatchLoss(loss, {"squared_error": errors.detach(), "loss": loss.detach()})
 
 
 def squared_errors(weights: Tensor, targets: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from itertools import product
@@ -146,15 +147,11 @@ class Models(PlanPart):
         if options.compute.gpus or self.config.models[wildcards.model].neural is not None:
             return 6000
         passages = self.config.reranking_of(wildcards.model).passages
-        batches = options.batch_sizes_of(wildcards.regime)
-        sequences = max(batches) * (1 + options.negatives)
+        groups = math.ceil(max(options.batch_sizes_of(wildcards.regime)) / options.accumulation)
+        sequences = groups * (1 + options.negatives)
         if passages is not None:
             sequences *= passages.most_in_training or PASSAGES_OF_A_DOCUMENT
-        pieces = sequences * options.max_length
-        if options.compute.micro_batch_tokens is not None:
-            group = pieces // max(batches)  # is never split
-            pieces = min(pieces, max(options.compute.micro_batch_tokens, group))
-        return max(6000, round(2000 + PIECE_MB * pieces))
+        return max(6000, round(2000 + PIECE_MB * sequences * options.max_length))
 
     @cache
     def _finetuning(self, model: str) -> FinetuningConfig:
