@@ -40,7 +40,7 @@ from irpretrain.training.judged_queries import (
     warn_below_random,
 )
 from irpretrain.training.metrics import BatchWaits, StepMetrics, waited_share
-from irpretrain.training.rankers import Ranker, ranker_of
+from irpretrain.training.rankers import ranker_of
 from irpretrain.training.trainer import StepTask, Trainer
 
 # Options that change no score, so a run may be resumed with others.
@@ -101,7 +101,7 @@ def finetune(
         TrainingError: the loss is NaN, or memory ran out.
     """
     parse_measure(measure)
-    ranker = ranker_of(model, reranking, seed)
+    ranker: Any = ranker_of(model, reranking, seed)  # documents, models and tasks are of one kind
     collection = _Collection(
         ranker.open(stores),
         read_queries(queries),
@@ -109,7 +109,11 @@ def finetune(
         read_run(candidates),
         roles(read_folds(folds), fold, validates=options.chooses(regime)),
     )
-    tested = collection if test is None else _tested(ranker, test)
+    tested = collection
+    if test is not None:
+        asked = read_queries(test.queries)
+        roles_of_all = Roles([], [], list(asked))
+        tested = _Collection(ranker.open(test.stores), asked, {}, read_run(test.candidates), roles_of_all)
     chosen = training_queries(collection.roles.train, regime, seed, options.few_shot_queries)
     training, skipped = judged_queries(
         chosen,
@@ -134,7 +138,7 @@ def finetune(
             f"no query of the validation fold of test fold {fold} is judged, so nothing can be chosen",
             remedy="Use fewer folds or more judged queries.",
         )
-    search = _Search(ranker, collection, _Judged(training, validation), regime, options, measure, seed)
+    search = _Search(ranker, collection, training, validation, regime, options, measure, seed)
     with reproducible(options.compute) as device:
         job = {
             "stage": "finetune",
@@ -193,30 +197,20 @@ class _Collection:
     roles: Roles
 
 
-def _tested(ranker: Ranker, test: Topics) -> _Collection:
-    texts = read_queries(test.queries)
-    requested = Roles([], [], list(texts))
-    return _Collection(ranker.open(test.stores), texts, {}, read_run(test.candidates), requested)
-
-
-class _Judged(NamedTuple):
-    training: list[JudgedQuery]
-    validation: list[str]
-
-
 class _Search:
     def __init__(
         self,
-        ranker: Ranker,
+        ranker: Any,
         collection: _Collection,
-        judged: _Judged,
+        training: list[JudgedQuery],
+        validation: list[str],
         regime: str,
         options: FinetuningConfig,
         measure: str,
         seed: int,
     ) -> None:
         self._ranker, self._collection = ranker, collection
-        self._training, self._validation = judged
+        self._training, self._validation = training, validation
         self._options = options
         self._measure, self._seed, self._regime = measure, seed, regime
         self._progress, self._weights, self._saved = Progress(), dict[str, torch.Tensor](), 0
@@ -251,7 +245,6 @@ class _Search:
     def _start(self, point: GridPoint, device: torch.device) -> tuple[Trainer[Any], StepTask, JudgedGroups]:
         options = self._options
         model = self._ranker.load()
-        self._ranker.check(model, options)
         groups = JudgedGroups(self._training, options.negatives, point.batch_size, self._seed)
         task = self._ranker.task(model, self._collection.documents, groups, options)
         optimiser = options.optimiser.model_copy(update={"learning_rate": point.learning_rate})
@@ -324,7 +317,8 @@ class _Search:
     ) -> Run:
         chosen = {query: data.candidates[query] for query in queries if query in data.candidates}
         chosen = top(chosen, self._ranker.reranking.depth)
-        return self._ranker.rank(model, data.documents, data.texts, chosen, retained)
+        ranked: Run = self._ranker.rank(model, data.documents, data.texts, chosen, retained)
+        return ranked
 
     def report(self, progress: Progress) -> dict[str, Any]:
         best = progress.best
@@ -343,17 +337,14 @@ class _Search:
         }
 
     def _line(self, title: str, record: dict[str, Any], measured: list[StepMetrics]) -> str:
-        progress = self._progress
+        progress, value = self._progress, record["validation"]
+        validated = "no validation" if value is None else f"validation {self._measure} {value:.4f}"
         point = self.grid[progress.point]
         speed = sum(m.tokens for m in measured) / max(sum(m.seconds for m in measured), 1e-9)
         return (
             f"[{title}] batch {point.batch_size}, rate {point.learning_rate:g} "
             f"({progress.point + 1}/{len(self.grid)}), epoch {progress.epochs}/{self._options.epochs}: "
             f"loss {record['loss']:.4f}, pair accuracy {record['pair_accuracy']:.3f}, "
-            f"{self._validated(record)}, {speed:,.0f} tokens/s, "
+            f"{validated}, {speed:,.0f} tokens/s, "
             f"waited for batches {waited_share(measured):.1%}"
         )
-
-    def _validated(self, record: dict[str, Any]) -> str:
-        value = record["validation"]
-        return "no validation" if value is None else f"validation {self._measure} {value:.4f}"
