@@ -18,27 +18,20 @@ from typing import Any
 from unittest import mock
 
 import torch
-from torch import Tensor
-from transformers import BertConfig, BertForSequenceClassification, BertModel
+from transformers import BertConfig, BertForSequenceClassification
 
-from irpretrain.config.training import OptimiserConfig
+from irpretrain.config.training import OptimiserConfig, Packing
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.mlm_heads import BertMlmHead
-from irpretrain.models.packed import encode_rows
 from irpretrain.training.compute import give_back_freed_memory
 from irpretrain.training.ranking_tasks import mlm_loss_sum, ranking_loss
 from irpretrain.training.trainer import clip_gradients, make_optimiser
 
 LIBRARIES = {"MKL": True, "oneDNN": False}
+LAYERS: dict[str, Packing] = {"whole": "off", "chosen positions": "on"}
 MANIFEST = Path(__file__).resolve().parents[1] / "resources/embedded.yaml"
 TOKENIZER = installed_path(read_manifest(MANIFEST).asset("minilm")) or Path()
-
-
-def whole_layer(bert: BertModel, ids: Tensor, types: Tensor, attention: Tensor, rows: Tensor) -> Tensor:
-    """What `irpretrain.models.packed.encode_rows` returns, by Hugging Face's whole model."""
-    states: Tensor = bert(input_ids=ids, token_type_ids=types, attention_mask=attention).last_hidden_state
-    return states.reshape(-1, states.shape[-1]).index_select(0, rows)
 
 
 def small_model() -> CrossEncoderModel:
@@ -103,15 +96,12 @@ def main() -> None:
         ("training, with MLM", training_step(model), 32 * 64),
         ("scoring", scoring(model), 32 * 96),
     ):
-        variants = [(library, layer) for library in LIBRARIES for layer in ("whole", "chosen positions")]
+        variants = [(library, layer) for library in LIBRARIES for layer in LAYERS]
         seconds: dict[tuple[str, str], list[float]] = {variant: [] for variant in variants}
         for _ in range(repeats + 1):  # the first is a warm-up
             for library, layer in variants:
-                encode = {"side_effect": whole_layer} if layer == "whole" else {"side_effect": encode_rows}
-                with (
-                    mock.patch("irpretrain.models.linear.made_by_intel", return_value=LIBRARIES[library]),
-                    mock.patch("irpretrain.models.packed.encode_rows", **encode),
-                ):
+                model.packing = LAYERS[layer]
+                with mock.patch("irpretrain.models.linear.made_by_intel", return_value=LIBRARIES[library]):
                     began = time.process_time()
                     call()
                     seconds[library, layer].append(time.process_time() - began)

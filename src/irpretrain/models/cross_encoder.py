@@ -29,7 +29,7 @@ from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm_head
 from irpretrain.models.neural.knrm import DEVIATIONS, MEANS
-from irpretrain.models.packed import encode_read
+from irpretrain.models.packed import attention_of, encode_read
 from irpretrain.models.parameters import (
     SavedHubModel,
     deviation_of,
@@ -93,8 +93,8 @@ def text_positions(token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Tens
 # a model gives the same scores; the MLM head lies beside it in `mlm_head.safetensors`. With the head of CEDR-KNRM, in
 # `cedr_knrm.safetensors`, only this class gives its scores.
 #
-# Of a BERT the last layer is computed only where somebody reads it, and its sequences may be packed. Other
-# architectures are computed as transformers does, padding included.
+# Of a BERT whose sequences are packed, the last layer is computed only where somebody reads it. Otherwise all is
+# computed as transformers does, padding included.
 
 
 # sentence-transformers puts a sigmoid over one-label models unless the configuration says otherwise.
@@ -229,21 +229,22 @@ class CrossEncoderModel(SavedHubModel):
             `masked` (None without `masked`).
         """
         bert, host_types = self.bert, token_type_ids
+        attend = attention_of(self.encoder, self.packing)
         token_type_ids = to_device(token_type_ids, input_ids.device)
         if not self._takes_types:  # transformers then gives a BERT the type 0 throughout
             token_type_ids = torch.zeros_like(token_type_ids)
-        if bert is None:
-            scores, chosen = self._of_another_family(input_ids, token_type_ids, attention_mask, masked)
-        elif self.cedr is None:
-            first, chosen = encode_read(bert, input_ids, token_type_ids, attention_mask, masked, self.packing)
+        if self.cedr is not None:
+            mask = padding_mask(self.encoder, attention_mask, input_ids.device)
+            output = self.encoder(input_ids, mask, token_type_ids, output_hidden_states=True)
+            scores = self.cedr(output.hidden_states, host_types, attention_mask)
+            chosen = _states_at(output.last_hidden_state, masked)
+        elif bert is not None and attend is not None:
+            first, chosen = encode_read(bert, input_ids, token_type_ids, attention_mask, masked, attend)
             assert bert.pooler is not None
             pooled = self.classifier.dropout(bert.pooler(first[:, None]))
             scores = self.classifier.classifier(pooled).squeeze(-1)
         else:
-            mask = padding_mask(bert, attention_mask, input_ids.device)
-            output = bert(input_ids, mask, token_type_ids, output_hidden_states=True)
-            scores = self.cedr(output.hidden_states, host_types, attention_mask)
-            chosen = _states_at(output.last_hidden_state, masked)
+            scores, chosen = self._padded(input_ids, token_type_ids, attention_mask, masked)
         if masked is None:
             return scores, None
         embeddings = self.classifier.get_input_embeddings().weight
@@ -251,13 +252,13 @@ class CrossEncoderModel(SavedHubModel):
             chosen, embeddings = chosen.detach(), embeddings.detach()
         return scores, self.mlm_head(chosen, embeddings)
 
-    def _of_another_family(
+    def _padded(
         self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor, masked: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """Return scores, and last hidden states at masked positions, of any architecture."""
+        """Return scores, and last hidden states at masked positions, by transformers' model."""
         states: list[Tensor] = []
         hook = self.classifier.base_model.register_forward_hook(lambda *given: states.append(given[-1][0]))
-        mask = to_device(attention_mask, input_ids.device)
+        mask = padding_mask(self.encoder, attention_mask, input_ids.device)
         types = {"token_type_ids": token_type_ids} if self._takes_types else {}
         try:
             logits = self.classifier(input_ids=input_ids, attention_mask=mask, **types).logits

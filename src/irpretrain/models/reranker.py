@@ -15,14 +15,13 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import BertModel
 
 from irpretrain.config.training import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
-from irpretrain.models.packed import encode_read
+from irpretrain.models.packed import attention_of, encode_read
 from irpretrain.models.parameters import HubModel, check_embeddings, load_network, positions, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
 
@@ -64,23 +63,18 @@ class Reranker(HubModel):
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return raw scores, float [sequences], of int64 [sequences, positions]; types and mask may lie on the host."""
         types = to_device(token_type_ids, input_ids.device) if self._takes_types else None
-        if self.packing != "off" and self.bert is not None:
-            logits = self._packed_logits(self.bert, input_ids, types, attention_mask)
+        bert, attend = self.bert, attention_of(self.encoder, self.packing)
+        if bert is not None and attend is not None:
+            # The other positions of the last layer nobody reads.
+            first, _ = encode_read(bert, input_ids, types, attention_mask, None, attend)
+            assert bert.pooler is not None
+            network: Any = self.network
+            logits = network.classifier(network.dropout(bert.pooler(first[:, None])))
         else:
             token_types = {} if types is None else {"token_type_ids": types}
             mask = padding_mask(self.encoder, attention_mask, input_ids.device)
             logits = self.network(input_ids=input_ids, attention_mask=mask, **token_types).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
-
-    def _packed_logits(
-        self, bert: BertModel, input_ids: Tensor, types: Tensor | None, attention_mask: Tensor
-    ) -> Tensor:
-        """What the network computes of [CLS], whose other positions in the last layer nobody reads."""
-        network: Any = self.network
-        first, _ = encode_read(bert, input_ids, types, attention_mask, None, self.packing)
-        assert bert.pooler is not None
-        logits: Tensor = network.classifier(network.dropout(bert.pooler(first[:, None])))
-        return logits
 
 
 def load_reranker(directory: str | Path) -> Reranker:
