@@ -47,7 +47,7 @@ downstream_tasks:
       train: {format: squad, path: "embedded:squad-train"}
       development: {format: squad, path: "embedded:squad-dev"}
 downstream: {answers: {tasks: [spans], models: [control, prop]}}""",
-    "question_answering": "question_answering: {max_length: 384, learning_rates: [3.0e-5], epochs: 2}",
+    "question_answering": "question_answering: {max_length: 384, learning_rate: 3.0e-5, epochs: 2}",
     "experiments": """\
 experiments:
   fine-tuned: {dataset: squad, models: [control, prop], regimes: [few-shot-100, full], seeds: [1, 2, 3]}""",

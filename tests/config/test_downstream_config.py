@@ -39,7 +39,7 @@ def test_every_task_of_the_catalogue_is_there_by_its_name():
 
 def test_the_papers_lengths_are_the_default():
     options = configuration().question_answering
-    assert (options.max_length, options.stride, options.learning_rates) == (384, 128, [3e-5])
+    assert (options.max_length, options.stride, options.learning_rate) == (384, 128, 3e-5)
 
 
 def test_models_of_tasks_are_made_with_those_that_they_start_from():

@@ -70,7 +70,7 @@ def answering(**changes: Any) -> QuestionAnsweringConfig:
         "max_length": 24,
         "stride": 4,
         "batch_size": 8,
-        "learning_rates": [5e-3],
+        "learning_rate": 5e-3,
         "epochs": 2,
         "dropout": 0.0,
     }

@@ -224,7 +224,7 @@ class QuestionAnsweringConfig(Section):
     """Fine-tuning for extractive question answering, with a fresh output layer."""
 
     batch_size: int = option(24, "Windows a step.", unit="windows", ge=1)
-    learning_rates: list[Annotated[float, Field(gt=0)]] = option([3e-5], "Peak rates.", min_length=1)
+    learning_rate: float = option(3e-5, "Peak rate.", gt=0)
     epochs: int = option(4, "Passes over the data; the best epoch counts.", ge=1)
     dropout: float | None = option(
         0.1, "Dropout of all layers and before the output layer; null: the model's own.", ge=0, lt=1

@@ -1,13 +1,11 @@
 """Fine-tuning for a task beside retrieval, by transformers' `Trainer` and its example `run_qa.py`.
 
-Every learning rate is tried. After each epoch the model predicts the examples that choose; the best epoch of the
-best rate predicts the test examples, once. On a tie the earlier rate and epoch count.
+After each epoch the model predicts the examples that choose; the best epoch predicts the test examples, once. On a tie
+the earlier epoch counts.
 """
 
 import json
-import math
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -216,57 +214,42 @@ def finetune_downstream(
     training, choosing = work.features(TRAIN), work.features(CHOOSE)
     if not training:
         raise InputError(examples, "no training example can be used", remedy="Give more of them.")
-    job = {
-        "stage": "downstream",
-        "from": sha256(model),
-        "examples": sha256(examples),
-        "task": "questions",
-        "options": deciding(options, options.model_dump(exclude={"learning_rates"})),
-        "seed": seed,
-        "versions": versions(),
-        "output": str(predictions),
-    }
-    best: Trainer | None = None
-    tried = []
-    with reproducible(options.compute) as device, ExitStack() as held:
-        folders = []
-        for rate in options.learning_rates:
-            folder = held.enter_context(
-                Checkpoints(checkpoints, {**job, "rate": rate, "device": device.type}, title, 0)
-            )
-            folders.append(folder)
+    with reproducible(options.compute) as device:
+        job = {
+            "stage": "downstream",
+            "from": sha256(model),
+            "examples": sha256(examples),
+            "options": deciding(options),
+            "seed": seed,
+            "device": device.type,
+            "versions": versions(),
+            "output": str(predictions),
+        }
+        with Checkpoints(checkpoints, job, title, 0) as folder:
             trainer = Trainer(
                 model=_network(work, options.dropout, seed),
-                args=_arguments(folder.directory, options, rate, seed, device),
+                args=_arguments(folder.directory, options, seed, device),
                 data_collator=DataCollatorWithPadding(work.tokenizer),
                 train_dataset=training,
                 eval_dataset=choosing,
                 compute_metrics=lambda outputs: _chosen_by(work, outputs.predictions),
-                callbacks=[_StatusLines(f"{title}, rate {rate:g}")],
+                callbacks=[_StatusLines(title)],
             )
             trainer.remove_callback(PrinterCallback)
             with quiet():
                 trainer.train(resume_from_checkpoint=_last_checkpoint(folder.directory))
-            tried.append({"learning_rate": rate, "epochs": _epochs(trainer)})
-            # A Trainer holds a model and its optimiser: keep the best one alone.
-            if best is None or _best_metric(trainer) > _best_metric(best):
-                best, chosen_rate = trainer, rate
-        assert best is not None
-        best.compute_metrics = None  # which `predict` would call
-        outputs = best.predict(work.features(TEST)).predictions  # type: ignore[arg-type]
-        predicted = work.predictions(TEST, outputs)
-        tested = {TEST: work.measures(predicted, TEST)}
-        steps = best.state.max_steps
-        chosen = {
-            "learning_rate": chosen_rate,
-            "epoch": (best.state.best_global_step or steps) * options.epochs // steps,
-            "chosen_by": _best_metric(best),
-        }
-        counts = {**work.counts, "training_sequences": len(training)}
-        write_text(predictions, json.dumps(predicted, ensure_ascii=False, indent=0) + "\n")
-        report = {"chosen": chosen, "tested": tested, "tried": tried, "counts": counts}
-        write_text(metrics, json.dumps(report, indent=1, sort_keys=True) + "\n")
-        for folder in folders:
+            trainer.compute_metrics = None  # which `predict` would call
+            predicted = work.predictions(TEST, trainer.predict(work.features(TEST)).predictions)  # type: ignore[arg-type]
+            tested = {TEST: work.measures(predicted, TEST)}
+            steps, state = trainer.state.max_steps, trainer.state
+            chosen = {
+                "epoch": (state.best_global_step or steps) * options.epochs // steps,
+                "chosen_by": state.best_metric,
+            }
+            counts = {**work.counts, "training_sequences": len(training)}
+            write_text(predictions, json.dumps(predicted, ensure_ascii=False, indent=0) + "\n")
+            report = {"chosen": chosen, "tested": tested, "epochs": _epochs(trainer), "counts": counts}
+            write_text(metrics, json.dumps(report, indent=1, sort_keys=True) + "\n")
             folder.discard()
     return {**counts, "steps": steps, "chosen": chosen, "tested": tested}
 
@@ -310,7 +293,7 @@ class _OneGpu(TrainingArguments):
 
 
 def _arguments(
-    folder: Path, options: QuestionAnsweringConfig, rate: float, seed: int, device: torch.device
+    folder: Path, options: QuestionAnsweringConfig, seed: int, device: torch.device
 ) -> TrainingArguments:
     precision = precision_on(device, options.compute)
     return _OneGpu(
@@ -321,7 +304,7 @@ def _arguments(
         fp16=precision == "fp16",
         per_device_train_batch_size=options.batch_size,
         per_device_eval_batch_size=PREDICTION_BATCH,
-        learning_rate=rate,
+        learning_rate=options.learning_rate,
         warmup_steps=WARMUP,
         weight_decay=WEIGHT_DECAY,
         num_train_epochs=options.epochs,
@@ -343,11 +326,6 @@ def _chosen_by(work: QuestionAnswering, outputs: Any) -> dict[str, float]:
         raise TrainingError("the model's outputs are NaN; lower the learning rate, or set precision to fp32")
     measures = work.measures(work.predictions(CHOOSE, outputs), CHOOSE)
     return {**measures, "chosen_by": work.chosen_by(measures)}
-
-
-def _best_metric(trainer: Trainer) -> float:
-    metric = trainer.state.best_metric
-    return -math.inf if metric is None else float(metric)
 
 
 def _epochs(trainer: Trainer) -> list[dict[str, Any]]:
