@@ -35,27 +35,6 @@ def test_a_fault_in_a_batch_ends_the_training_with_its_message(
     assert not (tmp_path / "run" / "model").exists()
 
 
-def waited(steps: list[float]) -> None:
-    status = StatusLine("tiny", len(steps), 2)
-    for number, share in enumerate(steps, 1):
-        status.add(StepMetrics(number, 0.5, tokens=1, seconds=2.0, waited=2 * share))
-
-
-def test_a_training_that_starves_says_so_once(capfd: pytest.CaptureFixture[str]) -> None:
-    waited([1.0, 0.1, 0.2, 0.1, 0.5, 0.5])
-    displayed = capfd.readouterr().err.splitlines()
-    [reported] = [line for line in displayed if line.startswith("SLOW")]
-    assert reported.startswith(
-        "SLOW: tiny waits for its batches in 15% of the time; put results on a faster disk"
-    )
-    assert "waited for batches 55.0%" in displayed[0]
-
-
-def test_the_first_batch_and_a_little_waiting_are_no_starving(capfd: pytest.CaptureFixture[str]) -> None:
-    waited([1.0, 0.1, 0.0, 0.15])
-    assert "SLOW" not in capfd.readouterr().err
-
-
 def test_the_line_of_two_steps(capfd: pytest.CaptureFixture[str]) -> None:
     status = StatusLine("t", 2, 2)
     status.add(StepMetrics(1, 0.5, tokens=300, seconds=1.0, waited=0.5))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,28 +126,6 @@ def test_what_is_written(run_finetuning: Finetune) -> None:
     assert counts["epochs_trained"] == len(scores)
     assert [epoch["steps"] for point in found["grid"] for epoch in point["epochs"][:1]] == [3, 2]
     assert not (folder / "checkpoints").exists() or not list((folder / "checkpoints").iterdir())
-
-
-@pytest.mark.parametrize(("starving", "reported"), [({0, 3, 6}, 0), ({0, 4, 7}, 1)])
-def test_the_first_batch_of_an_epoch_is_no_starving(
-    run_finetuning: Finetune,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    starving: set[int],
-    reported: int,
-) -> None:
-    """Three epochs of three steps; some steps wait all of their time."""
-    step = Trainer.step
-
-    def timed(self: Trainer[Any], number: int, *given: Any) -> Any:
-        return replace(step(self, number, *given), seconds=1.0, waited=float(number in starving))
-
-    monkeypatch.setattr(Trainer, "step", timed)
-    monkeypatch.setattr(module, "PATIENCE", 3)
-    run_finetuning("run", options=tuning_options(batch_sizes=[4]))
-    displayed = capfd.readouterr().err
-    assert displayed.count("SLOW") == reported
-    assert displayed.count("waited for batches 33.3%") == 3
 
 
 def test_a_cedr_knrm_is_fine_tuned_with_its_kernels(

@@ -39,7 +39,7 @@ from irpretrain.training.judged_queries import (
     training_order,
     warn_below_random,
 )
-from irpretrain.training.metrics import BatchWaits, StepMetrics, waited_share
+from irpretrain.training.metrics import StepMetrics, waited_share
 from irpretrain.training.rankers import ranker_of
 from irpretrain.training.trainer import StepTask, Trainer
 
@@ -219,7 +219,7 @@ class _Search:
         self.grid = [GridPoint(*point) for point in points]
 
     def run(self, folder: Checkpoints, device: torch.device, title: str) -> tuple[Any, Progress, KeptScores]:
-        waits, state = BatchWaits(title), folder.load()
+        state = folder.load()
         if state is not None:
             self._progress, self._weights = Progress(**state["progress"]), state["best_model"]
             self._ranked, self._saved = state["ranking"], state["step"]
@@ -232,7 +232,7 @@ class _Search:
             if len(progress.history) == progress.point:
                 progress.history.append([])
             while not self._finished():
-                self._epoch(trainer, task, groups, folder, title, waits)
+                self._epoch(trainer, task, groups, folder, title)
                 if folder.clock.due() and not self._finished():
                     self._save(folder, trainer)
             progress.point, progress.epochs = progress.point + 1, 0
@@ -259,7 +259,6 @@ class _Search:
         groups: JudgedGroups,
         folder: Checkpoints,
         title: str,
-        waits: BatchWaits,
     ) -> None:
         progress, first = self._progress, self._progress.epochs * groups.steps_per_epoch
         steps = range(first + progress.steps, first + groups.steps_per_epoch)
@@ -280,7 +279,6 @@ class _Search:
             state = trainer.model.state_dict()
             self._weights = {name: tensor.detach().cpu().clone() for name, tensor in state.items()}
         print_line(self._line(title, record, measured))
-        waits.check(measured[1:])  # the first draws the epoch's groups
 
     def _finished(self) -> bool:
         """All epochs are done, or `PATIENCE` of them brought no improvement."""

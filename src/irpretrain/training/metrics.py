@@ -14,9 +14,6 @@ from typing import Any, ClassVar
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.progress import LONGEST_SILENCE, duration, print_line
 
-# Share of the time waited for batches that triggers a warning.
-STARVING = 0.1
-
 
 @dataclass
 class TaskMetrics:
@@ -138,21 +135,6 @@ def waited_share(measured: Sequence[StepMetrics]) -> float:
     return sum(m.waited for m in measured) / max(sum(m.seconds for m in measured), 1e-9)
 
 
-class BatchWaits:
-    """Warns once that a training waits for its batches."""
-
-    def __init__(self, title: str) -> None:
-        self._title, self._logged = title, False
-
-    def check(self, measured: Sequence[StepMetrics]) -> None:
-        share = waited_share(measured)
-        if share > STARVING and not self._logged:
-            self._logged = True
-            print_line(
-                f"SLOW: {self._title} waits for its batches in {share:.0%} of the time; put results on a faster disk"
-            )
-
-
 class StatusLine:
     """Prints step, losses, pair accuracy, tokens/s and time left every so many steps or seconds, and at the last.
 
@@ -162,17 +144,13 @@ class StatusLine:
     def __init__(self, title: str, steps: int, every: int) -> None:
         self._title, self._steps, self._every = title, steps, every
         self._waiting: list[StepMetrics] = []
-        self._batches, self._begun = BatchWaits(title), False
 
     def add(self, metrics: StepMetrics) -> None:
         self._waiting.append(metrics)
         silence = sum(m.seconds for m in self._waiting)
         if metrics.step % self._every == 0 or metrics.step == self._steps or silence >= LONGEST_SILENCE:
             print_line(self._line())
-            self._batches.check(
-                self._waiting if self._begun else self._waiting[1:]
-            )  # the first opens the files
-            self._waiting, self._begun = [], True
+            self._waiting = []
 
     def _line(self) -> str:
         recent = self._waiting
