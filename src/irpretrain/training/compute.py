@@ -33,9 +33,6 @@ from irpretrain.training.ranks import here
 
 POLL_SECONDS = 1.0
 
-# Longest wait for the gate before a message; it is held for moments.
-PATIENCE_SECONDS = 5.0
-
 # In place of the descriptor of a lock, if a device is shared.
 SHARED = -1
 
@@ -84,18 +81,13 @@ def _take(count: int, names: Sequence[str], folder: Path) -> dict[int, int]:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _check_owner(folder)
-        gate = _wait_for_gate(folder / "gate.lock")
-        try:
-            # Two jobs that want two devices each must not both wait with one in hand.
-            for device, name in enumerate(names):
-                if device not in _retained and len(taken) < count:
-                    descriptor = take(folder / f"{name}.lock")
-                    taken |= {device: descriptor} if descriptor is not None else {}
-            if len(taken) < count:
-                release(taken)
-                taken = {}
-        finally:
-            os.close(gate)
+        for device, name in enumerate(names):
+            if device not in _retained and len(taken) < count:
+                descriptor = take(folder / f"{name}.lock")
+                taken |= {device: descriptor} if descriptor is not None else {}
+        # Two jobs that want two devices each must not both wait with one in hand.
+        if len(taken) < count:
+            release(taken)
     except OSError as error:
         raise SetupError(
             f"{folder}: cannot lock a GPU's slot there ({error.strerror}); set TMPDIR to a local folder"
@@ -115,17 +107,6 @@ def _check_owner(folder: Path) -> None:
             f"{folder}: locks of GPUs belong into a folder of your own that others cannot write to, and this is "
             f"{what}; remove it, or set TMPDIR to a local folder of your own"
         )
-
-
-def _wait_for_gate(path: Path) -> int:
-    """Return a descriptor with the lock that only one process holds while it looks for devices."""
-    started, reported = time.monotonic(), False
-    while (descriptor := take(path)) is None:
-        if not reported and time.monotonic() - started >= PATIENCE_SECONDS:
-            print_line(f"waits for {path}, which {holder(path)} holds")
-            reported = True
-        time.sleep(POLL_SECONDS / 20)
-    return descriptor
 
 
 def _holders(names: Sequence[str], folder: Path) -> str:
