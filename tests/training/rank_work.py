@@ -13,7 +13,6 @@ from typing import Any
 import torch
 
 from irpretrain.errors import InputError
-from irpretrain.training import ranks
 from irpretrain.training.ranks import here, sum_gradients
 
 
@@ -36,13 +35,10 @@ def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -
         return part
 
     RankingTask.read, SequenceReader.read = noting_task, noting_groups  # type: ignore[method-assign]
-    # Of a model this small all gradients would go together.
-    before, ranks.BYTES_AT_ONCE = ranks.BYTES_AT_ONCE, 4096
     try:
         results = [function(**arguments) for function, arguments in calls]
     finally:
         RankingTask.read, SequenceReader.read = read_task, read_groups  # type: ignore[method-assign]
-        ranks.BYTES_AT_ONCE = before
     notes.mkdir(exist_ok=True)
     (notes / f"{here().rank}.json").write_text(json.dumps(seen))
     return results
@@ -59,7 +55,7 @@ def add_up() -> list[float]:
     assert third.grad is None
     found = [float(p.grad[0]) for p in (first, second) if p.grad is not None]
     assert process.from_first(lambda: found) == found
-    return [*found, process.total(process.rank + 1), *process.sums([0.5, process.rank])]
+    return [*found, *process.sums([process.rank + 1, 0.5, process.rank])]
 
 
 def fail(kind: str) -> None:
@@ -69,7 +65,7 @@ def fail(kind: str) -> None:
             raise InputError("groups.parquet", "it is broken", remedy="Make it anew.")
         if kind == "fault":
             {}["nothing"]
-    here().total(1)
+    here().sums([1])
 
 
 def pretrain_until(arguments: dict[str, Any], last: int, folder: Path) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from irpretrain.config.training import ComputeConfig
 from irpretrain.errors import ConfigError, SetupError, TrainingError
 from irpretrain.training import compute, ranks
 from irpretrain.training.compute import choose_device, own_devices, own_gpu, reproducible
-from irpretrain.training.job_lock import take
 from irpretrain.training.ranks import Ranks, taking_part
 
 JOB = """
@@ -111,7 +110,7 @@ def test_the_device_of_a_job_is_torch_s_current_one(tmp_path: Path, monkeypatch:
         assert taken(first) == [0]
         assert own_gpu(ComputeConfig(gpus=1)) == torch.device("cuda", 1)
     assert current == [torch.device("cuda", 1)]
-    assert {path.name for path in folder.iterdir()} == {"gate.lock", "u0.lock", "u1.lock"}
+    assert {path.name for path in folder.iterdir()} == {"u0.lock", "u1.lock"}
 
 
 def test_what_cannot_be_had_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,13 +179,14 @@ def test_a_process_takes_its_gpu_before_it_meets_the_others(monkeypatch: pytest.
     group = SimpleNamespace(
         init_process_group=lambda backend, device_id, **_: calls.append(f"meet on {device_id}"),
         destroy_process_group=lambda: None,
+        TCPStore=lambda host, port: None,
     )
     monkeypatch.setattr(ranks, "distributed", group)
-    with taking_part(Ranks(1, 2, gpu=1)):
+    with taking_part(Ranks(1, 2, gpu=1), 1):
         assert calls == ["set cuda:1", "meet on cuda:1"]
 
 
-@pytest.mark.parametrize("planted", ["folder", "gate.lock", "GPU-a.lock"])
+@pytest.mark.parametrize("planted", ["folder", "GPU-a.lock"])
 def test_a_planted_link_costs_no_file(tmp_path: Path, planted: str) -> None:
     folder = tmp_path / "locks"
     (tmp_path / "mine").mkdir()
@@ -218,16 +218,10 @@ def test_a_folder_that_others_can_write_to_is_refused(
     assert list(folder.iterdir()) == []
 
 
-def test_who_holds_a_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_who_holds_a_lock_is_named(tmp_path: Path) -> None:
     with job(1, ["GPU-a"], tmp_path) as first:
         assert taken(first) == [0]
         with job(1, ["GPU-a"], tmp_path) as second:
             assert second.stderr is not None
             assert f"GPU-a.lock: process {first.pid}" in second.stderr.readline()
             second.kill()
-    monkeypatch.setattr(compute, "PATIENCE_SECONDS", 0)
-    gate = take(tmp_path / "gate.lock")
-    assert gate is not None
-    monkeypatch.setattr(compute.time, "sleep", lambda seconds: os.close(gate))
-    own_devices(1, ["GPU-b"], tmp_path)
-    assert f"waits for {tmp_path / 'gate.lock'}, which process {os.getpid()} on " in capsys.readouterr().err

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import json
-import logging
 import os
 import pickle
 import signal
 import sys
-import tempfile
+import time
 import traceback
-import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from subprocess import PIPE, STDOUT, Popen, TimeoutExpired
+from tempfile import TemporaryFile
+from threading import Thread
+from typing import IO, Any
 
 from irpretrain.config.training import SharedComputeConfig
 from irpretrain.errors import TrainingError
@@ -27,18 +28,8 @@ from irpretrain.training.ranks import LostProcessError, Ranks, here, taking_part
 
 # One of the processes that share a training: what it receives, and how it reports the result.
 
-CALL, RESULT, REPORTS = "call.pickle", "result.pickle", "report-*.pickle"
-
 # Of Linux's prctl: the signal that a process gets when the one that started it has ended.
 PR_SET_PDEATHSIG = 1
-
-
-@dataclass(frozen=True)
-class ProcessCall:
-    function: Callable[..., Any]  # called in each of them
-    arguments: dict[str, Any]  # by name
-    # Their GPUs, in the order of their ranks, as numbers among the visible ones; None for the processor.
-    gpus: list[int] | None
 
 
 @dataclass(frozen=True)
@@ -67,30 +58,23 @@ class Report:
         return error
 
 
-def read_reports(folder: Path) -> dict[int, Report]:
-    paths = sorted(folder.glob(REPORTS), key=lambda path: path.stat().st_mtime_ns)
-    return {int(path.stem.rpartition("-")[2]): pickle.loads(path.read_bytes()) for path in paths}
-
-
-def main(folder: str, parent: int) -> None:
-    """Do the work in `folder`, with the rank of the environment; `parent` has started this process."""
+def main(parent: int, descriptor: int) -> None:
+    """Make the call on stdin; write what came of it, a result or a `Report`, to a file; `parent` has started this."""
     _end_with(parent)
     begin_record()
-    rank, count = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     if Path("/sys/class/net/lo").exists():
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # all are on this machine
-    try:
-        call: ProcessCall = pickle.loads((Path(folder) / CALL).read_bytes())
-        with taking_part(Ranks(rank, count, call.gpus[rank] if call.gpus else None)):
-            result = call.function(**call.arguments)
-        if rank == 0:
-            (Path(folder) / RESULT).write_bytes(pickle.dumps((result, code_record())))
-    except BaseException as error:
-        path = Path(folder) / REPORTS.replace("*", str(rank))
-        path.with_suffix(".part").write_bytes(pickle.dumps(Report.of(error)))
-        path.with_suffix(".part").rename(path)
-        # At once: a sum that the others still wait for, or never answered, could hold up an orderly end.
-        os._exit(1)
+    function, arguments, ranks, port = pickle.load(sys.stdin.buffer)
+    with open(descriptor, "wb") as file:
+        try:
+            with taking_part(ranks, port):
+                result = function(**arguments)
+            pickle.dump((result, code_record()), file)
+        except BaseException as error:
+            pickle.dump(Report.of(error), file)
+            file.flush()
+            # At once: a sum that the others still wait for, or never answered, could hold up an orderly end.
+            os._exit(1)
 
 
 def _end_with(parent: int) -> None:
@@ -101,7 +85,7 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
 
-# Starts the processes that share the steps of one training, with the launcher that torchrun is made of.
+# Starts the processes that share the steps of one training.
 #
 #     if wants_processes(options.compute):
 #         return in_processes(pretrain, arguments, options.compute)
@@ -115,11 +99,13 @@ BEGIN = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
 from irpretrain.training.processes import main
-main(sys.argv[2], int(sys.argv[3]))
+main(int(sys.argv[2]), int(sys.argv[3]))
 """
 
-# From asking a process to end until it is killed.
+# From the first failure until the processes are killed that did not notice it.
 GRACE_SECONDS = 10
+
+POLL_SECONDS = 0.1
 
 # Lines of a process that ended without a report.
 DISPLAYED_LINES = 20
@@ -144,117 +130,98 @@ def in_processes(
         TrainingError: a process was killed, or ended without a report.
         Exception: of the first process to fail, with its traceback as a note.
     """
-    on_gpu = choose_device(compute).type == "cuda"
+    from torch.distributed import TCPStore  # torch
+
     count = compute.process_count
-    call = ProcessCall(function, arguments, own_gpus(compute)[:count] if on_gpu else None)
-    with tempfile.TemporaryDirectory(prefix="irpretrain-processes-") as name:
-        folder = Path(name)
-        (folder / CALL).write_bytes(pickle.dumps(call))
-        ended_by = _launch(folder, count)
-        result = folder / RESULT
-        if ended_by is None:
-            returned, code = pickle.loads(result.read_bytes())
-            rest_on(code)
-            return returned
-    # Only now that nothing is left behind: by default this ends the process.
-    signal.raise_signal(ended_by)
-    raise TrainingError(f"ended by signal {ended_by}")
+    on_gpu = choose_device(compute).type == "cuda"
+    gpus = own_gpus(compute)[:count] if on_gpu else [None] * count
+    store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    with ExitStack() as held:
+        # Files without a name: nothing is left behind, however this process ends.
+        files = [[held.enter_context(TemporaryFile()) for _ in range(3)] for _ in range(count)]
+        processes = []
+        for rank, (call, report, output) in enumerate(files):
+            pickle.dump((function, arguments, Ranks(rank, count, gpus[rank]), store.port), call)
+            call.seek(0)
+            descriptor = report.fileno()
+            command = [sys.executable, "-c", BEGIN, json.dumps(sys.path), str(os.getpid()), str(descriptor)]
+            process = Popen(
+                command,
+                stdin=call,
+                stdout=output if rank else PIPE,
+                stderr=STDOUT,
+                pass_fds=[descriptor],
+                text=True,
+                errors="replace",
+            )
+            held.callback(process.kill)
+            processes.append(process)
+        # Lines of the first process read as those of this one, and reach its log.
+        relay = Thread(target=_relay, args=[processes[0].stdout], daemon=True)
+        relay.start()
+        while not any(process.poll() for process in processes) and None in [p.returncode for p in processes]:
+            time.sleep(POLL_SECONDS)
+        statuses = _wait_for_all(processes)
+        relay.join(GRACE_SECONDS)
+        reports = [_read(report) for _, report, _ in files]
+        if any(statuses):
+            raise _cause(statuses, reports, [output for _, _, output in files])
+    result, code = reports[0]
+    rest_on(code)
+    return result
 
 
-def _launch(folder: Path, count: int) -> signal.Signals | None:
-    """Run the processes to their end; return the signal that this process received meanwhile, if any."""
-    # Imported here: it takes a while, and most trainings have one process.
-    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException, Std
-    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
-    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+def _relay(lines: Iterable[str]) -> None:
+    for line in lines:
+        sys.stderr.write(line)
 
-    first_alone = {rank: Std.ALL if rank == 0 else Std.NONE for rank in range(count)}
-    config = LaunchConfig(
-        min_nodes=1,
-        max_nodes=1,
-        nproc_per_node=count,
-        run_id=uuid.uuid4().hex,
-        role="",
-        rdzv_backend="c10d",
-        rdzv_endpoint="localhost:0",
-        local_addr="127.0.0.1",  # machines of clusters often do not know their own names
-        max_restarts=0,
-        logs_specs=DefaultLogsSpecs(str(folder), redirects=Std.ALL, tee=first_alone),
-        log_line_prefix_template="${role_name}",  # empty: the lines read as those of one process
-        shutdown_timeout=GRACE_SECONDS,
-    )
-    command = ("-c", BEGIN, json.dumps(sys.path), str(folder), str(os.getpid()))
-    with _signals_restored(), _quiet():
-        try:
-            elastic_launch(config, sys.executable)(*command)
-        except SignalException as error:
-            return error.sigval
-        except ChildFailedError as error:
-            statuses = {rank: failure.exitcode for rank, failure in error.failures.items()}
-            failure = _cause(statuses, read_reports(folder), folder, count)
-        else:
-            return None
-    raise failure
+
+def _wait_for_all(processes: Sequence[Popen[str]]) -> list[int | None]:
+    """Return the status of each process, None of those that have to be killed after `GRACE_SECONDS`."""
+    deadline = time.monotonic() + GRACE_SECONDS
+    for process in processes:
+        with suppress(TimeoutExpired):
+            process.wait(max(deadline - time.monotonic(), 0))
+    statuses = [process.poll() for process in processes]
+    for process in processes:
+        process.kill()
+    return statuses
+
+
+def _read(file: IO[bytes]) -> Any:
+    """Return what a process has written; None where it was killed before."""
+    file.seek(0)
+    with suppress(EOFError, pickle.UnpicklingError):
+        return pickle.load(file)
+    return None
 
 
 def _cause(
-    statuses: Mapping[int, int], reports: Mapping[int, Report], folder: Path, count: int
+    statuses: Sequence[int | None], reports: Sequence[Any], outputs: Sequence[IO[bytes]]
 ) -> BaseException:
     """Return the first error: a reported one, or else that a process was killed.
 
     Args:
         statuses: exit status by rank, as `subprocess` has it.
-        reports: of processes that could still report, the earliest first.
-        folder: where their output is.
+        reports: by rank; of processes that failed and could still report, a `Report`.
+        outputs: by rank; the first one's is empty, since its lines were displayed.
     """
-    for report in reports.values():
-        if not report.lost_another:
+    for report in reports:
+        if isinstance(report, Report) and not report.lost_another:
             return report.error()
-    # Processes that are left over are ended with SIGTERM.
-    killed = {rank: -status for rank, status in statuses.items() if status < 0}
-    rank = next(
-        (rank for rank, number in killed.items() if number != signal.SIGTERM), min(killed, default=None)
+    failed = {rank: status for rank, status in enumerate(statuses) if status}
+    # Processes that report have lost another one; killed ones cannot report.
+    rank = min(failed, key=lambda rank: (failed[rank] > 0, isinstance(reports[rank], Report)))
+    status = failed[rank]
+    name = f"process {rank + 1} of {len(statuses)}"
+    outputs[rank].seek(0)
+    if last := outputs[rank].read().decode(errors="replace").splitlines()[-DISPLAYED_LINES:]:
+        print_line("\n".join(last))
+    if status > 0:
+        return TrainingError(f"{name} ended with status {status}")
+    number = signal.Signals(-status)
+    memory = " The system does so when memory runs out." if number == signal.SIGKILL else ""
+    return TrainingError(
+        f"{name} was ended by {number.name}, and the others with it.{memory} Run the same command again: training "
+        "goes on from the last checkpoint."
     )
-    if rank is not None:
-        number = signal.Signals(killed[rank])
-        memory = " The system does so when memory runs out." if number == signal.SIGKILL else ""
-        failure = TrainingError(
-            f"process {rank + 1} of {count} was ended by {number.name}, and the others with it.{memory} Run the same "
-            "command again: training goes on from the last checkpoint."
-        )
-    else:
-        rank = next((rank for rank in statuses if rank not in reports), min(statuses))
-        failure = TrainingError(f"process {rank + 1} of {count} ended with status {statuses[rank]}")
-    if last := _last_lines(folder, rank):
-        print_line(last)
-    return failure
-
-
-def _last_lines(folder: Path, rank: int) -> str:
-    """The last output of a process other than the first, whose lines were displayed."""
-    outputs = (
-        [] if rank == 0 else [path.read_text(errors="replace") for path in folder.rglob(f"{rank}/stderr.log")]
-    )
-    return "\n".join("".join(outputs).splitlines()[-DISPLAYED_LINES:])
-
-
-@contextmanager
-def _signals_restored() -> Iterator[None]:
-    """Restore what the launcher changes: it handles signals until the process ends."""
-    before = {number: signal.getsignal(number) for number in (1, 2, 3, 15)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence the launcher's log: failed processes are reported as one error."""
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logging.disable(before)

@@ -110,7 +110,7 @@ class RankingTask:
             for number, some in setting.share(len(groups)).items()
         }
         masked = sum(len(part.labels) for part in parts.values() if part.labels is not None)
-        positions = max(setting.ranks.total(masked), 1)
+        positions = max(int(setting.ranks.sums([masked])[0]), 1)
         metrics = TaskMetrics(self.weight, self.mlm_weight)
         losses = {
             number: partial(self._loss, setting, part, len(groups), positions, metrics)

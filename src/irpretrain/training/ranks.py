@@ -54,15 +54,14 @@ class Ranks:
         """Whether this is the process that writes and logs."""
         return self.rank == 0
 
-    def total(self, number: int) -> int:
-        return int(self._sum(torch.tensor([number], dtype=torch.int64))[0]) if self.count > 1 else number
-
     def sums(self, numbers: Sequence[float]) -> list[float]:
         """Return the sums of numbers over all processes, in double precision."""
         if self.count == 1:
             return list(numbers)
-        totals: list[float] = self._sum(torch.tensor(numbers, dtype=torch.float64)).tolist()
-        return totals
+        totals = torch.tensor(numbers, dtype=torch.float64)
+        with lost_processes():
+            distributed.all_reduce(totals)
+        return list(totals.tolist())
 
     def from_first(self, make: Callable[[], Value]) -> Value:
         """Return what `make` returns in the first process; it is not called in the others."""
@@ -72,11 +71,6 @@ class Ranks:
         with lost_processes():
             distributed.broadcast_object_list(shared, src=0)
         return shared[0]  # type: ignore[return-value]
-
-    def _sum(self, tensor: Tensor) -> Tensor:
-        with lost_processes():
-            distributed.all_reduce(tensor)
-        return tensor
 
 
 @contextmanager
@@ -97,8 +91,8 @@ def here() -> Ranks:
 
 
 @contextmanager
-def taking_part(ranks: Ranks) -> Iterator[None]:
-    """Let this process be one of several inside; waits until all have come."""
+def taking_part(ranks: Ranks, port: int) -> Iterator[None]:
+    """Let this process be one of several inside, which meet at the store behind `port`; waits until all have come."""
     backend = "gloo" if ranks.gpu is None else "cpu:gloo,cuda:nccl"
     device = None if ranks.gpu is None else torch.device("cuda", ranks.gpu)
     if device is not None:
@@ -106,7 +100,12 @@ def taking_part(ranks: Ranks) -> Iterator[None]:
         torch.cuda.set_device(device)
     with lost_processes():
         distributed.init_process_group(
-            backend, timeout=LONGEST_WAIT, rank=ranks.rank, world_size=ranks.count, device_id=device
+            backend,
+            store=distributed.TCPStore("127.0.0.1", port),
+            timeout=LONGEST_WAIT,
+            rank=ranks.rank,
+            world_size=ranks.count,
+            device_id=device,
         )
     _here[0] = ranks
     try:
@@ -123,10 +122,6 @@ def taking_part(ranks: Ranks) -> Iterator[None]:
 # different numbers of micro-batches.
 
 
-# Bytes that go over the network together, but for a parameter that is larger.
-BYTES_AT_ONCE = 25 << 20
-
-
 def sum_gradients(parameters: Sequence[Tensor], ranks: Ranks) -> None:
     """Put the sums over all processes into `parameter.grad`, the same in each of them."""
     if ranks.count == 1:
@@ -134,26 +129,8 @@ def sum_gradients(parameters: Sequence[Tensor], ranks: Ranks) -> None:
     trained = [parameter for parameter in parameters if parameter.requires_grad]
     processes = ranks.sums([float(parameter.grad is not None) for parameter in trained])
     # A parameter without a gradient in every process stays without, so the optimiser leaves it alone.
-    used = [parameter for parameter, count in zip(trained, processes, strict=True) if count]
-    for bucket in _buckets(used):
-        with torch.no_grad():
-            flat = torch.cat(
-                [(torch.zeros_like(p) if p.grad is None else p.grad).reshape(-1) for p in bucket]
-            )
+    for parameter in (p for p, count in zip(trained, processes, strict=True) if count):
+        if parameter.grad is None:
+            parameter.grad = torch.zeros_like(parameter)
         with lost_processes():
-            distributed.all_reduce(flat)
-        parts = flat.split([parameter.numel() for parameter in bucket])
-        for parameter, part in zip(bucket, parts, strict=True):
-            parameter.grad = part.view_as(parameter)
-
-
-def _buckets(parameters: Sequence[Tensor]) -> Iterator[list[Tensor]]:
-    bucket: list[Tensor] = []
-    for parameter in parameters:
-        size = sum(p.nbytes for p in bucket) + parameter.nbytes
-        if bucket and (size > BYTES_AT_ONCE or bucket[0].dtype != parameter.dtype):
-            yield bucket
-            bucket = []
-        bucket.append(parameter)
-    if bucket:
-        yield bucket
+            distributed.all_reduce(parameter.grad)
