@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from irpretrain.config.training import OptimiserConfig
-from irpretrain.training.trainer import clip_gradients, learning_rate, make_optimiser, set_learning_rate
+from irpretrain.training.trainer import clip_gradients, learning_rate, make_optimiser
 
 
 def test_schedule_rises_and_falls() -> None:
@@ -77,16 +77,6 @@ def test_adamw_by_its_formula(correct: bool) -> None:
         assert model.linear.weight[0].tolist() == pytest.approx([weight] * 2, abs=1e-6)
         assert model.linear.bias.tolist() == pytest.approx([bias], abs=1e-6)
         assert model.norm.weight.tolist() == pytest.approx([bias] * 2, abs=1e-6)
-
-
-def test_rate_is_set() -> None:
-    model = Toy()
-    optimiser = make_optimiser(model, OptimiserConfig())
-    set_learning_rate(optimiser, 0.0)
-    for parameter in model.parameters():
-        parameter.grad = torch.ones_like(parameter)
-    optimiser.step()
-    assert (model.linear.weight == 0.5).all()
 
 
 def gradients(*values: list[float]) -> list[nn.Parameter]:

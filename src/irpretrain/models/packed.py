@@ -6,9 +6,10 @@ attention per sequence, anywhere.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -46,25 +47,10 @@ class SequenceBounds:
         return list(self.device_lengths.tolist())
 
 
-class PackedAttention(Protocol):
-    """Attention of rows on all rows of their own sequence."""
-
-    def __call__(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        asking: SequenceBounds,
-        requested: SequenceBounds,
-        dropout: float,
-    ) -> Tensor:
-        """Return what each row of `query` reads.
-
-        Args:
-            query: float [asking rows, heads, size of a head], laid end to end by `asking`.
-            key, value: float [rows, heads, size of a head], laid end to end by `requested`; the same sequences.
-            dropout: of the attention weights.
-        """
+# Attention of rows on all rows of their own sequence: from `query`, float [asking rows, heads, size of a head], laid
+# end to end by `asking`, `key` and `value`, float [rows, heads, size of a head], by `requested`, the same sequences,
+# and the dropout of the attention weights, to what each row of `query` reads.
+PackedAttention = Callable[[Tensor, Tensor, Tensor, SequenceBounds, SequenceBounds, float], Tensor]
 
 
 def by_sequence(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,18 +13,9 @@ from irpretrain.evaluation.runs import Qrels, Run, relevant, top
 from irpretrain.evaluation.significance import area
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.randomness import generator
+from irpretrain.text.document_rows import DocumentRows
 from irpretrain.training.batches import RankingGroup, StoreSpan
 from irpretrain.training.metrics import StepMetrics
-
-
-class ReadsDocumentRows(Protocol):
-    """Documents of a corpus by their rows: a token store, or word stores."""
-
-    def rows(self, document_ids: list[str], /) -> np.ndarray:
-        """Return the row (int64) of each document; InputError if one is missing."""
-
-    def find(self, document_ids: list[str], /) -> np.ndarray:
-        """Like `rows`, with -1 for missing documents."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +33,7 @@ def judged_queries(
     texts: Mapping[str, str],  # query → text
     qrels: Qrels,
     candidates: Run,  # first-stage run, in canonical order
-    store: ReadsDocumentRows,  # the corpus's documents
+    store: DocumentRows[Any],  # the corpus's documents
     # Relevant documents to learn from: those among all candidates, and all of a query without any there; or
     # all of every query.
     positives: Literal["candidates", "all"],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -128,13 +128,8 @@ FEATURED_GROUPS = 1000
 PERMUTATIONS = 10_000
 
 
-class Scorer(Protocol):
-    """Scores a batch's sequences: a `CrossEncoder`, or a substitute in tests."""
-
-    def __call__(
-        self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor
-    ) -> tuple[Tensor, Tensor | None]:
-        """Return scores [sequences], and what the probe does not read."""
+# From the tensors of a batch, ids, types and mask, to scores [sequences]: a cross-encoder, or a substitute in tests.
+Scorer = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]]
 
 
 class Probe:

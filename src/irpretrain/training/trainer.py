@@ -153,7 +153,8 @@ class Trainer(Generic[Model]):
         self.model.train()
         torch.manual_seed(integer_seed(self._seed, "dropout", str(step)))
         rate = learning_rate(self._options, step, self.steps)
-        set_learning_rate(self.optimiser, rate)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
         self.optimiser.zero_grad(set_to_none=True)
         measured = list[tuple[TaskMetrics, Mapping[str, Tensor]]]()
         for position, part in enumerate(parts):
@@ -316,11 +317,6 @@ def learning_rate(options: OptimiserConfig, step: int, steps: int) -> float:
     if options.decay != "linear":
         return options.learning_rate
     return options.learning_rate * (steps - step) / (steps - rising)
-
-
-def set_learning_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
-    for group in optimiser.param_groups:
-        group["lr"] = rate
 
 
 def clip_gradients(parameters: Iterable[Tensor], options: OptimiserConfig) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +19,20 @@ from irpretrain.config.text import TextConfig
 from irpretrain.contracts import WORD_COUNTS
 from irpretrain.errors import InputError, IRPretrainError
 from irpretrain.foundation.randomness import generator
-from irpretrain.models.neural.duet import NGRAPH_LENGTH, NGRAPHS
+from irpretrain.models.neural.duet import NGRAPH_LENGTH, NGRAPHS, Duet
+from irpretrain.models.neural.knrm import ConvKnrm, Drmm, Knrm
 from irpretrain.models.neural.ranker import MODEL_TYPE, NeuralRanker, draw_weights
 from irpretrain.models.parameters import own_memory, refuse_broken
 from irpretrain.text.statistics import read_totals
 from irpretrain.text.vocabulary import Vocabulary, frequent_ngraphs
 from irpretrain.text.word_vectors import WordVectors
 
-# Type of a ranker → its module in this package, and its class.
-RANKERS = {
-    "knrm": ("knrm", "Knrm"),
-    "conv-knrm": ("knrm", "ConvKnrm"),
-    "drmm": ("knrm", "Drmm"),
-    "duet": ("duet", "Duet"),
-    "duet-v2": ("duet", "Duet"),
+RANKERS: dict[str, type[Any]] = {
+    "knrm": Knrm,
+    "conv-knrm": ConvKnrm,
+    "drmm": Drmm,
+    "duet": Duet,
+    "duet-v2": Duet,
 }
 
 
@@ -49,9 +48,8 @@ def empty_ranker(
     options: NeuralConfig, vocabulary: Vocabulary, dimensions: int, facts: dict[str, Any]
 ) -> NeuralRanker:
     """Return a ranker of the options' type; its weights are still to be drawn or read."""
-    module, name = RANKERS[options.type]
-    ranker: type[NeuralRanker] = getattr(import_module(f"irpretrain.models.neural.{module}"), name)
-    return ranker(options, vocabulary, dimensions, **facts)
+    ranker: NeuralRanker = RANKERS[options.type](options, vocabulary, dimensions, **facts)
+    return ranker
 
 
 def load_neural_ranker(directory: str | Path) -> NeuralRanker:
