@@ -69,7 +69,7 @@ def test_all_of_it_is_trained_and_masked_pieces_are_predicted(tiny_encoder: Path
     scores.sum().backward()
     assert model.cedr is not None
     assert all(parameter.grad is not None for parameter in model.cedr.parameters())
-    assert model.bert.embeddings.word_embeddings.weight.grad is not None
+    assert model.encoder.embeddings.word_embeddings.weight.grad is not None
 
 
 def test_what_reads_other_heads_refuses_it(tiny_encoder: Path, tmp_path: Path) -> None:

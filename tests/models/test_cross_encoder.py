@@ -163,7 +163,7 @@ def test_attention_may_drop_less_than_the_rest(tmp_path: Path, tiny_encoder: Pat
         (CrossEncoderModel.load(tmp_path / "model", attention_dropout=0.2), 0.2),
         (CrossEncoderModel.load(tmp_path / "model", dropout=0.1), 0.1),
     ):
-        layer = model.bert.encoder.layer[0]
+        layer = model.encoder.encoder.layer[0]
         assert layer.attention.self.dropout.p == attention
         assert layer.output.dropout.p == (0.1 if attention == 0.1 else 0.3)
 

@@ -228,7 +228,7 @@ class CrossEncoderModel(SavedHubModel):
             Raw scores, float [sequences], and MLM logits, float [masked positions, vocabulary], in row-major order of
             `masked` (None without `masked`).
         """
-        bert, host_types = self.bert, token_type_ids
+        host_types = token_type_ids
         attend = attention_of(self.encoder, self.packing)
         token_type_ids = to_device(token_type_ids, input_ids.device)
         if not self._takes_types:  # transformers then gives a BERT the type 0 throughout
@@ -238,10 +238,11 @@ class CrossEncoderModel(SavedHubModel):
             output = self.encoder(input_ids, mask, token_type_ids, output_hidden_states=True)
             scores = self.cedr(output.hidden_states, host_types, attention_mask)
             chosen = _states_at(output.last_hidden_state, masked)
-        elif bert is not None and attend is not None:
-            first, chosen = encode_read(bert, input_ids, token_type_ids, attention_mask, masked, attend)
-            assert bert.pooler is not None
-            pooled = self.classifier.dropout(bert.pooler(first[:, None]))
+        elif attend is not None:
+            first, chosen = encode_read(
+                self.encoder, input_ids, token_type_ids, attention_mask, masked, attend
+            )
+            pooled = self.classifier.dropout(self.encoder.pooler(first[:, None]))
             scores = self.classifier.classifier(pooled).squeeze(-1)
         else:
             scores, chosen = self._padded(input_ids, token_type_ids, attention_mask, masked)

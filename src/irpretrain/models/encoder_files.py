@@ -123,7 +123,12 @@ def check_encoder_files(
     layers = described.get("num_hidden_layers")
     if options.layers is not None and isinstance(layers, int) and options.layers > layers:
         raise ConfigError(f"{key}.layers: {options.layers} layers asked for, but {directory} has {layers}")
-    _check_positions(directory, described, lengths)
+    positions = described.get("max_position_embeddings")
+    for length_key, length in lengths.items():
+        if isinstance(positions, int) and 0 < positions < length:
+            raise ConfigError(
+                f"{length_key}: {length} is longer than the {positions} positions of the encoder {directory}; lower it"
+            )
 
 
 def check_reranker_files(directory: str | Path) -> None:
@@ -141,28 +146,14 @@ def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str)
             raise InputError(directory, f"there is no {' or '.join(choice)}", remedy=remedy)
 
 
-def _check_positions(directory: Path, described: Mapping[str, Any], lengths: Mapping[str, int]) -> None:
-    positions = described.get("max_position_embeddings")
-    for key, length in lengths.items():
-        if isinstance(positions, int) and 0 < positions < length:
-            raise ConfigError(
-                f"{key}: {length} is longer than the {positions} positions of the encoder {directory}; lower it"
-            )
-
-
-def _read_json(path: Path, remedy: str) -> dict[str, Any]:
-    if not os.path.exists(path):
-        raise InputError(path.parent, f"there is no {path.name}", remedy=remedy)
-    content = read_given_json(path, remedy)
-    if not isinstance(content, dict):
-        raise InputError(path, "this is not a JSON object", remedy=remedy)
-    return content
-
-
 def read_config(directory: str | Path, remedy: str = REMEDY) -> dict[str, Any]:
     """Return the config.json of a Hugging Face directory; InputError if it is missing, no JSON or has odd numbers."""
     path = Path(directory, "config.json")
-    described = _read_json(path, remedy)
+    if not os.path.exists(path):
+        raise InputError(directory, "there is no config.json", remedy=remedy)
+    described = read_given_json(path, remedy)
+    if not isinstance(described, dict):
+        raise InputError(path, "this is not a JSON object", remedy=remedy)
     if fault := _odd_value(described):
         raise InputError(path, fault, remedy=remedy)
     return described
@@ -193,27 +184,21 @@ def _odd_value(described: Mapping[str, Any]) -> str | None:
 
 
 def _check_vocabulary(directory: Path, expected: int | None, key: str) -> None:
-    if expected is None:
+    path = directory / "tokenizer.json"
+    if expected is None or not os.path.isfile(path):
         return
-    entries = _vocabulary_size(directory)
-    if entries is not None and entries != expected:
+    try:
+        content = read_given_json(path, REMEDY)
+        added = {token["content"] for token in content.get("added_tokens", [])}
+        entries = len(added | set(content["model"]["vocab"]))
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(path, "this is not a tokenizer of the tokenizers library", remedy=REMEDY) from None
+    if entries != expected:
         raise InputError(
             directory,
             f"the vocabulary has {entries:,} entries, expected {expected:,}",
             remedy=f"Set {key}.vocabulary_size to the encoder's own (null for no check), or give the right encoder.",
         )
-
-
-def _vocabulary_size(directory: Path) -> int | None:
-    path = directory / "tokenizer.json"
-    if not os.path.isfile(path):
-        return None
-    try:
-        content = read_given_json(path, REMEDY)
-        added = {token["content"] for token in content.get("added_tokens", [])}
-        return len(added | set(content["model"]["vocab"]))
-    except (KeyError, TypeError, AttributeError):
-        raise InputError(path, "this is not a tokenizer of the tokenizers library", remedy=REMEDY) from None
 
 
 # Where the weights of intermediate pre-training steps lie.

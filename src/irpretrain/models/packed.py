@@ -102,7 +102,7 @@ def no_kernel(device: torch.device, dtype: torch.dtype, head: int, dropout: floa
     """Return why torch's kernel of variable length cannot be used, or None if it can; `head` is a head's size."""
     if device.type != "cuda":
         return "it needs a GPU"
-    if not torch.backends.cuda.is_flash_attention_available() or _kernel_missing():
+    if not torch.backends.cuda.is_flash_attention_available():
         return "this torch was built without it"
     if torch.cuda.get_device_capability(device) < OLDEST:
         return f"{torch.cuda.get_device_name(device)} is older than Ampere"
@@ -116,14 +116,6 @@ def no_kernel(device: torch.device, dtype: torch.dtype, head: int, dropout: floa
             "takes it away)"
         )
     return None
-
-
-def _kernel_missing() -> bool:
-    try:
-        from torch.nn.attention.varlen import varlen_attn  # noqa: F401
-    except ImportError:
-        return True
-    return False
 
 
 # BERT over sequences that are laid end to end: no layer computes a position of padding.
@@ -205,17 +197,10 @@ def attention_of(encoder: Any, packing: Packing) -> PackedAttention | None:
 
 
 def why_no_kernel(encoder: Any, device: torch.device, dtype: torch.dtype, training: bool) -> str | None:
-    """Return why torch's attention of variable length cannot serve an encoder, or None if it can."""
+    """Return why torch's attention of variable length cannot serve a BERT, or None if it can."""
     size = encoder.config.hidden_size // encoder.config.num_attention_heads
-    return no_kernel(device, dtype, size, _attention_dropout(encoder) if training else 0.0)
-
-
-def _attention_dropout(encoder: nn.Module) -> float:
-    for module in encoder.modules():
-        if type(module).__name__.endswith("SelfAttention"):
-            part: Any = module
-            return float(part.dropout.p)
-    return 0.0
+    dropout = float(encoder.encoder.layer[0].attention.self.dropout.p)
+    return no_kernel(device, dtype, size, dropout if training else 0.0)
 
 
 def compute_dtype(encoder: Any) -> torch.dtype:

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
@@ -18,10 +18,6 @@ from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.randomness import generator
 from irpretrain.models.encoder_files import WEIGHTS, read_config
 from irpretrain.text.word_pieces import TOKENIZER_JSON, VOCABULARIES, check_json_files
-
-if TYPE_CHECKING:
-    from transformers import BertModel
-
 
 TOKENIZER_FILES = sorted({*VOCABULARIES, *TOKENIZER_JSON, "merges.txt"})
 DEVIATION = 0.02
@@ -48,15 +44,6 @@ UNREAD = re.compile(
 
 # Layer whose weights are 0 in sound models of RoBERTa's kind, which do without token types.
 UNUSED = "token_type_embeddings"
-
-
-def read_network_config(directory: Path, remedy: str) -> Any:
-    """Return the configuration of a Hugging Face directory as transformers reads it; InputError if unusable."""
-    from transformers import AutoConfig
-
-    read_config(directory, remedy)
-    with refusing(directory, "this is no Hugging Face encoder", remedy):
-        return AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
 
 
 def load_network(architecture: Any, directory: Path, remedy: str, **options: Any) -> tuple[Any, set[str]]:
@@ -177,11 +164,6 @@ def keep_layers(config: Any, layers: int | None, directory: Path) -> None:
         config.layer_types = config.layer_types[:layers]
 
 
-def bert_of(network: Any) -> BertModel | None:
-    """Return the encoder of a Hugging Face model, if it is a BERT."""
-    return network.base_model if is_bert(network.base_model) else None
-
-
 def is_bert(encoder: Any) -> bool:
     return type(encoder).__name__ == "BertModel" and not encoder.config.is_decoder
 
@@ -290,10 +272,6 @@ class HubModel(nn.Module):
     def encoder(self) -> Any:
         network: Any = self.network
         return network.base_model
-
-    @property
-    def bert(self) -> BertModel | None:
-        return bert_of(self.network)
 
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""

@@ -63,13 +63,12 @@ class Reranker(HubModel):
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return raw scores, float [sequences], of int64 [sequences, positions]; types and mask may lie on the host."""
         types = to_device(token_type_ids, input_ids.device) if self._takes_types else None
-        bert, attend = self.bert, attention_of(self.encoder, self.packing)
-        if bert is not None and attend is not None:
+        attend = attention_of(self.encoder, self.packing)
+        if attend is not None:
             # The other positions of the last layer nobody reads.
-            first, _ = encode_read(bert, input_ids, types, attention_mask, None, attend)
-            assert bert.pooler is not None
+            first, _ = encode_read(self.encoder, input_ids, types, attention_mask, None, attend)
             network: Any = self.network
-            logits = network.classifier(network.dropout(bert.pooler(first[:, None])))
+            logits = network.classifier(network.dropout(self.encoder.pooler(first[:, None])))
         else:
             token_types = {} if types is None else {"token_type_ids": types}
             mask = padding_mask(self.encoder, attention_mask, input_ids.device)

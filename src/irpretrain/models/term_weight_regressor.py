@@ -10,12 +10,14 @@ from typing import Any
 
 from torch import Tensor, nn
 from transformers import (
+    AutoConfig,
     AutoModelForTokenClassification,
     PreTrainedModel,
 )
 
 from irpretrain.config.training import Packing
-from irpretrain.errors import InputError
+from irpretrain.errors import InputError, refusing
+from irpretrain.models.encoder_files import read_config
 from irpretrain.models.length_batches import padding_mask
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed import attention_of, encode_packed, unpacked
@@ -25,7 +27,6 @@ from irpretrain.models.parameters import (
     initialise,
     keep_layers,
     load_network,
-    read_network_config,
     refuse_missing,
 )
 
@@ -106,10 +107,10 @@ class TermWeightRegressor(SavedHubModel):
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the weight of every position, float [sequences, positions]; arbitrary at padding."""
-        bert, attend = self.bert, attention_of(self.encoder, self.packing)
-        if bert is not None and attend is not None:
+        attend = attention_of(self.encoder, self.packing)
+        if attend is not None:
             classifier: Any = self.classifier
-            states = encode_packed(bert, input_ids, None, attention_mask, attend)
+            states = encode_packed(self.encoder, input_ids, None, attention_mask, attend)
             return unpacked(classifier.classifier(classifier.dropout(states)).squeeze(-1), attention_mask)
         mask = padding_mask(self.encoder, attention_mask, input_ids.device)
         logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=mask).logits
@@ -117,7 +118,9 @@ class TermWeightRegressor(SavedHubModel):
 
 
 def _read_config(directory: Path) -> Any:
-    config = read_network_config(directory, REMEDY)
+    read_config(directory, REMEDY)
+    with refusing(directory, "this is no Hugging Face encoder", REMEDY):
+        config = AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     config.num_labels = 1
     config.name_or_path = ""  # what names the directory has no place in results
     return config

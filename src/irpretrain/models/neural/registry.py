@@ -36,12 +36,17 @@ RANKERS: dict[str, type[Any]] = {
 }
 
 
-def is_neural_ranker(directory: str | Path) -> bool:
+def _described(directory: str | Path) -> dict[str, Any] | None:
+    """Return the config.json of a ranker over words; None for any other directory."""
     try:
         described = json.loads((Path(directory) / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return False
-    return isinstance(described, dict) and described.get("model_type") == MODEL_TYPE
+        return None
+    return described if isinstance(described, dict) and described.get("model_type") == MODEL_TYPE else None
+
+
+def is_neural_ranker(directory: str | Path) -> bool:
+    return _described(directory) is not None
 
 
 def empty_ranker(
@@ -55,9 +60,8 @@ def empty_ranker(
 def load_neural_ranker(directory: str | Path) -> NeuralRanker:
     """Load a saved ranker; InputError if there is none, or its files do not belong together."""
     directory = Path(directory)
-    if not is_neural_ranker(directory):
+    if (described := _described(directory)) is None:
         raise InputError(directory, "this is not a ranker over words")
-    described = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     try:
         vocabulary = Vocabulary.read(directory, described["collection_words"], described["words"])
         options = NeuralConfig.model_validate(described["options"])
