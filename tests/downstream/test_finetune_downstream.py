@@ -88,8 +88,8 @@ def test_a_broken_off_run_goes_on_after_its_last_epoch(finetune, monkeypatch):
 
 def test_the_best_epoch_is_taken(finetune):
     found = report(finetune("run", answering(epochs=3)))
-    values = [record["chosen_by"] for record in found["epochs"]]
-    assert found["chosen"] == {"epoch": 1 + values.index(max(values)), "chosen_by": max(values)}
+    values = [record["F1"] for record in found["epochs"]]
+    assert found["chosen"] == {"epoch": 1 + values.index(max(values)), "F1": max(values)}
 
 
 def test_nothing_to_train_on(finetune, questions, tmp_path):

@@ -41,7 +41,7 @@ from irpretrain.models.parameters import (
 from irpretrain.text.pair_tokenizer import check_types, load_tokenizer
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import precision_on, reproducible, versions
-from irpretrain.training.downstream_examples import CHOOSE, F1, TEST, TRAIN, mean_scores
+from irpretrain.training.downstream_examples import CHOOSE, F1, TEST, TRAIN, means_of, score_answers
 
 # Extractive question answering as sequences [CLS] question [SEP] window [SEP] (Devlin et al., 2019, section 4.2).
 #
@@ -56,10 +56,6 @@ ANSWER_LENGTH = 30
 
 class QuestionAnswering:
     """The questions of a task (SPAN_QUESTIONS) for a model to start from."""
-
-    architecture = AutoModelForQuestionAnswering
-    labels = ("start", "end")
-    section = "question_answering"
 
     def __init__(self, model: str | Path, examples: str | Path, options: QuestionAnsweringConfig) -> None:
         self.directory, self.options = Path(model), options
@@ -140,11 +136,8 @@ class QuestionAnswering:
         return {name: contexts[name][first:last] for name, (_, first, last) in best.items()}
 
     def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
-        return mean_scores(predictions, {n: row["answers"] for n, row in self._questions[role].items()})
-
-    @staticmethod
-    def chosen_by(measures: dict[str, float]) -> float:
-        return measures[F1]
+        accepted = {name: row["answers"] for name, row in self._questions[role].items()}
+        return means_of(score_answers(predictions, accepted))
 
 
 def _target(window: Any, spans: Iterator[tuple[int, int]]) -> tuple[int, int]:
@@ -232,7 +225,7 @@ def finetune_downstream(
                 data_collator=DataCollatorWithPadding(work.tokenizer),
                 train_dataset=training,
                 eval_dataset=choosing,
-                compute_metrics=lambda outputs: _chosen_by(work, outputs.predictions),
+                compute_metrics=lambda outputs: _measures(work, outputs.predictions),
                 callbacks=[_StatusLines(title)],
             )
             trainer.remove_callback(PrinterCallback)
@@ -244,7 +237,7 @@ def finetune_downstream(
             steps, state = trainer.state.max_steps, trainer.state
             chosen = {
                 "epoch": (state.best_global_step or steps) * options.epochs // steps,
-                "chosen_by": state.best_metric,
+                F1: state.best_metric,
             }
             counts = {**work.counts, "training_sequences": len(training)}
             write_text(predictions, json.dumps(predicted, ensure_ascii=False, indent=0) + "\n")
@@ -257,12 +250,12 @@ def finetune_downstream(
 def _network(work: QuestionAnswering, dropout: float | None, seed: int) -> Any:
     directory = work.directory
     given = {key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER}
-    names = {"id2label": dict(enumerate(work.labels)), "label2id": {n: i for i, n in enumerate(work.labels)}}
+    names = {"id2label": {0: "start", 1: "end"}, "label2id": {"start": 0, "end": 1}}
     with refusing(directory, "config.json cannot be used", REMEDY):
         config = AutoConfig.for_model(given.pop("model_type", "bert"), **given, **names)
     for name in [name for name in config.to_dict() if "dropout" in name] if dropout is not None else []:
         setattr(config, name, dropout)
-    network, missing = load_network(work.architecture, directory, REMEDY, config=config)
+    network, missing = load_network(AutoModelForQuestionAnswering, directory, REMEDY, config=config)
     prefix = f"{network.base_model_prefix}."
     refuse_missing(
         directory, {name for name in missing if name.startswith(prefix) and ".pooler." not in name}
@@ -272,7 +265,7 @@ def _network(work: QuestionAnswering, dropout: float | None, seed: int) -> Any:
     most = positions(network)
     if most is not None and work.options.max_length > most:
         raise ConfigError(
-            f"{work.section}.max_length: {work.options.max_length} is longer than the encoder's {most} positions; "
+            f"question_answering.max_length: {work.options.max_length} is longer than the encoder's {most} positions; "
             "lower it"
         )
     return network
@@ -312,7 +305,7 @@ def _arguments(
         save_strategy="epoch",
         save_total_limit=1,  # and the best one
         load_best_model_at_end=True,
-        metric_for_best_model="chosen_by",
+        metric_for_best_model=F1,
         greater_is_better=True,
         logging_steps=LOG_EVERY,
         disable_tqdm=True,
@@ -321,15 +314,14 @@ def _arguments(
     )
 
 
-def _chosen_by(work: QuestionAnswering, outputs: Any) -> dict[str, float]:
+def _measures(work: QuestionAnswering, outputs: Any) -> dict[str, float]:
     if not all(np.isfinite(array).all() for array in (outputs if isinstance(outputs, tuple) else (outputs,))):
         raise TrainingError("the model's outputs are NaN; lower the learning rate, or set precision to fp32")
-    measures = work.measures(work.predictions(CHOOSE, outputs), CHOOSE)
-    return {**measures, "chosen_by": work.chosen_by(measures)}
+    return work.measures(work.predictions(CHOOSE, outputs), CHOOSE)
 
 
 def _epochs(trainer: Trainer) -> list[dict[str, Any]]:
-    records = [record for record in trainer.state.log_history if "eval_chosen_by" in record]
+    records = [record for record in trainer.state.log_history if f"eval_{F1}" in record]
     dropped = ("_loss", "_runtime", "_per_second")
     return [
         {"epoch": number}
@@ -355,7 +347,7 @@ class _StatusLines(TrainerCallback):
     def on_log(
         self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any
     ) -> None:
-        names = ("loss", "eval_EM", "eval_F1", "eval_chosen_by")
+        names = ("loss", "eval_EM", "eval_F1")
         values = [f"{n.removeprefix('eval_')} {logs[n]:.4g}" for n in names if logs and n in logs]
         if values:
             print_line(f"[{self.title}] step {state.global_step}/{state.max_steps}: {', '.join(values)}")

@@ -59,7 +59,8 @@ def prepare_task(
         tally.settle()
         check_number(files, list(sources[part]), len(entries), "examples")
         once = entries if part == TRAIN else _first_of_each(entries)
-        rows[part] = _sample(once, _sample_size(task, part), seed, part, f"downstream_tasks.{name}")
+        size = task.sample_training if part == TRAIN else task.sample_development
+        rows[part] = _sample(once, size, seed, part, f"downstream_tasks.{name}")
         counts[part] = {**tally.counts(), "repeated": len(entries) - len(once), "used": len(rows[part])}
     dealt = list(_with_roles(rows, seed))
     roles = {role: sum(row["role"] == role for row in dealt) for role in (TRAIN, CHOOSE, TEST)}
@@ -98,10 +99,6 @@ def _first_of_each(rows: list[Row]) -> list[Row]:
     for row in rows:
         first.setdefault(row[KEY], row)
     return list(first.values())
-
-
-def _sample_size(task: DownstreamTaskConfig, part: str) -> int | None:
-    return task.sample_training if part == TRAIN else task.sample_development
 
 
 def _order(rows: Sequence[Row], seed: int, stage: str) -> list[int]:
@@ -173,10 +170,6 @@ def score_answers(
             values = [] if predicted is None else [function(predicted, answer) for answer in answers]
             scored[measure][name] = max(values, default=0.0)
     return scored
-
-
-def mean_scores(predictions: Mapping[str, str], accepted: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    return means_of(score_answers(predictions, accepted))
 
 
 def means_of(scored: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
