@@ -35,9 +35,8 @@ from irpretrain.training.judged_queries import (
     JudgedGroups,
     JudgedQuery,
     Progress,
+    check_training_order,
     judged_queries,
-    training_order,
-    warn_below_random,
 )
 from irpretrain.training.metrics import StepMetrics, waited_share
 from irpretrain.training.rankers import ranker_of
@@ -161,20 +160,21 @@ def finetune(
             write_run(run, search.rank(best, tested, tested.roles.test, retained), TAG)
             if output is not None:
                 best.save(output)
-            order = training_order(
+            order = check_training_order(
                 lambda queries: search.rank(best, collection, queries),
                 [query.identifier for query in training],
                 collection.qrels,
                 collection.candidates,
                 reranking.depth,
                 seed,
+                title,
+                options.positives,
             )
-            warn_below_random(order, title, options.positives)
             counts = {
                 "training_queries": len(training),
                 "training_queries_skipped": skipped,
                 "training_groups": sum(len(query.relevant) for query in training),
-                "training_order": {**order._asdict(), "below_random": order.is_below_random},
+                "training_order": order,
                 "validation_queries": len(validation),
                 "test_queries": len(tested.roles.test),
                 "test_queries_without_candidates": sum(

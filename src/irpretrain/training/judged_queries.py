@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -120,29 +120,23 @@ MOST_QUERIES = 20
 RANDOM_ORDER = 0.5
 
 
-class TrainingOrder(NamedTuple):
-    """How training queries are ranked."""
-
-    queries: int  # how many were ranked; queries with only relevant or only other candidates are skipped
-    # Of the pairs of a relevant and another candidate, those in the right order, equal scores counting half;
-    # mean over queries. A random order has 0.5. None without queries.
-    share: float | None
-
-    @property
-    def is_below_random(self) -> bool:
-        """Whether the model ranks these queries worse than a random order does."""
-        return self.share is not None and self.share < RANDOM_ORDER
-
-
-def training_order(
+def check_training_order(
     rank: Callable[[Sequence[str]], Run],  # returns how the model ranks the candidates of queries
     queries: Sequence[str],
     qrels: Qrels,  # judgements
     candidates: Run,  # first-stage run
     depth: int | None,  # candidates that are ranked; None for all
     seed: int,  # draws the queries, at most MOST_QUERIES
-) -> TrainingOrder:
-    """Rank at most MOST_QUERIES training queries, drawn by `seed`."""
+    title: str,  # name of the job in a notice
+    positives: str,  # the option
+) -> dict[str, Any]:
+    """Rank at most MOST_QUERIES training queries, drawn by `seed`; print a notice where a random order is better.
+
+    Returns:
+        How many were ranked: queries with only relevant or only other candidates are skipped. Of the pairs of a
+        relevant and another candidate, the share in the right order, equal scores counting half; mean over queries,
+        None without any. Whether that is below a random order's 0.5.
+    """
     known = {query: relevant(qrels.get(query, {})) for query in queries}
     ranked = top(candidates, depth)
     telling = [
@@ -156,25 +150,24 @@ def training_order(
         area([score for _, score in ranking], [document in known[query] for document, _ in ranking])
         for query, ranking in run.items()
     ]
-    return TrainingOrder(len(shares), float(np.mean(shares)) if shares else None)
-
-
-def warn_below_random(order: TrainingOrder, title: str, positives: str) -> None:
-    if order.is_below_random:
-        among = "set finetuning.positives to candidates, " if positives == "all" else ""
-        notice(
-            title,
-            f"the model ranks its own training queries below a random order: a relevant candidate comes before another "
-            f"in {order.share:.1%} of the pairs ({order.queries} queries; random order: 50 %). Do not use its scores. "
-            f"Lower finetuning.learning_rates, {among}or give more queries.",
-        )
-    if order.share is None:
+    if not shares:
         notice(
             title,
             "no training query has both a relevant and another document among the candidates that are ranked, so the "
             "model's order of them cannot be checked; what it learned may speak against shared words. Retrieve "
             "deeper, or give more queries.",
         )
+        return {"queries": 0, "share": None, "below_random": False}
+    share = float(np.mean(shares))
+    if share < RANDOM_ORDER:
+        among = "set finetuning.positives to candidates, " if positives == "all" else ""
+        notice(
+            title,
+            f"the model ranks its own training queries below a random order: a relevant candidate comes before another "
+            f"in {share:.1%} of the pairs ({len(shares)} queries; random order: 50 %). Do not use its scores. "
+            f"Lower finetuning.learning_rates, {among}or give more queries.",
+        )
+    return {"queries": len(shares), "share": share, "below_random": share < RANDOM_ORDER}
 
 
 # How far the search of a fine-tuning over grid points and epochs is.
