@@ -17,7 +17,7 @@ from irpretrain.errors import TrainingError
 from irpretrain.foundation.randomness import integer_seed
 from irpretrain.models.length_batches import to_device, to_host
 from irpretrain.training.checkpoints import Checkpoints
-from irpretrain.training.compute import SMALLER, autocast, free_memory, memory_ran_out, use_fast_paths
+from irpretrain.training.compute import autocast, use_fast_paths
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
 from irpretrain.training.ranks import ALONE, Ranks, here, share_of, sum_gradients
 
@@ -137,16 +137,8 @@ class Trainer(Generic[Model]):
         """Do optimiser step `step`, counted from 0, which decides rate, dropout and masking; return what was measured.
 
         Raises:
-            TrainingError: loss or gradient is NaN, or memory ran out; the weights are then of no use.
+            TrainingError: loss or gradient is NaN; the weights are then of no use.
         """
-        try:
-            return self._step(step, tasks)
-        except RuntimeError as error:
-            if memory_ran_out(error):
-                raise TrainingError(_out_of_memory(step, error)) from None
-            raise
-
-    def _step(self, step: int, tasks: Sequence[StepTask]) -> StepMetrics:
         start = time.perf_counter()
         parts = [task.read(self._setting, step) for task in tasks]
         waited = time.perf_counter() - start
@@ -193,12 +185,17 @@ class Trainer(Generic[Model]):
 
     def _refuse_broken(self, step: int, metrics: Mapping[str, TaskMetrics], norm: float) -> None:
         """Raise TrainingError on a NaN: nobody may save broken weights. Losses are of all processes, which so agree."""
-        for name, task in metrics.items():
-            if not math.isfinite(task.weighted_loss):
-                raise TrainingError(_not_a_number("loss", name, step))
+        broken = [
+            f"loss of {name}" for name, task in metrics.items() if not math.isfinite(task.weighted_loss)
+        ]
         # With fp16 an infinite gradient is expected now and then: the scaler skips the step and lowers its scale.
         if not math.isfinite(norm) and not self._scaler.is_enabled():
-            raise TrainingError(_not_a_number("gradient", "all tasks", step))
+            broken.append("gradient of all tasks")
+        if broken:
+            raise TrainingError(
+                f"the {broken[0]} is not a finite number at step {step + 1}. Lower optimiser.learning_rate, raise "
+                "optimiser.warmup, or compute in a wider precision (fp32, or bf16 instead of fp16)."
+            )
 
     def state(self) -> dict[str, Any]:
         return {
@@ -211,17 +208,6 @@ class Trainer(Generic[Model]):
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self._scaler.load_state_dict(state["scaler"])
-
-
-def _not_a_number(what: str, task: str, step: int) -> str:
-    return (
-        f"the {what} of {task} is not a finite number at step {step + 1}. Lower optimiser.learning_rate, raise "
-        "optimiser.warmup, or compute in a wider precision (fp32, or bf16 instead of fp16)."
-    )
-
-
-def _out_of_memory(step: int, error: RuntimeError) -> str:
-    return f"memory ran out at step {step + 1}{free_memory(error)}. To need less, {SMALLER}"
 
 
 # A training from its last checkpoint to its last step: steps, the log, status lines, checkpoints.
