@@ -211,7 +211,7 @@ def test_what_a_table_does_not_use_takes_no_memory(
 ) -> None:
     store = TokenStore.open([make_store({"d1": "a"})])
     table = GroupTable(make_groups([("d1", "a", "b")] * 1000), store, 1, 1, "x")
-    unused = (*table._documents._gaps, table._anchors._offsets, table._anchors._starts, table._queries._rows)
+    unused = (*table._documents._gaps, table._anchor_bounds, table._anchor_starts, table._queries._rows)
     assert len(table._documents._gaps) == 2
     assert [(array.base if array.base is not None else array).nbytes <= 8 for array in unused] == [True] * 5
 

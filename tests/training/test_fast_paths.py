@@ -71,7 +71,7 @@ def hopper(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_gpu_that_goes_without_is_reported_why(
     tiny_encoder: Path, dropout: float, options: dict[str, Any], training: bool, reported: list[str]
 ) -> None:
-    bert = CrossEncoderModel.from_encoder(tiny_encoder, dropout=dropout).bert
+    bert = CrossEncoderModel.from_encoder(tiny_encoder, dropout=dropout).encoder
     found = list(slow_paths(bert, ComputeConfig(**options), GPU, training))
     assert len(found) == len(reported)
     for line, pattern in zip(found, reported, strict=True):

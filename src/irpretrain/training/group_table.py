@@ -52,9 +52,10 @@ class GroupTable:
                 remedy="The objective skipped every document; its counts are in the sidecar of this file.",
             )
         self._queries, self._documents = (
-            _Entries(_column(path, name), store) for name in ("queries", "documents")
+            _Entries(*_read_lists(path, name), store) for name in ("queries", "documents")
         )
-        self._anchors = _Anchors(_column(path, "anchors"))
+        self._anchor_bounds, anchors = _read_lists(path, "anchors")
+        self._anchor_starts, self._anchor_ends = (_numbers(anchors, name) for name in ("start", "end"))
         self._check(path)
         self._is_held_out, self.held_out_documents = _held_out(path, held_out_share)
         self.held_out = np.flatnonzero(self._is_held_out)
@@ -63,7 +64,7 @@ class GroupTable:
     def _check(self, path: str | Path) -> None:
         queries, documents = self._queries.counts(), self._documents.counts()
         alone = ((queries != 1) & (documents != 1)) | (queries < 1) | (documents < 1)
-        anchors = self._anchors.counts()
+        anchors = np.diff(self._anchor_bounds)
         unequal = (anchors > 0) & (anchors != np.maximum(queries, documents))
         literal = (anchors > 0) & self._queries.with_literal() if anchors.any() else unequal
         for wrong, fault in (
@@ -100,7 +101,9 @@ class GroupTable:
     def __getitem__(self, index: int) -> RankingGroup:
         queries = tuple(self._queries.entry(position) for position in self._queries.positions(index))
         documents = tuple(self._documents.span(position) for position in self._documents.positions(index))
-        return RankingGroup(queries, documents, self._anchors.of(index))
+        linking = range(self._anchor_bounds[index], self._anchor_bounds[index + 1])
+        anchors = tuple((int(self._anchor_starts[i]), int(self._anchor_ends[i])) for i in linking)
+        return RankingGroup(queries, documents, anchors)
 
     def _permutation(self, epoch: int) -> np.ndarray:
         if epoch != self._epoch:
@@ -135,13 +138,13 @@ def _hash_positions(part: np.ndarray, position: np.ndarray) -> np.ndarray:
     return hashes
 
 
-def _column(path: str | Path, name: str) -> list[pa.ListArray]:
-    return [block.column(0) for block in GROUPS.stream(path, [name])]
-
-
-def _offsets(lists: Sequence[pa.ListArray]) -> np.ndarray:
+def _read_lists(path: str | Path, name: str) -> tuple[np.ndarray, list[pa.StructArray]]:
+    """Return where each list of a column begins, and the last ends, int64 [groups + 1]; and the lists' elements."""
+    lists = [block.column(0) for block in GROUPS.stream(path, [name])]
     sizes = np.concatenate([column.value_lengths().to_numpy() for column in lists])
-    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    bounds = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    # Lists that are all empty take no memory.
+    return bounds if sizes.any() else np.broadcast_to(bounds[0], len(bounds)), [c.flatten() for c in lists]
 
 
 def _numbers(columns: Sequence[pa.StructArray], field: str) -> np.ndarray:
@@ -152,33 +155,17 @@ def _numbers(columns: Sequence[pa.StructArray], field: str) -> np.ndarray:
     return np.concatenate(parts)
 
 
-class _Anchors:
-    """The anchors of all groups; a table without any takes no memory for them."""
-
-    def __init__(self, lists: Sequence[pa.ListArray]) -> None:
-        flat = [column.flatten() for column in lists]
-        some = any(len(part) for part in flat)
-        self._offsets = _offsets(lists) if some else np.broadcast_to(np.int64(0), sum(map(len, lists)) + 1)
-        self._starts, self._ends = (_numbers(flat, name) for name in ("start", "end"))
-
-    def counts(self) -> np.ndarray:
-        return np.diff(self._offsets)
-
-    def of(self, index: int) -> tuple[tuple[int, int], ...]:
-        positions = range(self._offsets[index], self._offsets[index + 1])
-        return tuple((int(self._starts[position]), int(self._ends[position])) for position in positions)
-
-
 class _Entries:
     """A list column of a GROUPS table as flat arrays: spans, or (queries without document identifier) literal texts."""
 
     # Texts stay in the blocks that they were read in: joined, those of a large corpus would outgrow an Arrow string
     # array (2 GiB).
-    def __init__(self, lists: Sequence[pa.ListArray], store: TokenStore) -> None:
-        flat = [column.flatten() for column in lists]
-        self._offsets = _offsets(lists)
-        names = _joined(flat, "document_id")
-        self._texts = _joined(flat, "text") if flat[0].type.get_field_index("text") >= 0 else None
+    def __init__(self, bounds: np.ndarray, flat: Sequence[pa.StructArray], store: TokenStore) -> None:
+        self._bounds = bounds
+        names = pa.chunked_array([column.field("document_id") for column in flat])
+        self._texts = None
+        if flat[0].type.get_field_index("text") >= 0:
+            self._texts = pa.chunked_array([column.field("text") for column in flat])
         literal = np.zeros(len(names), dtype=bool) if self._texts is None else pc.equal(names, "").to_numpy()
         if literal.all():  # no span: one number serves for all rows and takes no memory
             self._rows = self._starts = self._ends = np.broadcast_to(np.int64(LITERAL), len(names))
@@ -191,17 +178,17 @@ class _Entries:
         self._gaps = tuple(_numbers(flat, name) for name in gaps)
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self._bounds) - 1
 
     def counts(self) -> np.ndarray:
-        return np.diff(self._offsets)
+        return np.diff(self._bounds)
 
     def with_literal(self) -> np.ndarray:
         lists = np.repeat(np.arange(len(self)), self.counts())
         return np.bincount(lists[self._rows == LITERAL], minlength=len(self)) > 0
 
     def positions(self, index: int) -> range:
-        return range(self._offsets[index], self._offsets[index + 1])
+        return range(self._bounds[index], self._bounds[index + 1])
 
     def span(self, position: int) -> StoreSpan:
         numbers = (self._rows, self._starts, self._ends, *self._gaps)
@@ -211,7 +198,3 @@ class _Entries:
         if self._texts is not None and self._rows[position] == LITERAL:
             return str(self._texts[position])
         return self.span(position)
-
-
-def _joined(columns: Sequence[pa.StructArray], field: str) -> pa.ChunkedArray:
-    return pa.chunked_array([column.field(field) for column in columns])
