@@ -117,7 +117,7 @@ def test_long_texts_are_cut_as_ours_are(
 def test_faults_are_named(tmp_path: Path, files) -> None:
     model = write_bert(tmp_path / "model", 1)
     with pytest.raises(
-        ConfigError, match=r"reranking\.max_length: 65 is longer than the re-ranker's 64 positions"
+        ConfigError, match=r"reranking\.max_length: 65 is longer than the encoder's 64 positions"
     ):
         scores(model, files, OPTIONS.model_copy(update={"max_length": 65}))
     write_run(files["candidates"], {"q1": [("d99", 1.0)]}, "x")

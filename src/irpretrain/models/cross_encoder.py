@@ -22,7 +22,6 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSequenceClassification, BertConfig
 
-from irpretrain.config.training import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.models.encoder_files import CEDR_FILE, REMEDY, read_config
 from irpretrain.models.length_batches import padding_mask, to_device
@@ -108,12 +107,8 @@ class CrossEncoderModel(SavedHubModel):
 
     Attributes:
         classifier: encoder and score head, as a Hugging Face sequence classifier.
-        tokenizer_directory: source of the tokenizer's files for `save`.
-        packing: whether sequences of a BERT are laid end to end; see `ComputeConfig.packing`.
         cedr: the score head of CEDR-KNRM, in place of the classifier's; None without it.
     """
-
-    packing: Packing = "off"
 
     def __init__(self, classifier: Any, mlm_head: nn.Module, tokenizer_directory: Path) -> None:
         super().__init__()
@@ -199,11 +194,6 @@ class CrossEncoderModel(SavedHubModel):
             with refusing(path, "these are not the weights of CEDR-KNRM's head"):
                 load_parameters(model.cedr, path)
         return model
-
-    @property
-    def network(self) -> Any:
-        """Encoder and score head: `classifier`, by which saved states name the weights."""
-        return self.classifier
 
     @property
     def config(self) -> Any:

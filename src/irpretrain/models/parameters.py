@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from irpretrain.config.training import Packing
 from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.randomness import generator
@@ -262,7 +263,13 @@ def open_weights(folder: Path) -> None:
 
 
 class HubModel(nn.Module):
-    """A model over a Hugging Face network, which a subclass holds as `network` or returns by a property `network`."""
+    """A model over a Hugging Face network, which a subclass holds as `network` or returns by a property `network`.
+
+    Attributes:
+        packing: whether sequences of a BERT are laid end to end; see `ComputeConfig.packing`.
+    """
+
+    packing: Packing = "off"
 
     @property
     def device(self) -> torch.device:
@@ -273,17 +280,32 @@ class HubModel(nn.Module):
         network: Any = self.network
         return network.base_model
 
+    def limits(self) -> list[int]:
+        """Return the longest sequences that parts of the model can read, as far as they have such limits."""
+        most = positions(self.network)
+        return [] if most is None else [most]
+
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
-        most = positions(self.network)
-        if most is not None and max_length > most:
+        most = min(self.limits(), default=max_length)
+        if max_length > most:
             raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
 
 
 class SavedHubModel(HubModel):
-    """A model that is saved as a Hugging Face directory."""
+    """A model that is saved as a Hugging Face directory.
 
-    tokenizer_directory: Path  # where the tokenizer's files are copied from
+    Attributes:
+        classifier: encoder and output layer, a Hugging Face model, by which saved states name the weights.
+        tokenizer_directory: source of the tokenizer's files for `save`.
+    """
+
+    classifier: Any
+    tokenizer_directory: Path
+
+    @property
+    def network(self) -> Any:
+        return self.classifier
 
     def save(self, directory: str | Path) -> None:
         with atomic_directory(directory) as folder:

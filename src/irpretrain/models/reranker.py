@@ -16,13 +16,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from irpretrain.config.training import Packing
-from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.errors import InputError, refusing
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed import attention_of, encode_read
-from irpretrain.models.parameters import HubModel, check_embeddings, load_network, positions, refuse_missing
+from irpretrain.models.parameters import HubModel, check_embeddings, load_network, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
 
 # Names of a label that means the contrary of another, such as not_relevant, irrelevant, no, negative.
@@ -31,8 +30,6 @@ _NEGATED = re.compile(r"(?:not|non|irrel|unrel|neg)|(?:no|false|0)$", re.IGNOREC
 
 class Reranker(HubModel):
     """Scores sequences of a query and a document; packs those of a BERT (`ComputeConfig.packing`)."""
-
-    packing: Packing = "off"
 
     def __init__(self, network: nn.Module, tokenizer: PairTokenizer) -> None:
         super().__init__()
@@ -49,16 +46,8 @@ class Reranker(HubModel):
         return layer
 
     def limits(self) -> list[int]:
-        """Return the longest sequences of the tokenizer and of the network, as far as they have such."""
-        return [limit for limit in (self.tokenizer.limit, positions(self.network)) if limit is not None]
-
-    def check_length(self, max_length: int, key: str) -> None:
-        """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the model's positions."""
-        limits = self.limits()
-        if limits and max_length > min(limits):
-            raise ConfigError(
-                f"{key}: {max_length} is longer than the re-ranker's {min(limits)} positions; lower it"
-            )
+        limit = self.tokenizer.limit
+        return [*super().limits(), *([] if limit is None else [limit])]
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return raw scores, float [sequences], of int64 [sequences, positions]; types and mask may lie on the host."""

@@ -15,7 +15,6 @@ from transformers import (
     PreTrainedModel,
 )
 
-from irpretrain.config.training import Packing
 from irpretrain.errors import InputError, refusing
 from irpretrain.models.encoder_files import read_config
 from irpretrain.models.length_batches import padding_mask
@@ -36,15 +35,7 @@ REMEDY = "Give an encoder that can be a token classifier: config.json, model.saf
 
 
 class TermWeightRegressor(SavedHubModel):
-    """Weights of word pieces in their text.
-
-    Attributes:
-        classifier: encoder and output layer, as a Hugging Face token classifier.
-        tokenizer_directory: source of the tokenizer's files for `save`.
-        packing: whether sequences of a BERT are laid end to end; see `ComputeConfig.packing`.
-    """
-
-    packing: Packing = "off"
+    """Weights of word pieces in their text, by a Hugging Face token classifier."""
 
     def __init__(self, classifier: PreTrainedModel, tokenizer_directory: Path) -> None:
         super().__init__()
@@ -99,11 +90,6 @@ class TermWeightRegressor(SavedHubModel):
                     module.p = encoder
             elif encoder is not None and isinstance(getattr(module, "attention_dropout", None), float):
                 module.attention_dropout = encoder  # ModernBERT's is no layer
-
-    @property
-    def network(self) -> Any:
-        """Encoder and output layer: `classifier`, by which saved states name the weights."""
-        return self.classifier
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the weight of every position, float [sequences, positions]; arbitrary at padding."""
