@@ -105,9 +105,7 @@ def test_lengths_beyond_the_positions_are_refused(tmp_path: Path) -> None:
     bert.check_length(64, "reranking.max_length")
     roberta.check_length(32, "reranking.max_length")
     for model, length in ((bert, 65), (roberta, 33)):
-        with pytest.raises(
-            ConfigError, match=f"reranking.max_length: {length} is longer than the encoder's"
-        ):
+        with pytest.raises(ConfigError, match=f"reranking.max_length: {length} is longer than the encoder's"):
             model.check_length(length, "reranking.max_length")
 
 

@@ -19,6 +19,8 @@ from tempfile import TemporaryFile
 from threading import Thread
 from typing import IO, Any
 
+from torch.distributed import TCPStore
+
 from irpretrain.config.training import SharedComputeConfig
 from irpretrain.errors import TrainingError
 from irpretrain.foundation.code_digest import begin_record, code_record, rest_on
@@ -130,8 +132,6 @@ def in_processes(
         TrainingError: a process was killed, or ended without a report.
         Exception: of the first process to fail, with its traceback as a note.
     """
-    from torch.distributed import TCPStore  # torch
-
     count = compute.process_count
     on_gpu = choose_device(compute).type == "cuda"
     gpus = own_gpus(compute)[:count] if on_gpu else [None] * count
