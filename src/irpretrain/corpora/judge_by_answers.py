@@ -9,7 +9,7 @@ in it, ignoring case.
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from irpretrain.corpora.topics_and_judgements import (
 )
 from irpretrain.errors import InputError, count_of
 from irpretrain.evaluation.runs import read_run
-from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.atomic import write_text
 
 _WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+|[^\p{Z}\p{C}]")
 
@@ -145,18 +145,15 @@ def judge_by_answers(
         pairs.update((name, {first: False}) for name in without)
     spellings = {name: [spaced(answer) for answer in answers[name]] for name in pairs}
     _judge(pairs, spellings, documents, runs)
-    written = 0
-    with atomic_file(qrels) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
-        for line in _lines(pairs):
-            file.write(line)
-            written += 1
+    lines = [f"{q} 0 {d} {int(pairs[q][d])}\n" for q in sorted(pairs) for d in sorted(pairs[q])]
+    write_text(qrels, "".join(lines))
     return {
         "questions": len(pairs),
         "questions_without_candidates": len(without),
         "questions_without_relevant_candidate": sum(
             not any(passages.values()) for passages in pairs.values()
         ),
-        "judgements_written": written,
+        "judgements_written": len(lines),
         "relevant": sum(sum(passages.values()) for passages in pairs.values()),
     }
 
@@ -198,9 +195,3 @@ def _judge(
 
 def _holds(run: str | Path, query: str, document: str) -> bool:
     return any(name == document for name, _ in read_run(run).get(query, ()))
-
-
-def _lines(pairs: Pairs) -> Iterator[str]:
-    for query in sorted(pairs):
-        for document in sorted(pairs[query]):
-            yield f"{query} 0 {document} {int(pairs[query][document])}\n"

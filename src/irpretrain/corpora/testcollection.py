@@ -75,7 +75,9 @@ def prepare(
     names = {query.query_id for query in all_queries}
     check_queries_are_judged(names, judgements, queries_files[0], qrels_files[0])
     strangers = {name: len(judgements.pop(name)) for name in sorted(set(judgements) - names)}
-    own = _drop_own(judgements) if dataset.queries_are_documents else 0
+    own = 0
+    if dataset.queries_are_documents:
+        own = sum(judged.pop(query, None) is not None for query, judged in judgements.items())
     unknown = absent_documents({name for pairs in judgements.values() for name in pairs}, documents)
     check_documents_are_known(judgements, unknown, documents, qrels_files[0])
     check_something_is_relevant(judgements, qrels_files[0])
@@ -124,10 +126,6 @@ def prepare(
         "queries_written": len(chosen),
         "judgements_written": len(lines),
     }
-
-
-def _drop_own(judgements: Judgements) -> int:
-    return sum(judged.pop(query, None) is not None for query, judged in judgements.items())
 
 
 def _of_unknown_queries(strangers: Mapping[str, int], judgements: int, names: set[str]) -> DroppedRecords:
