@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from irpretrain.corpora.catalogue.read import read_catalogue
-from irpretrain.corpora.formats.ir_datasets import PARTS, count_of, is_downloaded, load_dataset, read_records
+from irpretrain.corpora.formats.ir_datasets import PARTS, is_downloaded, load_dataset, read_records
 from irpretrain.corpora.registry import Kind
 
 FOLDER = os.environ.get("IR_DATASETS")
@@ -32,7 +32,8 @@ def check(section: dict[str, Any] | None, kind: Kind, identifiers: list[str]) ->
     """Compare a section's expected number with what ir_datasets says and, of data that are on the disk, has."""
     having = [identifier for identifier in identifiers if load_dataset(identifier).has(PARTS[kind])]
     if section is not None and "expected" in section:
-        assert sum(count_of(identifier, kind) for identifier in having) == section["expected"]
+        counts = [getattr(load_dataset(identifier), f"{PARTS[kind]}_count")() for identifier in having]
+        assert sum(filter(None, counts)) == section["expected"]
         if kind != "documents" and all(is_downloaded(identifier, PARTS[kind]) for identifier in having):
             records = sum(1 for identifier in having for _ in read_records(identifier, PARTS[kind]))
             assert records == section["expected"]
