@@ -157,7 +157,7 @@ class Stages:
                 lambda: write_word_store(self._documents, self._counts, TEXT, out / "words"),
             ),
             **{
-                f"make_word_vectors of {options.dimensions} dimensions": (
+                f"make_word_vectors {options.dimensions}": (
                     self._words,
                     partial(
                         make_word_vectors,

@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -62,7 +63,7 @@ class LogHandler(LogHandlerBase):
             self._begin()
 
     def _begin(self) -> None:
-        from irpretrain.workflow.screen.display import PlainDisplay, Ticker
+        from irpretrain.workflow.screen.display import PlainDisplay
 
         # Copies: later stdout and stderr belong to the jobs.
         self._stdout, self._stderr = _copy(1), _copy(2)
@@ -74,8 +75,13 @@ class LogHandler(LogHandlerBase):
             from irpretrain.workflow.screen.display import LiveDisplay
 
             self._display = LiveDisplay(self._stderr)
-        self._ticker = Ticker(self._display.tick, 0.5)
+        self._ended = threading.Event()
+        self._ticker = threading.Thread(target=self._tick, args=(self._display,), daemon=True)
         self._ticker.start()
+
+    def _tick(self, display: PlainDisplay) -> None:
+        while not self._ended.wait(0.5):
+            display.tick()
 
     @property
     def has_filter(self) -> bool:
@@ -161,7 +167,8 @@ class LogHandler(LogHandlerBase):
         """Print what the run has come to: the result, or the message that says why there is none, alone and last."""
         if self._display is not None and not self._closed:
             self._closed = True
-            self._ticker.stop()
+            self._ended.set()
+            self._ticker.join()
             self._display.close()
             if self._output is not None:
                 self._output.restore()

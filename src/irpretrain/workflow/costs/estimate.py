@@ -5,7 +5,7 @@ import os
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from irpretrain.config.papers import read_paper
 from irpretrain.config.root import Config
@@ -146,7 +146,6 @@ def estimate(
         for throughput in (read_throughputs() if rates is None else rates)
     }
     rows: dict[tuple[str, Computing | None], CostRow] = {}
-    variants = {stage.split()[0] for stage, _ in measured if " " in stage}
     order = {rule: number for number, rule in enumerate(RULES)}
     order["rerank_snapshot"] = order["rerank"]
     result = Estimate(card=Card.find(card))
@@ -163,9 +162,6 @@ def estimate(
             result.disk += known * BYTES.get(work.stage, BYTES.get(rule, 0))
             if rule == "pretrain":
                 result.disk += shape.model_bytes * (1 + len(config.training_of(wildcards["model"]).snapshots))
-            # One row for all variants of a rule that were not measured.
-            if rate is None and rule in TEXT_RULES:
-                work = replace(work, stage=f"{rule}, others" if rule in variants else rule)
             per_second = (
                 rate.per_second if rate else _estimated_rate(work, shape, result.card, measured.values())
             )

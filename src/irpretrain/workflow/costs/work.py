@@ -171,7 +171,7 @@ def _make_word_vectors(config: Config, wildcards: Wildcards) -> list[Work]:
     words = documents_of_collection(config, collection) * WORDS
     if options.most_words is not None:
         words = min(options.most_words, words)  # the former where the latter is not known
-    stage = f"make_word_vectors of {options.dimensions} dimensions"
+    stage = f"make_word_vectors {options.dimensions}"
     return [Work(stage, "words", words * options.epochs)]
 
 

@@ -155,23 +155,6 @@ def _failure_text(job: Job, other_messages: Mapping[str, str]) -> str:
     return f"ERROR in {job.rule}: {job.title} stopped without a message{ending}.{memory}\n  Its log: {where}"
 
 
-class Ticker(threading.Thread):
-    """Calls a function at an interval until it is stopped."""
-
-    def __init__(self, function: Callable[[], None], seconds: float = 1.0) -> None:
-        super().__init__(daemon=True)
-        self._function, self._seconds, self._ended = function, seconds, threading.Event()
-
-    def run(self) -> None:
-        while not self._ended.wait(self._seconds):
-            self._function()
-
-    def stop(self) -> None:
-        self._ended.set()
-        if self.is_alive():
-            self.join()
-
-
 # The display of a run on a terminal: redrawn twice a second, with the newest table below.
 
 BAR_WIDTH = 16
