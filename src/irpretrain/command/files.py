@@ -107,22 +107,14 @@ class Command(click.Command):
 
     def __init__(self, *positional: Any, **named: Any) -> None:
         super().__init__(*positional, **named)
-        self.params.append(
-            click.Option(
-                ["-q", "--quiet"], is_flag=True, expose_value=False, help="Print errors only.", callback=_keep
-            )
-        )
+        self.params.append(click.Option(["-q", "--quiet"], is_flag=True, help="Print errors only."))
 
     def invoke(self, ctx: click.Context) -> None:
         session = ctx.ensure_object(Session)
         for output in session.outputs:
             check_output_file(output, session.inputs)
-        with redirect_stderr(io.StringIO()) if ctx.meta.get("quiet") else nullcontext():
+        with redirect_stderr(io.StringIO()) if ctx.params.pop("quiet") else nullcontext():
             print_line(super().invoke(ctx))
-
-
-def _keep(ctx: click.Context, _: click.Parameter, quiet: bool) -> None:
-    ctx.meta["quiet"] = quiet
 
 
 def together(*decorators: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
