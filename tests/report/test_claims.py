@@ -16,9 +16,10 @@ from small_run import PROP_YAML, ROOT
 from irpretrain.config import load_config
 from irpretrain.config.axioms import PredictorConfig
 from irpretrain.config.papers import known_papers, load_published
+from irpretrain.config.printed import load_paper_yaml
 from irpretrain.contracts import CLAIMS
 from irpretrain.errors import InputError
-from irpretrain.evaluation.claims import Claims, load_claims, read_claims
+from irpretrain.evaluation.claims import Claims, read_claims
 from irpretrain.evaluation.verdicts import (
     CONTRADICTED,
     NOT_RUN,
@@ -399,7 +400,7 @@ def test_faults_of_a_file_are_told(changes: dict, told: str, tmp_path: Path) -> 
     claim = {"says": "S.", "place": "1", "overlay": "config.yaml", **BETTER, **changes}
     path.write_text(yaml.safe_dump({"paper": "prop", "effect": 0.02, "claims": {"one": claim}}))
     with pytest.raises(InputError, match=r"prop\.yaml: these claims cannot be used") as caught:
-        load_claims(path)
+        load_paper_yaml(path, Claims, "claims")
     assert told in str(caught.value)
 
 

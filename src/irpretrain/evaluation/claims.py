@@ -160,11 +160,6 @@ def has_claims(paper: str) -> bool:
 def read_claims(paper: str) -> Claims:
     """Return the claims of a paper, read once a process."""
     path = claims_file(paper)
-    claims = load_claims(path)
+    claims = load_paper_yaml(path, Claims, "claims")
     check_paper(path, claims.paper)
     return claims
-
-
-def load_claims(path: str | Path) -> Claims:
-    """Read and check a file of claims; raise InputError with every fault."""
-    return load_paper_yaml(path, Claims, "claims")

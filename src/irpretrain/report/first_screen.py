@@ -1,7 +1,6 @@
 """What a reader sees first: the result in two sentences, one picture and one table, all from the headline table."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -20,27 +19,27 @@ MORE_DATASETS = 2
 
 
 class Score(NamedTuple):
-    """A run's value in the headline table: its row's key and label, and the value."""
+    """A run's cell in the headline table: its row's key and label, the cell and its value."""
 
     model: str
     label: str
+    cell: Cell
     ours: Ours
 
 
 def leading_columns(panel: Panel) -> list[tuple[str, list[Score]]]:
     """Return the values of each regime in the first measure of a panel."""
-    return [
-        (regime, [Score(row.key, row.short_label, cell.ours) for row, cell in runs if cell.ours])
-        for regime, runs in _runs_by_regime(panel)
-    ]
-
-
-def _runs_by_regime(panel: Panel) -> Iterator[tuple[str, list[tuple[Row, Cell]]]]:
-    position = 0
+    columns, position = [], 0
     for regime, width in panel.groups():
         column = [(row, row.cells[position]) for row in panel.rows]
-        yield regime, [(row, cell) for row, cell in column if isinstance(cell, Cell) and cell.ours]
+        scores = [
+            Score(row.key, row.short_label, cell, cell.ours)
+            for row, cell in column
+            if isinstance(cell, Cell) and cell.ours
+        ]
+        columns.append((regime, scores))
         position += width
+    return columns
 
 
 def _labels(panel: Panel) -> dict[str, str]:
@@ -196,11 +195,10 @@ def first_table(table: Table) -> Table:
     columns: list[Column] = []
     cells: dict[tuple[str, int], Cell] = {}
     for panel in panels:
-        for regime, runs in _runs_by_regime(panel):
-            if not runs:
-                continue
-            cells |= {(row.key, len(columns)): cell for row, cell in runs}
-            columns.append(Column(panel.title, f"{regime} {runs[0][1].measure}"))
+        for regime, scores in leading_columns(panel):
+            if scores:
+                cells |= {(score.model, len(columns)): score.cell for score in scores}
+                columns.append(Column(panel.title, f"{regime} {scores[0].cell.measure}"))
     if len({cell.measure for cell in cells.values()}) == 1:  # it stands in the caption
         columns = [Column(column.group, column.label.rpartition(" ")[0]) for column in columns]
     labels = {key: label for panel in panels for key, label in _labels(panel).items()}
