@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -47,17 +46,6 @@ def test_two_papers_that_give_the_same_key_of_a_preset_are_refused(monkeypatch: 
     monkeypatch.setattr(papers, "read_paper", {"lead": lead, "prop": read_paper("prop")}.__getitem__)
     with pytest.raises(InputError, match=r"prop\.yaml: presets\.paper: another paper gives text\.words too"):
         read_preset.__wrapped__("paper")
-
-
-def test_a_file_that_is_called_otherwise_than_its_paper_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "published").mkdir()
-    content = papers.paper_file("prop").read_text()
-    (tmp_path / "published" / "lead.yaml").write_text(content)
-    monkeypatch.setattr(papers, "resources_directory", lambda: tmp_path)
-    with pytest.raises(InputError, match=r"lead\.yaml: `paper` is 'prop', but the file's name says 'lead'"):
-        read_paper("lead")
 
 
 def test_figures_are_in_the_report_s_order() -> None:

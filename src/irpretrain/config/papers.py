@@ -21,7 +21,6 @@ from irpretrain.config.printed import (
     PublishedPlace,
     PublishedValue,
     Strict,
-    check_paper,
     different_keys,
     load_paper_yaml,
 )
@@ -280,7 +279,7 @@ Preset = dict[str, dict[str, Any]]
 class Published(Strict):
     """All that is taken from one paper."""
 
-    paper: str
+    paper: str  # the file's name
     name: str
     summary: str
     citation: str
@@ -357,10 +356,7 @@ def _folder() -> Path:
 @cache
 def read_paper(paper: str) -> Published:
     """Return what is printed in a paper, read once a process; raise InputError where its file is wrong."""
-    path = paper_file(paper)
-    published = load_published(path)
-    check_paper(path, published.paper)
-    return published
+    return load_published(paper_file(paper))
 
 
 def printed_rank_shares() -> Any:

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from irpretrain.config.axioms import Axiom
 from irpretrain.config.base import Section
-from irpretrain.config.printed import check_paper, load_paper_yaml
+from irpretrain.config.printed import load_paper_yaml
 from irpretrain.foundation.resources import resources_directory
 
 # Regime of a model that was fine-tuned for a task beside retrieval.
@@ -159,7 +159,4 @@ def has_claims(paper: str) -> bool:
 @cache
 def read_claims(paper: str) -> Claims:
     """Return the claims of a paper, read once a process."""
-    path = claims_file(paper)
-    claims = load_paper_yaml(path, Claims, "claims")
-    check_paper(path, claims.paper)
-    return claims
+    return load_paper_yaml(claims_file(paper), Claims, "claims")
