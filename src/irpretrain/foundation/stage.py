@@ -77,7 +77,11 @@ def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
     def done(result: dict[str, Any] | None) -> None:
         counts.update(result or {})
 
-    with _open_log(snakemake) as log, _printed_to(log):
+    with (
+        _open_log(snakemake) as log,
+        redirect_stderr(_Tee(sys.stderr, log)),
+        redirect_stdout(_Tee(sys.stdout, log)),
+    ):
         try:
             yield done
             recorder.write(counts)
@@ -120,12 +124,6 @@ def _folder_of(missing: Any, inputs: Sequence[str]) -> str | None:
         return None
     path = Path(os.path.abspath(os.fsdecode(missing)))
     return next((name for name in inputs if Path(os.path.abspath(name)) in path.parents), None)
-
-
-@contextmanager
-def _printed_to(log: _Log) -> Iterator[None]:
-    with redirect_stderr(_Tee(sys.stderr, log)), redirect_stdout(_Tee(sys.stdout, log)):
-        yield
 
 
 def _open_log(snakemake: Any) -> _Log:

@@ -76,7 +76,8 @@ class Retrieval(PlanPart):
 
     def tuning(self, wildcards: Wildcards) -> Input:
         """Where a first stage's parameters are chosen, for those that are tuned."""
-        return self._tuning(wildcards.candidates) or []
+        is_tuned = self._stage(wildcards).tuned_on is not None
+        return paths.TUNING.format(candidates=wildcards.candidates) if is_tuned else []
 
     def structured_options(self, wildcards: Wildcards) -> Any:
         """What decides a search with structured queries, beside what is the first stage's own."""
@@ -132,10 +133,6 @@ class Retrieval(PlanPart):
     def _with_depth(self, depth: int | None, keys: set[str]) -> Any:
         changed = {} if depth is None else {"depth": depth}
         return plain(self.config.retrieval.model_copy(update=changed), include=keys | changed.keys())
-
-    def _tuning(self, stage: str) -> str | None:
-        is_tuned = self.config.first_stages[stage].tuned_on is not None
-        return paths.TUNING.format(candidates=stage) if is_tuned else None
 
     def _stage(self, wildcards: Wildcards) -> FirstStageConfig:
         return self.config.first_stages[wildcards.candidates]
