@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -68,14 +67,7 @@ def prepare(folder: Path, dimensions: int) -> Inputs:
         read_terms(inputs.statistics, OPTIONS.stop_list, OPTIONS.stemming),
         WordStore(inputs.words),
     )
-    shard: Any = SimpleNamespace(
-        words=store.words,
-        offsets=store.offsets,
-        parts=store.documents["part"].to_numpy(),
-        positions=store.documents["position"].to_numpy(),
-        document_ids=store.documents["document_id"],
-    )
-    write_postings([[shard]], terms.term_of[:-1], len(terms.names), inputs.postings)
+    write_postings([[store]], terms.term_of[:-1], len(terms.names), inputs.postings, OPTIONS.bm25)
     inputs.vectors.mkdir()
     vectors = generator(1, "vectors").standard_normal((len(terms.numbers), dimensions), np.float32)
     np.save(inputs.vectors / "vectors.npy", vectors)

@@ -32,13 +32,13 @@ from irpretrain.axioms.calibration import (
     calibration_sampler,
 )
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
-from irpretrain.axioms.rank_engine.build_postings import WordsInMemory, write_postings
-from irpretrain.axioms.rank_engine.impacts import Bm25
+from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.contracts import WORD_COUNTS, ContractWriter
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.text.stop_words import load_stop_words
+from irpretrain.text.word_store import WordStore
 from pseudo_query_ranks import PAPER
 
 MEAN_LENGTH, SEED = 1100.0, 1
@@ -63,23 +63,20 @@ def prepare(documents: int, folder: Path) -> Files:
     if not files.postings.exists():
         term_of = generated_collection.term_of()
         terms = generated_collection.VOCABULARY - generated_collection.STOP_WORDS
-        write_postings([[words]], term_of, terms, files.postings, bm25=Bm25(AXIOMS.bm25.k1, AXIOMS.bm25.b))
+        write_postings([[words]], term_of, terms, files.postings, AXIOMS.bm25)
     if not files.statistics.exists():
         write_statistics(words, Postings.open(files.postings), files.statistics)
     if not files.words.exists():
         with atomic_directory(files.words) as store:
             os.link(next(folder.glob("words-*.npy")), store / "words.npy")
             np.save(store / "offsets.npy", words.offsets)
-            columns = {
-                "document_id": words.document_ids, "part": words.parts, "position": words.positions,
-            }  # fmt: skip
-            pq.write_table(pa.table(columns), store / "documents.parquet")
+            pq.write_table(words.documents, store / "documents.parquet")
             record = {"words": len(words.words), "vocabulary": generated_collection.VOCABULARY}
             (store / "store.json").write_text(json.dumps(record))
     return files
 
 
-def write_statistics(words: WordsInMemory, postings: Postings, output: Path) -> None:
+def write_statistics(words: WordStore, postings: Postings, output: Path) -> None:
     """Count words; the stop words are called after real ones, the others are their own stems."""
     size, stop = generated_collection.VOCABULARY, generated_collection.STOP_WORDS
     counts = np.zeros(size, np.int64)

@@ -12,10 +12,10 @@ without them. Install them beside the project: `python -m venv --system-site-pac
 
 Each system says the rank of the document or that it is not among the first 50 (`--depth`). What differs in arithmetic:
 
-- Anserini is run as it is by default, with Lucene's lossy lengths, and must agree with our ranks for these; and with
-  true lengths (its option bm25.accurate), and must agree with our others. Ties are broken by identifier, our order.
-  Its time is that of a process that does all queries WARM_COPIES + TIMED_COPIES times, less that of one that does them
-  WARM_COPIES times: neither the start of Java counts nor the compilation of its code.
+- Anserini is run as it is by default, with Lucene's lossy lengths; and with true lengths (its option bm25.accurate),
+  where it must agree with our ranks. Ties are broken by identifier, our order. Its time is that of a process that
+  does all queries WARM_COPIES + TIMED_COPIES times, less that of one that does them WARM_COPIES times: neither the
+  start of Java counts nor the compilation of its code.
 - bm25s adds floats in floats and breaks ties as it comes; PISA's idf is Robertson's, without the 1 inside the
   logarithm. The share of equal ranks is printed; also that among queries of one term, where idf plays no part.
 """
@@ -38,17 +38,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 import generated_collection
-from irpretrain.axioms.rank_engine.build_postings import WordsInMemory, write_postings
+from irpretrain.axioms.rank_engine.bm25 import inverse_document_frequencies
+from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.axioms.rank_engine.document_rank import document_ranks, top_documents
-from irpretrain.axioms.rank_engine.impacts import Bm25, Lengths, impacts_of, inverse_document_frequencies
 from irpretrain.axioms.rank_engine.postings import Postings
+from irpretrain.config.retrieval import Bm25Config
 from irpretrain.errors import SetupError
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.retrieval.java import anserini_jar, java
 from irpretrain.text.stop_words import load_stop_words
+from irpretrain.text.word_store import WordStore
 from irpretrain.text.words import find_words
 from sampling import paragraphs
 
@@ -85,7 +86,7 @@ class Queries(NamedTuple):
 class Collection(NamedTuple):
     """A collection in every shape that a system may want it in."""
 
-    words: WordsInMemory
+    words: WordStore
     term_of: np.ndarray
     postings: Postings
 
@@ -134,7 +135,6 @@ class Ours:
     """Our kernel."""
 
     name = "ours"
-    lengths: Lengths = "exact"
 
     def __init__(self, folder: Path, collection: Collection, depth: int) -> None:
         self._depth = depth
@@ -146,7 +146,7 @@ class Ours:
         return timed(lambda: document_ranks(self._postings, *queries, **options))
 
     def _options(self, threads: int) -> dict[str, Any]:
-        return {"bm25": Bm25(K1, B), "depth": self._depth, "threads": threads}
+        return {"depth": self._depth, "threads": threads}
 
 
 class Search(Ours):
@@ -168,18 +168,17 @@ class Bm25s:
     """bm25s with its numba backend; its matrix of scores is made from our postings, in its own layout."""
 
     name = "bm25s (numba)"
-    lengths: Lengths = "exact"
 
     def __init__(self, folder: Path, collection: Collection, depth: int) -> None:
         self._depth = depth
         bm25s = import_module("bm25s")
 
         postings = collection.postings
-        lists, norms = postings.lists, impacts_of(postings, Bm25(K1, B)).norms
+        lists, norms = postings.lists, postings.index.norms
         frequencies = lists.frequencies.astype(np.float32)
         frequencies[lists.overflow_positions] = lists.overflow_frequencies
         frequencies *= norms[lists.documents]
-        idf = inverse_document_frequencies(postings.document_frequencies(), postings.document_count)
+        idf = inverse_document_frequencies(postings.document_frequencies(), postings.index.filled)
         frequencies /= 1 + frequencies
         frequencies *= np.repeat(idf, postings.document_frequencies())
         self._engine = bm25s.BM25(method="lucene", k1=K1, b=B, backend="numba")
@@ -204,7 +203,6 @@ class Pisa:
     """PISA with pyterrier-pisa's defaults: block-max WAND over SIMD-BP128; its files are made from our postings."""
 
     name = "PISA"
-    lengths: Lengths = "exact"
 
     def __init__(
         self, folder: Path, collection: Collection, depth: int, algorithm: str = "block_max_wand"
@@ -308,7 +306,6 @@ class Anserini:
     """Anserini's SearchCollection as it is by default, with lossy lengths."""
 
     name = "Anserini"
-    lengths: Lengths = "lucene"
     folder, search_option = "lucene", "-bm25"
     index_options: tuple[str, ...] = ()
 
@@ -357,7 +354,6 @@ class AnseriniAccurate(Anserini):
     """Anserini with true lengths, which it keeps in another index and cannot prune by."""
 
     name = "Anserini, true lengths"
-    lengths: Lengths = "exact"
     folder, search_option = "lucene-accurate", "-bm25.accurate"
     index_options = ("-bm25.accurate",)
 
@@ -385,19 +381,17 @@ def run_java(entry_point: str, *arguments: str) -> None:
 SYSTEMS = (Ours, Search, Bm25s, Pisa, PisaMaxScore, Anserini, AnseriniAccurate)
 
 
-def squad() -> tuple[WordsInMemory, np.ndarray]:
+def squad() -> tuple[WordStore, np.ndarray]:
     """Return the words of SQuAD's training paragraphs, and the term of each word."""
     texts = [find_words(f"{title} {text}", "alphanumeric") for title, text in paragraphs()]
     vocabulary = sorted({word for text in texts for word in text})
     numbers = {word: number for number, word in enumerate(vocabulary)}
     words = np.array([numbers[word] for text in texts for word in text], np.int32)
     offsets = np.cumsum([0, *map(len, texts)])
-    rows = np.arange(len(texts))
-    names = pa.array([f"s{row:08d}" for row in rows])
     stop_words = load_stop_words("inquery")
     retained = np.array([word not in stop_words for word in vocabulary])
     term_of = np.where(retained, np.cumsum(retained) - 1, -1).astype(np.int32)
-    return WordsInMemory(words, offsets, np.zeros(len(rows), np.int32), rows, names), term_of
+    return generated_collection.numbered_documents(words, offsets, "s", len(vocabulary)), term_of
 
 
 def draw(collection: Collection, count: int, size: int | None) -> Queries:
@@ -408,13 +402,14 @@ def draw(collection: Collection, count: int, size: int | None) -> Queries:
     return Queries(np.array([document for document, _ in drawn]), terms, offsets)
 
 
-def build(words: WordsInMemory, term_of: np.ndarray, folder: Path, memory_mb: int) -> Collection:
+def build(words: WordStore, term_of: np.ndarray, folder: Path, memory_mb: int) -> Collection:
     """Build the postings and say what it cost."""
     terms = int(term_of.max()) + 1
 
     def work() -> dict[str, Any]:
         with quiet():
-            return write_postings([[words]], term_of, terms, folder / "postings", memory_mb, Bm25(K1, B))
+            bm25 = Bm25Config(k1=K1, b=B)
+            return write_postings([[words]], term_of, terms, folder / "postings", bm25, memory_mb)
 
     if (folder / "postings").exists():
         return Collection(words, term_of, Postings.open(folder / "postings"))
@@ -433,9 +428,8 @@ def compare(name: str, collection: Collection, folder: Path, given: argparse.Nam
     kinds = {"three terms": 3, "Poisson(3) terms": None}
     queries = {kind: draw(collection, given.queries, size) for kind, size in kinds.items()}
     ours = {
-        (kind, lengths): document_ranks(collection.postings, *requested, Bm25(K1, B, lengths), given.depth)
+        kind: document_ranks(collection.postings, *requested, given.depth)
         for kind, requested in queries.items()
-        for lengths in ("exact", "lucene")
     }
     rates: dict[tuple[str, int], float] = {}
     for system in SYSTEMS:
@@ -459,7 +453,7 @@ def compare(name: str, collection: Collection, folder: Path, given: argparse.Nam
                     spent,
                     rates[kind, threads],
                     ranks,
-                    ours[kind, system.lengths],
+                    ours[kind],
                 )
         del engine
 
@@ -517,7 +511,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             run(f"{size:,}", base / f"generated-{size}", make, given)
 
 
-def generated(size: int, mean_length: float, folder: Path) -> tuple[WordsInMemory, np.ndarray]:
+def generated(size: int, mean_length: float, folder: Path) -> tuple[WordStore, np.ndarray]:
     return generated_collection.generate(size, mean_length, SEED, folder), generated_collection.term_of()
 
 

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.axioms.rank_engine.build_postings import WordsInMemory
 from irpretrain.foundation.atomic import atomic_file
 from irpretrain.foundation.compiled import compiled
 from irpretrain.foundation.randomness import integer_seed
 from irpretrain.text.draws import STATE_WORDS, alias_table, draw_alias, next_uniform, start_stream
+from irpretrain.text.word_store import WordStore
 
 VOCABULARY, STOP_WORDS = 1_000_000, 100
 TOPICS, TOPIC_VOCABULARY = 2_000, 5_000
@@ -36,7 +36,7 @@ def zipf(size: int) -> np.ndarray:
     return 1.0 / np.arange(1, size + 1)
 
 
-def generate(documents: int, mean_length: float, seed: int, folder: Path) -> WordsInMemory:
+def generate(documents: int, mean_length: float, seed: int, folder: Path) -> WordStore:
     """Return the first `documents` documents of a collection; their words lie in `folder`, which keeps them."""
     lengths = np.empty(documents, np.int64)
     key = np.uint64(integer_seed(seed, "generated-collection"))
@@ -49,11 +49,25 @@ def generate(documents: int, mean_length: float, seed: int, folder: Path) -> Wor
             general, topical = alias_table(zipf(VOCABULARY)), alias_table(zipf(TOPIC_VOCABULARY))
             _words(key, offsets, *general, *topical, np.asarray(words))
             words.flush()
-    numbers = np.arange(documents)
-    names = pa.array([f"g{number:08d}" for number in numbers], pa.string())
-    return WordsInMemory(
-        np.asarray(np.load(path, mmap_mode="r")), offsets, np.zeros(documents, np.int32), numbers, names
-    )
+    return numbered_documents(np.asarray(np.load(path, mmap_mode="r")), offsets, "g", VOCABULARY)
+
+
+def numbered_documents(words: np.ndarray, offsets: np.ndarray, letter: str, vocabulary: int) -> WordStore:
+    """Return a word store in memory, of documents that are named by a letter and their numbers."""
+    numbers = np.arange(len(offsets) - 1)
+    columns = {
+        "document_id": pa.array([f"{letter}{number:08d}" for number in numbers], pa.string()),
+        "part": np.zeros(len(numbers), np.int32),
+        "position": numbers,
+    }
+    return WordsInMemory(words, offsets, pa.table(columns), vocabulary)
+
+
+class WordsInMemory(WordStore):
+    def __init__(self, words: np.ndarray, offsets: np.ndarray, documents: pa.Table, vocabulary: int) -> None:
+        self.directory, self.record, self.vocabulary = Path("memory"), {}, vocabulary
+        self.words, self.offsets, self.documents = words, offsets, documents
+        self.parts, self.positions = (documents[name].to_numpy() for name in ("part", "position"))
 
 
 def term_of() -> np.ndarray:
@@ -101,7 +115,7 @@ def _words(
 
 
 def queries(
-    words: WordsInMemory, mapping: np.ndarray, count: int, size: int | None, seed: int
+    words: WordStore, mapping: np.ndarray, count: int, size: int | None, seed: int
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield (document, terms) of queries drawn from documents.
 

@@ -66,7 +66,7 @@ class Collection:
             write_word_store(corpus.documents, self.statistics, TEXT, store)
         terms = read_terms(self.statistics, AXIOMS.stop_list, AXIOMS.stemming)
         shards = [[WordStore(store)] for store in self.stores]
-        write_postings(shards, terms.term_of, len(terms.names), self.postings)
+        write_postings(shards, terms.term_of, len(terms.names), self.postings, AXIOMS.bm25)
 
     def sample(self, documents: int, seed: int) -> RankSample:
         """Draw documents as the workflow does when it calibrates a temperature."""

@@ -24,7 +24,7 @@ import cbor2
 import pyarrow.compute as pc
 
 from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
-from irpretrain.axioms.rank_engine import Bm25, write_postings
+from irpretrain.axioms.rank_engine import write_postings
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.retrieval import IndriOptions, RetrievalConfig
@@ -212,11 +212,8 @@ class Stages:
 
     def _postings(self, out: Path) -> None:
         terms = read_terms(self._counts, stemming=AXIOMS.stemming, stop_list=AXIOMS.stop_list)
-        bounds = Bm25(**AXIOMS.bm25.model_dump())
-        stores = [[WordStore(out / "words")]]
-        write_postings(
-            stores, terms.term_of, len(terms.names), out / "postings", memory_mb=AXIOMS.memory_mb, bm25=bounds
-        )
+        stores, size = [[WordStore(out / "words")]], len(terms.names)
+        write_postings(stores, terms.term_of, size, out / "postings", AXIOMS.bm25, AXIOMS.memory_mb)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

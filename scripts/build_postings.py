@@ -1,6 +1,7 @@
 """Build a collection's inverted index for the rank of one given document."""
 
-from irpretrain.axioms.rank_engine import Bm25, write_postings
+from irpretrain.axioms.rank_engine import write_postings
+from irpretrain.config.retrieval import Bm25Config
 from irpretrain.foundation.stage import stage
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore
@@ -16,7 +17,7 @@ with stage(snakemake) as done:
             term_of,
             size,
             snakemake.output.postings,
+            Bm25Config(**snakemake.params.bounds),
             **snakemake.params.memory,
-            bm25=Bm25(**snakemake.params.bounds),
         )
     )

@@ -70,7 +70,7 @@ class Files:
             write_word_store(path, self.statistics, TEXT, store)
         terms = read_terms(self.statistics, AXIOMS.stop_list, AXIOMS.stemming)
         shards = [WordStore(store) for store in self.words]
-        write_postings([shards], terms.term_of, len(terms.names), self.postings)
+        write_postings([shards], terms.term_of, len(terms.names), self.postings, AXIOMS.bm25)
 
     def sample(self, documents: int = 100, **changes: Any) -> RankSample:
         return RankSample(self.words, self.statistics, self.postings, AXIOMS, documents, 1, **changes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -56,8 +55,8 @@ class Files:
             write_word_store(folder / f"documents-{shard}.parquet", self.statistics, TEXT, self.stores[-1])
         self.postings, self.vectors = folder / "postings", folder / "vectors"
         terms = read_terms(self.statistics, options.stop_list, options.stemming)
-        shards_of_words = [_as_shard(WordStore(store)) for store in self.stores]
-        write_postings([shards_of_words], terms.term_of[:-1], len(terms.names), self.postings)
+        shards_of_words = [WordStore(store) for store in self.stores]
+        write_postings([shards_of_words], terms.term_of[:-1], len(terms.names), self.postings, options.bm25)
         self._write_vectors()
 
     def _write_vectors(self) -> None:
@@ -93,17 +92,6 @@ class Files:
             **arguments,
         )
         return counts, output
-
-
-def _as_shard(store: WordStore) -> Any:
-    documents = store.documents
-    return SimpleNamespace(
-        words=store.words,
-        offsets=store.offsets,
-        parts=documents["part"].to_numpy(),
-        positions=documents["position"].to_numpy(),
-        document_ids=documents["document_id"],
-    )
 
 
 def test_rows_keep_their_order_and_get_every_value(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_pseudo_queries_and_axioms(tmp_path: Path, tiny_encoder: Path) -> None:
     from irpretrain.axioms.axiom_values import compute_axiom_values
     from irpretrain.axioms.batch import open_collection
     from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
-    from irpretrain.axioms.rank_engine import Bm25, write_postings
+    from irpretrain.axioms.rank_engine import write_postings
     from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
     from irpretrain.contracts import AXIOM_VALUES
     from irpretrain.text.terms import read_terms
@@ -157,8 +157,8 @@ def test_pseudo_queries_and_axioms(tmp_path: Path, tiny_encoder: Path) -> None:
     queries = tmp_path / "queries.parquet"
     sample_pseudo_queries(words, statistics, PseudoQueriesConfig(**drawn), 5, queries)
     terms = read_terms(statistics, options.stop_list, options.stemming)
-    bm25 = Bm25(options.bm25.k1, options.bm25.b)
-    write_postings([[WordStore(words)]], terms.term_of, len(terms.names), tmp_path / "postings", bm25=bm25)
+    stores, postings = [[WordStore(words)]], tmp_path / "postings"
+    write_postings(stores, terms.term_of, len(terms.names), postings, options.bm25)
     make_word_vectors(vectors, [[words]], statistics, 5, tmp_path / "vectors")
     known = open_collection(statistics, tmp_path / "postings", tmp_path / "vectors", options)
     compute_axiom_values(queries, words, known, TEXT, tmp_path / "values.parquet")

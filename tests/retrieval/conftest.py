@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from small_collections import Build, shard_of, with_bm25
+from small_collections import BM25, Build, shard_of
 
 from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.axioms.rank_engine.postings import Postings
+from irpretrain.config.retrieval import Bm25Config
 
 
 @pytest.fixture
@@ -19,10 +19,10 @@ def build(tmp_path: Path) -> Build:
     """Return a function that makes postings of documents whose words are their terms."""
 
     def make(
-        documents: Sequence[Sequence[int]], terms: int, name: str = "postings", **options: Any
+        documents: Sequence[Sequence[int]], terms: int, k1: float = BM25.k1, b: float = BM25.b
     ) -> Postings:
-        mapping = np.arange(terms, dtype=np.int32)
-        write_postings([[shard_of(documents)]], mapping, terms, tmp_path / name, **with_bm25(options))
-        return Postings.open(tmp_path / name)
+        mapping, bm25 = np.arange(terms, dtype=np.int32), Bm25Config(k1=k1, b=b)
+        write_postings([[shard_of(documents)]], mapping, terms, tmp_path / "postings", bm25)
+        return Postings.open(tmp_path / "postings")
 
     return make

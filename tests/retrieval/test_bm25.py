@@ -1,4 +1,4 @@
-"""Lucene's BM25: lengths in a byte, the formula in floats, and bounds that no rounding breaks."""
+"""Lucene's BM25: the formula in floats, and bounds that no rounding breaks."""
 
 from __future__ import annotations
 
@@ -9,50 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.axioms.rank_engine.impacts import (
+from irpretrain.axioms.rank_engine.bm25 import (
     document_norms,
     inverse_document_frequencies,
-    level_of,
-    lossy_length,
     part_of_score,
 )
+from irpretrain.axioms.rank_engine.impacts import level_of
 from irpretrain.axioms.rank_engine.rank_lists import lower_bound, upper_bound
+from irpretrain.config.retrieval import Bm25Config
 from irpretrain.errors import ConfigError
-
-
-def through_a_byte(length: int) -> int:
-    """SmallFloat.byte4ToInt(SmallFloat.intToByte4(length)), as Lucene has it."""
-
-    def to_int4(value: int) -> int:
-        bits = value.bit_length()
-        if bits < 4:
-            return value
-        return ((value >> (bits - 4)) & 7) | ((bits - 3) << 3)
-
-    def from_int4(value: int) -> int:
-        bits, shift = value & 7, (value >> 3) - 1
-        return bits if shift == -1 else (bits | 8) << shift
-
-    free = 255 - to_int4(2**31 - 1)
-    byte = length if length < free else free + to_int4(length - free)
-    assert 0 <= byte <= 255
-    return byte if byte < free else free + from_int4(byte - free)
-
-
-def test_short_lengths_are_retained_and_long_ones_cut() -> None:
-    assert [lossy_length(length) for length in (0, 1, 23, 39, 40, 41, 100, 1000)] == [
-        0, 1, 23, 39, 40, 40, 96, 984,
-    ]  # fmt: skip
-
-
-@given(st.integers(0, 2**31 - 1))
-def test_lossy_lengths_are_lucenes(length: int) -> None:
-    assert lossy_length(length) == through_a_byte(length)
 
 
 def test_a_score_by_hand() -> None:
     # Lengths 2 and 4, mean 3; k1 = 1, b = 1: norm = 1 / (length / 3) = 1.5 and 0.75.
-    norms = document_norms(np.array([2, 4, 0], np.int32), 3.0, 1.0, 1.0, "exact")
+    norms = document_norms(np.array([2, 4, 0], np.int32), 3.0, Bm25Config(k1=1.0, b=1.0))
     assert norms.dtype == np.float32
     assert norms.tolist() == [1.5, 0.75, 0.0]
     # One of two documents holds the term: idf = log(1 + 1.5 / 1.5).
@@ -77,7 +47,7 @@ def test_a_score_by_hand() -> None:
 )
 def test_parameters_out_of_range_are_refused(k1: float, b: float) -> None:
     with pytest.raises(ConfigError, match=r"BM25 needs k1 from 1e-09 to 1e\+09 and b from 0 to 1"):
-        document_norms(np.array([1], np.int32), 1.0, k1, b, "exact")
+        document_norms(np.array([1], np.int32), 1.0, Bm25Config.model_construct(k1=k1, b=b))
 
 
 @given(

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_collections import Build, with_bm25
+from small_collections import BM25, Build
 
+from irpretrain.axioms.rank_engine.bm25 import document_norms, inverse_document_frequencies
 from irpretrain.axioms.rank_engine.document_rank import QUERIES_AT_ONCE, document_ranks, top_documents
-from irpretrain.axioms.rank_engine.impacts import Bm25, Lengths, document_norms, inverse_document_frequencies
 from irpretrain.axioms.rank_engine.postings import Postings
+from irpretrain.config.retrieval import Bm25Config
 from irpretrain.errors import InputError
 from irpretrain.retrieval.java import run_anserini
-
-KINDS: tuple[Lengths, ...] = ("exact", "lucene")
 
 
 def ask(postings: Postings, queries: list[tuple[int, list[int]]], **options) -> list[int]:
@@ -25,7 +24,7 @@ def ask(postings: Postings, queries: list[tuple[int, list[int]]], **options) -> 
     documents = np.array([document for document, _ in queries], np.int64)
     terms = np.array([term for _, terms in queries for term in terms], np.int64)
     offsets = np.cumsum([0, *(len(terms) for _, terms in queries)])
-    return document_ranks(postings, documents, terms, offsets, **with_bm25(options)).tolist()
+    return document_ranks(postings, documents, terms, offsets, **options).tolist()
 
 
 def frequencies_of(documents: list[list[int]], terms: int) -> np.ndarray:
@@ -34,11 +33,11 @@ def frequencies_of(documents: list[list[int]], terms: int) -> np.ndarray:
     )
 
 
-def scores_of(frequencies: np.ndarray, query: list[int], k1: float, b: float, lengths: Lengths) -> np.ndarray:
+def scores_of(frequencies: np.ndarray, query: list[int], bm25: Bm25Config = BM25) -> np.ndarray:
     """Every document's score, all at once in NumPy: float32 by term, summed in float64."""
     own = frequencies.sum(axis=1).astype(np.int32)
     count = int((own > 0).sum())
-    norms = document_norms(own, own.sum() / max(1, count), k1, b, lengths)
+    norms = document_norms(own, own.sum() / max(1, count), bm25)
     idf = inverse_document_frequencies((frequencies > 0).sum(axis=0), count)
     total = np.zeros(len(frequencies))
     for term, times in zip(*np.unique([t for t in query if t >= 0], return_counts=True), strict=True):
@@ -59,14 +58,14 @@ def rank_of(scores: np.ndarray, held: np.ndarray, document: int, depth: int | No
 
 def brute_force(
     documents: list[list[int]], terms: int, queries: list[tuple[int, list[int]]], depth: int | None = 50,
-    k1: float = 3.8, b: float = 0.87, lengths: Lengths = "exact",
+    bm25: Bm25Config = BM25,
 ) -> list[int]:  # fmt: skip
     frequencies = frequencies_of(documents, terms)
     ranks = []
     for document, query in queries:
         known = [term for term in query if term >= 0]
         held = (frequencies[:, known] > 0).any(axis=1) if known else np.zeros(len(documents), bool)
-        ranks.append(rank_of(scores_of(frequencies, query, k1, b, lengths), held, document, depth))
+        ranks.append(rank_of(scores_of(frequencies, query, bm25), held, document, depth))
     return ranks
 
 
@@ -137,13 +136,13 @@ queries = st.lists(st.tuples(st.integers(0, 1000), st.lists(st.integers(-1, 5), 
 
 @given(
     st.lists(st.lists(words, max_size=9), min_size=1, max_size=25), queries, st.sampled_from([None, 1, 3]),
-    st.sampled_from(KINDS), st.sampled_from([(3.8, 0.87), (0.9, 0.4), (1e-3, 1.0), (100.0, 0.0)]),
+    st.sampled_from([(3.8, 0.87), (0.9, 0.4), (1e-3, 1.0), (100.0, 0.0)]),
 )  # fmt: skip
-def test_ranks_are_those_of_sorting(build: Build, documents, queries, depth, lengths, parameters) -> None:
+def test_ranks_are_those_of_sorting(build: Build, documents, queries, depth, parameters) -> None:
     k1, b = parameters
     queries = [(number % len(documents), terms) for number, terms in queries]
-    options = {"depth": depth, "lengths": lengths, "k1": k1, "b": b}
-    assert ask(build(documents, 6), queries, **options) == brute_force(documents, 6, queries, **options)
+    wanted = brute_force(documents, 6, queries, depth, Bm25Config(k1=k1, b=b))
+    assert ask(build(documents, 6, k1, b), queries, depth=depth) == wanted
 
 
 def large(
@@ -163,12 +162,11 @@ def large(
     return documents, requested
 
 
-@pytest.mark.parametrize("lengths", KINDS)
 @pytest.mark.parametrize("depth", [50, None])
-def test_ranks_in_long_lists(build: Build, depth: int | None, lengths: Lengths) -> None:
+def test_ranks_in_long_lists(build: Build, depth: int | None) -> None:
     documents, requested = large(3)
-    found = ask(build(documents, 60, lengths=lengths), requested, depth=depth, lengths=lengths)
-    assert found == brute_force(documents, 60, requested, depth=depth, lengths=lengths)
+    found = ask(build(documents, 60), requested, depth=depth)
+    assert found == brute_force(documents, 60, requested, depth=depth)
     assert len({*found}) > 30
 
 
@@ -237,10 +235,9 @@ SCALE = 2**15
 
 
 def search_by_lucene(
-    folder: Path, documents: list[list[int]], queries: list[list[int]], accurate: bool
+    folder: Path, documents: list[list[int]], queries: list[list[int]]
 ) -> list[list[tuple[int, float]]]:
     """All documents that Anserini finds for each query, and their scores."""
-    similarity = ["-bm25.accurate"] if accurate else []
     (folder / "input").mkdir()
     with open(folder / "input" / "vectors.jsonl", "w") as file:
         for number, document in enumerate(documents):
@@ -249,7 +246,7 @@ def search_by_lucene(
             file.write(json.dumps({"id": f"{number:06d}", "contents": "", "vector": vector}) + "\n")
     arguments = ["-collection", "JsonVectorCollection", "-generator", "DefaultLuceneDocumentGenerator"]
     arguments += ["-input", str(folder / "input"), "-index", str(folder / "index"), "-pretokenized"]
-    run_anserini("index.IndexCollection", [*arguments, "-threads", "1", "-optimize", *similarity], 256)
+    run_anserini("index.IndexCollection", [*arguments, "-threads", "1", "-optimize", "-bm25.accurate"], 256)
     topics = folder / "topics.tsv"
     texts = [" ".join(f"t{term}" for term in query) for query in queries]
     topics.write_text("".join(f"{number}\t{text}\n" for number, text in enumerate(texts)))
@@ -263,7 +260,7 @@ def search_by_lucene(
         "-threads",
         "1",
     ]
-    arguments += [*(similarity or ["-bm25"]), "-bm25.k1", "3.8", "-bm25.b", "0.87"]
+    arguments += ["-bm25.accurate", "-bm25.k1", "3.8", "-bm25.b", "0.87"]
     run_anserini("search.SearchCollection", arguments, 256)
     found: list[list[tuple[int, float]]] = [[] for _ in queries]
     for line in (folder / "run").read_text().splitlines():
@@ -286,55 +283,48 @@ ONE_TERM = [[term] * SCALE for term in (20, 40, 75, 150)] + [[30] * SCALE + [60]
 """Queries whose printed scores tell their last bits."""
 
 
-@pytest.fixture(scope="module", params=KINDS)
-def searched(tmp_path_factory, collection, request):
-    """How lengths are kept, and what Lucene finds: with lossy lengths as Anserini is by default; with true ones as its
-    option bm25.accurate has it."""
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory, collection):
+    """What Lucene finds with true lengths, as Anserini's option bm25.accurate has them."""
     documents, requested = collection
-    folder = tmp_path_factory.mktemp("lucene")
-    return request.param, search_by_lucene(folder, documents, requested + ONE_TERM, request.param == "exact")
+    return search_by_lucene(tmp_path_factory.mktemp("lucene"), documents, requested + ONE_TERM)
 
 
 def test_ranks_are_lucenes(build: Build, collection, searched) -> None:
-    lengths, found = searched
     documents, requested = collection
-    found = found[: len(requested)]
-    postings = build(documents, TERMS, lengths=lengths)
+    found = searched[: len(requested)]
+    postings = build(documents, TERMS)
     for query, ranking in zip(requested, found, strict=True):
         queries = [(document, query) for document, _ in ranking]
-        assert ask(postings, queries, depth=None, lengths=lengths) == list(range(1, len(queries) + 1))
+        assert ask(postings, queries, depth=None) == list(range(1, len(queries) + 1))
         others = sorted({*range(len(documents))} - {document for document, _ in ranking})
-        assert not any(ask(postings, [(document, query) for document in others], lengths=lengths))
+        assert not any(ask(postings, [(document, query) for document in others]))
     assert sum(map(len, found)) > 1000
 
 
 def test_searches_are_lucenes(build: Build, collection, searched) -> None:
-    lengths, found = searched
     documents, requested = collection
     terms, offsets = np.concatenate(requested), np.cumsum([0, *map(len, requested)])
-    best, scores = top_documents(
-        build(documents, TERMS, lengths=lengths), terms, offsets, Bm25(lengths=lengths), len(documents)
-    )
-    for number, ranking in enumerate(found[: len(requested)]):
+    best, scores = top_documents(build(documents, TERMS), terms, offsets, len(documents))
+    for number, ranking in enumerate(searched[: len(requested)]):
         assert best[number, : len(ranking)].tolist() == [document for document, _ in ranking]
         assert scores[number, : len(ranking)] == pytest.approx([score for _, score in ranking], abs=2e-4)
         assert (best[number, len(ranking) :] < 0).all()
 
 
-def test_scores_are_lucenes_to_the_bit(collection, searched) -> None:
+def test_scores_are_lucenes(collection, searched) -> None:
     """With true lengths Anserini has a formula of its own, which rounds otherwise, in the last bits of a weight."""
-    lengths, found = searched
     documents, requested = collection
     frequencies = frequencies_of(documents, TERMS)
     idf = inverse_document_frequencies((frequencies > 0).sum(axis=0), len(documents))
     compared = 0
-    for query, ranking in zip(ONE_TERM, found[len(requested) :], strict=True):
-        scores = scores_of(frequencies, query, 3.8, 0.87, lengths)
+    for query, ranking in zip(ONE_TERM, searched[len(requested) :], strict=True):
+        scores = scores_of(frequencies, query)
         for document, printed in ranking:
             # Four decimals are printed, and what then ties is lowered by 1e-6 each; floats above 2**13 lie 1e-3 apart.
             if scores[document] > 2**13:
                 compared += 1
                 apart = float(np.spacing(scores[document])) / 2
-                blur = 3e-7 * float(idf[query].sum()) if lengths == "exact" else 0.0
+                blur = 3e-7 * float(idf[query].sum())
                 assert abs(float(scores[document]) - printed) < apart + blur
     assert compared > 50

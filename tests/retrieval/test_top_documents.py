@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_collections import Build, with_bm25
-from test_document_rank import FIVE, KINDS, frequencies_of, large, queries, scores_of, words
+from small_collections import BM25, Build
+from test_document_rank import FIVE, frequencies_of, large, queries, scores_of, words
 
 from irpretrain.axioms.rank_engine.document_rank import QUERIES_AT_ONCE, top_documents
-from irpretrain.axioms.rank_engine.impacts import Lengths
 from irpretrain.axioms.rank_engine.postings import Postings
+from irpretrain.config.retrieval import Bm25Config
 from irpretrain.errors import InputError
 
 
@@ -19,7 +19,7 @@ def search(postings: Postings, requested: list[list[int]], **options) -> list[li
     """Documents and scores of each query of terms."""
     terms = np.array([term for query in requested for term in query], np.int64)
     offsets = np.cumsum([0, *map(len, requested)])
-    documents, scores = top_documents(postings, terms, offsets, **with_bm25(options))
+    documents, scores = top_documents(postings, terms, offsets, **options)
     assert documents.shape == scores.shape == (len(requested), options.get("depth", 1000))
     assert ((documents < 0) == (scores == 0)).all()
     return [
@@ -30,7 +30,7 @@ def search(postings: Postings, requested: list[list[int]], **options) -> list[li
 
 def sorted_scores(
     documents: list[list[int]], terms: int, requested: list[list[int]], depth: int = 1000,
-    k1: float = 3.8, b: float = 0.87, lengths: Lengths = "exact",
+    bm25: Bm25Config = BM25,
 ) -> list[list[tuple[int, float]]]:  # fmt: skip
     """The same by sorting the scores of all documents."""
     frequencies = frequencies_of(documents, terms)
@@ -38,7 +38,7 @@ def sorted_scores(
     for query in requested:
         known = [term for term in query if term >= 0]
         held = (frequencies[:, known] > 0).any(axis=1) if known else np.zeros(len(documents), bool)
-        scores = scores_of(frequencies, query, k1, b, lengths)
+        scores = scores_of(frequencies, query, bm25)
         order = sorted(np.flatnonzero(held).tolist(), key=lambda document: (-scores[document], document))
         found.append([(document, float(scores[document])) for document in order[:depth]])
     return found
@@ -59,26 +59,21 @@ def test_the_best_by_hand(build: Build) -> None:
 
 @given(
     st.lists(st.lists(words, max_size=9), min_size=1, max_size=25), queries, st.sampled_from([1, 3, 100]),
-    st.sampled_from(KINDS), st.sampled_from([(3.8, 0.87), (0.9, 0.4), (1e-3, 1.0), (100.0, 0.0)]),
+    st.sampled_from([(3.8, 0.87), (0.9, 0.4), (1e-3, 1.0), (100.0, 0.0)]),
 )  # fmt: skip
-def test_the_best_are_those_of_sorting(build: Build, documents, queries, depth, lengths, parameters) -> None:
+def test_the_best_are_those_of_sorting(build: Build, documents, queries, depth, parameters) -> None:
     k1, b = parameters
     requested = [terms for _, terms in queries]
-    options = {"depth": depth, "lengths": lengths, "k1": k1, "b": b}
-    assert search(build(documents, 6), requested, **options) == sorted_scores(
-        documents, 6, requested, **options
-    )
+    wanted = sorted_scores(documents, 6, requested, depth, Bm25Config(k1=k1, b=b))
+    assert search(build(documents, 6, k1, b), requested, depth=depth) == wanted
 
 
-@pytest.mark.parametrize("lengths", KINDS)
 @pytest.mark.parametrize("depth", [1, 50, 1500, 4000])
-def test_the_best_in_long_lists(build: Build, depth: int, lengths: Lengths) -> None:
+def test_the_best_in_long_lists(build: Build, depth: int) -> None:
     documents, given_queries = large(3)
     requested = [terms for _, terms in given_queries]
-    options = {"depth": depth, "lengths": lengths}
-    assert search(build(documents, 60, lengths=lengths), requested, **options) == sorted_scores(
-        documents, 60, requested, **options
-    )
+    wanted = sorted_scores(documents, 60, requested, depth)
+    assert search(build(documents, 60), requested, depth=depth) == wanted
 
 
 def test_runs_of_equal_documents_in_long_lists(build: Build) -> None:

@@ -122,11 +122,13 @@ def word_store(inputs: Path, out: Path) -> dict[str, Any]:
 
 def postings(inputs: Path, out: Path) -> dict[str, Any]:
     from irpretrain.axioms.rank_engine.build_postings import write_postings
+    from irpretrain.config.retrieval import Bm25Config
     from irpretrain.text.terms import read_terms
     from irpretrain.text.word_store import WordStore
 
     terms = read_terms(inputs / "merge/a.parquet", "none", "none")
-    return write_postings([[WordStore(inputs / "words/a")]], terms.term_of, len(terms.names), out / "a")
+    stores = [[WordStore(inputs / "words/a")]]
+    return write_postings(stores, terms.term_of, len(terms.names), out / "a", Bm25Config())
 
 
 def groups(inputs: Path, out: Path) -> dict[str, Any]:

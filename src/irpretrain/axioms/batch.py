@@ -81,6 +81,9 @@ def open_terms(statistics: str | Path, postings: str | Path, options: AxiomsConf
             f"{len(terms.names):,} and {terms.collection_documents:,}: collection, stop list or stemming differ",
             remedy="Delete the postings and run the workflow again.",
         )
+    if lists.bm25 != options.bm25:
+        fault = f"these postings are for BM25 with {lists.bm25}, the configuration has {options.bm25}"
+        raise IntegrityError(postings, fault, remedy="Delete the postings and run the workflow again.")
     return terms, lists
 
 

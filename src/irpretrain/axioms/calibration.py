@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from irpretrain.axioms.batch import open_terms
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
-from irpretrain.axioms.rank_engine import Bm25, document_ranks
+from irpretrain.axioms.rank_engine import document_ranks
 from irpretrain.axioms.rank_intervals import LAST_RANKS, count_in_intervals, interval_ends
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.errors import InputError, count_of
@@ -52,7 +52,7 @@ class RankSample:
             InputError: no document has a term, or the stores lack a document.
             IntegrityError: the inputs are damaged, or not of the same collection and options.
         """
-        self._options, self._threads = options, threads
+        self._threads = threads
         self._terms, self._postings = open_terms(statistics, postings, options)
         filled = np.flatnonzero(self._postings.lists.lengths)
         if not len(filled):
@@ -76,13 +76,11 @@ class RankSample:
         queries = sampler.draw(self._words, self._offsets, self.document_ids)
         terms = self._terms.terms(sampler.rows[queries.words])
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(queries.sizes)])
-        bm25 = self._options.bm25
         return document_ranks(
             self._postings,
             self.numbers[queries.document],
             terms,
             offsets,
-            Bm25(bm25.k1, bm25.b),
             depth=LAST_RANKS[-1],
             threads=self._threads,
         )

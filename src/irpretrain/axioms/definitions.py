@@ -16,7 +16,7 @@ def rank(batch: AxiomBatch) -> np.ndarray:
 
     A term that occurs twice in the query counts twice.
     """
-    from irpretrain.axioms.rank_engine import Bm25, document_ranks  # numba
+    from irpretrain.axioms.rank_engine import document_ranks  # numba
 
     options, (terms, offsets) = batch.collection.options, batch.searched
     return document_ranks(
@@ -24,7 +24,6 @@ def rank(batch: AxiomBatch) -> np.ndarray:
         batch.numbers,
         terms,
         offsets,
-        Bm25(options.bm25.k1, options.bm25.b),
         depth=options.rank_depth,
         threads=batch.collection.threads,
     )

@@ -216,7 +216,7 @@ class Collection(CollectionFiles):
             depth = min(depth, max(1, len(postings)))
         documents = postings.rows(pa.array([name for _, name in pairs], pa.string()))
         threads = self.options.axioms.threads
-        return document_ranks(postings, documents, queries, offsets, self._bm25, depth, threads)
+        return document_ranks(postings, documents, queries, offsets, depth, threads)
 
     def search(self, queries: Mapping[str, str] | Iterable[str], depth: int = 1000) -> pd.DataFrame:
         """Return the best documents of each query by BM25, a first stage.
@@ -249,7 +249,7 @@ class Collection(CollectionFiles):
         terms, offsets, postings = self._queries_of(named.values())
         depth = min(depth, max(1, len(postings)))
         threads = self.options.axioms.threads
-        documents, scores = top_documents(postings, terms, offsets, self._bm25, depth, threads)
+        documents, scores = top_documents(postings, terms, offsets, depth, threads)
         found = documents >= 0
         columns = {
             "query_id": np.repeat(np.array(list(named), object), found.sum(1)),

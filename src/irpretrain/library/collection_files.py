@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.base import explain
@@ -108,12 +107,6 @@ class CollectionFiles:
         return self._path("words")
 
     @cached_property
-    def _bm25(self) -> Any:
-        from irpretrain.axioms.rank_engine import Bm25
-
-        return Bm25(**self.options.axioms.bm25.model_dump())
-
-    @cached_property
     def _postings(self) -> Path:
         from irpretrain.axioms.rank_engine import write_postings
         from irpretrain.text.terms import read_terms
@@ -121,9 +114,10 @@ class CollectionFiles:
 
         options = self.options.axioms
         terms = read_terms(self._statistics, options.stop_list, options.stemming)
-        corpora, size = [[WordStore(self._words)]], len(terms.names)
-        write_postings(corpora, terms.term_of, size, self._path("postings"), options.memory_mb, self._bm25)
-        return self._path("postings")
+        corpora, postings = [[WordStore(self._words)]], self._path("postings")
+        size = len(terms.names)
+        write_postings(corpora, terms.term_of, size, postings, options.bm25, options.memory_mb)
+        return postings
 
     @cached_property
     def _vector_rows(self) -> Path:

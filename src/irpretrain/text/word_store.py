@@ -77,9 +77,15 @@ class WordDocuments(DocumentRows[WordStore]):
 
     def gather(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the words of some documents end to end (int32), and where each begins and ends (int64)."""
-        words = [self.words(row) for row in rows.tolist()]
-        offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
-        return np.concatenate([np.zeros(0, np.int32), *words]), offsets
+        # Documents that follow each other in a store are copied together.
+        follows = (np.diff(rows) == 1) & ~np.isin(rows[1:], self._firsts)
+        words = [np.zeros(0, np.int32)]
+        for run in np.split(rows, 1 + np.flatnonzero(~follows)) if len(rows) else ():
+            store, first = self._items(int(run[0]))
+            words.append(store.words[first.start : first.start + int(self.lengths[run].sum())])
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(self.lengths[rows], out=offsets[1:])
+        return np.concatenate(words), offsets
 
 
 def write_word_store(

@@ -7,11 +7,9 @@ terms (`document_rank.document_ranks`). docs/methods/document-rank.md has method
 
 from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.axioms.rank_engine.document_rank import document_ranks, top_documents
-from irpretrain.axioms.rank_engine.impacts import Bm25
 from irpretrain.axioms.rank_engine.postings import Postings
 
 __all__ = [
-    "Bm25",
     "Postings",
     "document_ranks",
     "top_documents",

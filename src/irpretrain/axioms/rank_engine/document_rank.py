@@ -9,12 +9,11 @@ docs/methods/document-rank.md.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import numpy as np
 
-from irpretrain.axioms.rank_engine.impacts import DEFAULT, Bm25, impacts_of, part_of_score
-from irpretrain.axioms.rank_engine.postings import Postings, frequency_at
+from irpretrain.axioms.rank_engine.bm25 import inverse_document_frequencies
+from irpretrain.axioms.rank_engine.postings import OVERFLOW, Index, Postings
 from irpretrain.axioms.rank_engine.rank_lists import (
     CUTOFF,
     END,
@@ -23,7 +22,6 @@ from irpretrain.axioms.rank_engine.rank_lists import (
     ROWS,
     START,
     TOP,
-    Index,
     RankCandidates,
     RankQuery,
     choose_cutoffs,
@@ -57,8 +55,6 @@ def document_ranks(
     # is a term that the collection lacks, which counts nothing, like one that no document holds.
     terms: np.ndarray,
     offsets: np.ndarray,  # int[queries + 1], where each query's terms begin and end
-    # parameters. Others than those of the stored bounds cost a pass over all postings first.
-    bm25: Bm25 = DEFAULT,
     depth: int | None = 50,  # ranks beyond it are 0; None for all ranks
     threads: int = 1,  # the result does not depend on it
 ) -> np.ndarray:
@@ -71,39 +67,29 @@ def document_ranks(
 
     Raises:
         InputError: a document or a term is not in the collection, or the arrays do not fit together.
-        ConfigError: k1 or b is out of range.
-        IntegrityError: the postings' bounds are damaged.
     """
     documents = np.ascontiguousarray(documents, np.int64)
     terms, offsets = np.ascontiguousarray(terms, np.int64), np.ascontiguousarray(offsets, np.int64)
-    check_terms(postings, terms, offsets, len(documents))
+    _check_terms(postings, terms, offsets, len(documents))
     if len(documents) and not 0 <= documents.min() <= documents.max() < len(postings):
         raise InputError(postings.directory, f"a query's document is outside 0 … {len(postings) - 1:,}")
     if depth is not None and depth < 1:
         raise ValueError(f"depth {depth} is below 1")
     ranks = np.zeros(len(documents), np.int32)
-    if not len(documents):
-        return ranks
-    impacts = impacts_of(postings, bm25)
-    index = Index(postings.lists, impacts.bounds, impacts.norms, postings.document_count)
-    queries = _Queries(documents, terms, offsets)
     most = np.iinfo(np.int32).max if depth is None else depth
 
     def work(first: int) -> None:
-        last = min(first + QUERIES_AT_ONCE, len(documents))
-        _rank_queries(index, queries, first, last, most, ranks)
+        last = first + QUERIES_AT_ONCE
+        _rank_queries(
+            postings.index, documents[first:last], terms, offsets[first : last + 1], most, ranks[first:last]
+        )
 
-    firsts = range(0, len(documents), QUERIES_AT_ONCE)
-    if threads == 1:
-        for first in firsts:
-            work(first)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, firsts))
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(0, len(documents), QUERIES_AT_ONCE)))
     return ranks
 
 
-def check_terms(postings: Postings, terms: np.ndarray, offsets: np.ndarray, queries: int) -> None:
+def _check_terms(postings: Postings, terms: np.ndarray, offsets: np.ndarray, queries: int) -> None:
     """Raise InputError for what a kernel could not survive."""
     where = postings.directory
     if len(offsets) != queries + 1 or offsets[0] != 0 or offsets[-1] != len(terms):
@@ -114,49 +100,43 @@ def check_terms(postings: Postings, terms: np.ndarray, offsets: np.ndarray, quer
         raise InputError(where, f"a query's term is outside -1 … {postings.terms - 1:,}")
 
 
-class _Queries(NamedTuple):
-    documents: np.ndarray
-    terms: np.ndarray
-    offsets: np.ndarray
-
-
 @compiled
 def _rank_queries(
-    index: Index, queries: _Queries, first: int, last: int, depth: int, ranks: np.ndarray
+    index: Index,
+    documents: np.ndarray,
+    terms: np.ndarray,
+    offsets: np.ndarray,
+    depth: int,
+    ranks: np.ndarray,
 ) -> None:
-    terms, offsets, documents, bounds = queries.terms, queries.offsets, queries.documents, index.bounds
     longest = 1
-    for number in range(first, last):
+    for number in range(len(documents)):
         longest = max(longest, offsets[number + 1] - offsets[number])
     table = np.empty((ROWS, longest), np.int64)
     weights, rest = np.empty(longest, np.float32), np.empty(longest + 1, np.float64)
     candidates = empty_candidates()
-    for number in range(first, last):
+    for number in range(len(documents)):
         size = distinct_terms(terms[offsets[number] : offsets[number + 1]], index.lists.offsets, table)
-        target = documents[number]
-        unscored = RankQuery(table, weights, rest, size, target, np.float32(0))
+        unscored = RankQuery(table, weights, rest, size, documents[number], np.float32(0))
         describe_lists(index, unscored)
-        score = score_of(index, unscored, target)
-        if score < 0:
-            ranks[number] = 0
-            continue
-        choose_cutoffs(
-            bounds.hull_offsets, bounds.hull_levels, bounds.hull_above, table, size, weights, score
-        )
-        ranks[number] = _rank(index, RankQuery(table, weights, rest, size, target, score), depth, candidates)
+        score = score_of(index, unscored, documents[number])
+        if score >= 0:
+            query = RankQuery(table, weights, rest, size, documents[number], score)
+            choose_cutoffs(index.bounds, query)
+            ranks[number] = _rank(index, query, depth, candidates)
 
 
 @compiled_uncounted
 def _rank(index: Index, query: RankQuery, depth: int, candidates: RankCandidates) -> int:
     """Count the documents above the target among the essential postings; return its rank, or 0 beyond `depth`."""
-    table, weights, rest, bounds = query.table, query.weights, query.rest, index.bounds
+    table, bounds = query.table, index.bounds
     above = 0
     batch = FIRST_BATCH
     for at in range(query.size):
         if table[CUTOFF, at] >= table[TOP, at]:
             continue
-        order_others(table, query.size, weights, at, rest)
-        floor = lowest_level(table, weights, at, rest[0], query.score) - 1
+        order_others(query, at)
+        floor = lowest_level(query, at) - 1
         long = table[LONG, at]
         if long >= 0:
             cursor, end = bounds.prefix_offsets[long], bounds.prefix_offsets[long + 1]
@@ -178,21 +158,15 @@ def _rank(index: Index, query: RankQuery, depth: int, candidates: RankCandidates
     return above + 1
 
 
-# The best documents under a query by Lucene's BM25, from the postings of `document_rank`.
+# The best documents under a query by Lucene's BM25, from the same postings.
 #
 # Every posting of the query's terms is scored. A rank needs few of them, for it knows its threshold from the start.
-
-
-# Target of a query without a document to rank; fills rows of fewer documents than `depth`.
-NOBODY = -1
 
 
 def top_documents(
     postings: Postings,
     terms: np.ndarray,  # int[all terms], the queries' terms, end to end, as in `document_ranks`
     offsets: np.ndarray,  # int[queries + 1], where each query's terms begin and end
-    # parameters. Others than those of the stored bounds cost a pass over all postings first.
-    bm25: Bm25 = DEFAULT,
     depth: int = 1000,
     threads: int = 1,  # the result does not depend on it
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -204,66 +178,43 @@ def top_documents(
 
     Raises:
         InputError: a term is not in the collection, or the arrays do not fit together.
-        ConfigError: k1 or b is out of range.
-        IntegrityError: the postings' bounds are damaged.
     """
-    terms, offsets = np.ascontiguousarray(terms, np.int64), np.ascontiguousarray(offsets, np.int64)
     count = max(0, len(offsets) - 1)
-    check_terms(postings, terms, offsets, count)
+    _check_terms(postings, terms, offsets, count)
     if depth < 1:
         raise ValueError(f"depth {depth} is below 1")
-    documents, scores = np.full((count, depth), NOBODY, np.int32), np.zeros((count, depth), np.float32)
-    if not count or not len(postings):
-        return documents, scores
-    impacts = impacts_of(postings, bm25)
-    index = Index(postings.lists, impacts.bounds, impacts.norms, postings.document_count)
+    documents, scores = np.full((count, depth), -1, np.int32), np.zeros((count, depth), np.float32)
 
-    def work(first: int) -> None:
-        sums, seen = np.zeros(len(postings)), np.full(len(postings), -1, np.int64)
-        matching = np.empty(len(postings), np.int32)
-        for number in range(first, min(first + QUERIES_AT_ONCE, count)):
-            query = terms[offsets[number] : offsets[number + 1]]
-            held = _score_all(index, query, number, sums, seen, matching)
-            best, best_scores = _best(matching[:held], sums, depth)
-            documents[number, : len(best)], scores[number, : len(best)] = best, best_scores
+    def search(number: int) -> None:
+        best, best_scores = _best(*_scores(postings, terms[offsets[number] : offsets[number + 1]]), depth)
+        documents[number, : len(best)], scores[number, : len(best)] = best, best_scores
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, range(0, count, QUERIES_AT_ONCE)))
+        list(pool.map(search, range(count)))
     return documents, scores
 
 
-def _best(matching: np.ndarray, sums: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
-    scores = sums[matching].astype(np.float32)
-    if len(matching) > depth:
+def _scores(postings: Postings, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the documents that hold a term, ascending, and their scores."""
+    lists, norms = postings.lists, postings.index.norms
+    sums, is_held = np.zeros(len(postings)), np.zeros(len(postings), bool)
+    for term, times in zip(*np.unique(terms[terms >= 0], return_counts=True), strict=True):
+        start, end = lists.offsets[term], lists.offsets[term + 1]
+        documents, frequencies = lists.documents[start:end], lists.frequencies[start:end].astype(np.float32)
+        over = np.flatnonzero(frequencies == OVERFLOW)
+        overflows = np.searchsorted(lists.overflow_positions, start + over)
+        frequencies[over] = lists.overflow_frequencies[overflows]
+        idf = inverse_document_frequencies(np.array(end - start), postings.index.filled)
+        weight = np.float32(times) * idf
+        sums[documents] += weight - weight / (np.float32(1) + frequencies * norms[documents])
+        is_held[documents] = True
+    matching = np.flatnonzero(is_held)
+    return matching, sums[matching].astype(np.float32)
+
+
+def _best(documents: np.ndarray, scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    if len(documents) > depth:
         near = scores >= np.partition(scores, -depth)[-depth]
-        matching, scores = matching[near], scores[near]
-    order = np.lexsort((matching, -scores))[:depth]
-    return matching[order], scores[order]
-
-
-@compiled
-def _score_all(
-    index: Index, terms: np.ndarray, mark: int, sums: np.ndarray, seen: np.ndarray, matching: np.ndarray
-) -> int:
-    """Sum up the scores of all documents that hold a term; return their number, and who they are in `matching`.
-
-    `seen` has the number (`mark`) of the query that a document's sum belongs to.
-    """
-    lists, longest = index.lists, max(1, len(terms))
-    table = np.empty((ROWS, longest), np.int64)
-    weights, rest = np.empty(longest, np.float32), np.empty(longest + 1, np.float64)
-    size = distinct_terms(terms, lists.offsets, table)
-    describe_lists(index, RankQuery(table, weights, rest, size, NOBODY, np.float32(0)))
-    held = 0
-    for at in range(size):
-        for position in range(table[START, at], table[END, at]):
-            document = lists.documents[position]
-            if seen[document] != mark:
-                seen[document], sums[document], matching[held] = mark, 0.0, document
-                held += 1
-            frequency = frequency_at(
-                lists.frequencies, lists.overflow_positions, lists.overflow_frequencies, position
-            )
-            part = part_of_score(weights[at], np.float32(frequency), index.norms[document])
-            sums[document] += np.float64(part)
-    return held
+        documents, scores = documents[near], scores[near]
+    order = np.lexsort((documents, -scores))[:depth]
+    return documents[order], scores[order]

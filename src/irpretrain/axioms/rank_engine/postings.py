@@ -20,6 +20,7 @@ Lists of fewer than `DIRECTORY_FROM` postings have none and are searched by bise
 """
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -29,26 +30,55 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from irpretrain.axioms.rank_engine.bm25 import document_norms
+from irpretrain.config.retrieval import Bm25Config
 from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
-from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.compiled import compiled, compiled_uncounted
 from irpretrain.foundation.out_of_core import create_mapped
 
 RECORD = "postings.json"
+IMPACTS, IMPACTS_RECORD = "impacts", "impacts.json"
 VERSION = 1
 
 # Stands in `frequencies.npy` for itself and all that is larger.
 OVERFLOW = 255
 DIRECTORY_FROM = 64
 POSTINGS_IN_RUN = 8
-ARRAYS = {
-    "offsets": np.int64,
-    "documents": np.int32,
-    "frequencies": np.uint8,
-    "overflow_positions": np.int64,
-    "overflow_frequencies": np.int32,
-    "directory_offsets": np.int64,
-    "directory": np.int32,
-    "lengths": np.int32,
+
+# Postings from which on a list is long, see `irpretrain.axioms.rank_engine.impacts`.
+LONG_FROM = 128
+
+# Type of each array, and how many entries it has, by the records; offsets have one more.
+LISTS = {
+    "offsets": (np.int64, "terms"),
+    "documents": (np.int32, "postings"),
+    "frequencies": (np.uint8, "postings"),
+    "overflow_positions": (np.int64, "overflows"),
+    "overflow_frequencies": (np.int32, "overflows"),
+    "directory_offsets": (np.int64, "terms"),
+    "directory": (np.int32, "directory_entries"),
+    "lengths": (np.int32, "documents"),
+}
+BOUNDS = {
+    "levels": (np.uint8, "postings"),
+    "tops": (np.uint8, "terms"),
+    "long_lists": (np.int32, "long"),
+    "long_numbers": (np.int32, "terms"),
+    "hull_offsets": (np.int64, "long"),
+    "hull_levels": (np.uint8, "vertices"),
+    "hull_above": (np.int32, "vertices"),
+    "prefix_offsets": (np.int64, "long"),
+    "prefix_documents": (np.int32, "prefix_entries"),
+    "prefix_levels": (np.uint8, "prefix_entries"),
+    "floors": (np.uint8, "long"),
+}
+
+# Where the last entry of offsets is the end of other arrays.
+ENDS = {
+    "offsets": "postings",
+    "directory_offsets": "directory_entries",
+    "hull_offsets": "vertices",
+    "prefix_offsets": "prefix_entries",
 }
 
 
@@ -65,21 +95,40 @@ class Lists(NamedTuple):
     lengths: np.ndarray
 
 
+class ScoreBounds(NamedTuple):
+    """The arrays of `irpretrain.axioms.rank_engine.impacts`."""
+
+    levels: np.ndarray
+    tops: np.ndarray
+    long_lists: np.ndarray
+    long_numbers: np.ndarray
+    hull_offsets: np.ndarray
+    hull_levels: np.ndarray
+    hull_above: np.ndarray
+    prefix_offsets: np.ndarray
+    prefix_documents: np.ndarray
+    prefix_levels: np.ndarray
+    floors: np.ndarray
+
+
+class Index(NamedTuple):
+    lists: Lists  # the postings
+    bounds: ScoreBounds  # of their parts of scores
+    norms: np.ndarray  # float32[documents], of BM25
+    filled: int  # documents with at least one term: Lucene's N
+
+
 class Postings:
-    """An inverted index of a collection, its arrays memory-mapped.
+    """An inverted index of a collection for one choice of BM25's parameters, its arrays memory-mapped.
 
     Attributes:
-        record: the content of postings.json: documents, documents_with_terms, terms, postings, total_length, …
-        document_count: Lucene's N, the documents with at least one term.
-        average_length: mean number of terms of these (float; 0.0 without any).
-        impacts: the last parameters of BM25 → their bounds, see `impacts_of`.
+        index: what ranks are computed from.
+        lists: the postings alone.
+        bm25: the parameters.
     """
 
-    def __init__(self, directory: Path, lists: Lists, record: dict[str, Any]) -> None:
-        self.directory, self.lists, self.record = directory, lists, record
-        self.document_count: int = record["documents_with_terms"]
-        self.average_length: float = record["total_length"] / max(1, self.document_count)
-        self.impacts: dict[Any, Any] = {}
+    def __init__(self, directory: Path, index: Index, bm25: Bm25Config) -> None:
+        self.directory, self.index, self.lists, self.bm25 = directory, index, index.lists, bm25
 
     @classmethod
     def open(cls, directory: str | Path) -> Self:
@@ -89,9 +138,13 @@ class Postings:
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
             if record["version"] != VERSION:
                 raise ValueError(f"version {record['version']}, not {VERSION}")
-            lists = Lists(**{name: map_array(folder / f"{name}.npy", kind) for name, kind in ARRAYS.items()})
-            _check(lists, record)
-        return cls(folder, lists, record)
+            lists = map_lists(folder, record)
+            sizes = record | json.loads((folder / IMPACTS / IMPACTS_RECORD).read_text(encoding="utf-8"))
+            sizes["long"] = int(np.count_nonzero(np.diff(lists.offsets) >= LONG_FROM))
+            bounds = ScoreBounds(**_mapped(folder / IMPACTS, BOUNDS, sizes))
+            bm25 = Bm25Config(k1=sizes["k1"], b=sizes["b"])
+        norms = document_norms(lists.lengths, average_length(record), bm25)
+        return cls(folder, Index(lists, bounds, norms, record["documents_with_terms"]), bm25)
 
     def __len__(self) -> int:
         """The number of documents, those without terms included."""
@@ -130,50 +183,42 @@ class Postings:
         return np.diff(self.lists.offsets)
 
 
-def map_array(path: Path, kind: Any) -> np.ndarray:
-    """Map a file's one-dimensional array, read-only; ValueError where it holds another type."""
-    # An empty file cannot be memory-mapped.
-    empty = np.load(path, mmap_mode=None) if path.stat().st_size <= 128 else None
-    array = empty if empty is not None and len(empty) == 0 else np.load(path, mmap_mode="r")
-    if array.dtype != kind or array.ndim != 1:
-        raise ValueError(f"{path.name} holds {array.ndim}-dimensional {array.dtype}, not {np.dtype(kind)}")
-    return frozen(np.asarray(array))
+def map_lists(folder: Path, record: Mapping[str, Any]) -> Lists:
+    return Lists(**_mapped(folder, LISTS, record))
 
 
-def created(folder: Path, name: str, length: int, kind: Any) -> np.ndarray:
+def average_length(record: Mapping[str, Any]) -> float:
+    """Return the mean number of terms of the documents that have one, 0 without any."""
+    return float(record["total_length"] / max(1, record["documents_with_terms"]))
+
+
+def _mapped(
+    folder: Path, arrays: Mapping[str, tuple[Any, str]], sizes: Mapping[str, Any]
+) -> dict[str, np.ndarray]:
+    """Map arrays, read-only; ValueError where one has another type or size, or offsets that fall."""
+    mapped: dict[str, np.ndarray] = {}
+    for name, (kind, size) in arrays.items():
+        shape = (sizes[size] + (name in ENDS),)
+        # An empty file cannot be memory-mapped.
+        array = np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r" if shape[0] else None))
+        if array.dtype != kind or array.shape != shape:
+            raise ValueError(f"{name}.npy holds {array.dtype} {array.shape}, not {np.dtype(kind)} {shape}")
+        if name in ENDS:
+            end = sizes[ENDS[name]]
+            if array[0] != 0 or array[-1] != end or (np.diff(array) < 0).any():
+                raise ValueError(f"{name}.npy does not rise from 0 to {end:,}")
+        array.flags.writeable = False  # so that kernels meet one type, whether an array is empty or not
+        mapped[name] = array
+    return mapped
+
+
+def created(folder: Path, name: str, length: int) -> np.ndarray:
     """Create `<name>.npy` and return its array, memory-mapped for writing."""
-    kind = np.dtype(kind)
+    kind = np.dtype((LISTS | BOUNDS)[name][0])
     if length == 0:  # an empty file cannot be memory-mapped
         np.save(folder / f"{name}.npy", np.zeros(0, kind))
         return np.zeros(0, kind)
     return np.asarray(create_mapped(folder / f"{name}.npy", kind, (length,)))
-
-
-def frozen(array: np.ndarray) -> np.ndarray:
-    """Make an array read-only, so that kernels meet one type whether it was mapped or computed."""
-    array.flags.writeable = False
-    return array
-
-
-def _check(lists: Lists, record: dict[str, Any]) -> None:
-    expected = {
-        "offsets": record["terms"] + 1,
-        "documents": record["postings"],
-        "frequencies": record["postings"],
-        "overflow_positions": record["overflows"],
-        "overflow_frequencies": record["overflows"],
-        "directory_offsets": record["terms"] + 1,
-        "directory": record["directory_entries"],
-        "lengths": record["documents"],
-    }
-    for name, length in expected.items():
-        actual = len(getattr(lists, name))
-        if actual != length:
-            raise ValueError(f"{name}.npy has {actual:,} entries where {length:,} are recorded")
-    for name, end in (("offsets", record["postings"]), ("directory_offsets", record["directory_entries"])):
-        offsets = getattr(lists, name)
-        if offsets[0] != 0 or offsets[-1] != end or (np.diff(offsets) < 0).any():
-            raise ValueError(f"{name}.npy does not rise from 0 to {end:,}")
 
 
 @compiled
@@ -183,14 +228,6 @@ def directory_shift(held: int, documents: int) -> int:
     while (held << (shift + 1)) <= POSTINGS_IN_RUN * documents:
         shift += 1
     return shift
-
-
-@compiled
-def directory_entries(held: int, documents: int) -> int:
-    """Return the length of the directory of a list of `held` postings."""
-    if held < DIRECTORY_FROM:
-        return 0
-    return ((documents - 1) >> directory_shift(held, documents)) + 2
 
 
 @compiled
@@ -207,11 +244,9 @@ def first_not_below(documents: np.ndarray, low: int, high: int, wanted: int) -> 
     return low
 
 
-@compiled
-def frequency_at(
-    frequencies: np.ndarray, overflow_positions: np.ndarray, overflow_frequencies: np.ndarray, position: int
-) -> int:
-    frequency = int(frequencies[position])
+@compiled_uncounted
+def frequency_at(lists: Lists, position: int) -> int:
+    frequency = int(lists.frequencies[position])
     if frequency < OVERFLOW:
         return frequency
-    return int(overflow_frequencies[np.searchsorted(overflow_positions, position)])
+    return int(lists.overflow_frequencies[np.searchsorted(lists.overflow_positions, position)])

@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from irpretrain.axioms.rank_engine.impacts import LEVELS, ScoreBounds, part_of_score
+from irpretrain.axioms.rank_engine.bm25 import part_of_score
+from irpretrain.axioms.rank_engine.impacts import LEVELS
 from irpretrain.axioms.rank_engine.postings import (
     DIRECTORY_FROM,
-    Lists,
+    Index,
+    ScoreBounds,
     directory_shift,
     first_not_below,
     frequency_at,
@@ -31,13 +33,6 @@ TERM, TIMES, START, END, DIRECTORY, SHIFT, TOP, CUTOFF, LONG, VERTEX, OTHER = ra
 #     LONG, VERTEX       its index among the long lists, -1 without, and the vertex of its hull at the cut-off
 #     OTHER              for the list that is worked through, the others in the order of look-up
 ROWS = 11
-
-
-class Index(NamedTuple):
-    lists: Lists  # the postings
-    bounds: ScoreBounds  # of their parts of scores
-    norms: np.ndarray  # float32[documents], of BM25
-    filled: int  # documents with at least one term
 
 
 class RankQuery(NamedTuple):
@@ -120,10 +115,8 @@ def score_of(index: Index, query: RankQuery, document: int) -> np.float32:
         position = _find(lists.documents, lists.directory, start, end, first, shift, document)
         if position >= 0:
             held = True
-            frequency = frequency_at(
-                lists.frequencies, lists.overflow_positions, lists.overflow_frequencies, position
-            )
-            part = part_of_score(query.weights[at], np.float32(frequency), index.norms[document])
+            frequency = np.float32(frequency_at(lists, position))
+            part = part_of_score(query.weights[at], frequency, index.norms[document])
             score += np.float64(part)
     return np.float32(score) if held else np.float32(-1)
 
@@ -147,41 +140,32 @@ def lower_bound(weight: np.float32, level: int) -> float:
 
 
 @compiled_uncounted
-def _next_vertex(
-    hull_offsets: np.ndarray, hull_levels: np.ndarray, hull_above: np.ndarray, table: np.ndarray, at: int
-) -> tuple[int, int]:
+def _next_vertex(bounds: ScoreBounds, table: np.ndarray, at: int) -> tuple[int, int]:
     """Return (level of the next vertex of a list's hull, essential postings avoided up to there); (0, 0) at the top."""
     if table[CUTOFF, at] >= table[TOP, at]:
         return 0, 0
     # A short list is avoided as a whole.
     if table[LONG, at] < 0:
         return table[TOP, at], table[END, at] - table[START, at]
-    vertex = hull_offsets[table[LONG, at]] + table[VERTEX, at]
-    return hull_levels[vertex + 1], hull_above[vertex] - hull_above[vertex + 1]
+    vertex = bounds.hull_offsets[table[LONG, at]] + table[VERTEX, at]
+    return bounds.hull_levels[vertex + 1], bounds.hull_above[vertex] - bounds.hull_above[vertex + 1]
 
 
 @compiled_uncounted
-def choose_cutoffs(
-    hull_offsets: np.ndarray,
-    hull_levels: np.ndarray,
-    hull_above: np.ndarray,
-    table: np.ndarray,
-    size: int,
-    weights: np.ndarray,
-    score: np.float32,
-) -> None:
+def choose_cutoffs(bounds: ScoreBounds, query: RankQuery) -> None:
     """Choose cut-offs whose bounds sum to less than θ, with few essential postings.
 
     Greedily, the rise that avoids most postings for its part of θ first: the solution of the fractional knapsack
     problem, as hulls are convex. The rest of θ is spent on parts of rises.
     """
-    budget = np.float64(score) * (1 - SLACK)
-    for at in range(size):
+    table, weights = query.table, query.weights
+    budget = np.float64(query.score) * (1 - SLACK)
+    for at in range(query.size):
         table[VERTEX, at] = 0
     while True:
         best, best_rate, best_level = -1, 0.0, 0
-        for at in range(size):
-            level, skipped_lists = _next_vertex(hull_offsets, hull_levels, hull_above, table, at)
+        for at in range(query.size):
+            level, skipped_lists = _next_vertex(bounds, table, at)
             cost = upper_bound(weights[at], level) - upper_bound(weights[at], table[CUTOFF, at])
             if skipped_lists > 0 and cost < budget and skipped_lists > best_rate * cost:
                 best, best_rate, best_level = at, skipped_lists / cost, level
@@ -190,7 +174,7 @@ def choose_cutoffs(
         budget -= upper_bound(weights[best], best_level) - upper_bound(weights[best], table[CUTOFF, best])
         table[CUTOFF, best] = best_level
         table[VERTEX, best] += 1
-    for at in range(size):
+    for at in range(query.size):
         if table[LONG, at] >= 0 and table[CUTOFF, at] < table[TOP, at]:
             now = upper_bound(weights[at], table[CUTOFF, at])
             level = int(LEVELS * ((now + budget) / np.float64(weights[at]) - 2 * SLACK))
@@ -200,35 +184,37 @@ def choose_cutoffs(
 
 
 @compiled_uncounted
-def order_others(table: np.ndarray, size: int, weights: np.ndarray, at: int, rest: np.ndarray) -> None:
+def order_others(query: RankQuery, at: int) -> None:
     """Order the lists other than `at` by what they can add, and sum that up from the last to the first."""
-    count = 0
-    for other in range(size):
+    table, rest, count = query.table, query.rest, 0
+    for other in range(query.size):
         if other == at:
             continue
-        most = _most(table, weights, other, at)
+        most = _most(query, other, at)
         position = count
-        while position > 0 and most > _most(table, weights, table[OTHER, position - 1], at):
+        while position > 0 and most > _most(query, table[OTHER, position - 1], at):
             table[OTHER, position] = table[OTHER, position - 1]
             position -= 1
         table[OTHER, position] = other
         count += 1
     rest[count] = 0.0
     for position in range(count - 1, -1, -1):
-        rest[position] = rest[position + 1] + _most(table, weights, table[OTHER, position], at)
+        rest[position] = rest[position + 1] + _most(query, table[OTHER, position], at)
 
 
 @compiled_uncounted
-def _most(table: np.ndarray, weights: np.ndarray, other: int, at: int) -> float:
+def _most(query: RankQuery, other: int, at: int) -> float:
     """Return what a list can add to a candidate from list `at`: its cut-off's bound where it was worked through."""
-    return upper_bound(weights[other], table[CUTOFF, other] if other < at else table[TOP, other])
+    return upper_bound(query.weights[other], query.table[CUTOFF if other < at else TOP, other])
 
 
 @compiled_uncounted
-def lowest_level(table: np.ndarray, weights: np.ndarray, at: int, others: float, score: np.float32) -> int:
+def lowest_level(query: RankQuery, at: int) -> int:
     """Return the lowest essential level from which a document can come to θ with what the others add."""
-    level = table[CUTOFF, at] + 1
-    while level <= table[TOP, at] and upper_bound(weights[at], level) + others < score:
+    level = query.table[CUTOFF, at] + 1
+    while (
+        level <= query.table[TOP, at] and upper_bound(query.weights[at], level) + query.rest[0] < query.score
+    ):
         level += 1
     return level
 

@@ -1,0 +1,48 @@
+"""Lucene's BM25, operation by operation in its own precision (class BM25Similarity of Lucene 9 and 10).
+
+    idf(t)    = log(1 + (N - df + 0.5) / (df + 0.5))                       double, then float
+    norm(D)   = 1 / (k1 ((1 - b) + b |D| / avgdl))                         float
+    part(t,D) = w - w / (1 + tf norm(D)),  w = (count of t in Q) idf       float
+    score     = Σ part over the terms of Q that D holds                    double, then float
+
+N counts the documents with at least one term, avgdl is the sum of their lengths over N. The textbook's factor k1 + 1,
+which changes no order, is missing. The sum of floats is exact in a double for any collection of less than 2**28
+documents, so the order of the terms does not matter. |D| is the number of terms of D; Anserini has it so with its
+option bm25.accurate.
+"""
+
+import numpy as np
+
+from irpretrain.config.retrieval import Bm25Config
+from irpretrain.errors import ConfigError
+from irpretrain.foundation.compiled import compiled
+
+# Smallest and largest k1; far beyond them norms overflow single precision.
+K1 = (1e-9, 1e9)
+
+
+def document_norms(lengths: np.ndarray, average: float, bm25: Bm25Config) -> np.ndarray:
+    """Return norm(D) of every document (float32[documents]), 0 for those without terms, which nothing finds.
+
+    `average` is the mean length of the documents with a term. ConfigError if k1 or b is out of range.
+    """
+    if not (K1[0] <= bm25.k1 <= K1[1] and 0 <= bm25.b <= 1):
+        raise ConfigError(
+            f"k1 = {bm25.k1} and b = {bm25.b}: BM25 needs k1 from {K1[0]:g} to {K1[1]:g} and b from 0 to 1"
+        )
+    unit, k1, b = np.float32(1), np.float32(bm25.k1), np.float32(bm25.b)
+    counted = np.maximum(lengths, 1).astype(np.float32)
+    norms = unit / (k1 * ((unit - b) + b * counted / np.float32(average or 1)))
+    return np.where(lengths > 0, norms, np.float32(0))
+
+
+def inverse_document_frequencies(frequencies: np.ndarray, documents: int) -> np.ndarray:
+    """Return idf (float32) of terms with these document frequencies."""
+    held = frequencies.astype(np.float64)
+    return np.log(1 + (documents - held + 0.5) / (held + 0.5)).astype(np.float32)
+
+
+@compiled
+def part_of_score(weight: np.float32, frequency: np.float32, norm: np.float32) -> np.float32:
+    """Return what a term adds to a document's score."""
+    return weight - weight / (np.float32(1) + frequency * norm)
