@@ -29,7 +29,6 @@ from irpretrain.axioms.calibration import (
     SAMPLE_DOCUMENTS,
     RankSample,
     calibrate_temperature,
-    calibration_sampler,
 )
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
 from irpretrain.axioms.rank_engine.build_postings import write_postings
@@ -105,9 +104,7 @@ def row(documents: int, folder: Path) -> str:
     drawing = seconds(start)
     sample.ranks(sampler)  # compiles
     start = time.process_time()
-    found = calibrate_temperature(
-        calibration_sampler(files.statistics, options, SEED), sample, options, PAPER, output
-    )
+    found = calibrate_temperature(sample, options, PAPER, output)
     search = seconds(start) - reading
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     cells = [

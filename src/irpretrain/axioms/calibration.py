@@ -34,6 +34,7 @@ class RankSample:
         numbers: int64, the documents' numbers in the postings, ascending. They depend on the seed and the collection,
             not on its shards; a larger sample contains a smaller one.
         document_ids: their identifiers.
+        statistics, seed: as given.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class RankSample:
             InputError: no document has a term, or the stores lack a document.
             IntegrityError: the inputs are damaged, or not of the same collection and options.
         """
-        self._threads = threads
+        self.statistics, self.seed, self._threads = statistics, seed, threads
         self._terms, self._postings = open_terms(statistics, postings, options)
         filled = np.flatnonzero(self._postings.lists.lengths)
         if not len(filled):
@@ -161,16 +162,7 @@ def best(trials: Iterable[Trial]) -> Trial:
     return min(trials, key=lambda trial: (trial.distance, trial.temperature))
 
 
-def calibration_sampler(
-    statistics: str | Path, options: PseudoQueriesConfig, seed: int
-) -> PseudoQuerySampler:
-    """Return what draws the first pseudo-queries of those that the workflow draws with this seed."""
-    changed = {"temperature": HIGHEST, "per_document": QUERIES_PER_DOCUMENT}
-    return PseudoQuerySampler(statistics, options.model_copy(update=changed), seed)
-
-
 def calibrate_temperature(
-    sampler: PseudoQuerySampler,  # what `calibration_sampler` returned
     sample: RankSample,  # SAMPLE_DOCUMENTS of the collection's documents, whose pseudo-queries are ranked
     options: PseudoQueriesConfig,  # how pseudo-queries are drawn. The temperature is not used.
     # The paper's share (0 to 1) of each interval of ranks, by its name: "1-2", "3-5", …, ">50".
@@ -185,21 +177,47 @@ def calibrate_temperature(
         InputError: the collection has no words, or none of the documents drawn has one.
         IntegrityError: the inputs are damaged, or not of the same collection and options.
     """
-    comparison = _Comparison(sample, sampler, shares)
-    trials = search_temperature(comparison.measure, [*shares.values()][-1])
+    # The first of those queries that the workflow draws with this seed.
+    changed = {"temperature": HIGHEST, "per_document": QUERIES_PER_DOCUMENT}
+    sampler = PseudoQuerySampler(sample.statistics, options.model_copy(update=changed), sample.seed)
+    lasts, queries = interval_ends(list(shares)), 0
+
+    def measure(temperature: float) -> Trial:
+        nonlocal queries
+        sampler.set_temperature(temperature)
+        ranks = sample.ranks(sampler)
+        queries = len(ranks)
+        if not queries:
+            raise InputError(
+                "pseudo_queries",
+                f"none of the {count_of(len(sample.numbers), 'document')} drawn, such as "
+                f"{sample.document_ids[0].as_py()}, has a word that pseudo-queries are made of",
+                remedy="Lower minimum_count, or give temperature a number.",
+            )
+        found = [count / queries for count in count_in_intervals(ranks, lasts).tolist()]
+        distance = sum(abs(ours - theirs) for ours, theirs in zip(found, shares.values(), strict=True)) / 2
+        trial = Trial(temperature, tuple(round(share, DIGITS) for share in found), round(distance, DIGITS))
+        _log(trial, shares)
+        return trial
+
+    trials = search_temperature(measure, [*shares.values()][-1])
     best_trial = best(trials)
     at_bound = best_trial.temperature in (LOWEST, HIGHEST)
-    _log(f"chosen: {comparison.line(best_trial)}{', a bound of the search' if at_bound else ''}")
+    _log(best_trial, shares, "chosen: ", ", a bound of the search" if at_bound else "")
     result = {
         "temperature": best_trial.temperature,
         "distance": best_trial.distance,
         "at_bound": at_bound,
         "support": options.support,
         "documents": len(sample.numbers),
-        "queries": comparison.queries,
+        "queries": queries,
     }
     tried = [
-        {"temperature": trial.temperature, "distance": trial.distance, "shares": comparison.named(trial)}
+        {
+            "temperature": trial.temperature,
+            "distance": trial.distance,
+            "shares": dict(zip(shares, trial.shares, strict=True)),
+        }
         for trial in trials
     ]
     content = {**result, "paper": dict(shares), "tried": tried}
@@ -207,43 +225,10 @@ def calibrate_temperature(
     return {**result, "temperatures": len(trials)}
 
 
-class _Comparison:
-    def __init__(self, sample: RankSample, sampler: PseudoQuerySampler, shares: Mapping[str, float]) -> None:
-        self._sample, self._sampler = sample, sampler
-        self._names, self._paper = list(shares), list(shares.values())
-        self._lasts = interval_ends(self._names)
-        if self._lasts[-1] > LAST_RANKS[-1]:
-            raise ValueError(f"ranks beyond {LAST_RANKS[-1]} are not told apart")
-        self.queries = 0
-
-    def measure(self, temperature: float) -> Trial:
-        self._sampler.set_temperature(temperature)
-        ranks = self._sample.ranks(self._sampler)
-        self.queries = len(ranks)
-        if not self.queries:
-            raise InputError(
-                "pseudo_queries",
-                f"none of the {count_of(len(self._sample.numbers), 'document')} drawn, such as "
-                f"{self._sample.document_ids[0].as_py()}, has a word that pseudo-queries are made of",
-                remedy="Lower minimum_count, or give temperature a number.",
-            )
-        trial = self._compared(temperature, count_in_intervals(ranks, self._lasts))
-        _log(self.line(trial))
-        return trial
-
-    def _compared(self, temperature: float, counts: np.ndarray) -> Trial:
-        shares = [count / self.queries for count in counts.tolist()]
-        distance = sum(abs(ours - theirs) for ours, theirs in zip(shares, self._paper, strict=True)) / 2
-        return Trial(temperature, tuple(round(share, DIGITS) for share in shares), round(distance, DIGITS))
-
-    def named(self, trial: Trial) -> dict[str, float]:
-        return dict(zip(self._names, trial.shares, strict=True))
-
-    def line(self, trial: Trial) -> str:
-        """What a user reads of a trial: shares in per cent, the distance in points."""
-        shares = ", ".join(f"{name}: {100 * share:.1f} %" for name, share in self.named(trial).items())
-        return f"T = {trial.temperature:g}: ranks {shares}; distance {100 * trial.distance:.2f}"
-
-
-def _log(line: str) -> None:
-    print_line(f"[calibrate temperature] {line}")
+def _log(trial: Trial, names: Iterable[str], head: str = "", end: str = "") -> None:
+    """Print a trial: shares in per cent, the distance in points."""
+    shares = ", ".join(
+        f"{name}: {100 * share:.1f} %" for name, share in zip(names, trial.shares, strict=True)
+    )
+    line = f"T = {trial.temperature:g}: ranks {shares}; distance {100 * trial.distance:.2f}"
+    print_line(f"[calibrate temperature] {head}{line}{end}")

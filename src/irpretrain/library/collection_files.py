@@ -160,18 +160,12 @@ class CollectionFiles:
         return queries
 
     def _temperature(self, options: PseudoQueriesConfig) -> Path:
-        from irpretrain.axioms.calibration import (
-            SAMPLE_DOCUMENTS,
-            RankSample,
-            calibrate_temperature,
-            calibration_sampler,
-        )
+        from irpretrain.axioms.calibration import SAMPLE_DOCUMENTS, RankSample, calibrate_temperature
         from irpretrain.config.papers import printed_rank_shares
 
         seed, axioms = self.options.seed, self.options.axioms
-        sampler = calibration_sampler(self._statistics, options, seed)
         sample = RankSample([self._words], self._statistics, self._postings, axioms, SAMPLE_DOCUMENTS, seed)
-        calibrate_temperature(sampler, sample, options, printed_rank_shares(), self._path("temperature.json"))
+        calibrate_temperature(sample, options, printed_rank_shares(), self._path("temperature.json"))
         return self._path("temperature.json")
 
     def _valued(self, queries: Path, name: str) -> Path:
