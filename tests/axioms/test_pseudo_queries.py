@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from contrastive_reference import distribution
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -86,7 +87,7 @@ def assert_law(folder: Path, chosen: PseudoQueriesConfig, lengths: np.ndarray, d
     made = Made(folder, [FIVE_WORDS] * documents, chosen, [FIVE_WORDS, *OTHERS])
     model = read_contrastive_model(made.statistics, chosen)
     rows = np.array(WordStore(made.store).words[:5])
-    shares = model.distribution(rows, chosen.temperature, chosen.support)
+    shares = distribution(model, rows, chosen.temperature, chosen.support)
     names = model.words.to_pylist()
     words = {name: float(share) for name, share in zip(names, shares, strict=True) if share > 0}
     expected: Counter[tuple[str, ...]] = Counter()

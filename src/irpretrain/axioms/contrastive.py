@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -50,7 +50,7 @@ def no_classes() -> WeightClasses:
     return WeightClasses(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0), np.empty(0, np.int32))
 
 
-# The contrastive term distribution of ARES (Chen et al., SIGIR 2022, section 4.1): the plain reference.
+# The contrastive term distribution of ARES (Chen et al., SIGIR 2022, section 4.1).
 #
 #     P(w|θ_C) = (DF(w) + 1) / Σ (DF(w') + 1)                  (4)
 #     P(w|θ_D) = (c(w,D) + μ P(w|θ_C)) / (|D| + μ)             (3)
@@ -61,9 +61,6 @@ def no_classes() -> WeightClasses:
 # c(w,D), |D|, DF and the mean |D| are taken over V, so that (3) and (4) sum to one. Logarithms are natural: another
 # base is another temperature T, which the paper does not have (T = 1). The sums of (6) run over the support: the
 # words of V that the document holds, or all of V as the paper prints it. Words are as written, not stemmed.
-#
-# This module spells a whole distribution out. `contrastive_draws` samples at speed; the tests hold one against the
-# other.
 
 
 # Number of a word that is not in the vocabulary.
@@ -78,45 +75,6 @@ class ContrastiveModel:
     number_of: np.ndarray  # int32 [rows of WORD_COUNTS], place of each word in V, or OUTSIDE
     background: np.ndarray  # float64 [V], P(w|θ_C) of equation 4
     mu: float  # Dirichlet prior, in words
-
-    def distribution(
-        self, rows: np.ndarray, temperature: float, support: Literal["document", "collection"]
-    ) -> np.ndarray:
-        """Return P(w|θ_contrastive) of the document with these WORD_COUNTS rows (float64 [V]); 0 outside the support.
-
-        `temperature` is T, and `support` the range of the sum, of equation 6. A document without a word of V has all
-        zeros.
-        """
-        numbers = self.number_of[rows]
-        counts = np.bincount(numbers[numbers != OUTSIDE], minlength=len(self.words))
-        gamma = divergence(document_probabilities(counts, self.background, self.mu), self.background)
-        held = counts > 0 if support == "document" else np.full(len(counts), counts.any())
-        probabilities = np.zeros(len(counts))
-        if held.any():
-            probabilities[held] = softmax(gamma[held], temperature)
-        return probabilities
-
-
-def collection_probabilities(document_frequencies: np.ndarray) -> np.ndarray:
-    """Return P(w|θ_C) (float64 [V]) of document frequencies (equation 4)."""
-    raised = document_frequencies + 1.0
-    return np.asarray(raised / raised.sum())
-
-
-def document_probabilities(counts: np.ndarray, background: np.ndarray, mu: float) -> np.ndarray:
-    """Return P(w|θ_D) (float64 [V]) of the counts c(w,D), whose sum is |D| (equation 3)."""
-    return np.asarray((counts + mu * background) / (counts.sum() + mu))
-
-
-def divergence(document: np.ndarray, background: np.ndarray) -> np.ndarray:
-    """Return γ_w = −P(w|θ_D) log P(w|θ_C) (equation 5), at least 0."""
-    return np.asarray(document * -np.log(background))
-
-
-def softmax(values: np.ndarray, temperature: float) -> np.ndarray:
-    """Return exp(v/T) / Σ exp(v/T) (equation 6); the largest value is subtracted first, so nothing overflows."""
-    weights = np.exp((values - values.max()) / temperature)
-    return np.asarray(weights / weights.sum())
 
 
 def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig) -> ContrastiveModel:
@@ -141,9 +99,10 @@ def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig)
     flags = retained.to_numpy(zero_copy_only=False) if isinstance(retained, pa.Array) else retained.to_numpy()
     number_of = np.where(flags, np.cumsum(flags) - 1, OUTSIDE).astype(np.int32)
     mean_length = pc.sum(vocabulary["count"]).as_py() / max(totals.documents, 1)
+    raised = vocabulary["documents"].to_numpy() + 1.0
     return ContrastiveModel(
         words=vocabulary["word"].combine_chunks(),
         number_of=number_of,
-        background=collection_probabilities(vocabulary["documents"].to_numpy()),
+        background=raised / raised.sum(),
         mu=mean_length,
     )
