@@ -7,10 +7,10 @@ exact scores.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, product
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import Any
 
 from irpretrain.config.retrieval import (
     MODEL_PARAMETERS,
@@ -54,9 +54,6 @@ INDEXED = re.compile(r"([\d,]+) documents indexed")
 # Characters that are lost where a string of Java begins with one of them.
 BYTE_ORDER_MARKS = ("\ufeff", "\ufffe")
 
-# Makes texts as Anserini is to read them.
-Prepare = Callable[[list[str]], list[str]]
-
 
 def index(
     documents: Sequence[str | Path], options: RetrievalConfig, text: TextConfig, output: str | Path
@@ -71,15 +68,27 @@ def index(
         IntegrityError: Lucene indexed another number of documents.
         SetupError, JavaError: see `run_anserini`.
     """
+    counts = {"documents": 0, "documents_without_text": 0}
+    prepare = anserini_texts(options, text.word_kind)
+
+    def contents() -> Iterator[dict[str, str]]:
+        counter = Counter("write documents for Lucene", "documents", sum(map(DOCUMENTS.count, documents)))
+        for path in documents:
+            for identifiers, texts in stream_texts(path, text, DOCUMENTS_AT_ONCE):
+                for document, prepared in zip(identifiers, prepare(texts), strict=True):
+                    check_identifier(path, document)
+                    counts["documents"] += 1
+                    counts["documents_without_text"] += not prepared
+                    counter.add(1)
+                    yield {"id": document, "contents": prepared}
+
     with working_directory(output, "input") as source:
-        counts = _write_input(documents, text, anserini_texts(options, text.word_kind), source)
+        write_input(source, contents())
         if counts["documents"] == counts["documents_without_text"]:
             raise InputError(documents[0], "no document has text to index")
         with_text = counts["documents"] - counts["documents_without_text"]
         arguments = ["-collection", "JsonCollection", *_analyser_arguments(options, text.word_kind)]
-        record: dict[str, Any] = (
-            counts if text.language == ENGLISH else {**counts, "query_words": text.word_kind}
-        )
+        record = counts if text.language == ENGLISH else {**counts, "query_words": text.word_kind}
         run_indexing(source, output, arguments, options, expected=with_text, record=record)
     return counts
 
@@ -124,48 +133,11 @@ def _analyser_arguments(options: RetrievalConfig, words: QueryWords) -> list[str
     return ["-stemmer", options.stemmer, *(["-keepStopwords"] if options.stop_list == "none" else [])]
 
 
-def _write_input(
-    documents: Sequence[str | Path], text: TextConfig, prepare: Prepare, folder: Path
-) -> dict[str, int]:
-    counts = {"documents": 0, "documents_without_text": 0}
-    counter = Counter("write documents for Lucene", "documents", sum(map(DOCUMENTS.count, documents)))
-    with InputFiles(folder) as files:
-        for path in documents:
-            for document, contents in _documents(path, text, prepare):
-                check_identifier(path, document)
-                files.add({"id": document, "contents": contents})
-                counts["documents"] += 1
-                counts["documents_without_text"] += not contents
-                counter.add(1)
-    return counts
-
-
-class InputFiles:
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._documents = folder, 0
-        self._file: TextIO | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._file:
-            self._file.close()
-
-    def add(self, document: Mapping[str, Any]) -> None:
-        if self._documents % DOCUMENTS_IN_FILE == 0:
-            if self._file:
-                self._file.close()
-            name = f"{self._documents // DOCUMENTS_IN_FILE:06d}.jsonl"
-            self._file = open(self._folder / name, "w", encoding="utf-8")  # noqa: SIM115 - closed with the next one
-        assert self._file is not None
-        self._file.write(json.dumps(document) + "\n")
-        self._documents += 1
-
-
-def _documents(path: str | Path, text: TextConfig, prepare: Prepare) -> Iterator[tuple[str, str]]:
-    for identifiers, texts in stream_texts(path, text, DOCUMENTS_AT_ONCE):
-        yield from zip(identifiers, prepare(texts), strict=True)
+def write_input(folder: Path, documents: Iterable[Mapping[str, Any]]) -> None:
+    """Write documents as Anserini's JSON lines, in files that it reads in parallel."""
+    for number, part in groupby(enumerate(documents), key=lambda entry: entry[0] // DOCUMENTS_IN_FILE):
+        with open(folder / f"{number:06d}.jsonl", "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(document) + "\n" for _, document in part)
 
 
 def check_identifier(path: str | Path, document: str) -> None:

@@ -21,7 +21,7 @@ from irpretrain.foundation.atomic import working_directory, write_text
 from irpretrain.foundation.progress import Counter, progress
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.expansion import check_expansion
-from irpretrain.retrieval.lucene import DOCUMENTS_AT_ONCE, InputFiles, check_identifier, run_indexing
+from irpretrain.retrieval.lucene import DOCUMENTS_AT_ONCE, check_identifier, run_indexing, write_input
 
 # Largest sum of a document's weights. Lucene's own limit is 2^31 - 1, but Anserini writes every term out as often as
 # its weight says, in one string: ten million words of six letters are 70 MB of Java's heap for each thread.
@@ -50,21 +50,24 @@ def index_weights(
         ("documents", "documents_without_terms", "words", "words_without_terms", "terms", "weight"), 0
     )
     analyser = Analyser.of(options, query_words)
-    with working_directory(output, "input") as source:
+
+    def with_terms() -> Iterator[dict[str, Any]]:
         counter = Counter("write weights for Lucene", "documents", sum(map(TERM_VECTORS.count, vectors)))
-        with InputFiles(source) as files:
-            for path in vectors:
-                batches = TERM_VECTORS.stream(path, ["document_id", "terms"], DOCUMENTS_AT_ONCE)
-                for document, terms in analysed_weights(batches, path, analyser, counts):
-                    check_identifier(path, document)
-                    _check_length(path, document, terms)
-                    if terms:
-                        files.add({"id": document, "vector": terms})
-                    counts["documents"] += 1
-                    counts["documents_without_terms"] += not terms
-                    counts["terms"] += len(terms)
-                    counts["weight"] += sum(terms.values())
-                    counter.add(1)
+        for path in vectors:
+            batches = TERM_VECTORS.stream(path, ["document_id", "terms"], DOCUMENTS_AT_ONCE)
+            for document, terms in analysed_weights(batches, path, analyser, counts):
+                check_identifier(path, document)
+                _check_length(path, document, terms)
+                counts["documents"] += 1
+                counts["documents_without_terms"] += not terms
+                counts["terms"] += len(terms)
+                counts["weight"] += sum(terms.values())
+                counter.add(1)
+                if terms:
+                    yield {"id": document, "vector": terms}
+
+    with working_directory(output, "input") as source:
+        write_input(source, with_terms())
         if counts["documents"] == counts["documents_without_terms"]:
             raise InputError(vectors[0], "no document has a term to index")
         arguments = ["-collection", "JsonVectorCollection", "-pretokenized"]
