@@ -6,8 +6,7 @@ whether its queries are swapped.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,8 +45,7 @@ def any_pair(stm_2_threshold: float, wanted: int) -> Rule:
     return Rule(ANY, np.full(VECTORS, 0.5), 0.5, True, nothing, False, stm_2_threshold, wanted, False)
 
 
-@dataclass(frozen=True)
-class PairChoice:
+class PairChoice(NamedTuple):
     """The accepted pairs of a batch, those of a document together, in the order drawn."""
 
     document: np.ndarray  # int64 [pairs], document of the batch
@@ -66,48 +64,12 @@ class PairChoice:
 
 def choose_pairs(batch: ValueBatch, keys: Sequence[tuple[int, int]], rule: Rule) -> PairChoice:
     """Choose pairs of queries of each document; `keys` are of the documents' streams (`randomness.stream_key`)."""
-    documents = len(batch.starts) - 1
-    most = documents * rule.wanted
-    made = _Made(
-        queries=np.empty((most, 2), np.int64),
-        probability=np.empty(most),
-        features=np.empty((most, len(AXIOMS)), np.int8),
-        equal=np.zeros(documents, np.int64),
-        accepted=np.zeros(documents, np.int64),
-        fates=np.zeros(len(FATES), np.int64),
-        histogram=np.zeros(BINS, np.int64),
-    )
     keys_of = np.array(keys, np.uint64).reshape(-1, 2)
-    unanimous = _choose(batch.values, batch.words, batch.starts, keys_of, rule, made)
-    pairs = int(made.accepted.sum())
-    return PairChoice(
-        document=np.repeat(np.arange(documents), made.accepted),
-        preferred=made.queries[:pairs, 0],
-        other=made.queries[:pairs, 1],
-        probability=made.probability[:pairs],
-        features=made.features[:pairs],
-        equal=made.equal,
-        accepted=made.accepted,
-        fates=made.fates,
-        unanimous=int(unanimous),
-        histogram=made.histogram,
-    )
-
-
-class _Made(NamedTuple):
-    """The arrays of `PairChoice`, with room for the largest number of pairs, and both queries of each pair together."""
-
-    queries: np.ndarray
-    probability: np.ndarray
-    features: np.ndarray
-    equal: np.ndarray
-    accepted: np.ndarray
-    fates: np.ndarray
-    histogram: np.ndarray
+    return _choose(batch.values, batch.words, batch.starts, keys_of, rule)
 
 
 @compiled
-def _judge_strictly(compared: np.ndarray, rule: Any) -> tuple[int, bool, bool]:
+def _judge_strictly(compared: np.ndarray, rule: Rule) -> tuple[int, bool, bool]:
     """Return the fate of a pair, whether its first query is preferred, and whether all axioms have a preference."""
     for_first, for_second, silent = False, False, False
     for axiom in range(compared.shape[0]):
@@ -125,7 +87,7 @@ def _judge_strictly(compared: np.ndarray, rule: Any) -> tuple[int, bool, bool]:
 
 
 @compiled
-def _judge_by_predictor(probability: float, rule: Any) -> int:
+def _judge_by_predictor(probability: float, rule: Rule) -> int:
     if probability == 0.5 and not rule.keep_ties:
         return TIE
     if max(probability, 1.0 - probability) < rule.threshold:
@@ -159,43 +121,56 @@ def _next_pair(pairs: np.ndarray, position: int, count: int, state: np.ndarray) 
 
 @compiled
 def _choose(
-    values: np.ndarray, words: np.ndarray, starts: np.ndarray, keys: np.ndarray, rule: Any, made: _Made
-) -> int:
-    """Fill the arrays; return how many pairs considered were unanimous."""
-    queries, probabilities, features = made.queries, made.probability, made.features
-    equal, accepted, fates, histogram = made.equal, made.accepted, made.fates, made.histogram
-    longest = 0
-    for document in range(starts.shape[0] - 1):
-        longest = max(longest, starts[document + 1] - starts[document])
+    values: np.ndarray, words: np.ndarray, starts: np.ndarray, keys: np.ndarray, rule: Rule
+) -> PairChoice:
+    documents, longest = len(starts) - 1, 0
+    for row in range(documents):
+        longest = max(longest, starts[row + 1] - starts[row])
+    most = documents * rule.wanted
+    document, preferred, other = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    probabilities, features = np.empty(most), np.empty((most, values.shape[1]), np.int8)
+    equal, accepted = np.zeros(documents, np.int64), np.zeros(documents, np.int64)
+    fates, histogram = np.zeros(len(FATES), np.int64), np.zeros(BINS, np.int64)
     pairs = np.empty((longest * (longest - 1) // 2, 2), np.int64)
     state, compared = np.empty(STATE_WORDS, np.uint64), np.empty(values.shape[1], np.int8)
     written, unanimous = 0, 0
-    for document in range(starts.shape[0] - 1):
-        count = _list_pairs(words, starts[document], starts[document + 1], pairs)
-        equal[document] = count
-        start_stream(state, keys[document, 0], keys[document, 1])
+    for row in range(documents):
+        count = _list_pairs(words, starts[row], starts[row + 1], pairs)
+        equal[row] = count
+        start_stream(state, keys[row, 0], keys[row, 1])
         considered = min(count, rule.wanted) if rule.only_first else count
         for position in range(considered):
-            if accepted[document] == rule.wanted:
+            if accepted[row] == rule.wanted:
                 break
-            query, other = _next_pair(pairs, position, count, state)
-            compare(values, query, other, rule.stm_2_threshold, compared)
-            fate, first, probability = ACCEPTED, True, 1.0
+            first, second = _next_pair(pairs, position, count, state)
+            compare(values, first, second, rule.stm_2_threshold, compared)
+            fate, is_first, probability = ACCEPTED, True, 1.0
             if rule.kind == STRICT:
-                fate, first, whole = _judge_strictly(compared, rule)
+                fate, is_first, whole = _judge_strictly(compared, rule)
                 unanimous += whole
             elif rule.kind == PREDICTOR:
                 probability = rule.table[vector_number(compared)]
-                fate, first = _judge_by_predictor(probability, rule), probability >= 0.5
+                fate, is_first = _judge_by_predictor(probability, rule), probability >= 0.5
                 probability = max(probability, 1.0 - probability)
                 histogram[min(int((probability - 0.5) * 2 * BINS), BINS - 1)] += 1
             fates[fate] += 1
             if fate != ACCEPTED:
                 continue
-            queries[written, 0], queries[written, 1] = (query, other) if first else (other, query)
-            probabilities[written] = probability
-            for axiom in range(compared.shape[0]):
-                features[written, axiom] = compared[axiom] if first else -compared[axiom]
-            accepted[document] += 1
+            document[written], probabilities[written] = row, probability
+            preferred[written], other[written] = (first, second) if is_first else (second, first)
+            for axiom in range(len(compared)):
+                features[written, axiom] = compared[axiom] if is_first else -compared[axiom]
+            accepted[row] += 1
             written += 1
-    return unanimous
+    return PairChoice(
+        document[:written],
+        preferred[:written],
+        other[:written],
+        probabilities[:written],
+        features[:written],
+        equal,
+        accepted,
+        fates,
+        unanimous,
+        histogram,
+    )
