@@ -5,8 +5,7 @@ query's are its relevant documents, TR(t, q) = |D_{q,t}| / |D_q| (equation 5).
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,33 +38,26 @@ def passage_targets(
     Returns:
         Counts: texts, rows, words, words with a target above 0, queries used, documents judged but not in the corpus.
     """
-    labeller = Labeller(options, text)
+    labeller = _Labeller(options, text)
     requested = read_queries(queries)
     queries_of: dict[str, list[str]] = {}
     for query, grades in read_qrels(qrels).items():
         if query in requested:
             for document in relevant(grades):
                 queries_of.setdefault(document, []).append(query)
-    terms = {query: labeller.matched(words) for query, words in labeller.words(requested).items()}
-    document_ids = set[str]()
+    terms = {query: labeller.matched(written) for query, written in requested.items()}
+    used, document_ids = set[str](), set[str]()
 
     def rows() -> Iterator[dict[str, Any]]:
         for key, written in _documents(documents, text, text.fields, queries_of):
             document_ids.add(key["document_id"])
-            counterparts = [terms[query] for query in sorted(queries_of[key["document_id"]])]
-            yield from labeller.rows(key, written, counterparts)
+            document_queries = sorted(queries_of[key["document_id"]])
+            used.update(document_queries)
+            yield from labeller.rows(key, written, [terms[query] for query in document_queries])
 
-    number = TERM_TARGETS.write(output, rows())
-    if number == 0:
-        raise InputError(
-            qrels,
-            "no document of the corpus is relevant to a query, so there is nothing to learn",
-            remedy="Check that corpus, queries and judgements belong together.",
-        )
-    used = {query for document in document_ids for query in queries_of[document]}
+    counts = labeller.write(output, rows(), qrels, "no document of the corpus is relevant to a query")
     return {
-        **labeller.counts,
-        "rows": number,
+        **counts,
         "queries": len(used),
         "documents_not_in_corpus": len(queries_of.keys() - document_ids),
     }
@@ -87,111 +79,93 @@ def query_targets(
     Returns:
         Counts: texts, rows, words, words with a target above 0, documents used, queries without a relevant document.
     """
-    labeller = Labeller(options, text)
+    labeller = _Labeller(options, text)
     requested = read_queries(queries)
     judged = {query: relevant(grades) for query, grades in read_qrels(qrels).items() if query in requested}
-    relevant_documents = set().union(*judged.values()) if judged else set()
-    terms = dict[str, frozenset[str]]()
-    for key, written in _documents(documents, text, options.fields or text.fields, relevant_documents):
-        terms[key["document_id"]] = labeller.matched(labeller.find(written))
+    terms = {
+        key["document_id"]: labeller.matched(written)
+        for key, written in _documents(
+            documents, text, options.fields or text.fields, set().union(*judged.values())
+        )
+    }
     skipped = 0
 
     def rows() -> Iterator[dict[str, Any]]:
         nonlocal skipped
         for position, (query, written) in enumerate(requested.items()):
-            counterparts = [terms[d] for d in sorted(judged.get(query, ())) if d in terms]
+            counterparts = [
+                terms[document] for document in sorted(judged.get(query, ())) if document in terms
+            ]
             skipped += not counterparts
             if counterparts:
-                yield from labeller.rows(
-                    {"part": 0, "position": position, "document_id": query}, written, counterparts
-                )
+                key = {"part": 0, "position": position, "document_id": query}
+                yield from labeller.rows(key, written, counterparts)
 
-    number = TERM_TARGETS.write(output, rows())
-    if number == 0:
-        raise InputError(
-            qrels,
-            "no query has a relevant document in the corpus, so there is nothing to learn",
-            remedy="Check that corpus, queries and judgements belong together.",
-        )
-    return {
-        **labeller.counts,
-        "rows": number,
-        "documents": len(terms),
-        "queries_without_relevant_document": skipped,
-    }
+    counts = labeller.write(output, rows(), qrels, "no query has a relevant document in the corpus")
+    return {**counts, "documents": len(terms), "queries_without_relevant_document": skipped}
 
 
-@dataclass
-class Labeller:
-    options: TermLabelsConfig
-    text: TextConfig
-    # Texts, words, and words with a target above 0 in all rows made so far.
-    counts: dict[str, int] = field(
-        default_factory=lambda: {"texts": 0, "words": 0, "words_above_zero": 0}, init=False
-    )
-
-    def __post_init__(self) -> None:
-        self.find: Callable[[str], list[str]] = word_finder(self.text.word_kind)
-        self._stop = load_stop_words(self.options.stop_list, language_name=self.text.language)
+class _Labeller:
+    def __init__(self, options: TermLabelsConfig, text: TextConfig) -> None:
+        self._together, self._language = options.rows == "per-text", text.language
+        self._find = word_finder(text.word_kind)
+        self._stop = load_stop_words(options.stop_list, language_name=text.language)
         self._stems: dict[str, str] = {}
+        # Texts, words, and words with a target above 0 in all rows made so far.
+        self._counts = {"texts": 0, "words": 0, "words_above_zero": 0}
 
-    def words(self, texts: Mapping[str, str]) -> dict[str, list[str]]:
-        return {name: self.find(text) for name, text in texts.items()}
-
-    def matched(self, words: Iterable[str]) -> frozenset[str]:
-        """Return the terms by which words match: all but stop words, as words or stems."""
-        return frozenset(self._terms([word for word in words if word not in self._stop]))
-
-    def targets(self, words: list[str], counterparts: Sequence[frozenset[str]]) -> np.ndarray:
-        """Return the share of `counterparts` that hold each word (float32 [words]), 0 for stop words."""
-        terms = self._terms(words)
-        held: dict[str, int] = {}
-        for counterpart in counterparts:
-            for term in counterpart:
-                held[term] = held.get(term, 0) + 1
-        numbers = [
-            0 if word in self._stop else held.get(term, 0) for word, term in zip(words, terms, strict=True)
-        ]
-        return (np.array(numbers, np.float64) / max(len(counterparts), 1)).astype(np.float32)
+    def matched(self, text: str) -> frozenset[str]:
+        """Return the terms by which words match: all but stop words, as stems."""
+        return frozenset(self._terms([word for word in self._find(text) if word not in self._stop]))
 
     def rows(
         self, key: Mapping[str, Any], text: str, counterparts: Sequence[frozenset[str]]
     ) -> Iterator[dict[str, Any]]:
         """Yield the rows of one text: one for all its counterparts, or one for each."""
-        words = self.find(text)
-        self.counts["texts"] += 1
-        together = self.options.rows == "per-text"
-        for sample, group in enumerate(
-            [counterparts] if together else [[counterpart] for counterpart in counterparts]
-        ):
-            targets = self.targets(words, group)
-            self.counts["words"] += len(words)
-            self.counts["words_above_zero"] += int((targets > 0).sum())
+        words = self._find(text)
+        self._counts["texts"] += 1
+        groups = [counterparts] if self._together else [[counterpart] for counterpart in counterparts]
+        for sample, group in enumerate(groups):
+            targets = self._targets(words, group)
+            self._counts["words"] += len(words)
+            self._counts["words_above_zero"] += int((targets > 0).sum())
             yield {**key, "sample": sample, "text": text, "judged": len(group), "targets": targets}
+
+    def write(
+        self, output: str | Path, rows: Iterator[dict[str, Any]], qrels: str | Path, nothing: str
+    ) -> dict[str, int]:
+        """Write the rows; return counts. InputError, with the reason `nothing`, if there are none."""
+        number = TERM_TARGETS.write(output, rows)
+        if number == 0:
+            raise InputError(
+                qrels,
+                f"{nothing}, so there is nothing to learn",
+                remedy="Check that corpus, queries and judgements belong together.",
+            )
+        return {**self._counts, "rows": number}
+
+    def _targets(self, words: list[str], counterparts: Sequence[frozenset[str]]) -> np.ndarray:
+        """Return the share of `counterparts` that hold each word (float32 [words]), 0 for stop words."""
+        held = Counter(term for counterpart in counterparts for term in counterpart)
+        pairs = zip(words, self._terms(words), strict=True)
+        numbers = [0 if word in self._stop else held[term] for word, term in pairs]
+        return (np.array(numbers, np.float64) / max(len(counterparts), 1)).astype(np.float32)
 
     def _terms(self, words: list[str]) -> list[str]:
         fresh = list({word for word in words if word not in self._stems})
-        self._stems.update(zip(fresh, stems_of(fresh, self.text.language), strict=True))
+        self._stems.update(zip(fresh, stems_of(fresh, self._language), strict=True))
         return [self._stems[word] for word in words]
 
 
 def _documents(
-    documents: Sequence[str | Path],
-    text: TextConfig,
-    fields: Sequence[str],
-    wanted: Mapping[str, Any] | set[str],
+    documents: Sequence[str | Path], text: TextConfig, fields: Sequence[str], wanted: Collection[str]
 ) -> Iterator[tuple[dict[str, Any], str]]:
     options = text.model_copy(update={"fields": list(fields)})
-    columns = list(dict.fromkeys(["part", "position", "document_id", *fields]))
+    keys = ["part", "position", "document_id"]
+    columns = list(dict.fromkeys([*keys, *fields]))
     for path in documents:
-        for batch in DOCUMENTS.stream(path, columns, DOCUMENTS_AT_ONCE):
-            names = batch.column("document_id").to_pylist()
-            rows = [row for row, name in enumerate(names) if name in wanted]
-            if not rows:
-                continue
-            chosen = batch.take(rows)
-            for row, written in zip(chosen.to_pylist(), texts_of(chosen, options), strict=True):
-                yield {name: row[name] for name in ("part", "position", "document_id")}, written
+        for batch in DOCUMENTS.stream_chosen(path, wanted, columns, DOCUMENTS_AT_ONCE):
+            yield from zip(batch.select(keys).to_pylist(), texts_of(batch, options), strict=True)
 
 
 # Weights that no model predicts: how often a word occurs (tf), and the targets themselves (oracle).
