@@ -2,7 +2,7 @@
 
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
-from irpretrain.retrieval.term_weights.word_vector_regression import RIDGE, WordFeatures, train_word_vectors
+from irpretrain.retrieval.term_weights.word_vector_regression import WordFeatures, train_word_vectors
 
 with stage(snakemake) as done:
     done(
@@ -10,7 +10,6 @@ with stage(snakemake) as done:
             snakemake.input.targets,
             WordFeatures.open(snakemake.input.vectors, snakemake.input.statistics),
             TextConfig(**snakemake.params.text),
-            RIDGE,
             snakemake.output.model,
             str(snakemake.input.folds) or None,
             int(snakemake.wildcards.fold),

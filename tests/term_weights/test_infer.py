@@ -20,10 +20,10 @@ from small_weights import TEXT, weighting
 from irpretrain.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.retrieval.term_weights.infer import WeightPredictor, infer_documents, infer_queries
+from irpretrain.retrieval.term_weights.infer import WeightPredictor, infer_documents
 from irpretrain.retrieval.term_weights.integers import write_vectors
 from irpretrain.retrieval.term_weights.targets import write_frequencies
-from irpretrain.retrieval.term_weights.weighing import Learned, weigh_documents
+from irpretrain.retrieval.term_weights.weighing import Learned, weigh_documents, weigh_queries
 from irpretrain.text.pair_tokenizer import EncoderPieces
 
 
@@ -243,7 +243,7 @@ def test_queries_are_weighted_by_the_model_of_their_fold(tmp_path, tiny_encoder,
     output = tmp_path / "out.parquet"
 
     def terms(models, folds):
-        infer_queries(models, tmp_path / "q", folds, weighting(), TEXT, output)
+        weigh_queries(Learned(models), folds, tmp_path / "q", weighting(), TEXT, output)
         table = TERM_WEIGHTS.read(output)
         assert table["document_id"].to_pylist() == ["a", "b", "c", "d"]
         return table["terms"].to_pylist()

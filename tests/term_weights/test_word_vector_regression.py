@@ -23,6 +23,7 @@ def vectors(tmp_path):
     rows = np.array([[1, 0], [0, 1], [2, 2], [0, 0], [-1, 3]], np.float32)
     (tmp_path / "vectors").mkdir()
     np.save(tmp_path / "vectors" / "vectors.npy", rows)
+    (tmp_path / "vectors" / "vectors.json").write_text('{"words": 5, "dimensions": 2}')
     WORD_COUNTS.write(
         tmp_path / "words.parquet",
         [{"word": word, "count": 1, "documents": 1, "stem_documents": 1} for word in WORDS],
@@ -38,7 +39,7 @@ def test_features_are_differences_from_the_mean(vectors):
 def test_the_regression_is_the_least_squares_solution(tmp_path, vectors, make_documents):
     texts = {"a": ("bird cat dog", [1.0, 0.5, 0.0]), "b": ("fox eel cat bird", [0.2, 0.4, 0.7, 0.9])}
     targets = write_targets(tmp_path / "targets.parquet", texts)
-    counts = train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, 0.0, tmp_path / "model")
+    counts = train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, tmp_path / "model", ridge=0.0)
     features = WordFeatures.open(*vectors)
     x = np.vstack([features.of(["bird", "cat", "dog"]), features.of(["fox", "eel", "cat", "bird"])])
     y = np.array([1, 0.5, 0, 0.2, 0.4, 0.7, 0.9])
@@ -56,7 +57,7 @@ def test_the_regression_is_the_least_squares_solution(tmp_path, vectors, make_do
 
 def test_the_penalty_draws_to_the_mean(tmp_path, vectors):
     targets = write_targets(tmp_path / "targets.parquet", {"a": ("bird cat dog", [1.0, 0.5, 0.0])})
-    train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, 1e9, tmp_path / "model")
+    train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, tmp_path / "model", ridge=1e9)
     with np.load(tmp_path / "model" / "regression.npz") as saved:
         assert_allclose(saved["coefficients"], 0, atol=1e-6)
         assert_allclose(saved["intercept"], 0.5, atol=1e-6)
@@ -64,7 +65,8 @@ def test_the_penalty_draws_to_the_mean(tmp_path, vectors):
 
 def test_vectors_of_other_words_are_refused(tmp_path, vectors):
     np.save(vectors[0] / "vectors.npy", np.zeros((4, 2), np.float32))
-    with pytest.raises(IntegrityError, match="5 words"):
+    (vectors[0] / "vectors.json").write_text('{"words": 4, "dimensions": 2}')
+    with pytest.raises(IntegrityError, match="they are for 4 words, but the statistics have 5"):
         WordFeatures.open(*vectors)
 
 
@@ -78,7 +80,7 @@ def test_queries_are_weighted_by_the_regression_of_their_fold(tmp_path, vectors)
     folds.write_text('{"folds": 3, "queries": {"q1": 1, "q2": 2, "q3": 3}}')
     models = [tmp_path / f"model-{fold}" for fold in (1, 2, 3)]
     for fold, model in enumerate(models, 1):
-        train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, 0.01, model, folds, fold)
+        train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, model, folds, fold)
     learned = Learned(models, "", *vectors)
     weigh_queries(learned, folds, tmp_path / "queries", OPTIONS, TEXT, tmp_path / "weights")
     found = TERM_WEIGHTS.read(tmp_path / "weights").to_pylist()
@@ -86,9 +88,7 @@ def test_queries_are_weighted_by_the_regression_of_their_fold(tmp_path, vectors)
     for row in found:
         others = {name: text for name, text in texts.items() if name != row["document_id"]}
         write_targets(tmp_path / "one.parquet", others)
-        train_word_vectors(
-            tmp_path / "one.parquet", WordFeatures.open(*vectors), TEXT, 0.01, tmp_path / "one"
-        )
+        train_word_vectors(tmp_path / "one.parquet", WordFeatures.open(*vectors), TEXT, tmp_path / "one")
         learned = Learned([tmp_path / "one"], "", *vectors)
         weigh_queries(learned, None, tmp_path / "queries", OPTIONS, TEXT, tmp_path / "alone")
         [expected] = [

@@ -36,11 +36,10 @@ from irpretrain.models.length_batches import (
 )
 from irpretrain.models.parameters import check_embeddings
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.retrieval.term_weights.folds import models_of_folds
 from irpretrain.retrieval.term_weights.integers import weighted_terms
 from irpretrain.retrieval.term_weights.sequences import WordWeights, first_pieces, windows, word_weights
 from irpretrain.text.pair_tokenizer import EncoderPieces, Pieces
-from irpretrain.text.texts import Text, document_texts, query_texts
+from irpretrain.text.texts import Text, document_texts
 from irpretrain.text.words import WordSpans, word_spans
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import (
@@ -90,25 +89,6 @@ def infer_documents(
         texts, minutes = DOCUMENTS.count(documents), options.inference.compute.checkpoint_minutes
         unfinished = Unfinished(job, checkpoints, title, texts, minutes)
         return dict(write_in_blocks(TERM_WEIGHTS, output, blocks, predictor.rows, unfinished))
-
-
-def infer_queries(
-    models: Sequence[str | Path],  # one, for all queries; or one per fold, in their order
-    queries: str | Path,  # QUERIES table
-    folds: str | Path | None,  # what `make_folds` wrote; None with one model
-    # options, text, output: as in `infer_documents`.
-    options: TermWeightsConfig,
-    text: TextConfig,
-    output: str | Path,
-) -> dict[str, Any]:
-    """Write the weights of the words of every query, each by a model that has not seen the query.
-
-    Raises:
-        InputError: the folds do not fit the queries or the models.
-    """
-    with reproducible(options.inference.compute) as device:
-        opened = [partial(WeightPredictor.open, model, options, text, device) for model in models]
-        return models_of_folds(opened, query_texts(queries), folds, output)
 
 
 class Window(NamedTuple):

@@ -1,20 +1,25 @@
-"""Targets and weights of a weighting, whichever kind and model it is."""
+"""Targets and weights of a weighting, whichever kind and model it is.
 
+Queries are weighted by models that have not seen them: one model a test fold, or one for all queries.
+"""
+
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_WEIGHTS
-from irpretrain.retrieval.term_weights.folds import Weigher, models_of_folds
+from irpretrain.errors import InputError
+from irpretrain.evaluation.folds import read_folds
 from irpretrain.retrieval.term_weights.targets import TEXTS_AT_ONCE, Oracle, passage_targets, query_targets
 from irpretrain.retrieval.term_weights.word_vector_regression import WordFeatures, WordVectorPredictor
-from irpretrain.text.texts import document_texts, query_texts
+from irpretrain.text.texts import Text, document_texts, query_texts
 
 # Models that need no torch.
 WITHOUT_ENCODER = ("oracle", "word-vectors")
@@ -70,16 +75,64 @@ def weigh_queries(
     text: TextConfig,
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write the weights of the words of every query of a data set as a TERM_WEIGHTS table."""
+    """Write the weights of the words of every query of a data set as a TERM_WEIGHTS table.
+
+    Raises:
+        InputError: the folds do not fit the queries or the models.
+    """
+    texts = query_texts(queries)
     if options.model in WITHOUT_ENCODER:
         used_folds = None if options.model == "oracle" else folds
-        return models_of_folds(_weighers(learned, options, text), query_texts(queries), used_folds, output)
-    from irpretrain.retrieval.term_weights.infer import infer_queries  # torch
+        return _weigh_by_folds(_weighers(learned, options, text), texts, used_folds, output)
+    from irpretrain.retrieval.term_weights.infer import WeightPredictor  # torch
+    from irpretrain.training.compute import reproducible  # torch
 
-    return infer_queries(learned.models, queries, folds, options, text, output)
+    with reproducible(options.inference.compute) as device:
+        opened = [partial(WeightPredictor.open, model, options, text, device) for model in learned.models]
+        return _weigh_by_folds(opened, texts, folds, output)
 
 
-def _weighers(learned: Learned, options: TermWeightsConfig, text: TextConfig) -> list[Callable[[], Weigher]]:
+class _Weigher(Protocol):
+    def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
+        """Return the TERM_WEIGHTS rows of some texts, in their order, and counts."""
+
+
+def _weigh_by_folds(
+    # Open one model a test fold, in their order; or one, for all texts.
+    models: Sequence[Callable[[], _Weigher]],
+    texts: Sequence[Text],  # queries
+    folds: str | Path | None,  # what `make_folds` wrote; None with one model
+    output: str | Path,
+) -> dict[str, Any]:
+    groups = [list(texts)] if folds is None else _by_fold(texts, folds, len(models))
+    rows: list[dict[str, Any]] = []
+    totals: dict[str, int] = defaultdict(int)
+    for opened, group in zip(models, groups, strict=True):
+        table, counts = opened().rows(group)
+        rows += table.to_pylist()
+        for name, value in counts.items():
+            totals[name] += value
+    TERM_WEIGHTS.write(output, sorted(rows, key=lambda row: row["position"]))
+    return dict(totals)
+
+
+def _by_fold(texts: Sequence[Text], folds: str | Path, models: int) -> list[list[Text]]:
+    query_folds = read_folds(folds)
+    missing = [text.document_id for text in texts if text.document_id not in query_folds.fold_of]
+    if missing or query_folds.number != models:
+        fault = (
+            f"query {missing[0]!r} has no fold"
+            if missing
+            else f"{query_folds.number} folds for {models} models"
+        )
+        raise InputError(folds, fault, remedy="Delete the folds and run the workflow again.")
+    groups: list[list[Text]] = [[] for _ in range(models)]
+    for text in texts:
+        groups[query_folds.fold_of[text.document_id] - 1].append(text)
+    return groups
+
+
+def _weighers(learned: Learned, options: TermWeightsConfig, text: TextConfig) -> list[Callable[[], _Weigher]]:
     if options.model == "oracle":
         return [partial(Oracle, learned.targets, text)]
     features = WordFeatures.open(learned.vectors, learned.statistics)
@@ -87,7 +140,7 @@ def _weighers(learned: Learned, options: TermWeightsConfig, text: TextConfig) ->
 
 
 def _write_weights(
-    weigher: Weigher, documents: str | Path, text: TextConfig, output: str | Path
+    weigher: _Weigher, documents: str | Path, text: TextConfig, output: str | Path
 ) -> dict[str, Any]:
     totals = dict(weigher.rows([])[1])  # an empty shard has counts too
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
-from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError
+from irpretrain.errors import MAKE_AGAIN, InputError, refusing_damage
 from irpretrain.evaluation.folds import read_folds, roles
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.retrieval.term_weights.integers import weighted_terms
@@ -36,22 +36,10 @@ class WordFeatures:
     @classmethod
     def open(cls, vectors: str | Path, statistics: str | Path) -> Self:
         """Open the word vectors of a collection; IntegrityError if they do not match the statistics."""
+        from irpretrain.text.word_vectors import WordVectors  # numba
+
         numbers = word_numbers(statistics)
-        try:
-            rows = np.load(Path(vectors) / "vectors.npy", mmap_mode="r")
-        except (OSError, ValueError) as error:
-            raise IntegrityError(
-                vectors,
-                f"these are not word vectors: {error}",
-                remedy="Delete them and run the workflow again.",
-            ) from None
-        if rows.ndim != 2 or len(rows) != len(numbers):
-            raise IntegrityError(
-                vectors,
-                f"they have the shape {rows.shape}, but the statistics have {len(numbers):,} words",
-                remedy="Delete them and run the workflow again.",
-            )
-        return cls(rows, numbers)
+        return cls(WordVectors.open(vectors, len(numbers)).rows, numbers)
 
     @property
     def dimensions(self) -> int:
@@ -72,11 +60,11 @@ def train_word_vectors(
     targets: str | Path,
     features: WordFeatures,
     text: TextConfig,
-    ridge: float,  # penalty, times the number of words
     output: str | Path,  # model directory to write
     # folds, fold: as in `train_regressor`.
     folds: str | Path | None = None,
     fold: int = 0,
+    ridge: float = RIDGE,  # penalty, times the number of words
 ) -> dict[str, Any]:
     """Solve the regression of a TERM_TARGETS table; InputError without a word to learn from.
 
@@ -127,17 +115,11 @@ class WordVectorPredictor:
     @classmethod
     def open(cls, directory: str | Path, features: WordFeatures, text: TextConfig) -> Self:
         """Load a saved regression; IntegrityError if it is missing, or of vectors of another length."""
-        try:
+        with refusing_damage(directory, "this is not a regression", MAKE_AGAIN):
             with np.load(Path(directory) / FILE) as saved:
                 coefficients, intercept = saved["coefficients"], float(saved["intercept"][0])
             if coefficients.shape != (features.dimensions,):
                 raise ValueError(f"{coefficients.shape} coefficients for vectors of {features.dimensions}")
-        except (OSError, ValueError, KeyError) as error:
-            raise IntegrityError(
-                directory,
-                f"this is not a regression: {error}",
-                remedy=MAKE_AGAIN,
-            ) from None
         return cls(coefficients, intercept, features, text)
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
