@@ -24,10 +24,9 @@ from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, batch_by_length
-from irpretrain.retrieval.rerank import CorpusTexts, rerank, rerank_run, score_pairs
+from irpretrain.retrieval.rerank import CorpusTexts, rerank, rerank_run
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.checkpoints import CheckpointClock
 from irpretrain.training.leftovers import leftovers
 
@@ -128,13 +127,13 @@ def test_model_keeps_its_mode_and_threads_come_back(model: Path, files: dict[str
     store, tokenizer = TokenStore.open([files["store"]]), load_tokenizer(model)
     network, threads = CrossEncoderModel.load(model, dropout=0.5).train(), torch.get_num_threads()
     options = OPTIONS.model_copy(update={"compute": ComputeConfig(threads=threads + 1, device="cpu")})
-    builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
-    pairs = [PiecePair("q1", "d05", 5), PiecePair("q2", "d39", 39)]
-    first, second = (score_pairs(network, builder, QUERY_TEXTS, pairs, options) for _ in range(2))
+    candidates = {"q1": [("d05", 1.0)], "q2": [("d39", 1.0)]}
+    first, second = (
+        rerank_run(network, tokenizer, store, QUERY_TEXTS, candidates, options) for _ in range(2)
+    )
     assert network.training
     assert torch.get_num_threads() == threads
-    assert first.tobytes() == second.tobytes()
-    assert first.dtype == np.float32
+    assert first == second
     assert not any(parameter.grad is not None for parameter in network.parameters())
 
 

@@ -170,6 +170,7 @@ def score_with_its_tokenizer(
 
 
 def rerank_run(
+    # The cross-encoder; afterwards it is on the device and in the mode (training or not) it was in before.
     model: CrossEncoderModel,
     tokenizer: WordPieceTokenizer,  # the store's own
     store: TokenStore,
@@ -188,36 +189,23 @@ def rerank_run(
     rows = store.rows([document for _, document in names])
     pairs = [PiecePair(query, document, int(row)) for (query, document), row in zip(names, rows, strict=True)]
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
-    return as_run(candidates, pairs, score_pairs(model, builder, texts, pairs, options, retained))
-
-
-def score_pairs(
-    # The cross-encoder; afterwards it is on the device and in the mode (training or not) it was in before.
-    model: CrossEncoderModel,
-    builder: BatchBuilder,  # makes the sequences, with the lengths of `options`
-    texts: Mapping[str, str],
-    pairs: Sequence[PiecePair],
-    options: RerankingConfig,
-    retained: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
-) -> NDArray[np.float32]:
-    """Return the model's score of each pair, float32 [pairs]; TrainingError on a NaN."""
-
-    spans = [document_spans(builder.store, pair.row, options) for pair in pairs]
+    spans = [_document_spans(store, pair.row, options) for pair in pairs]
     parts = [(pair, span) for pair, some in zip(pairs, spans, strict=True) for span in some]
 
-    def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        batch = builder.build([RankingGroup((texts[parts[i][0].query],), (parts[i][1],)) for i in rows])
+    def build(chosen: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+        batch = builder.build([RankingGroup((texts[parts[i][0].query],), (parts[i][1],)) for i in chosen])
         return batch.input_ids, batch.token_type_ids, batch.attention_mask
 
     flat = [pair for pair, _ in parts]
-    lengths = sequence_lengths(builder, texts, parts, options)
+    lengths = _sequence_lengths(builder, texts, parts, options)
     scores = score_sequences(
         model, lambda *inputs: model(*inputs)[0], flat, lengths, build, options, retained
     )
-    return _of_documents(scores, np.array([len(some) for some in spans], np.int64), options)
+    passages = np.array([len(some) for some in spans], np.int64)
+    return as_run(candidates, pairs, _of_documents(scores, passages, options))
 
 
-def document_spans(store: TokenStore, row: int, options: RerankingConfig) -> list[StoreSpan]:
+def _document_spans(store: TokenStore, row: int, options: RerankingConfig) -> list[StoreSpan]:
     if options.passages is None:
         return [StoreSpan(row)]
     bounds = piece_bounds(store.word_starts(row), options.passages, MOST_PASSAGES)
@@ -232,7 +220,7 @@ def _of_documents(
     return combine_scores(scores, passages)
 
 
-def sequence_lengths(
+def _sequence_lengths(
     builder: BatchBuilder,
     texts: Mapping[str, str],
     parts: Sequence[tuple[PiecePair, StoreSpan]],
