@@ -7,7 +7,7 @@ terms as it has (`irpretrain.axioms.predictor_queries`).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -143,24 +143,22 @@ def read_candidates(
     keys = names if options.negative_terms == "equal" else document_ids
     distinct = pc.unique(keys)
     groups = _numbers(keys, distinct)
-    pseudo_queries = _read_pseudo(pseudo, distinct, options.negative_terms == "equal")
+    values, pseudo_terms, ranks, starts = _read_pseudo(pseudo, distinct, options.negative_terms == "equal")
     return CandidateQueries(
         judged=larger_is_better(retained, judged),
         terms=retained["terms"].to_numpy().astype(np.int64),
         documents=_numbers(document_ids, pc.unique(document_ids)),
         names=names.to_pylist(),
         groups=groups,
-        pseudo=pseudo_queries.values,
-        pseudo_terms=pseudo_queries.terms,
-        ranks=pseudo_queries.ranks,
-        starts=pseudo_queries.starts,
+        pseudo=values,
+        pseudo_terms=pseudo_terms,
+        ranks=ranks,
+        starts=starts,
         counts={
             "judged_queries": table.num_rows,
             "judged_queries_without_terms": table.num_rows - retained.num_rows,
             "judged_documents": pc.count_distinct(document_ids).as_py(),
-            "judged_queries_without_pseudo_queries": int(
-                np.count_nonzero(np.diff(pseudo_queries.starts)[groups] == 0)
-            ),
+            "judged_queries_without_pseudo_queries": int(np.count_nonzero(np.diff(starts)[groups] == 0)),
         },
     )
 
@@ -206,15 +204,13 @@ def _numbers(names: pa.Array, distinct: pa.Array) -> np.ndarray:
     return pc.index_in(names, value_set=distinct).to_numpy().astype(np.int64)
 
 
-class _PseudoQueries(NamedTuple):
-    values: np.ndarray
-    terms: np.ndarray
-    ranks: np.ndarray
-    starts: np.ndarray
+def _read_pseudo(
+    shards: Sequence[str | Path], keys: pa.Array, by_query: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the values, terms and ranks of the pseudo-queries of some groups, and the first of each group.
 
-
-def _read_pseudo(shards: Sequence[str | Path], keys: pa.Array, by_query: bool) -> _PseudoQueries:
-    """Return the pseudo-queries of some groups; keys are document ids, or document id U+001F query id."""
+    Keys are document ids, or document id U+001F query id.
+    """
     columns = ["sample", "document_id", "query_id", "terms", *VALUE_COLUMNS]
     values, integers = [np.empty((0, len(VALUE_COLUMNS)))], [np.empty((0, 4), np.int64)]
     for path in shards:
@@ -239,4 +235,4 @@ def _read_pseudo(shards: Sequence[str | Path], keys: pa.Array, by_query: bool) -
             remedy="Identifiers must be unique in a collection; rename those of one corpus.",
         )
     starts = np.searchsorted(group, np.arange(len(keys) + 1))
-    return _PseudoQueries(np.concatenate(values)[order], terms[order], ranks[order], starts)
+    return np.concatenate(values)[order], terms[order], ranks[order], starts
