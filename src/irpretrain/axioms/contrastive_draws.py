@@ -19,7 +19,7 @@ import numpy as np
 
 from irpretrain.axioms.contrastive import WeightClasses
 from irpretrain.foundation.compiled import compiled
-from irpretrain.text.draws import STATE_WORDS, count_of, count_terms, first_above, next_uniform, start_stream
+from irpretrain.text.draws import STATE_WORDS, count_terms, first_above, next_uniform, start_stream
 
 REFUSED = -1
 
@@ -52,8 +52,6 @@ class DrawnQueries(NamedTuple):
 
 class Urn(NamedTuple):
     own: np.ndarray  # int64, its words of the vocabulary, sorted
-    counts: np.ndarray  # int64, how often it holds them
-    size: int  # how many own words there are
     gammas: np.ndarray  # float64, γ of each unit: own words, then for each class that of its heaviest word
     # int64, words in each unit that the document's other units do not have: 1, or those of the class that the
     # document lacks.
@@ -82,34 +80,33 @@ def _add_up(gammas: np.ndarray, numbers: np.ndarray, temperature: float, sums: n
 
 
 @compiled
-def _location_in(own: np.ndarray, size: int, word: int) -> int:
+def _location_in(own: np.ndarray, word: int) -> int:
     """Return where `word` is in the sorted `own`, or -1."""
-    position = int(np.searchsorted(own[:size], word))
-    return position if position < size and own[position] == word else -1
+    position = int(np.searchsorted(own, word))
+    return position if position < len(own) and own[position] == word else -1
 
 
 @compiled
-def _fill(words: np.ndarray, scratch: Urn, tables: ContrastTables, rules: ContrastRules) -> Urn:
-    """Return the urn of a document with these words of the vocabulary, in the arrays of `scratch`; sorts `words`."""
-    size = count_terms(words, scratch.own, scratch.counts)
-    classes, units = tables.classes, size + len(tables.classes.tops)
+def _urn_of(words: np.ndarray, tables: ContrastTables, rules: ContrastRules) -> Urn:
+    """Return the urn of a document with these words of the vocabulary; sorts them."""
+    own, counts = np.empty(len(words), np.int64), np.empty(len(words), np.int64)
+    size = count_terms(words, own, counts)
+    own, classes, units = own[:size], tables.classes, size + len(tables.classes.tops)
     norm = len(words) + rules.mu
     shrink = rules.mu / norm if size > 0 else 0.0
-    gammas, free = scratch.gammas[:units], scratch.free[:units]
+    gammas, free, sums = np.empty(units), np.empty(units, np.int64), np.empty(units)
     for position in range(size):
-        word = scratch.own[position]
-        smoothed = (scratch.counts[position] + rules.mu * tables.background[word]) / norm
+        word = own[position]
+        smoothed = (counts[position] + rules.mu * tables.background[word]) / norm
         gammas[position], free[position] = smoothed * tables.information[word], 1
     for kind in range(len(classes.tops)):
         gammas[size + kind] = shrink * classes.tops[kind]
         free[size + kind] = classes.offsets[kind + 1] - classes.offsets[kind]
     if len(classes.tops) > 0:
         for position in range(size):
-            free[size + classes.class_of[scratch.own[position]]] -= 1
-    sums = scratch.sums[:units]
+            free[size + classes.class_of[own[position]]] -= 1
     top = _add_up(gammas, free, rules.temperature, sums)
-    left, rest = scratch.left[:units], scratch.rest[:units]
-    return Urn(scratch.own, scratch.counts, size, gammas, free, sums, left, rest, shrink, top)
+    return Urn(own, gammas, free, sums, np.empty(units, np.int64), np.empty(units), shrink, top)
 
 
 @compiled
@@ -134,13 +131,13 @@ def _of_unit(
 
     The unit must hold such a word.
     """
-    if unit < urn.size:
+    if unit < len(urn.own):
         return int(urn.own[unit])
-    classes, kind = tables.classes, unit - urn.size
+    classes, kind = tables.classes, unit - len(urn.own)
     start, number = classes.offsets[kind], classes.offsets[kind + 1] - classes.offsets[kind]
     while True:
         word = int(classes.members[start + int(next_uniform(state) * number)])
-        if _location_in(urn.own, urn.size, word) < 0 and not _holds(query, without, word):
+        if _location_in(urn.own, word) < 0 and not _holds(query, without, word):
             break
     gamma = urn.shrink * (tables.background[word] * tables.information[word])
     accept = np.exp((gamma - urn.gammas[unit]) / rules.temperature)
@@ -163,14 +160,19 @@ def _draw_any(
 
 
 @compiled
+def _unit_of(word: int, urn: Urn, tables: ContrastTables) -> int:
+    position = _location_in(urn.own, word)
+    return position if position >= 0 else len(urn.own) + tables.classes.class_of[word]
+
+
+@compiled
 def _draw_left(
     urn: Urn, query: np.ndarray, drawn: int, tables: ContrastTables, rules: ContrastRules, state: np.ndarray
 ) -> int:
     """Return a word that the query does not hold, with the weights of all such words spelt out."""
     urn.left[:] = urn.free
     for position in range(drawn):
-        unit = _location_in(urn.own, urn.size, query[position])
-        urn.left[unit if unit >= 0 else urn.size + tables.classes.class_of[query[position]]] -= 1
+        urn.left[_unit_of(query[position], urn, tables)] -= 1
     _add_up(urn.gammas, urn.left, rules.temperature, urn.rest)
     return _draw_any(urn, query, drawn, tables, rules, state)
 
@@ -178,9 +180,7 @@ def _draw_left(
 @compiled
 def _weight(word: int, urn: Urn, tables: ContrastTables, rules: ContrastRules) -> float:
     """Return the part of the running sums that a drawn word has."""
-    word_position = _location_in(urn.own, urn.size, word)
-    unit = word_position if word_position >= 0 else urn.size + tables.classes.class_of[word]
-    return np.exp((urn.gammas[unit] - urn.top) / rules.temperature)
+    return np.exp((urn.gammas[_unit_of(word, urn, tables)] - urn.top) / rules.temperature)
 
 
 @compiled
@@ -213,22 +213,14 @@ def _draw_query(
 
 
 @compiled
-def _scratch(words: int, classes: int) -> Urn:
-    numbers, counts = np.empty(words, np.int64), np.empty(words, np.int64)
-    units = words + classes
-    gammas, free, sums = np.empty(units), np.empty(units, np.int64), np.empty(units)
-    return Urn(numbers, counts, 0, gammas, free, sums, np.empty(units, np.int64), np.empty(units), 0.0, 0.0)
-
-
-@compiled
-def _numbers(words: np.ndarray, number_of: np.ndarray, numbers: np.ndarray) -> int:
-    """Write the positions in the vocabulary of those words that have one; return how many they are."""
-    size = 0
+def _numbers(words: np.ndarray, number_of: np.ndarray) -> np.ndarray:
+    """Return the positions in the vocabulary of those words that have one (int64)."""
+    numbers, size = np.empty(len(words), np.int64), 0
     for word in words:
         if number_of[word] >= 0:
             numbers[size] = number_of[word]
             size += 1
-    return size
+    return numbers[:size]
 
 
 @compiled
@@ -245,18 +237,14 @@ def draw_queries(
     capacity = batch * rules.per_document
     document, sizes = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
     drawn = np.empty(capacity * longest, np.int32)
-    room = 1
-    for row in range(batch):
-        room = max(room, offsets[row + 1] - offsets[row])
-    numbers, scratch = np.empty(room, np.int64), _scratch(room, len(tables.classes.tops))
     state = np.empty(STATE_WORDS, np.uint64)
     queries = end = cut = outside = 0
     for row in range(batch):
-        distinct = _numbers(words[offsets[row] : offsets[row + 1]], tables.number_of, numbers)
-        if distinct == 0:
+        numbers = _numbers(words[offsets[row] : offsets[row + 1]], tables.number_of)
+        if len(numbers) == 0:
             continue
         start_stream(state, keys[row, 0], keys[row, 1])
-        urn = _fill(numbers[:distinct], scratch, tables, rules)
+        urn = _urn_of(numbers, tables, rules)
         most = urn.free.sum()
         length = 0
         for query in range(rules.per_document):
@@ -268,7 +256,7 @@ def draw_queries(
             document[queries], sizes[queries] = row, size
             cut += size < length
             for word in chosen:
-                outside += count_of(word, urn.own, urn.counts, urn.size) == 0
+                outside += _location_in(urn.own, word) < 0
             queries, end = queries + 1, end + size
     return DrawnQueries(document[:queries], sizes[:queries], drawn[:end], cut, outside)
 
@@ -296,19 +284,15 @@ def draw_queries_of_terms(
         np.empty(batch * rules.per_document, np.int64),
     )
     chosen = np.empty(batch * rules.per_document * longest, np.int32)
-    room = 1
-    for row in range(batch):
-        room = max(room, offsets[row + 1] - offsets[row])
-    numbers, scratch = np.empty(room, np.int64), _scratch(room, len(tables.classes.tops))
     drawn, state = np.empty(longest + MOST_DROPPED, np.int32), np.empty(STATE_WORDS, np.uint64)
     queries = end = cut = outside = 0
     for row in range(batch):
-        distinct = _numbers(words[offsets[row] : offsets[row + 1]], tables.number_of, numbers)
-        if distinct == 0:
+        numbers = _numbers(words[offsets[row] : offsets[row + 1]], tables.number_of)
+        if len(numbers) == 0:
             cut += 1
             continue
         start_stream(state, keys[row, 0], keys[row, 1])
-        urn = _fill(numbers[:distinct], scratch, tables, rules)
+        urn = _urn_of(numbers, tables, rules)
         most = min(urn.free.sum(), len(drawn))
         first_query, first_end = queries, end
         for _ in range(rules.per_document):
@@ -320,7 +304,7 @@ def draw_queries_of_terms(
             document[queries], lengths[queries] = row, sizes[row]
             queries, end = queries + 1, end + sizes[row]
         for word in chosen[first_end:end]:
-            outside += count_of(word, urn.own, urn.counts, urn.size) == 0
+            outside += _location_in(urn.own, word) < 0
     return DrawnQueries(document[:queries], lengths[:queries], chosen[:end], cut, outside)
 
 
