@@ -103,7 +103,7 @@ def test_what_an_earlier_run_has_done_counts_but_not_in_the_rate(clock, capsys):
 def test_a_share_of_a_batch_counts_as_so_many_of_its_units(clock, capsys):
     counter = Counter("weigh", "texts", 1000)
     for share, _ in zip((0.25, 0.5), clock.items(2), strict=False):
-        counter.reach_within(100, 200, share)
+        counter.reach(100 + int(200 * share))
     assert capsys.readouterr().err.splitlines() == [
         "[weigh] 150/1,000 texts (15%), 38 texts/s, 23 s left",
         "[weigh] 200/1,000 texts (20%), 25 texts/s, 32 s left",

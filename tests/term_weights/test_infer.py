@@ -156,11 +156,11 @@ def test_a_killed_inference_goes_on_after_its_last_block(
     whole, expected = infer(documents, "whole")
     original, done = WeightPredictor.rows, []
 
-    def fail(self, texts, retained):
+    def fail(self, texts, *others):
         if len(done) == 5:
             raise KeyboardInterrupt
         done.append(len(texts))
-        return original(self, texts, retained)
+        return original(self, texts, *others)
 
     with monkeypatch.context() as patch:
         patch.setattr(WeightPredictor, "rows", fail)

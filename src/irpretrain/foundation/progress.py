@@ -40,10 +40,6 @@ class Counter:
     def add(self, number: int) -> None:
         self.reach(self._done + number)
 
-    def reach_within(self, first: int, size: int, share: float) -> None:
-        """Take note of a share of a batch that begins at unit `first` and holds `size` units."""
-        self.reach(first + int(size * share))
-
     def reach(self, done: int) -> None:
         self._done, now = done, time.monotonic()
         elapsed = now - self._start

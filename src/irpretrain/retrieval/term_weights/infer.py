@@ -7,11 +7,11 @@ that on one CPU thread the weights of a sequence do not depend on its block (tes
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ import torch
 from irpretrain.config.base import deciding
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, TERM_WEIGHTS, Contract
+from irpretrain.contracts import DOCUMENTS, TERM_WEIGHTS
 from irpretrain.errors import IntegrityError
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.progress import Counter, print_line
@@ -63,14 +63,15 @@ def infer_documents(
     output: str | Path,  # TERM_WEIGHTS table
     checkpoints: str | Path,  # folder of all jobs' unfinished work
     title: str = "weight terms",  # name of the job in status lines
-) -> dict[str, Any]:
+) -> dict[str, int]:
     """Write the weights of the words of every document of a shard; resumes after the last finished block.
 
     Returns:
         Counts: texts, texts without a word, words, words that no window reads or that have no piece, sequences, word
         pieces, positions computed.
     """
-    with reproducible(options.inference.compute) as device:
+    compute = options.inference.compute
+    with reproducible(compute) as device:
         predictor = WeightPredictor.open(model, options, text, device)
         job = {
             "stage": "weight terms",
@@ -85,10 +86,8 @@ def infer_documents(
             "versions": versions(),
             "output": str(output),
         }
-        blocks = document_texts(documents, text, BLOCK)
-        texts, minutes = DOCUMENTS.count(documents), options.inference.compute.checkpoint_minutes
-        unfinished = Unfinished(job, checkpoints, title, texts, minutes)
-        return dict(write_in_blocks(TERM_WEIGHTS, output, blocks, predictor.rows, unfinished))
+        with Checkpoints(checkpoints, job, title, compute.checkpoint_minutes) as folder:
+            return _write_in_blocks(predictor, documents, folder, title, output)
 
 
 class Window(NamedTuple):
@@ -124,12 +123,16 @@ class WeightPredictor:
         return cls(model, pieces, options, text, device)
 
     def rows(
-        self, texts: Sequence[Text], retained: KeptBatches | None = None
+        self,
+        texts: Sequence[Text],
+        retained: list[Any] | None = None,  # results of earlier batches, to which new ones are added
+        # Called after each batch with the share of all windows that is done.
+        keep: Callable[[float], None] = lambda share: None,
     ) -> tuple[pa.Table, dict[str, int]]:
-        """Return the TERM_WEIGHTS rows of texts, in order, and counts; `retained` has results of earlier batches."""
+        """Return the TERM_WEIGHTS rows of texts, in order, and counts."""
         words = [word_spans(text.text, self.text.word_kind) for text in texts]
         pieces = self.encoder.encode([text.text for text in texts])
-        weights, counts = self.weights(words, pieces, retained or KeptBatches())
+        weights, counts = self._weights(words, pieces, [] if retained is None else retained, keep)
         rows, unread = [], 0
         for text, spans, text_weights in zip(texts, words, weights, strict=True):
             terms, left_out = weighted_terms(spans.words, text_weights.values, text_weights.read)
@@ -143,8 +146,12 @@ class WeightPredictor:
         }
         return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts
 
-    def weights(
-        self, words: Sequence[WordSpans], pieces: Sequence[Pieces], retained: KeptBatches
+    def _weights(
+        self,
+        words: Sequence[WordSpans],
+        pieces: Sequence[Pieces],
+        retained: list[Any],
+        keep: Callable[[float], None],
     ) -> tuple[list[WordWeights], dict[str, int]]:
         """Return the weight of every word of each text, in its order, and counts."""
         room, overlap = self.encoder.room(self.options.max_length), self.options.window_overlap
@@ -156,16 +163,23 @@ class WeightPredictor:
             if end > start
         ]
         predicted: dict[Window, np.ndarray] = {}
-        positions = 0
+        positions = done = 0
+
+        def begin_missing(numbered: tuple[int, LengthBatch[Window]]) -> Callable[[], list[Any]] | None:
+            number, batch = numbered
+            return None if number < len(retained) else self._begin(pieces, batch)
+
         with torch.inference_mode(), autocast(self.device, self.options.inference.compute):
-            batches = self._batches(sequences)
-            results = retained.results(batches, partial(self._begin, pieces), len(sequences), self.device)
-            for batch, weights in results:
+            batches = enumerate(self._batches(sequences))
+            for (number, batch), wait in prefetch(batches, begin_missing, self.device):
+                if wait is not None:
+                    retained.append(wait())
+                done += len(batch)
+                keep(done / len(sequences))
                 positions += batch.positions
-                predicted |= {
-                    window: np.asarray(values, np.float32)
-                    for window, values in zip(batch.items, weights, strict=True)
-                }
+                # Those of a checkpoint are lists.
+                for window, values in zip(batch.items, retained[number], strict=True):
+                    predicted[window] = np.asarray(values, np.float32)
         merged = [
             word_weights(
                 first_pieces(spans, text_pieces),
@@ -212,104 +226,45 @@ class WeightPredictor:
         return wait
 
 
-# Long tables computed block by block; an interrupted job resumes at its last saved batch.
-
-Batch = TypeVar("Batch", bound=Sized)
-
-
-class KeptBatches:
-    """Results of a block's batches, saved by the clock: an interrupted job goes on after the last that were saved."""
-
-    def __init__(
-        self,
-        results: list[list[Any]] | None = None,  # of the first batches
-        # Called with all results so far and the share of all items that is done, after each batch.
-        keep: Callable[[list[list[Any]], float], None] = lambda results, share: None,
-    ) -> None:
-        self._results, self._keep = results or [], keep
-
-    def results(
-        self,
-        batches: Iterable[Batch],  # each has a length, its number of items
-        # Batch → what waits for its results; see `prefetch`.
-        begin: Callable[[Batch], Callable[[], list[Any]]],
-        items: int,  # number of items in all batches
-        device: torch.device,  # where batches are computed
-    ) -> Iterator[tuple[Batch, list[Any]]]:
-        """Yield every batch with its results, new or from before an interruption; saved arrays come back as lists."""
-        retained = self._results
-
-        def begin_missing(numbered: tuple[int, Batch]) -> Callable[[], list[Any]] | None:
-            number, batch = numbered
-            return None if number < len(retained) else begin(batch)
-
-        done = 0
-        for (number, batch), wait in prefetch(enumerate(batches), begin_missing, device):
-            done += len(batch)
-            if wait is not None:
-                retained.append(wait())
-            self._keep(retained, done / items)
-            yield batch, retained[number]
+# A shard is computed block by block; an interrupted job resumes after its last whole block, and of the next block
+# after the last batch that was saved.
 
 
-Block = TypeVar("Block", bound=Sized)
-
-
-class Unfinished(NamedTuple):
-    """Where a job stores its finished blocks and batches."""
-
-    job: dict[str, Any]  # everything that the results depend on, JSON-able
-    root: str | Path  # folder of all jobs' unfinished work
-    title: str  # for messages
-    texts: int  # number of texts in all blocks
-    minutes: float  # longest time between two savings
-
-
-def write_in_blocks(
-    contract: Contract,
-    output: str | Path,  # where it is written
-    blocks: Iterable[Block],  # the inputs; iterated whole, whichever are finished
-    # Block, and what its batches gave before → its rows, and counts that are added up.
-    compute: Callable[[Block, KeptBatches], tuple[pa.Table, dict[str, int]]],
-    unfinished: Unfinished,  # where blocks are stored
+def _write_in_blocks(
+    predictor: WeightPredictor, documents: str | Path, folder: Checkpoints, title: str, output: str | Path
 ) -> dict[str, int]:
-    """Write a table whose rows come from consecutive blocks; return the sums of the blocks' counts.
-
-    An interrupted job resumes after its last whole block, and of the next block after the last batch that was saved.
-    """
+    """Write the TERM_WEIGHTS of documents, and remove the checkpoints; return the sums of the blocks' counts."""
     totals: dict[str, int] = {}
-    job, root, title, texts, minutes = unfinished
-    with Checkpoints(root, job, title, minutes) as folder:
-        state = folder.load()
-        if state is None and any(folder.directory.glob("block-*")):
-            folder.go_on()
-        finished: list[Path] = []
-        counter = Counter(title, "texts", texts)
-        done = resumed = 0
-        for number, block in enumerate(blocks):
-            path = folder.directory / f"block-{number:06d}.parquet"
-            counts = _finished(contract, path)
-            if counts is None:
-                folder.record()
-                kept = state["results"] if state is not None and state["block"] == number else []
-                batches = KeptBatches(kept, partial(_keep, folder, counter, number, done, len(block)))
-                rows, counts = compute(block, batches)
-                contract.write(path, rows)
-                folder.record()  # what was imported meanwhile, too
-                # Last: it marks the block as whole.
-                write_text(_beside(path), json.dumps({"counts": counts, "hash": _hash(path, counts)}))
-            else:
-                resumed += len(block)
-                counter.skip(len(block))
-            done += len(block)
-            finished.append(path)
-            for name, value in counts.items():
-                totals[name] = totals.get(name, 0) + value
-        if resumed:
-            print_line(f"[{title}] {resumed:,} of {done:,} texts were done before")
-        parts = (part for path in finished for part in contract.stream(path))
-        contract.write_tables(output, (pa.Table.from_batches([part]) for part in parts))
-        folder.discard()
+    state = folder.load()
+    if state is None and any(folder.directory.glob("block-*")):
+        folder.go_on()
+    finished: list[Path] = []
+    counter = Counter(title, "texts", DOCUMENTS.count(documents))
+    done = resumed = 0
+    for number, block in enumerate(document_texts(documents, predictor.text, BLOCK)):
+        path = folder.directory / f"block-{number:06d}.parquet"
+        counts = _finished(path)
+        if counts is None:
+            folder.record()
+            results = state["results"] if state is not None and state["block"] == number else []
+            keep = partial(_keep, folder, counter, number, done, len(block), results)
+            rows, counts = predictor.rows(block, results, keep)
+            TERM_WEIGHTS.write(path, rows)
+            folder.record()  # what was imported meanwhile, too
+            # Last: it marks the block as whole.
+            write_text(_beside(path), json.dumps({"counts": counts, "hash": _hash(path, counts)}))
+        else:
+            resumed += len(block)
+            counter.skip(len(block))
+        done += len(block)
+        finished.append(path)
+        for name, value in counts.items():
+            totals[name] = totals.get(name, 0) + value
+    if resumed:
+        print_line(f"[{title}] {resumed:,} of {done:,} texts were done before")
+    parts = (part for path in finished for part in TERM_WEIGHTS.stream(path))
+    TERM_WEIGHTS.write_tables(output, (pa.Table.from_batches([part]) for part in parts))
+    folder.discard()
     return totals
 
 
@@ -322,7 +277,7 @@ def _keep(
     results: list[list[Any]],
     share: float,
 ) -> None:
-    counter.reach_within(done, texts, share)
+    counter.reach(done + int(texts * share))
     if folder.clock.due():
         # Checkpoints hold plain values and tensors alone.
         plain = [
@@ -332,9 +287,9 @@ def _keep(
         folder.save(done + len(results), {"block": block, "results": plain})
 
 
-def _finished(contract: Contract, path: Path) -> dict[str, int] | None:
+def _finished(path: Path) -> dict[str, int] | None:
     try:
-        contract.check(path)
+        TERM_WEIGHTS.check(path)
         record = json.loads(_beside(path).read_text())
         counts: dict[str, int] = record["counts"]
         return counts if record["hash"] == _hash(path, counts) else None
