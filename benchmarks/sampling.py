@@ -31,6 +31,7 @@ import pyarrow as pa
 from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
+from irpretrain.objectives.prop.language_model import RARE
 from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.prop.pair_sampler import PairSampler
 from irpretrain.objectives.shard import Shard, write_groups
@@ -137,7 +138,8 @@ class PlainNumPy:
         ]
 
     def _counts(self, text: str) -> tuple[np.ndarray, int]:
-        numbers = self._model.number(self._pattern.findall(text.lower()))
+        words = self._pattern.findall(text.lower())
+        numbers = np.array([self._model.numbers.get(word, RARE) for word in words], np.int64)
         return np.bincount(numbers[numbers >= 0], minlength=len(self._terms)), int(np.sum(numbers >= 0))
 
     def _size(self) -> int:

@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from document_model import DocumentModel
 from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
 from irpretrain.contracts import DOCUMENTS, GROUPS
@@ -125,7 +126,7 @@ def test_scores_are_the_likelihoods_of_the_sets_and_the_first_is_the_higher(
     texts = [FIVE_WORDS, OTHER] * 100
     made = Made(tmp_path, texts, options(**changes))
     for group in made.groups:
-        document = made.model.document(texts[group["position"]].split())
+        document = DocumentModel(made.model, texts[group["position"]].split())
         terms = [[made.model.terms.index(w) for w in q["text"].split(" ")] for q in group["queries"]]
         expected = [document.log_likelihood(s) for s in terms]
         assert group["scores"] == pytest.approx(expected, rel=1e-6)
@@ -143,7 +144,7 @@ def test_which_words_count_in_a_document_s_length(tmp_path: Path, rare_words: st
     chosen = options(rare_words=rare_words, minimum_count=2, stop_list="inquery", subsampling_threshold=0.0)
     made = Made(tmp_path, [text] * 50, chosen, collection)
     assert made.model.terms == ["apple", "banana"]
-    assert made.model.document(text.split()).length == length
+    assert DocumentModel(made.model, text.split()).length == length
     mu = made.model.mu
     background = 10 / (20 if rare_words == "excluded" else 22)
     logs = {
@@ -178,7 +179,7 @@ def test_word_frequencies_follow_the_sub_sampled_language_model(
     chosen = options(subsampling_threshold=threshold, background=background)
     made = Made(tmp_path, [FIVE_WORDS] * 4000, chosen, [FIVE_WORDS, OTHER, OTHER])
     observed = made.frequencies([word for words in made.sets() for word in words])
-    document = made.model.document(FIVE_WORDS.split())
+    document = DocumentModel(made.model, FIVE_WORDS.split())
     retained = document.probabilities * made.sampler.keep  # of one draw under sub-sampling: ∝ P(w|D) k(w)
     assert p_value(observed, retained / retained.sum()) > 1e-3
     if threshold:  # the test must be able to fail: without k(w) the fit is hopeless
@@ -194,7 +195,7 @@ def test_drawing_by_weight_is_drawing_with_rejection(tmp_path: Path) -> None:
     ours = made.frequencies([word for words in made.sets() for word in words])
     random = np.random.default_rng(5)
     drawn = random.choice(
-        len(made.model.terms), 200_000, p=made.model.document(FIVE_WORDS.split()).probabilities
+        len(made.model.terms), 200_000, p=DocumentModel(made.model, FIVE_WORDS.split()).probabilities
     )
     retained = drawn[random.random(len(drawn)) < made.sampler.keep[drawn]]
     theirs = np.bincount(retained, minlength=len(made.model.terms))
@@ -210,7 +211,7 @@ def test_random_sampling_is_uniform_over_the_vocabulary(tmp_path: Path) -> None:
 
 def exact_document_and_sample(made: Made, text: str, draws: int) -> np.ndarray:
     """Average the distribution of a draw over every sequence of words that may be sampled into the support."""
-    model, document = made.model, made.model.document(text.split())
+    model, document = made.model, DocumentModel(made.model, text.split())
     weights = document.probabilities * made.sampler.keep
     frequencies = model.documents / model.documents.sum()
     expected = np.zeros(len(model.terms))

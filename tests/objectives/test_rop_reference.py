@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from test_rop_groups import FIVE_WORDS, OTHER, Made, options, patch_sizes
 
+from document_model import DocumentModel, numbers_of
 from irpretrain.foundation.randomness import generator
 from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.text.draws import alias_table
@@ -40,9 +41,9 @@ class Reference:
         """The kept pairs of a document without stop or rare words, the preferred set first."""
         uniform = generator(self.seed, "rop", identifier).random
         uniform()  # whether a short document is skipped
-        numbers = self.model.number(text.split())
+        numbers = numbers_of(self.model, text.split())
         draw = self.draw(*np.unique(numbers, return_counts=True), uniform)
-        likelihoods = self.model.document(text.split()).log_likelihood
+        likelihoods = DocumentModel(self.model, text.split()).log_likelihood
         retained: list[tuple[str, str]] = []
         for location in range(self.options.generated_pairs or self.options.pairs_per_document):
             size = int(np.searchsorted(self.sizes, uniform(), side="right")) + 1

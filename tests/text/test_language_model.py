@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from document_model import DocumentModel, numbers_of
 from irpretrain.config.text import TextConfig
 from irpretrain.errors import InputError
 from irpretrain.objectives.prop.language_model import (
@@ -39,7 +40,7 @@ def model_of(folder: Path, texts: list[str], **options: Any) -> CollectionModel:
 
 
 def probabilities(model: CollectionModel, text: str) -> dict[str, float]:
-    document = model.document(text.split())
+    document = DocumentModel(model, text.split())
     return dict(zip(model.terms, document.probabilities.tolist(), strict=True))
 
 
@@ -52,7 +53,7 @@ def test_dirichlet_smoothing_by_hand(tmp_path: Path) -> None:
 
 def test_likelihood_by_hand(tmp_path: Path) -> None:
     model = model_of(tmp_path, TEXTS)
-    document = model.document(TEXTS[0].split())
+    document = DocumentModel(model, TEXTS[0].split())
     terms = [model.terms.index(word) for word in ("apple", "elder", "apple")]
     assert document.log_likelihood(terms) == pytest.approx(math.log(0.3 * 0.1 * 0.3), rel=1e-15)
 
@@ -66,9 +67,9 @@ def test_document_frequencies_as_background(tmp_path: Path) -> None:
 def test_stop_words_and_rare_words_leave_the_vocabulary(tmp_path: Path) -> None:
     model = model_of(tmp_path, TEXTS, stop_words=frozenset({"banana"}), minimum_count=2)
     assert model.terms == ["apple", "cherry", "elder"]
-    assert model.number(["banana", "durian", "unseen", "elder"]).tolist() == [STOP, RARE, RARE, 2]
+    assert numbers_of(model, ["banana", "durian", "unseen", "elder"]).tolist() == [STOP, RARE, RARE, 2]
     assert (model.total, model.mu) == (6, 3.0)  # over V: 2 apples, 2 cherries, 2 elders
-    document = model.document(TEXTS[0].split())
+    document = DocumentModel(model, TEXTS[0].split())
     assert document.length == 3  # two apples and a cherry
     assert document.probabilities.tolist() == pytest.approx([3 / 6, 2 / 6, 1 / 6])
 
@@ -77,7 +78,7 @@ def test_rare_words_can_count_in_lengths_and_totals(tmp_path: Path) -> None:
     model = model_of(tmp_path, TEXTS, stop_words=frozenset({"banana"}), minimum_count=2, rare_words="counted")
     assert (model.total, model.mu) == (7, 3.5)  # durian too
     assert model.background.tolist() == pytest.approx([2 / 7, 2 / 7, 2 / 7])
-    document = model.document(TEXTS[0].split())
+    document = DocumentModel(model, TEXTS[0].split())
     assert document.length == 4
     assert document.probabilities[0] == pytest.approx((2 + 3.5 * 2 / 7) / 7.5)
 

@@ -8,8 +8,7 @@ k(w), as in `irpretrain.objectives.prop.word_sets`.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -46,9 +45,6 @@ def keep_probabilities(
 # P(w|C) and the mean |D| are taken over V, so that P(·|D) sums to one; with `rare_words: counted`, words under the
 # minimum count in |D|, in the mean and in the denominator of P(w|C) too, as in PROP's released code, and P(·|D) then
 # sums to a little less.
-#
-# `DocumentModel` is the plain reference: it spells a whole distribution out. Sampling at speed is in
-# `irpretrain.objectives.prop.word_sets`; the tests hold one against the other.
 
 
 # Number of a word that is under the minimum count.
@@ -68,38 +64,9 @@ class CollectionModel:
     background: np.ndarray  # float64, P(w|C)
     mu: float  # Dirichlet prior, in words
     total: int  # occurrences of all words that count in lengths
-    mean_length: float  # mean |D| over all documents of the collection
     rare_words_count: bool  # whether words under the minimum count in |D|
     # Word → term number, or STOP; words that are missing are rare.
     numbers: dict[str, int] = field(repr=False)
-
-    def number(self, words: Sequence[str]) -> np.ndarray:
-        """Return the term number of each word (int64), RARE or STOP."""
-        return np.fromiter((self.numbers.get(word, RARE) for word in words), np.int64, len(words))
-
-    def document(self, words: Sequence[str]) -> DocumentModel:
-        return DocumentModel(self, self.number(words))
-
-
-class DocumentModel:
-    """One document's smoothed language model over V (PROP, equations 2 and 3).
-
-    Attributes:
-        counts: int64[V], c(w,D).
-        length: |D|, in words.
-        probabilities: float64[V], P(w|D).
-    """
-
-    def __init__(self, collection: CollectionModel, numbers: np.ndarray) -> None:
-        self.collection = collection
-        self.counts = np.bincount(numbers[numbers >= 0], minlength=len(collection.terms))
-        self.length = int(np.count_nonzero(numbers >= (RARE if collection.rare_words_count else 0)))
-        smoothed = self.counts + collection.mu * collection.background
-        self.probabilities = smoothed / (self.length + collection.mu)
-
-    def log_likelihood(self, terms: Sequence[int]) -> float:
-        """Return log P(S|D), the sum of log P(w|D) over a set of term numbers (equation 2)."""
-        return math.fsum(math.log(self.probabilities[term]) for term in terms)
 
 
 def read_collection_model(
@@ -135,15 +102,13 @@ def read_collection_model(
         if counted
         else int(masses.sum())
     )
-    mean_length = total / max(read_totals(statistics).documents, 1)
     return CollectionModel(
         terms=vocabulary.terms,
         counts=vocabulary.counts,
         documents=vocabulary.documents,
         background=masses / whole,
-        mu=mean_length,
+        mu=total / max(read_totals(statistics).documents, 1),  # mean |D|
         total=total,
-        mean_length=mean_length,
         rare_words_count=counted,
         numbers=vocabulary.numbers | dict.fromkeys(stop_words, STOP),
     )
