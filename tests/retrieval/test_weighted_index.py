@@ -23,7 +23,7 @@ from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.errors import InputError, IntegrityError, SetupError
 from irpretrain.evaluation.runs import read_run
 from irpretrain.retrieval import analysis, lucene
-from irpretrain.retrieval.analysis import Analyser, query_texts
+from irpretrain.retrieval.analysis import Analyser, one_line_each
 from irpretrain.retrieval.term_weights.integers import LARGEST
 from irpretrain.retrieval.term_weights.integers import write_vectors as write_vectors_of
 from irpretrain.retrieval.weighted_index import index_weights
@@ -200,7 +200,7 @@ def test_queries_are_cut_as_the_texts_were(tmp_path: Path) -> None:
             query: [name for name, _ in run] for query, run in read_run(tmp_path / "run.gz").items()
         }
     assert found == {"alphanumeric": {"q": ["a"]}, "lucene": {}}
-    assert query_texts(["Don't 2!"], {"query_words": "letters"}) == ["don t"]
+    assert one_line_each(["Don't 2!"], "letters") == ["don t"]
 
 
 def test_the_index_says_how_it_was_made(index: Path) -> None:

@@ -197,7 +197,6 @@ def _ranked_by_index(
 ) -> Iterator[tuple[str, Ranking]]:
     from irpretrain.config.base import explain
     from irpretrain.config.retrieval import RetrievalConfig
-    from irpretrain.retrieval.lucene import searched
     from irpretrain.retrieval.opened_index import OpenedIndex, own_analysis
 
     options = explain(
@@ -206,7 +205,7 @@ def _ranked_by_index(
     opened_index = OpenedIndex(index, model, options)
     try:
         terms = opened_index.terms(queries)
-        yield from searched(opened_index, terms, depth, Counter("irpretrain", "queries", len(terms)), False)
+        yield from opened_index.search(terms, depth, Counter("irpretrain", "queries", len(terms)))
     finally:
         opened_index.reader.close()
 

@@ -6,7 +6,7 @@ each word once. Outside English, texts are cut into the words of `text.words` wi
 Lucene's analyser of the language: statistics, axioms and indexes agree on words; stems outside indexes are Snowball's.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from irpretrain.config.retrieval import LUCENE_WORDS, IndriOptions, QueryWords, RetrievalConfig
@@ -129,11 +129,6 @@ class LanguageAnalyser(Analyser):
             whole = self._is_analysed and len(terms) > 1 and self._unspaced(word)
             terms_of[word] = (word,) if whole else tuple(terms)
         return list(terms_of.values())
-
-
-def query_texts(texts: Sequence[str], record: Mapping[str, Any]) -> list[str]:
-    """Return queries as an index with that record wants them."""
-    return one_line_each(texts, record.get("query_words", LUCENE_WORDS))
 
 
 def one_line_each(texts: Sequence[str], words: QueryWords) -> list[str]:

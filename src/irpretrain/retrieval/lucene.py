@@ -29,7 +29,6 @@ from irpretrain.evaluation.runs import (
     rank,
     read_qrels,
     read_run,
-    without_own,
     write_rankings,
     write_run,
 )
@@ -179,7 +178,6 @@ def search(
         Counts: queries, queries without candidates, candidates.
 
     Raises:
-        ConfigError: the model is unknown.
         IntegrityError: there is no index, or it has another stemmer or other stop words.
         SetupError, JavaError: see `run_anserini`.
     """
@@ -190,7 +188,7 @@ def search(
 
     def rankings() -> Iterator[tuple[str, Ranking]]:
         counter = Counter("search", "queries", len(terms))
-        for query, ranking in searched(opened, terms, options.depth, counter, drop_own):
+        for query, ranking in opened.search(terms, options.depth, counter, drop_own):
             found.add(query)
             yield query, rank(ranking)
 
@@ -201,15 +199,6 @@ def search(
         "queries_without_candidates": log_lost_queries(output, texts, found),
         "candidates": candidates,
     }
-
-
-def searched(
-    opened: OpenedIndex, terms: Mapping[str, Sequence[str]], depth: int, counter: Counter, drop_own: bool
-) -> Iterator[tuple[str, Ranking]]:
-    """Yield `OpenedIndex.search`; with `drop_own` one document more is searched in place of a query's own."""
-    for query, ranking in opened.search(terms, depth + drop_own, counter):
-        if retained := without_own(query, ranking, depth) if drop_own else ranking:
-            yield query, retained
 
 
 def search_grid(
@@ -229,7 +218,7 @@ def search_grid(
     counter = Counter("search", "queries", len(terms) * len(points))
     for point in points:
         opened.rank_by(model, point)
-        yield point, dict(searched(opened, terms, depth, counter, drop_own))
+        yield point, dict(opened.search(terms, depth, counter, drop_own))
     opened.reader.close()
 
 

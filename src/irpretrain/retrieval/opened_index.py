@@ -11,10 +11,10 @@ import numpy as np
 
 from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel, RetrievalConfig
 from irpretrain.corpora.policy import DroppedRecords
-from irpretrain.errors import ConfigError, IntegrityError, refusing_damage
-from irpretrain.evaluation.runs import Ranking
+from irpretrain.errors import IntegrityError, refusing_damage
+from irpretrain.evaluation.runs import Ranking, without_own
 from irpretrain.foundation.progress import Counter
-from irpretrain.retrieval.analysis import Analyser, query_texts
+from irpretrain.retrieval.analysis import Analyser, one_line_each
 from irpretrain.retrieval.java import java_class, java_faults, leave_java
 
 # File in the index that records how it was made.
@@ -92,8 +92,6 @@ class OpenedIndex:
     """An index with a ranking model; errors as of `lucene.search`."""
 
     def __init__(self, path: str | Path, model: RankingModel, options: RetrievalConfig) -> None:
-        if model not in SIMILARITIES:
-            raise ConfigError(f"{model!r} is not a first stage; allowed are {', '.join(SIMILARITIES)}")
         self.record = read_record(path, options)
         self._path, self._threads = path, options.threads
         self._analyser = Analyser.of(options, self.record.get("query_words", LUCENE_WORDS))
@@ -114,19 +112,20 @@ class OpenedIndex:
         self.searcher.setSimilarity(similarity(*map(float, parameters.values())))
 
     def terms(self, texts: Mapping[str, str]) -> dict[str, list[str]]:
-        term_lists = self._analyser.terms(query_texts(list(texts.values()), self.record))
-        return dict(zip(texts, term_lists, strict=True))
+        words = self.record.get("query_words", LUCENE_WORDS)
+        return dict(zip(texts, self._analyser.terms(one_line_each(list(texts.values()), words)), strict=True))
 
     def bag_of_words(self, terms: Sequence[str]) -> Any:
         """Return Lucene's query: each different term, as often as it occurs."""
         return self._bags.buildQuery(FIELD, self._spaces, " ".join(terms))
 
     def search(
-        self, terms: Mapping[str, Sequence[str]], depth: int, counter: Counter
+        self, terms: Mapping[str, Sequence[str]], depth: int, counter: Counter, drop_own: bool = False
     ) -> Iterator[tuple[str, Ranking]]:
         """Yield the best documents of each query (query → terms), in order; queries without any are left out.
 
-        Scores are those of Anserini's runs: four decimals, and lowered by a millionth or two where they tie.
+        With `drop_own` one document more is searched in place of a query's own, that of its identifier. Scores are
+        those of Anserini's runs: four decimals, and lowered by a millionth or two where they tie.
         """
         requested = list(terms.items())
         waiting: deque[Future[list[tuple[str, Ranking]]]] = deque()
@@ -134,13 +133,22 @@ class OpenedIndex:
         longest = max((len(set(query_terms)) for _, query_terms in requested), default=0)
         threads = self._threads if longest <= MOST_TERMS_IN_PARALLEL else 1
         pool = ThreadPoolExecutor(threads)
+
+        def next_found() -> Iterator[tuple[str, Ranking]]:
+            rankings = waiting.popleft().result()
+            counter.add(len(rankings))
+            for query, ranking in rankings:
+                if retained := without_own(query, ranking, depth) if drop_own else ranking:
+                    yield query, retained
+
         try:
             for start in range(0, len(requested), QUERIES_AT_ONCE):
-                waiting.append(pool.submit(self._search, requested[start : start + QUERIES_AT_ONCE], depth))
+                some = requested[start : start + QUERIES_AT_ONCE]
+                waiting.append(pool.submit(self._search, some, depth + drop_own))
                 if len(waiting) > 2 * threads:
-                    yield from _found(waiting.popleft().result(), counter)
+                    yield from next_found()
             while waiting:
-                yield from _found(waiting.popleft().result(), counter)
+                yield from next_found()
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -171,11 +179,6 @@ class OpenedIndex:
 
     def _documents(self, hits: Any) -> Any:
         return java_class("io.anserini.search.ScoredDocs").fromTopDocs(hits, self.searcher)
-
-
-def _found(rankings: list[tuple[str, Ranking]], counter: Counter) -> Iterator[tuple[str, Ranking]]:
-    counter.add(len(rankings))
-    return ((query, ranking) for query, ranking in rankings if ranking)
 
 
 def _score_then_identifier() -> Any:
