@@ -184,9 +184,27 @@ def measure_distribution(
         SetupError: Java or the jar is missing.
     """
     analyser = Analyser.of(options, words)
-    shares_by_name = {name: _shares(name, paths, analyser) for name, paths in weightings.items()}
-    _check_equal(shares_by_name, weightings)
-    rows = [_row(name, shares) for name, shares in shares_by_name.items()]
+    rows: list[dict[str, Any]] = []
+    for name, paths in weightings.items():
+        shares = _shares(name, paths, analyser)
+        number = shares.passages - shares.without_terms
+        rows.append(
+            {
+                "weighting": name,
+                "passages": shares.passages,
+                "passages_without_terms": shares.without_terms,
+                "mean_terms": shares.terms / number if number else None,
+                "shares": shares.means(),
+                "passages_reaching": shares.reaching,
+            }
+        )
+        if shares.passages != rows[0]["passages"]:
+            raise InputError(
+                paths[0],
+                f"{name} weighs {shares.passages:,} passages, {rows[0]['weighting']} {rows[0]['passages']:,} of the "
+                "same collection",
+                remedy="Delete the term vectors of both and run the workflow again.",
+            )
     write_text(output, json.dumps({"ranks": RANKS, "weightings": rows}, indent=1) + "\n")
     keys = ("passages", "passages_without_terms")
     return {row["weighting"]: {key: row[key] for key in keys} for row in rows}
@@ -200,27 +218,3 @@ def _shares(name: str, paths: Sequence[str | Path], analyser: Analyser) -> Share
         for _, terms in progress(passages, f"distribution of weights {name}", "passages"):
             shares.add(terms.values())
     return shares
-
-
-def _check_equal(shares_by_name: Mapping[str, Shares], paths: Mapping[str, Sequence[str | Path]]) -> None:
-    first = next(iter(shares_by_name))
-    for name, shares in shares_by_name.items():
-        if shares.passages != shares_by_name[first].passages:
-            raise InputError(
-                paths[name][0],
-                f"{name} weighs {shares.passages:,} passages, {first} {shares_by_name[first].passages:,} of the same "
-                "collection",
-                remedy="Delete the term vectors of both and run the workflow again.",
-            )
-
-
-def _row(name: str, shares: Shares) -> dict[str, Any]:
-    number = shares.passages - shares.without_terms
-    return {
-        "weighting": name,
-        "passages": shares.passages,
-        "passages_without_terms": shares.without_terms,
-        "mean_terms": shares.terms / number if number else None,
-        "shares": shares.means(),
-        "passages_reaching": shares.reaching,
-    }
