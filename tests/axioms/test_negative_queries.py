@@ -130,9 +130,7 @@ def test_words_follow_the_contrastive_law_among_words_that_add_a_term(tmp_path: 
     drawn = options(support="document", per_document=10)
     made = Made(tmp_path, [(0, f"q{number}", 2) for number in range(600)], drawn, texts)
     model = read_contrastive_model(made.statistics, drawn)
-    shares = distribution(
-        model, np.array(WordStore(made.store).words[:6]), drawn.temperature, drawn.support
-    )
+    shares = distribution(model, np.array(WordStore(made.store).words[:6]), drawn.temperature, drawn.support)
     words = dict(zip(model.words.to_pylist(), shares, strict=True))
     expected = {}
     for first, second in itertools.permutations((word for word in words if word != "the"), 2):

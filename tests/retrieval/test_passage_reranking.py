@@ -103,6 +103,5 @@ def test_only_so_many_passages_are_scored(
 ) -> None:
     firsts = {name: text_passages(body, PASSAGES, 1)[0] for name, body in BODIES.items()}
     first = score(*model, firsts, options())
-    for module in ("rerank", "pair_scoring"):
-        monkeypatch.setattr(f"irpretrain.retrieval.{module}.MOST_PASSAGES", 1)
+    monkeypatch.setattr("irpretrain.retrieval.rerank.MOST_PASSAGES", 1)
     assert score(*model, BODIES, options(passages=PASSAGES)) == pytest.approx(first, abs=1e-5)

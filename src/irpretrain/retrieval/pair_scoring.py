@@ -1,28 +1,17 @@
-"""Scores of (query, document) pairs: by a cross-encoder, an external re-ranker, or a ranker over words.
-
-Word pieces of queries and candidates for an external re-ranker, by its own tokenizer.
-
-The token store has the configured encoder's pieces, so texts are tokenised again, once each, up to a sequence's room.
-"""
+"""Scores of (query, document) pairs: by a cross-encoder, an external re-ranker, or a ranker over words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
-from irpretrain.config.text import TextConfig
+from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.errors import TrainingError
 from irpretrain.evaluation.runs import Run, canonical
 from irpretrain.foundation.progress import print_line, progress
-from irpretrain.text.pair_tokenizer import PairTokenizer, Sequences
-from irpretrain.text.passages import MOST_PASSAGES, text_passages
-from irpretrain.text.texts import stream_chosen
 from irpretrain.text.word_store import WordDocuments
 from irpretrain.training.batches import WordBatchBuilder, pad
 
@@ -33,57 +22,6 @@ if TYPE_CHECKING:
     from irpretrain.models.neural.ranker import NeuralRanker
     from irpretrain.models.reranker import Reranker
     from irpretrain.training.checkpoints import CheckpointClock
-
-
-@dataclass(frozen=True)
-class ForeignPieces:
-    """Word pieces by query and by document's passage, and the lengths to which a sequence cuts them."""
-
-    tokenizer: PairTokenizer
-    queries: Mapping[str, np.ndarray]
-    documents: Mapping[str, Sequence[np.ndarray]]
-    max_length: int
-    query_length: int
-
-    def length(self, query: str, document: str, passage: int) -> int:
-        """Return the length of the sequence of a query and a passage, special tokens included."""
-        return self.tokenizer.special + sum(map(len, self._read(query, document, passage)))
-
-    def sequences(self, parts: Sequence[tuple[str, str, int]]) -> Sequences:
-        """Return the padded sequences of queries and passages: (query, document, number of the passage)."""
-        return self.tokenizer.join([self._read(*part) for part in parts])
-
-    def _read(self, query: str, document: str, passage: int) -> tuple[np.ndarray, np.ndarray]:
-        pieces = self.documents[document][passage]
-        return self.tokenizer.cut(self.queries[query], pieces, self.max_length, self.query_length)
-
-
-def tokenise(
-    tokenizer: PairTokenizer,
-    documents: Sequence[str | Path],  # DOCUMENTS tables of the corpus
-    text: TextConfig,
-    texts: Mapping[str, str],
-    candidates: Run,
-    options: RerankingConfig,  # lengths, and the passages that documents are cut into
-) -> ForeignPieces:
-    """Tokenise the queries of a run and the documents that it ranks; InputError if the corpus lacks a document."""
-    requested = [texts[query] for query in candidates]
-    queries = dict(
-        zip(candidates, tokenizer.encode(requested, options.query_length) if requested else [], strict=True)
-    )
-    ranked_documents = {document for ranking in candidates.values() for document, _ in ranking}
-    longest = min(options.max_length, text.max_word_pieces or options.max_length)
-    pieces: dict[str, list[np.ndarray]] = {}
-    for identifiers, bodies in stream_chosen(documents, ranked_documents, text):
-        cut = [_passages(body, options.passages, text.language) for body in bodies]
-        encoded = iter(tokenizer.encode([passage for some in cut for passage in some], longest))
-        for identifier, some in zip(identifiers, cut, strict=True):
-            pieces[identifier] = [next(encoded) for _ in some]
-    return ForeignPieces(tokenizer, queries, pieces, options.max_length, options.query_length)
-
-
-def _passages(text: str, options: PassagesConfig | None, language: str) -> list[str]:
-    return [text] if options is None else text_passages(text, options, MOST_PASSAGES, language)
 
 
 # Scoring of (query, document) pairs by any model: longest first, in batches under a budget of word pieces.

@@ -24,8 +24,9 @@ from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.foundation.provenance import sha256
 from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, as_run, pair_names, score_sequences
-from irpretrain.text.passages import MOST_PASSAGES, combine_scores, piece_bounds
-from irpretrain.text.texts import read_queries
+from irpretrain.text.pair_tokenizer import PairTokenizer
+from irpretrain.text.passages import MOST_PASSAGES, combine_scores, piece_bounds, text_passages
+from irpretrain.text.texts import read_queries, stream_chosen
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
@@ -153,20 +154,52 @@ def score_with_its_tokenizer(
     retained: KeptScores | None = None,
 ) -> Run:
     """Return `candidates` re-ranked by a loaded re-ranker that reads DOCUMENTS tables; see `score_candidates`."""
-    from irpretrain.retrieval.pair_scoring import tokenise  # torch
-
-    pieces = tokenise(network.tokenizer, documents, text, texts, candidates, options)
+    tokenizer = network.tokenizer
+    queries, documents_pieces = _own_pieces(tokenizer, documents, text, texts, candidates, options)
     pairs = [PiecePair(query, document, 0) for query, document in pair_names(candidates)]
-    passages = np.array([len(pieces.documents[pair.document]) for pair in pairs], np.int64)
-    parts = [(pair, passage) for pair in pairs for passage in range(len(pieces.documents[pair.document]))]
-    lengths = [pieces.length(pair.query, pair.document, passage) for pair, passage in parts]
+    passages = np.array([len(documents_pieces[pair.document]) for pair in pairs], np.int64)
+    flat = [pair for pair in pairs for _ in documents_pieces[pair.document]]
+    parts = [
+        tokenizer.cut(queries[pair.query], pieces, options.max_length, options.query_length)
+        for pair in pairs
+        for pieces in documents_pieces[pair.document]
+    ]
+    lengths = [tokenizer.special + len(query) + len(document) for query, document in parts]
 
     def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        return pieces.sequences([(parts[i][0].query, parts[i][0].document, parts[i][1]) for i in rows])
+        return tokenizer.join([parts[i] for i in rows])
 
-    flat = [pair for pair, _ in parts]
     scores = score_sequences(network, network, flat, lengths, build, options, retained)
     return as_run(candidates, pairs, _of_documents(scores, passages, options))
+
+
+def _own_pieces(
+    tokenizer: PairTokenizer,
+    documents: Sequence[str | Path],
+    text: TextConfig,
+    texts: Mapping[str, str],
+    candidates: Run,
+    options: RerankingConfig,
+) -> tuple[dict[str, np.ndarray], dict[str, list[np.ndarray]]]:
+    """Return the word pieces of a run's queries, and of each of its documents' passages, up to a sequence's room.
+
+    The token store has the configured encoder's pieces, so texts are tokenised again, once each. InputError if the
+    corpus lacks a document.
+    """
+    requested = [texts[query] for query in candidates]
+    encoded_queries = tokenizer.encode(requested, options.query_length) if requested else []
+    ranked_documents = {document for ranking in candidates.values() for document, _ in ranking}
+    longest = min(options.max_length, text.max_word_pieces or options.max_length)
+    pieces: dict[str, list[np.ndarray]] = {}
+    for identifiers, bodies in stream_chosen(documents, ranked_documents, text):
+        if options.passages is None:
+            cut = [[body] for body in bodies]
+        else:
+            cut = [text_passages(body, options.passages, MOST_PASSAGES, text.language) for body in bodies]
+        encoded = iter(tokenizer.encode([passage for some in cut for passage in some], longest))
+        for identifier, some in zip(identifiers, cut, strict=True):
+            pieces[identifier] = [next(encoded) for _ in some]
+    return dict(zip(candidates, encoded_queries, strict=True)), pieces
 
 
 def rerank_run(
