@@ -36,7 +36,7 @@ from irpretrain.foundation.atomic import atomic_directory, working_directory, wr
 from irpretrain.foundation.progress import Counter, print_line, progress
 from irpretrain.retrieval.analysis import anserini_texts
 from irpretrain.retrieval.java import JavaError, java_class, java_faults, run_anserini
-from irpretrain.retrieval.opened_index import IDENTIFIER, RECORD, OpenedIndex, analysis_of, log_lost_queries
+from irpretrain.retrieval.opened_index import ANALYSIS, IDENTIFIER, RECORD, OpenedIndex, log_lost_queries
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.texts import read_queries, stream_texts
 from irpretrain.text.words import language_of
@@ -122,7 +122,7 @@ def run_indexing(
         indexed = _indexed(run_anserini("index.IndexCollection", command, options.memory_mb, count))
         if indexed != expected:
             raise IntegrityError(output, f"Lucene indexed {indexed:,} of {expected:,} documents with text")
-        text = json.dumps({**analysis_of(options), **record}, indent=1)
+        text = json.dumps({**options.model_dump(include={*ANALYSIS}), **record}, indent=1)
         (temporary / RECORD).write_text(text + "\n", encoding="utf-8")
 
 

@@ -21,15 +21,14 @@ from irpretrain.retrieval.java import java_class, java_faults, leave_java
 RECORD = "irpretrain.json"
 
 
-def analysis_of(options: RetrievalConfig) -> dict[str, Any]:
-    """Return a record's stemmer and stop words."""
-    return {"stemmer": options.stemmer, "stop_list": options.stop_list}
+# What of `retrieval` an index and its searches must agree on; keys of the record too.
+ANALYSIS = ("stemmer", "stop_list")
 
 
 def own_analysis(index: str | Path) -> dict[str, Any]:
     """Return the stems and stop words that an index was made with; IntegrityError where there is no index."""
     record = _record(index)
-    return {name: record[name] for name in analysis_of(RetrievalConfig())}
+    return {name: record[name] for name in ANALYSIS}
 
 
 def _record(index: str | Path) -> dict[str, Any]:
@@ -40,22 +39,8 @@ def _record(index: str | Path) -> dict[str, Any]:
         )
     with refusing_damage(path, "this is not the record of an index", "Delete the index and run again."):
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if missing := analysis_of(RetrievalConfig()).keys() - record.keys():
+        if missing := set(ANALYSIS) - record.keys():
             raise ValueError(f"there is no {min(missing)}")
-    return record
-
-
-def read_record(index: str | Path, options: RetrievalConfig) -> dict[str, Any]:
-    """Return what an index says of itself.
-
-    Raises:
-        IntegrityError: there is no index, or it was made with another stemmer or other stop words.
-    """
-    record = _record(index)
-    for name, value in analysis_of(options).items():
-        if record[name] != value:
-            fault = f"the index was made with {name} {record[name]}, the configuration has {value}"
-            raise IntegrityError(index, fault, remedy="Delete the index and run again.")
     return record
 
 
@@ -92,7 +77,11 @@ class OpenedIndex:
     """An index with a ranking model; errors as of `lucene.search`."""
 
     def __init__(self, path: str | Path, model: RankingModel, options: RetrievalConfig) -> None:
-        self.record = read_record(path, options)
+        self.record = _record(path)
+        for name in ANALYSIS:
+            if self.record[name] != (value := getattr(options, name)):
+                fault = f"the index was made with {name} {self.record[name]}, the configuration has {value}"
+                raise IntegrityError(path, fault, remedy="Delete the index and run again.")
         self._path, self._threads = path, options.threads
         self._analyser = Analyser.of(options, self.record.get("query_words", LUCENE_WORDS))
         with java_faults(f"opening {path}", "make the index again"):
