@@ -158,7 +158,7 @@ def measure_whole(table: Path, inputs: Inputs, repeats: int, with_rank: bool) ->
 
     def whole() -> None:
         collection = open_collection(inputs.statistics, inputs.postings, inputs.vectors, OPTIONS)
-        compute_axiom_values(table, inputs.words, collection, TEXT, table.with_name("values.parquet"))
+        compute_axiom_values(table, [inputs.words], collection, TEXT, table.with_name("values.parquet"))
 
     with mock.patch.object(axiom_values, "DEFINITIONS", definitions):
         spent = [seconds(whole) for _ in range(repeats)]

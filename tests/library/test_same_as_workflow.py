@@ -161,7 +161,7 @@ def test_pseudo_queries_and_axioms(tmp_path: Path, tiny_encoder: Path) -> None:
     write_postings(stores, terms.term_of, len(terms.names), postings, options.bm25)
     make_word_vectors(vectors, [[words]], statistics, 5, tmp_path / "vectors")
     known = open_collection(statistics, tmp_path / "postings", tmp_path / "vectors", options)
-    compute_axiom_values(queries, words, known, TEXT, tmp_path / "values.parquet")
+    compute_axiom_values(queries, [words], known, TEXT, tmp_path / "values.parquet")
     expected = AXIOM_VALUES.read(tmp_path / "values.parquet").to_pandas()
 
     collection = Collection(DOCUMENTS, Options(seed=5, word_vectors=vectors))

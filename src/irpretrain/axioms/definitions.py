@@ -260,7 +260,9 @@ def similarity(batch: AxiomBatch) -> np.ndarray:
 
 def share_held(batch: AxiomBatch) -> np.ndarray:
     """Return STM-2's share: how many of a query's terms the document holds; 0 without terms (float64)."""
-    return _share_held(batch.queries, batch.term_positions)
+    is_held = np.diff(batch.term_positions.offsets) > 0
+    held = np.concatenate([[0], np.cumsum(is_held)])[batch.queries.offsets]
+    return np.diff(held) / np.maximum(batch.sizes, 1)
 
 
 def share_similar(batch: AxiomBatch) -> np.ndarray:
@@ -305,15 +307,6 @@ def _mean_similarity(
                 for column in range(len(total)):
                     total[column] += vectors[word, column]
         values[query] = cosine(total, document_vectors[document[query]])
-    return values
-
-
-@compiled
-def _share_held(queries: QueryTerms, term_positions: TermPositions) -> np.ndarray:
-    values = np.zeros(len(queries.offsets) - 1)
-    for query in range(len(values)):
-        first, last = queries.offsets[query], queries.offsets[query + 1]
-        values[query] = terms_held(term_positions, first, last) / max(last - first, 1)
     return values
 
 

@@ -136,11 +136,6 @@ def plain_table(trees: xgboost.Booster, axioms: Sequence[Axiom]) -> np.ndarray:
     return trees.predict(_matrix(all_vectors(), axioms)).astype(np.float64)
 
 
-def symmetric_table(trees: xgboost.Booster, axioms: Sequence[Axiom]) -> np.ndarray:
-    """Return float64 [3⁹]: the predictor's probabilities, see `irpretrain.axioms.predictor.symmetric`."""
-    return symmetric(plain_table(trees, axioms))
-
-
 def importance(
     trees: xgboost.Booster, axioms: Sequence[Axiom], kind: str = "total_gain"
 ) -> dict[Axiom, float]:

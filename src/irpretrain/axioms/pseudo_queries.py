@@ -20,7 +20,7 @@ from irpretrain.axioms.contrastive_draws import (
     draw_queries,
 )
 from irpretrain.contracts import DOCUMENT_QUERIES, ContractWriter
-from irpretrain.errors import MAKE_AGAIN, ConfigError, IntegrityError
+from irpretrain.errors import MAKE_AGAIN, ConfigError, IntegrityError, refusing_damage
 from irpretrain.foundation.atomic import atomic_file
 from irpretrain.foundation.progress import print_line, progress
 from irpretrain.foundation.randomness import stream_key
@@ -40,21 +40,18 @@ ONE_LENGTH = True
 # Room for drawn words, which decides how many documents are drawn for at a time.
 WORDS_AT_ONCE = 4_000_000
 DOCUMENTS_AT_ONCE = 4096
+COUNTED = (
+    "documents", "documents_without_words", "queries", "words", "words_outside_document", "lengths_cut",
+)  # fmt: skip
 
 
 def read_temperature(path: str | Path) -> float:
     """Return the temperature in a file of `irpretrain.axioms.calibration`; IntegrityError unless it is above 0."""
-    try:
+    with refusing_damage(path, "this is not a calibrated temperature", MAKE_AGAIN):
         temperature = float(json.loads(Path(path).read_text(encoding="utf-8"))["temperature"])
         if not temperature > 0:
             raise ValueError(f"{temperature} is not above 0")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IntegrityError(
-            path,
-            f"this is not a calibrated temperature: {type(error).__name__}: {error}",
-            remedy=MAKE_AGAIN,
-        ) from None
-    return temperature
+        return temperature
 
 
 def at_temperature(options: PseudoQueriesConfig, path: str | Path | None) -> PseudoQueriesConfig:
@@ -102,12 +99,33 @@ def sample_pseudo_queries(
             remedy="Delete both and run the workflow again.",
         )
     print_line(f"[pseudo-queries] temperature {sampler.rules.temperature:g}: {origin}")
-    report = _Report()
+    counts, lengths = Counter(dict.fromkeys(COUNTED, 0)), np.zeros(len(sampler.tables.lengths) + 1, np.int64)
     with atomic_file(output) as temporary, ContractWriter(DOCUMENT_QUERIES, temporary) as writer:
         for documents, queries in sampler.sample(store):
             writer.add(_rows(documents, queries, sampler))
-            report.add(documents.num_rows, queries)
-    return {**report.counts(sampler), "temperature": sampler.rules.temperature}
+            counts.update(
+                documents=documents.num_rows,
+                documents_without_words=documents.num_rows - len(np.unique(queries.document)),
+                queries=len(queries.document),
+                words=len(queries.words),
+                words_outside_document=int(queries.outside),
+                lengths_cut=int(queries.cut),
+            )
+            lengths += np.bincount(queries.sizes, minlength=len(lengths))
+    by_length = {
+        str(length): {
+            "queries": int(lengths[length]),
+            "expected": round(float(counts["queries"] * probability), 3),
+        }
+        for length, probability in enumerate(sampler.length_probabilities, 1)
+    }
+    return {
+        **counts,
+        "lengths": by_length,
+        "vocabulary": len(sampler.names),
+        "mu": sampler.rules.mu,
+        "temperature": sampler.rules.temperature,
+    }
 
 
 class PseudoQuerySampler:
@@ -201,41 +219,3 @@ def _rows(documents: pa.Table, queries: DrawnQueries, sampler: PseudoQuerySample
         "query": sampler.texts(queries),
     }
     return pa.table(columns, schema=DOCUMENT_QUERIES.schema)
-
-
-class _Report:
-    def __init__(self) -> None:
-        self._sums: Counter[str] = Counter()
-        self._lengths: Counter[int] = Counter()
-
-    def add(self, documents: int, queries: DrawnQueries) -> None:
-        self._sums.update(
-            documents=documents,
-            with_words=len(np.unique(queries.document)),
-            queries=len(queries.document),
-            words=len(queries.words),
-            outside=int(queries.outside),
-            cut=int(queries.cut),
-        )
-        lengths, numbers = np.unique(queries.sizes, return_counts=True)
-        self._lengths.update(dict(zip(lengths.tolist(), numbers.tolist(), strict=True)))
-
-    def counts(self, sampler: PseudoQuerySampler) -> dict[str, Any]:
-        sums = self._sums
-        return {
-            "documents": sums["documents"],
-            "documents_without_words": sums["documents"] - sums["with_words"],
-            "queries": sums["queries"],
-            "words": sums["words"],
-            "words_outside_document": sums["outside"],
-            "lengths_cut": sums["cut"],
-            "lengths": {
-                str(length): {
-                    "queries": self._lengths[length],
-                    "expected": round(float(sums["queries"] * probability), 3),
-                }
-                for length, probability in enumerate(sampler.length_probabilities, 1)
-            },
-            "vocabulary": len(sampler.names),
-            "mu": sampler.rules.mu,
-        }

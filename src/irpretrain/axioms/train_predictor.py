@@ -15,12 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irpretrain.axioms.predictor import (
-    chosen_columns,
-    fit,
-    plain_table,
-    symmetric_table,
-)
+from irpretrain.axioms.predictor import chosen_columns, fit, plain_table, symmetric
 from irpretrain.axioms.predictor_files import Outcome, write_predictor
 from irpretrain.axioms.predictor_pairs import CandidateQueries, make_pairs, read_candidates
 from irpretrain.axioms.preferences import vector_numbers
@@ -62,9 +57,15 @@ def train_predictor(
         InputError: too few pairs are left for a test part and folds with both classes in each.
         IntegrityError: see `read_candidates`.
     """
+    import xgboost
+
     candidates = read_candidates(judged, pseudo, options)
     outcomes = [_outcome(candidates, options, axioms, seed, threads, judged) for seed in options.seeds]
-    versions = {"python": platform.python_version(), "numpy": np.__version__, "xgboost": _xgboost_version()}
+    versions = {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "xgboost": xgboost.__version__,
+    }
     write_predictor(outcomes, candidates.counts, options, axioms, versions, output)
     first = outcomes[0]
     return candidates.counts | first.pairs.counts | {"test_pairs": first.test_pairs}
@@ -117,14 +118,14 @@ def _outcome(
     with ThreadPoolExecutor(threads) as pool:
         models = list(pool.map(fit_fold, folds))
     numbers = vector_numbers(features)
-    tables = [symmetric_table(model, options.axioms) for model in models]
+    plain_tables = [plain_table(model, options.axioms) for model in models]
+    tables = [symmetric(table) for table in plain_tables]
     fold_aucs = [
         area(table[numbers[parts == fold]], labels[parts == fold])
         for fold, table in zip(folds, tables, strict=True)
     ]
     best = int(np.argmax(fold_aucs))
     test = parts == TEST
-    plain = plain_table(models[best], options.axioms)[numbers[test]]
     return Outcome(
         seed=seed,
         trees=models[best],
@@ -136,7 +137,7 @@ def _outcome(
             RESAMPLES,
             generator(seed, "predictor-bootstrap"),
         ),
-        plain_auc=area(plain, labels[test]),
+        plain_auc=area(plain_tables[best][numbers[test]], labels[test]),
         fold_aucs=fold_aucs,
         test_pairs=int(test.sum()),
         test_documents=len(np.unique(pairs.documents[test])),
@@ -156,9 +157,3 @@ def _refuse_small(parts: np.ndarray, options: PredictorConfig, source: str | Pat
             remedy="Give the predictor a data set with more judged queries, or another setting; the counts of the "
             "stage's sidecar say what was left out.",
         )
-
-
-def _xgboost_version() -> str:
-    import xgboost
-
-    return str(xgboost.__version__)
