@@ -163,7 +163,7 @@ def train_vectors(
     """Train vectors of the frequent words, and write rows for all words; return the record of `make_word_vectors`."""
     size = WORD_COUNTS.count(statistics)
     documents = WordDocuments.open([directory for corpus in words for directory in corpus], size)
-    rows = _in_order(documents, [len(corpus) for corpus in words])
+    rows = documents.in_order([len(corpus) for corpus in words])
     if options.most_words is not None:
         rows = _choose(documents, rows, options.most_words, seed)
     counts = _count(documents, rows)
@@ -187,14 +187,6 @@ def train_vectors(
         "words_read": int(counts.sum()),
         "epochs": options.epochs,
     }
-
-
-def _in_order(documents: WordDocuments, stores: Sequence[int]) -> np.ndarray:
-    """Return the rows corpus after corpus, within one by (part, position); `stores` is the number of each one's."""
-    corpora = np.repeat(np.repeat(np.arange(len(stores)), stores), [len(shard) for shard in documents.shards])
-    parts = np.concatenate([shard.parts for shard in documents.shards])
-    positions = np.concatenate([shard.positions for shard in documents.shards])
-    return np.lexsort((positions, parts, corpora))
 
 
 def _choose(documents: WordDocuments, rows: np.ndarray, most: int, seed: int) -> np.ndarray:

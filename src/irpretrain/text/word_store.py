@@ -75,6 +75,13 @@ class WordDocuments(DocumentRows[WordStore]):
         store, words = self._items(row)
         return store.words[words]
 
+    def in_order(self, stores: Sequence[int]) -> np.ndarray:
+        """Return the rows corpus after corpus, within one by (part, position); `stores` is the number of each one's."""
+        corpora = np.repeat(np.repeat(np.arange(len(stores)), stores), [len(shard) for shard in self.shards])
+        parts = np.concatenate([shard.parts for shard in self.shards])
+        positions = np.concatenate([shard.positions for shard in self.shards])
+        return np.lexsort((positions, parts, corpora))
+
     def gather(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the words of some documents end to end (int32), and where each begins and ends (int64)."""
         # Documents that follow each other in a store are copied together.

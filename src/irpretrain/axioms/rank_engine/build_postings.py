@@ -105,14 +105,11 @@ class _Collection:
     """
 
     def __init__(self, corpora: Sequence[Sequence[WordStore]], term_of: np.ndarray, name: Path) -> None:
-        stores = [store for corpus in corpora for store in corpus]
-        self._documents, self._term_of, self._name = WordDocuments(stores), term_of, name
+        self._documents = WordDocuments([store for corpus in corpora for store in corpus])
+        self._term_of, self._name = term_of, name
         if len(self._documents) > MOST_DOCUMENTS:
             raise InputError(name, f"{len(self._documents):,} documents are more than postings can number")
-        corpus = np.repeat(np.arange(len(corpora)), [sum(map(len, shards)) for shards in corpora])
-        parts = np.concatenate([store.parts for store in stores])
-        positions = np.concatenate([store.positions for store in stores])
-        self.order = np.lexsort((positions, parts, corpus))
+        self.order = self._documents.in_order([len(corpus) for corpus in corpora])
 
     def chunks(self, title: str) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yield (number of the first document, terms of some documents end to end, where each begins and ends)."""
