@@ -30,9 +30,10 @@ def load_stop_words(
     """
     if name == "none":
         return frozenset()
-    own = language(language_name).stop_list
-    files = [f"{part}.txt" for part in name.split("+")] if language_name == ENGLISH else filter(None, [own])
-    entries = [entry for file in files for entry in read_resource(f"stopwords/{file}").split()]
+    files = [f"{part}.txt" for part in name.split("+")]
+    if language_name != ENGLISH:
+        files = [language(language_name).stop_list]
+    entries = [entry for file in files if file for entry in read_resource(f"stopwords/{file}").split()]
     kind = word_kind("alphanumeric", language_name)
     pieces = frozenset(word for entry in entries for word in find_words(entry, kind))
     return pieces.union(entries) if whole else pieces
