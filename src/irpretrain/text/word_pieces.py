@@ -209,15 +209,6 @@ class WordPieceTokenizer:
     def token(self, number: int) -> str:
         return str(self._backend.id_to_token(number))
 
-    def text(self, pieces: Sequence[int] | np.ndarray) -> str:
-        """Join word pieces to words; `encode` inverts it unless the first piece continues a word or follows a space."""
-        if self._begins is None:
-            return str(
-                self._backend.decode([int(piece) for piece in pieces], skip_special_tokens=False)
-            ).strip()
-        joined = " ".join(self.token(int(piece)) for piece in pieces)
-        return joined.replace(f" {CONTINUATION}", "").removeprefix(CONTINUATION)
-
 
 def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) -> WordPieceTokenizer:
     """Load the tokenizer of a Hugging Face directory (`tokenizer.json` or `vocab.txt`); check the size if configured.
