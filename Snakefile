@@ -28,7 +28,7 @@ if not os.path.isdir(os.path.join(HERE, "src")):
     )
 
 from irpretrain.config import lay_overlays
-from irpretrain.errors import IRPretrainError
+from irpretrain.foundation.errors import IRPretrainError
 from irpretrain.foundation.garbage import search_rarely
 from irpretrain.workflow.plan.preparation import check_library, prepare
 from irpretrain.workflow.screen.job_output import as_user_path

@@ -30,7 +30,7 @@ def anchor(heading: str, separator: str = "-") -> str:
 def on_config(config: Any) -> Any:
     """Set the version, the anchors and the formulas; a function cannot be given in YAML."""
     version = re.search(
-        r'^__version__ = "(.+)"', (ROOT / "src/irpretrain/__init__.py").read_text(), re.MULTILINE
+        r'^__version__ = "(.+)"', (ROOT / "src/irpretrain/foundation/__init__.py").read_text(), re.MULTILINE
     )
     config.site_name = f"{config.site_name} {version[1]}"
     config.mdx_configs["toc"]["slugify"] = anchor

@@ -28,8 +28,8 @@ from irpretrain.corpora.embedded import installed_path, read_manifest, resolve
 from irpretrain.corpora.file_lists import list_files
 from irpretrain.corpora.formats import wikipedia_dump
 from irpretrain.corpora.formats.wikipedia_dump import Unparsed, WikipediaDumpDocumentOptions
-from irpretrain.errors import InputError, IRPretrainError
 from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.errors import InputError, IRPretrainError
 from irpretrain.foundation.progress import notice, progress
 from irpretrain.foundation.randomness import stream_key
 from irpretrain.wikipedia.guarded_parser import Failure, GuardedParser, Settings

@@ -31,7 +31,7 @@ from irpretrain.axioms.preferences import DEFINITIONS
 from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS, WORD_COUNTS
+from irpretrain.foundation.contracts import DOCUMENT_QUERIES, DOCUMENTS, WORD_COUNTS
 from irpretrain.foundation.randomness import generator
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words

@@ -34,8 +34,8 @@ from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
 from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
-from irpretrain.contracts import WORD_COUNTS, ContractWriter
 from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.contracts import WORD_COUNTS, ContractWriter
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.word_store import WordStore
 from pseudo_query_ranks import PAPER

@@ -45,8 +45,8 @@ from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.axioms.rank_engine.document_rank import document_ranks, top_documents
 from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.retrieval import Bm25Config
-from irpretrain.errors import SetupError
 from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.errors import SetupError
 from irpretrain.retrieval.java import anserini_jar, java
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.word_store import WordStore

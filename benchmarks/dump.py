@@ -30,9 +30,9 @@ from xml.sax.saxutils import escape
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.embedded import installed_path, read_manifest
-from irpretrain.corpora.pieces import Piece, read_pieces
-from irpretrain.corpora.records import everything
 from irpretrain.corpora.sources import write_shard
+from irpretrain.foundation.pieces import Piece, read_pieces
+from irpretrain.foundation.records import everything
 from irpretrain.wikipedia.pages import read_pages
 from wikitext import ENGLISH_WIKIPEDIA, MANIFEST, excerpt
 

@@ -19,9 +19,9 @@ from embedded_work import Dataset, TrainingWork
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import ComputeConfig, MaskingConfig
-from irpretrain.contracts import DOCUMENTS, GROUPS, QUERIES, TERM_TARGETS
 from irpretrain.evaluation.runs import write_run
 from irpretrain.foundation.atomic import atomic_directory, atomic_file, write_text
+from irpretrain.foundation.contracts import DOCUMENTS, GROUPS, QUERIES, TERM_TARGETS
 from irpretrain.objectives.groups import Span, group
 from irpretrain.text.texts import Text
 

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.config.text import GraphConfig
-from irpretrain.contracts import LINK_SOURCES, LINKS, REDIRECTS
+from irpretrain.foundation.contracts import LINK_SOURCES, LINKS, REDIRECTS
 from irpretrain.wikipedia.build_graph import build_graph
 
 DEGREE = 25

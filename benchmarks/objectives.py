@@ -27,8 +27,8 @@ import numpy as np
 from irpretrain.config.objectives import OBJECTIVES, needs, read_options
 from irpretrain.config.papers import read_preset
 from irpretrain.config.text import GraphConfig, TextConfig
-from irpretrain.contracts import DOCUMENTS, GROUPS, REDIRECTS
 from irpretrain.corpora.embedded import installed_path, read_manifest
+from irpretrain.foundation.contracts import DOCUMENTS, GROUPS, REDIRECTS
 from irpretrain.objectives.shard import Shard, merge_groups, write_groups
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.token_store import write_token_store

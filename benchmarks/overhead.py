@@ -24,7 +24,7 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
-from irpretrain.errors import InputError, IRPretrainError
+from irpretrain.foundation.errors import InputError, IRPretrainError
 from irpretrain.report.table_views import Lineage
 
 LOGS = ".snakemake/log"

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from irpretrain import parse_wikitext
+from irpretrain.library.documents import parse_wikitext
 
 DIFFERENCES = {
     "files are left out, with what MediaWiki shows instead of a missing one": (

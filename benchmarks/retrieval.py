@@ -43,8 +43,8 @@ import generated_collection
 from embedded_work import Workshop, default_config
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.evaluation.runs import read_run
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
 from irpretrain.retrieval.java import java_class, run_anserini
 from irpretrain.retrieval.lucene import index, search
 from irpretrain.retrieval.rerank import read_queries

@@ -30,7 +30,7 @@ import pyarrow as pa
 
 from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
+from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
 from irpretrain.objectives.prop.language_model import RARE
 from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.prop.pair_sampler import PairSampler

@@ -28,8 +28,8 @@ from irpretrain.axioms.rank_engine import write_postings
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.retrieval import IndriOptions, RetrievalConfig
-from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.corpora.sources import write_shard
+from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.retrieval.indri import build_positions
 from irpretrain.retrieval.lucene import index
 from irpretrain.retrieval.term_weights.targets import write_frequencies

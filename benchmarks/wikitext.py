@@ -25,10 +25,10 @@ from importlib import import_module
 from pathlib import Path
 from statistics import median
 
-from irpretrain import parse_wikitext
 from irpretrain.corpora.embedded import installed_path, read_manifest
-from irpretrain.corpora.pieces import read_pieces
-from irpretrain.corpora.records import everything
+from irpretrain.foundation.pieces import read_pieces
+from irpretrain.foundation.records import everything
+from irpretrain.library.documents import parse_wikitext
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.pages import Page, read_pages

@@ -8,7 +8,8 @@ from __future__ import annotations
 from contextlib import redirect_stderr
 from io import StringIO
 
-from irpretrain import Collection, Options
+from irpretrain.library.collection import Collection
+from irpretrain.library.options import Options
 
 
 def main() -> None:

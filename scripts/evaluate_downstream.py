@@ -1,7 +1,7 @@
 """Score the predictions of tasks beside retrieval."""
 
+from irpretrain.evaluation.answers import evaluate_downstream
 from irpretrain.foundation.stage import stage
-from irpretrain.training.downstream_examples import evaluate_downstream
 
 with stage(snakemake) as done:
     done(

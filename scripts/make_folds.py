@@ -1,7 +1,7 @@
 """Make or read the cross-validation folds of a data set."""
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.evaluation.folds import make_folds
+from irpretrain.corpora.make_folds import make_folds
 from irpretrain.foundation.stage import stage
 
 with stage(snakemake) as done:

@@ -1,8 +1,8 @@
 """Read the examples of a task beside retrieval, and deal out who trains, chooses and tests."""
 
 from irpretrain.config.experiments import DownstreamTaskConfig
+from irpretrain.corpora.downstream_questions import prepare_task
 from irpretrain.foundation.stage import stage
-from irpretrain.training.downstream_examples import prepare_task
 
 with stage(snakemake) as done:
     done(

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from irpretrain.config import Config, parse_config
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 
 def base_config() -> dict[str, Any]:

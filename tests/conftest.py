@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, GROUPS
+from irpretrain.foundation.contracts import DOCUMENTS, GROUPS
 from irpretrain.foundation.garbage import search_rarely
 from irpretrain.objectives.groups import Span, group
 from small_documents import document_rows

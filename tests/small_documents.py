@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from irpretrain.contracts import DOCUMENTS
+from irpretrain.foundation.contracts import DOCUMENTS
 
 
 def document_rows(bodies: Mapping[str, str] | Iterable[str], first: int = 0) -> list[dict[str, Any]]:

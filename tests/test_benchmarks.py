@@ -19,9 +19,9 @@ import pytest
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import GraphConfig
-from irpretrain.contracts import DOCUMENTS, HYPERLINKS, REDIRECTS
 from irpretrain.corpora.sources import write_shard
 from irpretrain.evaluation.verdicts import paired
+from irpretrain.foundation.contracts import DOCUMENTS, HYPERLINKS, REDIRECTS
 from irpretrain.report.scores import Results
 from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.links import extract_links

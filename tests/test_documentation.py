@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from irpretrain.config import Config
-from irpretrain.errors import SetupError
+from irpretrain.foundation.errors import SetupError
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(

@@ -23,7 +23,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from packaging.requirements import Requirement
 
-from irpretrain.errors import EXTRAS
+from irpretrain.foundation.errors import EXTRAS
 from locked import LOCK, PIN, imports, normal, pins
 from patience import PATIENCE
 

@@ -60,7 +60,7 @@ def library_modules(path: Path) -> set[str]:
 
 
 def test_the_probe_notices():
-    found = heavy_imports(["irpretrain.errors", "irpretrain.training.pretrain"])
+    found = heavy_imports(["irpretrain.foundation.errors", "irpretrain.training.pretrain"])
     assert list(found) == ["irpretrain.training.pretrain"]
     assert found["irpretrain.training.pretrain"].partition(".")[0] in HEAVY
 

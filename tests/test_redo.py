@@ -82,7 +82,7 @@ def test_a_killed_redo_is_resumed_and_redone(tmp_path):
     for name in ("first", "second"):  # third is of the same code, but of files that are not
         path = tmp_path / f"results/{name}.meta.json"
         record = json.loads(path.read_text())
-        record["code"]["errors.py"] = "0123"
+        record["code"]["foundation/errors.py"] = "0123"
         path.write_text(json.dumps(record))
     (tmp_path / "wait").touch()
     deadline = time.monotonic() + PATIENCE

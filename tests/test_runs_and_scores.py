@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.contracts import QUERIES
 from irpretrain.evaluation.evaluate import evaluate
 from irpretrain.evaluation.runs import write_run
+from irpretrain.foundation.contracts import QUERIES
 from small_documents import write_documents
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -15,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from irpretrain.errors import EXTRAS, SetupError, naming_extras
+from irpretrain.foundation.errors import EXTRAS, SetupError, naming_extras
 from locked import imports, pins
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -131,7 +131,7 @@ def test_a_clone_beside_the_wheel_is_refused_with_what_to_do(wheel, tmp_path, ho
 
 CORE_ALONE = """
 from irpretrain import Collection, CrossEncoder
-from irpretrain.errors import SetupError
+from irpretrain.foundation.errors import SetupError
 assert len(Collection(["apple pie", "pear pie"]).word_sets(minimum_count=1)) == 10
 try:
     CrossEncoder("models/encoder")

@@ -5,13 +5,19 @@ from dataclasses import replace
 import pyarrow as pa
 from generated_pages import literal
 
-from irpretrain.contracts import BYTES_PER_GROUP, CONTRACTS, ROWS_PER_GROUP, Contract, ContractColumn
+from irpretrain.foundation.contracts import (
+    BYTES_PER_GROUP,
+    CONTRACTS,
+    ROWS_PER_GROUP,
+    Contract,
+    ContractColumn,
+)
 
 HEADER = f"""# Tables between stages
 
-The columns of every table. Generated from `irpretrain.contracts` by `make docs`; do not edit. A table is a Parquet file
-(`scores`, `claims`: CSV). It is checked when it is written and when it is read, and no value is null. A row group ends
-after {ROWS_PER_GROUP:,} rows or {BYTES_PER_GROUP >> 20} MiB of values, so equal rows give equal bytes.
+The columns of every table. Generated from `irpretrain.foundation.contracts` by `make docs`; do not edit. A table is a
+Parquet file (`scores`, `claims`: CSV). It is checked when it is written and when it is read, and no value is null. A
+row group ends after {ROWS_PER_GROUP:,} rows or {BYTES_PER_GROUP >> 20} MiB of values, so equal rows give equal bytes.
 [What lands where](../results/README.md) has the places of files; a file has the types of its columns. A column reads:
 `name` (list of fields, unit): meaning.
 """

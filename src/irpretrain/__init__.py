@@ -6,6 +6,8 @@ The names below are the library; docs/library.md shows each in a few lines.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from irpretrain.foundation import __version__ as __version__
+
 if TYPE_CHECKING:
     from irpretrain.axioms.predictor import load_predictor
     from irpretrain.evaluation.evaluate import read_scores
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from irpretrain.library.options import Options
     from irpretrain.library.own_groups import own_groups, read_groups
     from irpretrain.wikipedia.article import build_tree
-
-__version__ = "0.1.0"
 
 # Name → module, imported when the name is first used: every start of the workflow imports this package.
 _MODULES = {

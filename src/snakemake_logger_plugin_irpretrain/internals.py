@@ -18,7 +18,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import ColorizingTextHandler, logger
 from snakemake.settings.types import ExecMode, Quietness
 
-from irpretrain.errors import did_you_mean
+from irpretrain.foundation.errors import did_you_mean
 from irpretrain.workflow.costs import PlannedJob
 from snakemake_logger_plugin_irpretrain import ATTRIBUTE, has_display
 

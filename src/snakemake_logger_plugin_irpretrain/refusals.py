@@ -92,7 +92,7 @@ def _lock(folder: Path) -> str:
 
 def _fault_of_configuration(text: str, arguments: Sequence[str]) -> str:
     from irpretrain.config.arguments import check_configuration_files, configuration_files
-    from irpretrain.errors import ConfigError
+    from irpretrain.foundation.errors import ConfigError
 
     match = SNAKEFILE.search(text)
     default = [str(Path(match["file"]).with_name("config.yaml"))] if match else []

@@ -15,7 +15,7 @@ from irpretrain.axioms.batch import AxiomBatch, AxiomCollection, BatchMaker
 from irpretrain.axioms.preferences import DEFINITIONS
 from irpretrain.config.axioms import Axiom, AxiomsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.text.statistics import count_words
 from irpretrain.text.terms import Terms, read_terms
 from irpretrain.text.word_store import WordDocuments, write_word_store

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irpretrain.contracts import AXIOM_VALUES
+from irpretrain.foundation.contracts import AXIOM_VALUES
 
 DEFAULTS: dict[str, Any] = {
     "terms": 2,

@@ -22,10 +22,10 @@ from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.papers import load_published
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.sources import write_shard
-from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.foundation.contracts import DOCUMENT_QUERIES, DOCUMENTS
+from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store

@@ -11,7 +11,7 @@ from axiom_cases import Vectors, make_batch, plain_options, values_of
 
 from irpretrain.axioms.preferences import DEFINITIONS, larger_is_better, preferences
 from irpretrain.config.axioms import AXIOMS, Axiom
-from irpretrain.contracts import AXIOM_VALUES
+from irpretrain.foundation.contracts import AXIOM_VALUES
 
 
 def preference(

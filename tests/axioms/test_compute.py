@@ -16,8 +16,8 @@ from irpretrain.axioms.axiom_values import compute_axiom_values
 from irpretrain.axioms.batch import open_collection
 from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.config.axioms import AxiomsConfig
-from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS
+from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore, write_word_store

@@ -19,7 +19,7 @@ from irpretrain.axioms.contrastive import (
 )
 from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.text.statistics import count_words
 from small_documents import write_documents
 

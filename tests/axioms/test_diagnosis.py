@@ -16,10 +16,10 @@ from scipy import stats
 from irpretrain.axioms.diagnosis import choose_diagnosis_pairs, diagnose
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, DiagnosisConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
-from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.evaluation.verdicts import paired
+from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
+from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import score_diagnosis_pairs
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from irpretrain.axioms.predictor_queries import judged_queries
-from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS, QUERIES
-from irpretrain.errors import InputError
+from irpretrain.foundation.contracts import DOCUMENT_QUERIES, DOCUMENTS, QUERIES
+from irpretrain.foundation.errors import InputError
 
 CORPUS = [(1, 0, "e"), (0, 2, "c"), (0, 0, "a"), (0, 1, "b")]
 QRELS = ["q2 0 c 1", "q10 0 c 2", "q2 0 a 1", "q2 0 b 0", "q3 0 lost 1", "q2 0 lost 1", "other 0 a 1"]

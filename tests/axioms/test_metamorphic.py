@@ -17,7 +17,7 @@ from test_compute import Files
 
 from irpretrain.axioms.preferences import larger_is_better, preferences
 from irpretrain.config.axioms import AXIOMS, Axiom
-from irpretrain.contracts import AXIOM_VALUES
+from irpretrain.foundation.contracts import AXIOM_VALUES
 
 TERMS = "abcd"
 FILLER = "x"

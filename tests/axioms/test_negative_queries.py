@@ -18,7 +18,7 @@ from irpretrain.axioms.predictor_pairs import make_pairs, read_candidates
 from irpretrain.axioms.predictor_queries import sample_negative_queries
 from irpretrain.config.axioms import AxiomsConfig, PredictorConfig, PseudoQueriesConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
+from irpretrain.foundation.contracts import DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.foundation.provenance import sha256
 from irpretrain.text.statistics import count_words
 from irpretrain.text.stop_words import stems_of

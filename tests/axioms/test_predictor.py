@@ -17,7 +17,7 @@ from irpretrain.axioms.predictor_pairs import make_pairs, read_candidates
 from irpretrain.axioms.preferences import VECTORS, all_vectors
 from irpretrain.axioms.train_predictor import orient, split_documents, train_predictor
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, PredictorConfig
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.foundation.provenance import sha256
 
 DOCUMENTS = 200

@@ -21,8 +21,8 @@ from irpretrain.axioms.preferences import (
     vector_numbers,
 )
 from irpretrain.config.axioms import AXIOMS
-from irpretrain.contracts import AXIOM_VALUES
-from irpretrain.errors import IntegrityError
+from irpretrain.foundation.contracts import AXIOM_VALUES
+from irpretrain.foundation.errors import IntegrityError
 
 
 def features(first: dict[str, Any], second: dict[str, Any], threshold: float = 0.05) -> dict[str, int]:

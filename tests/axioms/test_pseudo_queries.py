@@ -21,8 +21,8 @@ from irpretrain.axioms.contrastive import read_contrastive_model
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
 from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENT_QUERIES, DOCUMENTS
-from irpretrain.errors import IntegrityError
+from irpretrain.foundation.contracts import DOCUMENT_QUERIES, DOCUMENTS
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.word_store import WordStore, write_word_store

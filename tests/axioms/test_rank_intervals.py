@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.axioms.rank_intervals import count_in_intervals, interval_ends, interval_names, rank_intervals
-from irpretrain.contracts import AXIOM_VALUES
-from irpretrain.errors import IntegrityError
+from irpretrain.foundation.contracts import AXIOM_VALUES
+from irpretrain.foundation.errors import IntegrityError
 
 
 def write(path: Path, ranks: list[int]) -> Path:

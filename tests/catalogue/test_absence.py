@@ -11,7 +11,7 @@ from irpretrain.config.usage import active_experiments, used
 from irpretrain.corpora.catalogue.absence import without_absent
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_files
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = "data/msmarco/msmarco-docs.tsv.gz"

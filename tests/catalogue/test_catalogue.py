@@ -16,7 +16,7 @@ from irpretrain.config import parse_config
 from irpretrain.corpora.catalogue.completion import complete
 from irpretrain.corpora.catalogue.read import read_catalogue
 from irpretrain.corpora.registry import FORMATS, format_of
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = read_catalogue()

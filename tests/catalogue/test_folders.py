@@ -10,7 +10,7 @@ from irpretrain.config import load_config
 from irpretrain.corpora.catalogue import completion
 from irpretrain.corpora.catalogue.absence import missing_by_entry, refuse_absent, without_absent
 from irpretrain.corpora.catalogue.completion import data_folders, searched, with_data_of_the_project
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 TOPICS = "robust04/04.testset.gz"

@@ -27,7 +27,7 @@ from irpretrain.corpora.catalogue.table import (
     require,
     verify,
 )
-from irpretrain.errors import IntegrityError
+from irpretrain.foundation.errors import IntegrityError
 
 SMALL = Entry(**entry())
 DOCS, TOPICS, JUDGED, RUN = SMALL.files

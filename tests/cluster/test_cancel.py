@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.errors import SetupError
+from irpretrain.foundation.errors import SetupError
 from irpretrain.workflow.cancel import cancel_jobs, main, run_ids
 
 QUEUE = """#!/bin/sh

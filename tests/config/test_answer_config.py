@@ -6,7 +6,7 @@ import pytest
 
 from base_config import base_config
 from irpretrain.config import parse_config
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 ZERO_SHOT = {"dataset": "entity-questions", "models": ["control"], "regimes": ["zero-shot"]}
 

@@ -13,7 +13,7 @@ from irpretrain.config.base import deep_merge
 from irpretrain.config.usage import training_candidates, used
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.corpora.sources import used_files
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 

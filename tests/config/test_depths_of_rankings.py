@@ -10,7 +10,7 @@ import yaml
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.depths import reranked, retrieved, scored
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 MINE = """

@@ -13,7 +13,7 @@ from irpretrain.config.usage import used, used_models
 from irpretrain.corpora.catalogue.absence import without_absent
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_assets
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 TASKS = [path.stem for path in (ROOT / "resources/datasets").glob("mrqa-*.yaml")]

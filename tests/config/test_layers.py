@@ -10,7 +10,7 @@ import pytest
 from irpretrain.config.load import lay_overlays, load_config
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.usage import used
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 
 @pytest.fixture

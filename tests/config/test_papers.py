@@ -12,7 +12,7 @@ from irpretrain.config import load_config, parse_config
 from irpretrain.config.experiments import Paper
 from irpretrain.config.usage import active_experiments, used, used_models
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan.whole import Plan
 
 ROOT = Path(__file__).parents[2]

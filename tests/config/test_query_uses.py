@@ -7,7 +7,7 @@ import pytest
 from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.consistency import query_uses
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 
 @pytest.fixture

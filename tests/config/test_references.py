@@ -10,7 +10,7 @@ import pytest
 
 from irpretrain.config import lay_overlays, parse_config
 from irpretrain.config.references import REFERENCES, Reference
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 OVERLAYS = ("showcase", "deepct-paper", "ares-paper", "baselines", "downstream", "paper")

@@ -8,7 +8,7 @@ from base_config import base_config, message
 from irpretrain.config import parse_config
 from irpretrain.config.depths import reranked, retrieved
 from irpretrain.config.usage import longest_sequences, used
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 
 @pytest.fixture

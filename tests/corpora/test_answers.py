@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.formats import entity_questions
 from irpretrain.corpora.judge_by_answers import has_words, judge_by_answers, prepare_questions, spaced
-from irpretrain.corpora.records import Answers
-from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import write_run
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.errors import ConfigError, InputError
+from irpretrain.foundation.records import Answers
 
 
 def holds(passage: str, *answers: str) -> bool:

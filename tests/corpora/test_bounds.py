@@ -18,9 +18,9 @@ from cbor_writer import dumps
 from irpretrain.config.corpora import MalformedConfig
 from irpretrain.corpora.formats import parquet
 from irpretrain.corpora.policy import RecordTally
-from irpretrain.corpora.records import TOO_LARGE, Document, Malformed, Query
 from irpretrain.corpora.registry import format_of
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.records import TOO_LARGE, Document, Malformed, Query
 
 MANY = 9_000
 """More parts than a record of 1 MB may have."""
@@ -59,7 +59,7 @@ ENDS = {"car-paragraphs", "squad"}
 @contextlib.contextmanager
 def bounded(megabytes):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("irpretrain.corpora.records.RECORD_MB", megabytes)
+        patch.setattr("irpretrain.foundation.records.RECORD_MB", megabytes)
         yield
 
 

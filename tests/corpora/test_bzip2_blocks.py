@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from irpretrain.corpora import pieces
-from irpretrain.corpora.pieces import Damage
+from irpretrain.foundation import pieces
+from irpretrain.foundation.pieces import Damage
 
 
 def read_blocks(path, start=0):

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import Unknown, dumps
 
 from irpretrain.corpora.formats import car
-from irpretrain.corpora.records import Document, Malformed, Query, Skipped
+from irpretrain.foundation.records import Document, Malformed, Query, Skipped
 
 
 def link(anchor: str, page: str = "Sea", section: str | None = None) -> list:

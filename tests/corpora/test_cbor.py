@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import Unknown, dumps
 
-from irpretrain.corpora import records
 from irpretrain.corpora.formats.car import CarError, CborReader, CborTooLargeError
+from irpretrain.foundation import records
 
 values = st.recursive(
     st.one_of(

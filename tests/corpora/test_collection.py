@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora import collection
 from irpretrain.corpora.collection import check_collection
-from irpretrain.errors import InputError
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import InputError
 
 
 def shard(path, *names, part=0):

@@ -12,7 +12,7 @@ import pytest
 from irpretrain.corpora.checked import NoOptions
 from irpretrain.corpora.formats import cord19
 from irpretrain.corpora.formats.cord19 import read
-from irpretrain.corpora.records import Document, Malformed, Skipped
+from irpretrain.foundation.records import Document, Malformed, Skipped
 
 MAY = (
     "cord_uid", "sha", "source_x", "title", "doi", "pmcid", "abstract", "has_pdf_parse", "has_pmc_xml_parse",

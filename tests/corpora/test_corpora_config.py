@@ -10,7 +10,7 @@ from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.registry import FORMATS, format_of
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,12 +8,12 @@ import yaml
 from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.usage import active_experiments, used, used_models
-from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.embedded import read_manifest, resolve
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.sources import check_sources, write_shard
 from irpretrain.corpora.testcollection import prepare
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/corpora.md").read_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
-from irpretrain.errors import ConfigError, IntegrityError, SetupError
+from irpretrain.foundation.errors import ConfigError, IntegrityError, SetupError
 
 MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
 HELLO = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"  # sha256 of "hello"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Retrieved
 from irpretrain.corpora.registry import format_of
-from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import read_qrels, read_run
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.records import Document, Judgement, Malformed, Query, Retrieved
 
 OTHER_ENDS = ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\r"]
 MARK = b"\xef\xbb\xbf"

@@ -30,7 +30,7 @@ from irpretrain.corpora.formats.ir_datasets import (
 )
 from irpretrain.corpora.registry import Kind, format_of
 from irpretrain.corpora.sources import check_downloads, used_ir_datasets, write_shard
-from irpretrain.errors import ConfigError, InputError, IRPretrainError, SetupError
+from irpretrain.foundation.errors import ConfigError, InputError, IRPretrainError, SetupError
 
 FOLDER = os.environ.get("IR_DATASETS")
 TITLED = "titled"

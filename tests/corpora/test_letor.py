@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.contracts import QUERIES
 from irpretrain.corpora.formats.letor import LetorLine, read_folds, read_letor
-from irpretrain.corpora.records import Malformed
-from irpretrain.errors import InputError
-from irpretrain.evaluation.folds import make_folds, roles
+from irpretrain.corpora.make_folds import make_folds
 from irpretrain.evaluation.folds import read_folds as read_made
+from irpretrain.evaluation.folds import roles
+from irpretrain.foundation.contracts import QUERIES
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.records import Malformed
 
 LINE = "2 qid:10 1:0.5 2:NULL 46:-1e-3 #docid = GX029-35-5894638 inc = 0.01 prob = 0.13\n"
 SETS = {f"S{n}": [str(10 * n + i) for i in range(2)] for n in range(1, 6)}

@@ -19,11 +19,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import dumps
 
-from irpretrain.corpora import records
-from irpretrain.corpora.pieces import read_pieces
-from irpretrain.corpora.records import Document, Malformed, Query, Share, Skipped
 from irpretrain.corpora.registry import format_of
-from irpretrain.errors import InputError
+from irpretrain.foundation import records
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.pieces import read_pieces
+from irpretrain.foundation.records import Document, Malformed, Query, Share, Skipped
 from irpretrain.wikipedia.dump import read_site
 from irpretrain.wikipedia.pages import Fault, Page, read_pages
 

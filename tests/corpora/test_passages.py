@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.contracts import DOCUMENTS
-from irpretrain.corpora.records import Document
 from irpretrain.corpora.sources import PASSAGES_PER_DOCUMENT, passages, write_shard
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.records import Document
 
 
 def cut(body, words):

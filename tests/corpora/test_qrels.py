@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.corpora.formats import json_files, trec, tsv
-from irpretrain.corpora.records import Judgement, Malformed, Skipped
 from irpretrain.corpora.registry import format_of
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.records import Judgement, Malformed, Skipped
 
 
 def test_trec(tmp_path):

@@ -15,9 +15,11 @@ from cbor_writer import dumps
 
 from damage import PACKINGS, damaged
 from irpretrain.config.corpora import MalformedConfig
-from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.policy import RecordTally
-from irpretrain.corpora.records import (
+from irpretrain.corpora.registry import FORMATS, format_of
+from irpretrain.foundation.characters import identifier_fault
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.records import (
     Answers,
     Document,
     Judgement,
@@ -28,8 +30,6 @@ from irpretrain.corpora.records import (
     Skipped,
     SpanQuestion,
 )
-from irpretrain.corpora.registry import FORMATS, format_of
-from irpretrain.errors import InputError
 
 RECORDS = (Document, Query, Judgement, Answers, Retrieved, SpanQuestion)
 SQUAD = {

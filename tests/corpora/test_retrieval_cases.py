@@ -16,13 +16,14 @@ from irpretrain.command import main
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig
 from irpretrain.config.retrieval import RunConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import QUERIES
+from irpretrain.corpora.make_folds import make_folds
 from irpretrain.corpora.sources import write_shard
 from irpretrain.corpora.testcollection import prepare
-from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.evaluate import evaluate
-from irpretrain.evaluation.folds import make_folds, read_folds
+from irpretrain.evaluation.folds import read_folds
 from irpretrain.evaluation.measures import parse_measure
+from irpretrain.foundation.contracts import QUERIES
+from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.provenance import Recorder
 from irpretrain.retrieval.expansion import check_expansion, expand_documents
 from irpretrain.retrieval.runs_of_others import take_run

@@ -13,15 +13,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import dumps
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora import pieces, records
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.policy import over_budget
-from irpretrain.corpora.records import Share, share_of
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.sources import write_shard
-from irpretrain.errors import InputError
+from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sidecar_path
+from irpretrain.foundation.records import Share, share_of
 
 
 def corpus(**changes):

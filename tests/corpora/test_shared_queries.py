@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.shared_queries import check_shared_queries
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.errors import ConfigError
 
 TESTED = {f"q{number:02}": f"Where is  river {number}?" for number in range(20)}
 OTHERS = {f"t{number}": f"who built bridge {number}" for number in range(5)}

@@ -14,7 +14,7 @@ from irpretrain.config import Config, load_config
 from irpretrain.corpora.catalogue.absence import missing_by_entry
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_assets, used_files, with_caveats
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = read_manifest(ROOT / "resources/embedded.yaml")

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.formats import squad
-from irpretrain.corpora.records import Document, Judgement, Malformed, Query, Skipped
+from irpretrain.foundation.records import Document, Judgement, Malformed, Query, Skipped
 
 MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
 

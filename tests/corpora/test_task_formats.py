@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.file_lists import given_files
 from irpretrain.corpora.formats import colon, entity_questions, json_files, lecard, letor, mrqa, trec
-from irpretrain.corpora.records import (
+from irpretrain.corpora.sources import write_shard
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.records import (
     Document,
     Judgement,
     Malformed,
@@ -22,7 +23,6 @@ from irpretrain.corpora.records import (
     Skipped,
     SpanQuestion,
 )
-from irpretrain.corpora.sources import write_shard
 
 
 def write(path: Path, content: str | bytes) -> Path:

@@ -3,12 +3,12 @@
 import pytest
 
 from irpretrain.config.corpora import DatasetConfig, MalformedConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.formats import json_files
 from irpretrain.corpora.formats.trectext import BARE_TEXT
 from irpretrain.corpora.policy import RecordTally, bare_texts, empty_documents
 from irpretrain.corpora.testcollection import prepare
-from irpretrain.errors import ConfigError, InputError, count_of
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.errors import ConfigError, InputError, count_of
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from irpretrain.corpora.formats import colon, json_files, trec, tsv
-from irpretrain.corpora.records import Malformed, Query
+from irpretrain.foundation.records import Malformed, Query
 
 CLASSIC = """
 <top>

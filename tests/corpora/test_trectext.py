@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora import doc_blocks, records
 from irpretrain.corpora.formats.trectext import BARE_TEXT, TrectextDocumentOptions, read
-from irpretrain.corpora.records import Document, Malformed, Share, Skipped
 from irpretrain.corpora.sources import write_shard
-from irpretrain.errors import InputError
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.records import Document, Malformed, Share, Skipped
 
 LATIN = TrectextDocumentOptions(encoding="latin-1")
 

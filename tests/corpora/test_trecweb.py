@@ -10,7 +10,7 @@ import pytest
 from irpretrain.corpora import doc_blocks, web_pages
 from irpretrain.corpora.checked import NoOptions
 from irpretrain.corpora.formats.trecweb import read
-from irpretrain.corpora.records import Document, Share, Skipped
+from irpretrain.foundation.records import Document, Share, Skipped
 
 PAGES = [
     b"""<DOC>

@@ -12,8 +12,8 @@ import pytest
 from irpretrain.corpora import web_pages
 from irpretrain.corpora.formats import warc
 from irpretrain.corpora.formats.warc import WarcDocumentOptions, option_files, percentile_of, read, read_warc
-from irpretrain.corpora.records import Document, Malformed, Skipped
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.records import Document, Malformed, Skipped
 
 INFO = b"""WARC/0.18
 WARC-Type: warcinfo

@@ -12,7 +12,7 @@ from irpretrain.corpora.catalogue.absence import missing_by_entry, missing_files
 from irpretrain.corpora.catalogue.read import read_catalogue
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan.preparation import with_stand_ins
 
 ROOT = Path(__file__).resolve().parents[2]

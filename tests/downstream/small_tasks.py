@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.experiments import DownstreamTaskConfig, QuestionAnsweringConfig
-from irpretrain.training.downstream_examples import prepare_task
+from irpretrain.corpora.downstream_questions import prepare_task
 
 QUESTIONS = DownstreamTaskConfig(
     label="made",

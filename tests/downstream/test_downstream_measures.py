@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.training.downstream_examples import exact_match, normalised, score_answers, token_f1
+from irpretrain.evaluation.answers import exact_match, normalised, score_answers, token_f1
 
 
 @pytest.mark.parametrize(

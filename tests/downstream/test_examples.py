@@ -7,10 +7,10 @@ import json
 import pytest
 from small_tasks import QUESTIONS, marked_questions, squad, write_questions
 
-from irpretrain.contracts import SPAN_QUESTIONS
 from irpretrain.corpora.formats.squad import QUESTIONS as SQUAD_QUESTIONS
-from irpretrain.corpora.records import Malformed, Skipped, SpanQuestion
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.foundation.contracts import SPAN_QUESTIONS
+from irpretrain.foundation.errors import ConfigError, InputError
+from irpretrain.foundation.records import Malformed, Skipped, SpanQuestion
 
 
 def roles(path):

@@ -8,13 +8,13 @@ import pytest
 import torch
 from small_tasks import QUESTIONS, answering, marked_questions, write_questions
 
-from irpretrain.contracts import PER_QUERY, SPAN_QUESTIONS
-from irpretrain.errors import ConfigError, InputError, TrainingError
+from irpretrain.evaluation.answers import evaluate_downstream
+from irpretrain.foundation.contracts import PER_QUERY, SPAN_QUESTIONS
+from irpretrain.foundation.errors import ConfigError, InputError, TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.training import downstream as module
 from irpretrain.training.downstream import finetune_downstream
-from irpretrain.training.downstream_examples import evaluate_downstream
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_tasks import answering, squad, write_questions
 
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.training import downstream as module
 from irpretrain.training.downstream import QuestionAnswering, best_span
 

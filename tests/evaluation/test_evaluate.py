@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from irpretrain.contracts import PER_QUERY
-from irpretrain.errors import InputError
 from irpretrain.evaluation.evaluate import evaluate
 from irpretrain.evaluation.runs import write_run
+from irpretrain.foundation.contracts import PER_QUERY
+from irpretrain.foundation.errors import InputError
 
 FOLDS = {"q1": 1, "q2": 2, "q3": 3, "q4": 1}
 CANDIDATES = {query: [("a", 2.0), ("b", 1.0)] for query in ("q1", "q2", "q3")}

@@ -14,18 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.contracts import QUERIES
-from irpretrain.errors import ConfigError, InputError
-from irpretrain.evaluation.folds import (
-    WHOLE,
-    count_folds,
-    deal,
-    make_folds,
-    read_folds,
-    read_given_folds,
-    roles,
-    training_queries,
-)
+from irpretrain.corpora.make_folds import count_folds, deal, make_folds, read_given_folds
+from irpretrain.evaluation.folds import WHOLE, read_folds, roles, training_queries
+from irpretrain.foundation.contracts import QUERIES
+from irpretrain.foundation.errors import ConfigError, InputError
 
 NAMES = [f"q{i}" for i in range(13)]
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import definition, parse_measure, per_query
 from irpretrain.evaluation.runs import Run, canonical
+from irpretrain.foundation.errors import ConfigError
 
 NDCG, ERR = "nDCG(dcg='exp-log2')@20", "ERR@20"
 

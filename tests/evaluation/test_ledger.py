@@ -8,7 +8,7 @@ import pytest
 
 from irpretrain.config import Config, load_config
 from irpretrain.evaluation.ledger import COLUMNS, Facts, counted_facts, differences
-from irpretrain.evaluation.planned_facts import planned_facts
+from irpretrain.report.planned_facts import planned_facts
 from like_with_like import unlike
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.corpora import check_measures
-from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import (
     DEFINITIONS,
     definition,
@@ -21,6 +20,7 @@ from irpretrain.evaluation.measures import (
     per_query,
 )
 from irpretrain.evaluation.runs import Run, canonical
+from irpretrain.foundation.errors import ConfigError
 
 TREC_EVAL = {
     "nDCG@20": "ndcg_cut_20",

@@ -14,8 +14,6 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.corpora.records import most_bytes
-from irpretrain.errors import InputError
 from irpretrain.evaluation.measures import per_query
 from irpretrain.evaluation.runs import (
     merge,
@@ -27,6 +25,8 @@ from irpretrain.evaluation.runs import (
     write_rankings,
     write_run,
 )
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.records import most_bytes
 
 names = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
 scores = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, -0.0, 1.0])

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.contracts import PER_QUERY, SCORES
-from irpretrain.errors import InputError
 from irpretrain.evaluation import evaluate as module
 from irpretrain.evaluation.evaluate import evaluate, read_scores
+from irpretrain.foundation.contracts import PER_QUERY, SCORES
+from irpretrain.foundation.errors import InputError
 
 
 def test_the_example_holds() -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.errors import InputError
 from irpretrain.foundation import atomic
 from irpretrain.foundation.atomic import (
     atomic_directory,
@@ -21,6 +20,7 @@ from irpretrain.foundation.atomic import (
     working_directory,
     write_text,
 )
+from irpretrain.foundation.errors import InputError
 from patience import PATIENCE
 
 HOST = socket.gethostname()

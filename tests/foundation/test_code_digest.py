@@ -175,9 +175,11 @@ def test_a_result_of_two_versions_is_of_neither(monkeypatch):
     assert changed_files(present) == []
     rest_on(present)
     assert code_record() == present
-    rest_on({"errors.py": "0123", "only/there.py": "4567"})
-    assert changed_files(code_record()) == ["errors.py", "only/there.py"]
+    rest_on({"foundation/errors.py": "0123", "only/there.py": "4567"})
+    assert changed_files(code_record()) == ["foundation/errors.py", "only/there.py"]
     monkeypatch.setattr(
-        code_digest, "digests", lambda names: present | {"errors.py": "0123", "only/there.py": "4567"}
+        code_digest,
+        "digests",
+        lambda names: present | {"foundation/errors.py": "0123", "only/there.py": "4567"},
     )
-    assert changed_files(code_record()) == ["errors.py"], "nor of the earlier one"
+    assert changed_files(code_record()) == ["foundation/errors.py"], "nor of the earlier one"

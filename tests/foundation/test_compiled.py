@@ -116,7 +116,7 @@ pwd.getpwuid = unknown
 
 from irpretrain.foundation.code_digest import digests
 
-assert digests(["errors.py"])
+assert digests(["foundation/errors.py"])
 """
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain import contracts
-from irpretrain.contracts import (
+from irpretrain.foundation import contracts
+from irpretrain.foundation.contracts import (
     CONTRACTS,
     DOCUMENTS,
     GROUPS,
@@ -23,7 +23,7 @@ from irpretrain.contracts import (
     ContractColumn,
     ContractWriter,
 )
-from irpretrain.errors import IntegrityError
+from irpretrain.foundation.errors import IntegrityError
 from small_documents import document_rows
 
 TWO_QUERIES = [{"query_id": "q1", "text": "red fox"}, {"query_id": "q2", "text": "grey Ω"}]

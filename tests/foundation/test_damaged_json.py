@@ -10,8 +10,9 @@ from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.corpora.catalogue.table import read_report
 from irpretrain.corpora.formats.ir_datasets import described_part
-from irpretrain.errors import InputError
+from irpretrain.evaluation.answers import _predictions
 from irpretrain.evaluation.folds import read_folds
+from irpretrain.foundation.errors import InputError
 from irpretrain.models.neural.registry import load_neural_ranker
 from irpretrain.retrieval.indri import Positions
 from irpretrain.retrieval.lucene import own_parameters
@@ -19,9 +20,17 @@ from irpretrain.retrieval.opened_index import RECORD, own_analysis
 from irpretrain.text.token_store import TokenShard
 from irpretrain.text.word_store import WordStore
 from irpretrain.text.word_vectors import WordVectors
-from irpretrain.training.downstream_examples import _predictions
 
-TORN = ["", "{", "[]", "3", "null", '{"errors.py": 3}', '{"errors.py": null}', '{"errors.py": ["a"]}']
+TORN = [
+    "",
+    "{",
+    "[]",
+    "3",
+    "null",
+    '{"foundation/errors.py": 3}',
+    '{"foundation/errors.py": null}',
+    '{"foundation/errors.py": ["a"]}',
+]
 
 
 @pytest.mark.parametrize("content", TORN)

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from irpretrain.errors import (
+from irpretrain.foundation.errors import (
     ConfigError,
     InputError,
     IntegrityError,

@@ -8,8 +8,8 @@ from irpretrain.config.names import unknown_names
 from irpretrain.config.objectives import read_options
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.registry import format_of
-from irpretrain.errors import ConfigError, did_you_mean, instead_of, nearest
 from irpretrain.evaluation.measures import parse_measure
+from irpretrain.foundation.errors import ConfigError, did_you_mean, instead_of, nearest
 from irpretrain.foundation.resources import resources_directory
 
 

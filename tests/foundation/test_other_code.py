@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from irpretrain.errors import InputError
 from irpretrain.foundation import code_digest, other_code
 from irpretrain.foundation.code_digest import code_record, digests
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.other_code import go_on_from, other_code_text, planned_text, results_of_other_code
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.report.table_views import Lineage
@@ -28,7 +28,7 @@ def result(name: str, stage: str, digest: str | None = None, **parameters: str) 
     path = Path("results", name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(name)
-    code = digests(["errors.py"]) | ({"training/ranking_tasks.py": digest} if digest else {})
+    code = digests(["foundation/errors.py"]) | ({"training/ranking_tasks.py": digest} if digest else {})
     record = {"stage": stage, "outputs": {str(path): "ab"}, "parameters": parameters, "code": code}
     Path(f"{path}.meta.json").write_text(json.dumps(record))
 
@@ -56,7 +56,16 @@ def test_a_sidecar_without_code_counts_and_one_without_its_result_does_not():
     assert len(list(results_of_other_code())) == 2
 
 
-TORN = ["", "{", "[]", "3", "null", '{"errors.py": 3}', '{"errors.py": null}', '{"errors.py": ["a"]}']
+TORN = [
+    "",
+    "{",
+    "[]",
+    "3",
+    "null",
+    '{"foundation/errors.py": 3}',
+    '{"foundation/errors.py": null}',
+    '{"foundation/errors.py": ["a"]}',
+]
 
 
 @pytest.mark.parametrize("content", TORN)
@@ -71,8 +80,8 @@ def test_a_damaged_cache_of_digests_is_made_anew(tmp_path, monkeypatch, content)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     (tmp_path / code_digest.CACHE).write_text(content)
     code_digest._cached.cache_clear()
-    assert digests(["errors.py"])["errors.py"].isalnum()
-    assert code_record()["errors.py"].isalnum()
+    assert digests(["foundation/errors.py"])["foundation/errors.py"].isalnum()
+    assert code_record()["foundation/errors.py"].isalnum()
 
 
 @pytest.mark.parametrize("part", ["outputs", "parameters", "counts", "inputs"])
@@ -90,7 +99,7 @@ def test_a_damaged_sidecar_is_of_no_use(part, content):
 def test_a_damaged_list_of_removed_files_names_none(tmp_path, content):
     (tmp_path / ".snakemake").mkdir()
     (tmp_path / other_code.BROKEN_OFF).write_text(content)
-    assert other_code._removed_files(tmp_path) <= {"errors.py"}
+    assert other_code._removed_files(tmp_path) <= {"foundation/errors.py"}
 
 
 def test_a_touched_result_is_of_the_same_code():

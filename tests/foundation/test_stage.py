@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params
 
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.stage import stage
 
 
@@ -212,7 +212,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, {here!r})
 from test_stage import Job
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.stage import stage
 with stage(Job({{"counts": "counts"}})) as done:
     raise {error}

@@ -19,8 +19,8 @@ import pytest
 import irpretrain
 from irpretrain import Collection, CrossEncoder, Options
 from irpretrain.command import commands, main
-from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import read_run
+from irpretrain.foundation.errors import InputError
 from irpretrain.library.documents import read_documents
 from irpretrain.library.formats import guess_format, read_relevance, read_topics
 from tiny_models import write_bert

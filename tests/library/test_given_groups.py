@@ -12,7 +12,7 @@ import pytest
 
 from irpretrain import Collection, CrossEncoder, Groups, Options, finetune, own_groups, pretrain, read_groups
 from irpretrain.command import main
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.library import own_groups as own_groups_module
 
 PAIRS = [

@@ -25,7 +25,7 @@ from irpretrain import (
     read_scores,
 )
 from irpretrain.command import main
-from irpretrain.errors import ConfigError, InputError, IntegrityError, SetupError
+from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError, SetupError
 from irpretrain.library.options import naming
 
 COMMIT = "1" * 40

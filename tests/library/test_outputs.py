@@ -14,7 +14,7 @@ import pytest
 
 from irpretrain import Collection, finetune, own_groups, pretrain
 from irpretrain.command import main
-from irpretrain.errors import ConfigError, InputError, SetupError, full_disk, reporting_disk_errors
+from irpretrain.foundation.errors import ConfigError, InputError, SetupError, full_disk, reporting_disk_errors
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.job_lock import hold_output
 
@@ -145,7 +145,7 @@ def test_the_disk_that_is_full_is_named_not_that_of_the_output(
     def free(path: Path) -> SimpleNamespace:
         return SimpleNamespace(f_bavail=room.get(path.relative_to(tmp_path).parts[0], 9), f_frsize=1 << 20)
 
-    monkeypatch.setattr("irpretrain.errors.os.statvfs", free)
+    monkeypatch.setattr("irpretrain.foundation.errors.os.statvfs", free)
     full = OSError(errno.ENOSPC, "No space left on device")
     text = full_disk(full, [tmp_path / "out/model"]) or ""
     assert message.format(folder=tmp_path) in text

@@ -16,9 +16,9 @@ from irpretrain.config.objectives import OBJECTIVES, read_options
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import GROUPS, TERM_WEIGHTS
 from irpretrain.corpora.sources import write_shard
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.contracts import GROUPS, TERM_WEIGHTS
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.objectives.ares import AresOptions
 from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.shard import Shard, write_groups
@@ -145,7 +145,7 @@ def test_pseudo_queries_and_axioms(tmp_path: Path, tiny_encoder: Path) -> None:
     from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
     from irpretrain.axioms.rank_engine import write_postings
     from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
-    from irpretrain.contracts import AXIOM_VALUES
+    from irpretrain.foundation.contracts import AXIOM_VALUES
     from irpretrain.text.terms import read_terms
     from irpretrain.text.word_store import WordStore, write_word_store
     from irpretrain.text.word_vectors import make_word_vectors

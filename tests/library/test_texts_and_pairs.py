@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from irpretrain import Collection, CrossEncoder, Options, TermWeigher, parse_wikitext, read_documents
-from irpretrain.contracts import GROUPS
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.foundation.contracts import GROUPS
+from irpretrain.foundation.errors import ConfigError, InputError
 from tiny_models import write_bert
 
 BODIES = {"d0": "apple pie with apple juice", "d1": "pear pie", "d2": "an apple and a pear"}

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from irpretrain.errors import TrainingError
+from irpretrain.foundation.errors import TrainingError
 from irpretrain.models.attribution import attribute, end_scores, integrated_gradients
 from irpretrain.models.reranker import Reranker, load_reranker
 from tiny_models import write_bert, write_roberta

@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import AutoTokenizer, BertConfig, BertModel
 
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.models.cross_encoder import CedrKnrmHead, CrossEncoderModel
 from irpretrain.models.reranker import load_reranker
 

@@ -11,7 +11,7 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertForMaskedLM
 from transformers import BertConfig as HuggingFaceConfig
 
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
 

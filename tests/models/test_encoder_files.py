@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from irpretrain.config.text import EncoderConfig
-from irpretrain.errors import InputError, IRPretrainError
+from irpretrain.foundation.errors import InputError, IRPretrainError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_files import check_encoder_files, check_reranker_files
 from irpretrain.models.term_weight_regressor import TermWeightRegressor

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from damage import damaged
 from irpretrain.config.text import EncoderConfig
-from irpretrain.errors import IRPretrainError
+from irpretrain.foundation.errors import IRPretrainError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_files import check_encoder_files, check_reranker_files
 from irpretrain.models.reranker import load_reranker

@@ -11,8 +11,8 @@ import torch
 
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import MaskingConfig
-from irpretrain.contracts import DOCUMENTS
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_files import JSON_FILES, check_reranker_files
 from irpretrain.models.reranker import load_reranker

@@ -22,8 +22,8 @@ from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
-from irpretrain.contracts import QUERIES, TERM_TARGETS
 from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.foundation.contracts import QUERIES, TERM_TARGETS
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
 from irpretrain.retrieval.term_weights import train as term_weights

@@ -17,7 +17,7 @@ from transformers import (
     XLNetForSequenceClassification,
 )
 
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.reranker import Reranker, load_reranker
 from tiny_models import VOCABULARY, write_bert, write_distilbert, write_roberta, write_tokenizer

@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.reranker import load_reranker
 from irpretrain.text.word_pieces import load_tokenizer

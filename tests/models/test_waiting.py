@@ -24,7 +24,7 @@ from irpretrain.config.training import (
     OptimiserConfig,
     Packing,
 )
-from irpretrain.contracts import TERM_TARGETS
+from irpretrain.foundation.contracts import TERM_TARGETS
 from irpretrain.models import packed
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.length_batches import padding_mask, prefetch

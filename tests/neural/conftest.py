@@ -13,7 +13,7 @@ import pytest
 
 from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import WORD_COUNTS
+from irpretrain.foundation.contracts import WORD_COUNTS
 from irpretrain.models.neural.registry import make_neural_ranker
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.word_store import write_word_store

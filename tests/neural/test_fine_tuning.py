@@ -12,10 +12,10 @@ import pytest
 
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.contracts import QUERIES
-from irpretrain.errors import IntegrityError
 from irpretrain.evaluation.folds import WHOLE
 from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.foundation.contracts import QUERIES
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import load_neural_ranker
 from irpretrain.retrieval.pair_scoring import rerank_words

@@ -13,7 +13,7 @@ import pytest
 import torch
 from small_rankers import TYPES, ids, ranker
 
-from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
 from irpretrain.text.word_store import WordDocuments

@@ -13,7 +13,7 @@ from irpretrain.config.base import deep_merge
 from irpretrain.config.objectives import needs, read_options
 from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import GROUPS
+from irpretrain.foundation.contracts import GROUPS
 from irpretrain.objectives.shard import Shard, merge_groups, write_groups
 from irpretrain.text.passages import sentences
 from irpretrain.text.statistics import count_words, merge_counts

@@ -26,8 +26,8 @@ from irpretrain.axioms.preferences import VECTORS, all_vectors
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig
 from irpretrain.config.base import explain
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, GROUPS
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.contracts import DOCUMENTS, GROUPS
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.randomness import generator
 from irpretrain.objectives.ares import AresOptions
 from irpretrain.objectives.shard import Shard, merge_groups, write_groups

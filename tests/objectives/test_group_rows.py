@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from irpretrain.contracts import GROUPS, NO_ANCHOR
+from irpretrain.foundation.contracts import GROUPS, NO_ANCHOR
 from irpretrain.objectives.groups import Span, group
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.contracts import GROUPS
-from irpretrain.errors import IntegrityError
+from irpretrain.foundation.contracts import GROUPS
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.objectives.groups import Span
 from irpretrain.objectives.groups import group as row
 from irpretrain.objectives.shard import merge_groups

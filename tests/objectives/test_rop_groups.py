@@ -24,8 +24,8 @@ from scipy import stats
 from document_model import DocumentModel
 from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, GROUPS
-from irpretrain.errors import ConfigError, InputError, SetupError
+from irpretrain.foundation.contracts import DOCUMENTS, GROUPS
+from irpretrain.foundation.errors import ConfigError, InputError, SetupError
 from irpretrain.objectives.groups import Span
 from irpretrain.objectives.prop.language_model import CollectionModel
 from irpretrain.objectives.prop.options import RopOptions

@@ -14,7 +14,7 @@ from synthetic_wiki import Article, Expected, Part, To, Wiki, expected
 
 from irpretrain.config.objectives import OBJECTIVES
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, GROUPS
+from irpretrain.foundation.contracts import DOCUMENTS, GROUPS
 
 WIKI_TYPES = [name for name in OBJECTIVES if name not in ("rop", "ares")]
 DRAWN_LATER = ("rqp", "acm", "ict", "bfs")

@@ -12,9 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.papers import read_preset
+from irpretrain.foundation.records import Section
 from irpretrain.objectives import ltm, rwi, srr
 from irpretrain.objectives.draws import RandomDocuments
-from irpretrain.wikipedia.article import Section, WikiStructureTree, build_tree
+from irpretrain.wikipedia.article import (
+    WikiStructureTree,
+    build_tree,
+)
 
 
 def srr_options(preset: str = "paper", **given: Any) -> srr.OPTIONS:

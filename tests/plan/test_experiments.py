@@ -7,7 +7,7 @@ from small_plan import W, plan_of
 
 from irpretrain.config.depths import retrieved
 from irpretrain.config.usage import used
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 OTHER = """
 datasets:

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 from small_plan import W, plan_of
 
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.part import FIRST_PAPER
 

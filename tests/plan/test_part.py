@@ -7,7 +7,7 @@ import pickle
 import pytest
 from small_plan import ROOT, W, plan_of
 
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan.part import described, one_of, without
 
 

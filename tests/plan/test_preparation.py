@@ -10,7 +10,7 @@ import huggingface_hub
 import pytest
 
 from irpretrain.config.yaml_files import read_yaml
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.models.encoder_files import hub_name
 from irpretrain.workflow.plan.preparation import Prepared, prepare
 

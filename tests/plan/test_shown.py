@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from small_plan import W, plan_of
 
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.costs.estimate import costs_text
 from irpretrain.workflow.plan.preparation import Prepared
 from irpretrain.workflow.screen.closing import closing_text

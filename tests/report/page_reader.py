@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
 
 HOSTILE = (
     "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">&amp;{{ 7*7 }}"

@@ -13,7 +13,7 @@ from irpretrain.config import Config
 from irpretrain.config.experiments import ModelConfig
 from irpretrain.config.objectives import read_options
 from irpretrain.config.pretraining import TaskConfig
-from irpretrain.contracts import PER_QUERY
+from irpretrain.foundation.contracts import PER_QUERY
 
 ROOT = Path(__file__).parents[2]
 PROP_YAML = ROOT / "resources" / "published" / "prop.yaml"

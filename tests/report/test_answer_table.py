@@ -9,7 +9,7 @@ from small_run import PHP_YAML, ROOT
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.papers import Published, load_published
-from irpretrain.contracts import PER_QUERY
+from irpretrain.foundation.contracts import PER_QUERY
 from irpretrain.report.cells import Table
 from irpretrain.report.other_tables import NOTHING_RUN
 from irpretrain.report.scores import Scores

@@ -17,8 +17,8 @@ from irpretrain.config.experiments import AttributionConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import ComputeConfig
-from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import write_run
+from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.models.attribution import AttributedText
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.report.coloured_texts import (

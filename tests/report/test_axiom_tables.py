@@ -16,8 +16,8 @@ from small_run import ARES_YAML, flat_rows, write_results
 from irpretrain.axioms.diagnosis import diagnose
 from irpretrain.config import Config
 from irpretrain.config.papers import load_published
-from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
-from irpretrain.errors import InputError
+from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
+from irpretrain.foundation.errors import InputError
 from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.cells import Table
 from irpretrain.report.result_files import ResultFiles

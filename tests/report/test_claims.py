@@ -17,8 +17,6 @@ from irpretrain.config import load_config
 from irpretrain.config.axioms import PredictorConfig
 from irpretrain.config.papers import known_papers, load_published
 from irpretrain.config.printed import load_paper_yaml
-from irpretrain.contracts import CLAIMS
-from irpretrain.errors import InputError
 from irpretrain.evaluation.claims import Claims, read_claims
 from irpretrain.evaluation.verdicts import (
     CONTRADICTED,
@@ -33,6 +31,8 @@ from irpretrain.evaluation.verdicts import (
     power,
     unpaired,
 )
+from irpretrain.foundation.contracts import CLAIMS
+from irpretrain.foundation.errors import InputError
 from irpretrain.report import recompute
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import Answer, answer, claims_tables, read_answers

@@ -12,7 +12,7 @@ from small_run import LEVELS, PHP_YAML, PROP_YAML, ROOT, WIKIFORMER_YAML, rows_o
 from test_figures import metrics
 
 from irpretrain.config import Config
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.report.claim_answers import answer_claims
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report

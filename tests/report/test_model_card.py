@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.report.model_card import CardFacts, Source, export_model, read_scores_of, write_card
 

@@ -9,8 +9,8 @@ import pytest
 from small_run import PROP_YAML, rows_of, write_results
 
 from irpretrain.config.experiments import ReportConfig
-from irpretrain.contracts import PER_QUERY
-from irpretrain.errors import IntegrityError
+from irpretrain.foundation.contracts import PER_QUERY
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName, Scores
 from irpretrain.report.tables import make_tables, write_overview

@@ -17,7 +17,7 @@ from irpretrain.config.papers import (
     read_recipe,
     recipe_names,
 )
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 
 
 def test_a_paper_is_a_file() -> None:

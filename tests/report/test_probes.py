@@ -9,7 +9,7 @@ import pytest
 from small_run import DEEPCT_YAML, ROOT, flat_rows, write_results
 
 from irpretrain.config import Config
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.report.html import write_report
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.run_views import ProbedTask, TimeShare, probe_views, read_probe

@@ -5,7 +5,7 @@ from small_run import PROP_YAML, changed_paper
 
 from irpretrain.config.papers import load_published
 from irpretrain.config.printed import PublishedValue
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 
 
 def test_prop_numbers_as_printed() -> None:

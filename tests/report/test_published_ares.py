@@ -5,7 +5,7 @@ from small_run import ARES_YAML, PHP_YAML, ROOT, WIKIFORMER_YAML, changed_paper
 
 from irpretrain.config import load_config
 from irpretrain.config.papers import load_published
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from small_run import QUERIES, rows_of, write_results
 
-from irpretrain.errors import IntegrityError
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.report.scores import RunName, Scores
 
 

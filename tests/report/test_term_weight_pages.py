@@ -14,9 +14,9 @@ from page_reader import HOSTILE, Page, data_set_files, write_data_set
 from irpretrain.config.experiments import TermWeightPageConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import TERM_VECTORS
-from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import write_run
+from irpretrain.foundation.contracts import TERM_VECTORS
+from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.report.coloured_texts import (
     CaseSource,
     Word,

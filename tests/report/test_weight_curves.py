@@ -11,7 +11,7 @@ from small_run import ROOT
 
 from irpretrain.config import Config
 from irpretrain.config.papers import load_published
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.report.figures import make_figures, read_distribution, weight_curves
 from irpretrain.report.result_files import ResultFiles
 

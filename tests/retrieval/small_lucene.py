@@ -7,7 +7,7 @@ from pathlib import Path
 
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import QUERIES, TERM_VECTORS
+from irpretrain.foundation.contracts import QUERIES, TERM_VECTORS
 
 TEXT = TextConfig(words="alphanumeric", fields=["title", "body"])
 OPTIONS = RetrievalConfig(depth=10, memory_mb=256, threads=2)

@@ -17,7 +17,7 @@ from irpretrain.axioms.rank_engine.bm25 import (
 from irpretrain.axioms.rank_engine.impacts import level_of
 from irpretrain.axioms.rank_engine.rank_lists import lower_bound, upper_bound
 from irpretrain.config.retrieval import Bm25Config
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 
 def test_a_score_by_hand() -> None:

@@ -9,8 +9,8 @@ import pytest
 from small_lucene import OPTIONS, TEXT, write_queries
 
 from irpretrain.config.retrieval import Bm25Config, RetrievalConfig
-from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Run, read_run, write_run
+from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.lucene import rank_candidates
 from small_documents import write_documents

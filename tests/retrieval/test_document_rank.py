@@ -15,7 +15,7 @@ from irpretrain.axioms.rank_engine.bm25 import document_norms, inverse_document_
 from irpretrain.axioms.rank_engine.document_rank import QUERIES_AT_ONCE, document_ranks, top_documents
 from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.retrieval import Bm25Config
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval.java import run_anserini
 
 

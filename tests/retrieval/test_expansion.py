@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from small_lucene import OPTIONS, TEXT, write_queries
 
-from irpretrain.contracts import TERM_VECTORS
-from irpretrain.errors import InputError
+from irpretrain.foundation.contracts import TERM_VECTORS
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import Recorder
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.expansion import check_expansion, expand_documents

@@ -12,9 +12,9 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import ComputeConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
-from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
 from tiny_models import write_bert, write_distilbert, write_roberta

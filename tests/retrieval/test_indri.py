@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from small_lucene import OPTIONS, TEXT, write_queries
 
 from irpretrain.config.retrieval import IndriOptions
-from irpretrain.contracts import TERM_WEIGHTS
-from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.runs import read_run
+from irpretrain.foundation.contracts import TERM_WEIGHTS
+from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.indri import Positions, build_positions, read_weighted_queries, search_weighted

@@ -15,8 +15,8 @@ from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
 from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.retrieval import IndriOptions, RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENT_QUERIES, TERM_VECTORS
 from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.foundation.contracts import DOCUMENT_QUERIES, TERM_VECTORS
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.expansion import expand_documents

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from small_lucene import OPTIONS, write_queries
 
-from irpretrain.contracts import TERM_WEIGHTS
 from irpretrain.evaluation.evaluate import evaluate
 from irpretrain.evaluation.runs import read_run
+from irpretrain.foundation.contracts import TERM_WEIGHTS
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.term_weights.integers import write_vectors
 from irpretrain.retrieval.weighted_index import index_weights

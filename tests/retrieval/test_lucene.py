@@ -20,9 +20,9 @@ from small_lucene import write_queries
 
 from irpretrain.config.retrieval import Bm25Config, QueryLikelihoodConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.errors import InputError, IntegrityError, SetupError
 from irpretrain.evaluation.runs import falling_scores, read_run
 from irpretrain.foundation import progress
+from irpretrain.foundation.errors import InputError, IntegrityError, SetupError
 from irpretrain.retrieval import java, lucene, opened_index
 from small_documents import write_documents
 

@@ -10,8 +10,8 @@ import pytest
 
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import QUERIES
 from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.foundation.contracts import QUERIES
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
 from irpretrain.text.passages import text_passages

@@ -15,7 +15,7 @@ from small_collections import BM25, Build, shard_of
 from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.axioms.rank_engine.impacts import LEVELS, _hull
 from irpretrain.axioms.rank_engine.postings import Postings
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.foundation.errors import InputError, IntegrityError
 
 DOCUMENTS = [[0, 1, 0, 2, 0], [2], [], [1, 1, 2, 2, 4]]
 """Five terms, of which the fourth is in no document."""

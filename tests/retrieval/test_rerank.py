@@ -18,10 +18,10 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.training import ComputeConfig
-from irpretrain.contracts import QUERIES
-from irpretrain.errors import ConfigError, InputError, TrainingError
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
+from irpretrain.foundation.contracts import QUERIES
+from irpretrain.foundation.errors import ConfigError, InputError, TrainingError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, batch_by_length
 from irpretrain.retrieval.rerank import CorpusTexts, rerank, rerank_run
@@ -289,7 +289,7 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
     (leftover,) = leftovers(tmp_path)  # what `make checkpoints` lists
     assert leftover.output == str(tmp_path / "run.gz")
     code = leftover.folder / "code.json"
-    code.write_text(json.dumps(json.loads(code.read_text()) | {"errors.py": "0123"}))
+    code.write_text(json.dumps(json.loads(code.read_text()) | {"foundation/errors.py": "0123"}))
     begin_record()
     scored.clear()
     last = 0
@@ -297,8 +297,8 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
     assert scored == whole[2:]
     printed = capsys.readouterr().err
     assert re.search(r"\[re-rank\] \d+ of \d+ pairs were scored before\n", printed)
-    assert "Other code began this work (changed since: errors.py)." in printed
-    assert changed_files(code_record()) == ["errors.py"]
+    assert "Other code began this work (changed since: foundation/errors.py)." in printed
+    assert changed_files(code_record()) == ["foundation/errors.py"]
     assert (tmp_path / "run.gz").read_bytes() == (tmp_path / "whole.run.gz").read_bytes()
     assert list(checkpoints.iterdir()) == []
 

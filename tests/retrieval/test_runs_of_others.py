@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.retrieval import RunConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
-from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import read_run
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval.runs_of_others import take_run
 
 SOUND = (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_lucene import OPTIONS, TEXT
 
-from irpretrain.contracts import TERM_VECTORS
+from irpretrain.foundation.contracts import TERM_VECTORS
 from irpretrain.retrieval import textrank
 from irpretrain.retrieval.textrank import text_rank, weigh_by_textrank
 from small_documents import write_documents

@@ -12,7 +12,7 @@ from test_document_rank import FIVE, frequencies_of, large, queries, scores_of, 
 from irpretrain.axioms.rank_engine.document_rank import QUERIES_AT_ONCE, top_documents
 from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.retrieval import Bm25Config
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 
 
 def search(postings: Postings, requested: list[list[int]], **options) -> list[list[tuple[int, float]]]:

@@ -10,9 +10,9 @@ import pytest
 from small_lucene import OPTIONS, TEXT, write_queries
 
 from irpretrain.config.retrieval import Bm25Config, SweepConfig
-from irpretrain.errors import InputError
 from irpretrain.evaluation.measures import mean_of_run
 from irpretrain.evaluation.runs import read_qrels, read_run
+from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.lucene import own_parameters, search_tuned, tune
 from small_documents import write_documents

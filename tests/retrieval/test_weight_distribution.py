@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from small_lucene import OPTIONS, write_vectors
 
 from irpretrain.config.retrieval import LUCENE_WORDS
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval.weighted_index import RANKS, Shares, measure_distribution
 
 PASSAGES = {

@@ -19,9 +19,9 @@ from small_lucene import (
 )
 
 from irpretrain.config.retrieval import RankingModel
-from irpretrain.contracts import TERM_WEIGHTS
-from irpretrain.errors import InputError, IntegrityError, SetupError
 from irpretrain.evaluation.runs import read_run
+from irpretrain.foundation.contracts import TERM_WEIGHTS
+from irpretrain.foundation.errors import InputError, IntegrityError, SetupError
 from irpretrain.retrieval import analysis, lucene
 from irpretrain.retrieval.analysis import Analyser, one_line_each
 from irpretrain.retrieval.term_weights.integers import LARGEST

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from irpretrain import contracts
 from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.corpora.sources import write_shard
+from irpretrain.foundation import contracts
 from irpretrain.objectives.shard import Shard, write_groups
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.token_store import write_token_store

@@ -19,7 +19,7 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import RetrievalConfig, RunConfig
 from irpretrain.config.text import EncoderConfig, GraphConfig, TextConfig
-from irpretrain.contracts import QUERIES
+from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.randomness import generator
 from irpretrain.foundation.stage import stage
 

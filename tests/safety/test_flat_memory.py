@@ -39,7 +39,7 @@ def test_twice_the_documents_take_no_more_memory(tmp_path: Path, tiny_encoder: P
 LONG_ROWS = """
 import sys, tracemalloc
 import pyarrow as pa
-from irpretrain.contracts import DOCUMENTS
+from irpretrain.foundation.contracts import DOCUMENTS
 
 def rows(number):
     for n in range(number):

@@ -15,7 +15,7 @@ from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.consistency import NAME
 from irpretrain.config.root import NAMED, Config
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 
 HOSTILE = [
     *(

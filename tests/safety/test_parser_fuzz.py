@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from damage import damaged
 from irpretrain.config import load_config
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.formats import warc
-from irpretrain.errors import ConfigError, InputError
-from irpretrain.evaluation.folds import read_given_folds
+from irpretrain.corpora.make_folds import read_given_folds
 from irpretrain.evaluation.runs import read_qrels, read_run
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.retrieval.expansion import expand_documents
 from irpretrain.text.word_vectors import read_vectors
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from irpretrain.config import Config
-from irpretrain.contracts import CONTRACTS, Contract, ContractColumn
+from irpretrain.foundation.contracts import CONTRACTS, Contract, ContractColumn
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / ".ci" / "pages"))

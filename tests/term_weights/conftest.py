@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from irpretrain.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
 
 
 @pytest.fixture(autouse=True)

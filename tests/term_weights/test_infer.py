@@ -17,8 +17,8 @@ import torch
 from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting
 
-from irpretrain.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
+from irpretrain.foundation.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.infer import WeightPredictor, infer_documents
 from irpretrain.retrieval.term_weights.integers import write_vectors
@@ -168,15 +168,15 @@ def test_a_killed_inference_goes_on_after_its_last_block(
             infer(documents, "killed")
     assert not (tmp_path / "killed.parquet").exists()
     (code,) = (tmp_path / "unfinished").glob("*/code.json")
-    code.write_text(json.dumps(json.loads(code.read_text()) | {"errors.py": "0123"}))
+    code.write_text(json.dumps(json.loads(code.read_text()) | {"foundation/errors.py": "0123"}))
     begin_record()
     found, counts = infer(documents, "killed")
     assert found.equals(whole)
     assert counts == expected
     printed = capsys.readouterr().err
     assert " texts were done before" in printed
-    assert "Other code began this work (changed since: errors.py)." in printed
-    assert changed_files(code_record()) == ["errors.py"]
+    assert "Other code began this work (changed since: foundation/errors.py)." in printed
+    assert changed_files(code_record()) == ["foundation/errors.py"]
     assert list((tmp_path / "unfinished").glob("*/")) == []
 
 

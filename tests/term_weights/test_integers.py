@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from irpretrain.contracts import TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.foundation.contracts import TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.retrieval.term_weights.integers import LARGEST, integer_weights, weighted_terms, write_vectors
 from irpretrain.retrieval.weighted_index import LONGEST_DOCUMENT
 

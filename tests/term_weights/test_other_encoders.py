@@ -10,8 +10,8 @@ from small_weights import TEXT, weighting
 from transformers import AutoModelForTokenClassification
 
 from irpretrain.config.text import EncoderConfig
-from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.foundation.contracts import TERM_TARGETS, TERM_WEIGHTS
+from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.infer import infer_documents
 from irpretrain.retrieval.term_weights.sequences import first_pieces, piece_targets

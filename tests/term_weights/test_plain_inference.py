@@ -15,8 +15,8 @@ import torch
 from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting
 
-from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
-from irpretrain.errors import InputError
+from irpretrain.foundation.contracts import TERM_TARGETS, TERM_WEIGHTS
+from irpretrain.foundation.errors import InputError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.infer import infer_documents
 from irpretrain.retrieval.term_weights.sequences import TrainingSequences

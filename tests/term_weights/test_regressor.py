@@ -13,8 +13,8 @@ from transformers import AutoModelForTokenClassification
 
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig
-from irpretrain.contracts import TERM_TARGETS
-from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.foundation.contracts import TERM_TARGETS
+from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.sequences import TrainingSequences
 from irpretrain.retrieval.term_weights.train import TokenRegression, squared_errors, train_regressor

@@ -6,8 +6,8 @@ import pytest
 from small_weights import TEXT
 
 from irpretrain.config.term_weights import TermLabelsConfig
-from irpretrain.contracts import TERM_TARGETS
-from irpretrain.errors import InputError
+from irpretrain.foundation.contracts import TERM_TARGETS
+from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval.term_weights.targets import passage_targets, query_targets
 
 PASSAGES = {

@@ -11,9 +11,10 @@ from small_weights import TEXT, weighting
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.config.term_weights import TermLabelsConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.contracts import QUERIES, TERM_TARGETS, TERM_WEIGHTS
+from irpretrain.corpora.make_folds import make_folds
 from irpretrain.corpora.testcollection import prepare
-from irpretrain.evaluation.folds import make_folds, read_folds, roles
+from irpretrain.evaluation.folds import read_folds, roles
+from irpretrain.foundation.contracts import QUERIES, TERM_TARGETS, TERM_WEIGHTS
 from irpretrain.retrieval.term_weights.targets import query_targets
 from irpretrain.retrieval.term_weights.train import train_regressor
 from irpretrain.retrieval.term_weights.weighing import Learned, weigh_queries

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting
 from test_regressor import write_targets
 
-from irpretrain.contracts import QUERIES, TERM_WEIGHTS, WORD_COUNTS
-from irpretrain.errors import IntegrityError
+from irpretrain.foundation.contracts import QUERIES, TERM_WEIGHTS, WORD_COUNTS
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.retrieval.term_weights.weighing import Learned, weigh_documents, weigh_queries
 from irpretrain.retrieval.term_weights.word_vector_regression import WordFeatures, train_word_vectors
 

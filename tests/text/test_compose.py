@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.text.texts import body_start, compose, stream_texts
 
 DOCUMENT = {"title": "Fruit", "url": "https://fruit.example", "body": "Apples grow."}

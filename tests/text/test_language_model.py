@@ -11,7 +11,7 @@ import pytest
 
 from document_model import DocumentModel, numbers_of
 from irpretrain.config.text import TextConfig
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.objectives.prop.language_model import (
     RARE,
     STOP,

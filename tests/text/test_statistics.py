@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
-from irpretrain.errors import IntegrityError
+from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.text.statistics import Totals, _Tally, count_words, merge_counts, read_totals
 from irpretrain.text.stop_words import stems_of
 from irpretrain.text.words import find_words

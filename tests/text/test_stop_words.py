@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.errors import SetupError
 from irpretrain.foundation import resources
+from irpretrain.foundation.errors import SetupError
 from irpretrain.foundation.resources import resources_directory
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.words import find_words

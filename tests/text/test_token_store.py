@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.text.texts import body_start
 from irpretrain.text.token_store import TokenStore, write_token_store

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.text.word_pieces import load_tokenizer
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import WORD_COUNTS
-from irpretrain.errors import IntegrityError
+from irpretrain.foundation.contracts import WORD_COUNTS
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.text.statistics import count_words
 from irpretrain.text.terms import NO_TERM, Terms, read_terms
 from irpretrain.text.word_store import WordStore, write_word_store

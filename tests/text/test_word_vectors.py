@@ -16,10 +16,10 @@ import pytest
 
 from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
-from irpretrain.corpora.records import most_bytes
-from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.foundation.randomness import generator
+from irpretrain.foundation.records import most_bytes
 from irpretrain.text.draws import STATE_WORDS, alias_table, start_stream
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.train_vectors import train_documents

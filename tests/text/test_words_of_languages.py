@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
-from irpretrain.corpora.records import Document
 from irpretrain.corpora.sources import passages as passages_of
-from irpretrain.errors import ConfigError, IntegrityError
+from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.foundation.errors import ConfigError, IntegrityError
+from irpretrain.foundation.records import Document
 from irpretrain.foundation.resources import resources_directory
 from irpretrain.objectives.passages import passages, query_sentences
 from irpretrain.text.languages import ENGLISH, language, read_languages

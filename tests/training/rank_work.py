@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.training.ranks import here, sum_gradients
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tiny_training import training_options
 
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.metrics import StatusLine, StepMetrics
 

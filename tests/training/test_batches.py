@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from irpretrain.contracts import GROUPS
-from irpretrain.errors import ConfigError, InputError, IntegrityError
+from irpretrain.foundation.contracts import GROUPS
+from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.objectives.groups import Span, group
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer

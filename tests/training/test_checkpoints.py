@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from irpretrain.errors import TrainingError
 from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
+from irpretrain.foundation.errors import TrainingError
 from irpretrain.training import job_lock
 from irpretrain.training.checkpoints import Checkpoints
 
@@ -46,20 +46,20 @@ def test_a_training_goes_on_from_a_checkpoint_of_other_code_and_its_result_says_
     begin_record()
     checkpoints.save(2, {})
     code = checkpoints.directory / "code.json"
-    code.write_text(json.dumps(json.loads(code.read_text()) | {"errors.py": "0123"}))
+    code.write_text(json.dumps(json.loads(code.read_text()) | {"foundation/errors.py": "0123"}))
     assert checkpoints.load() is not None
     message = capsys.readouterr().err.splitlines()[1]
     assert message == (
-        "Other code began this work (changed since: errors.py). It goes on, and its result will be listed as made by "
-        f"other code. To begin anew, stop and remove {checkpoints.directory}."
+        "Other code began this work (changed since: foundation/errors.py). It goes on, and its result will be listed "
+        f"as made by other code. To begin anew, stop and remove {checkpoints.directory}."
     )
-    assert changed_files(code_record()) == ["errors.py"]
+    assert changed_files(code_record()) == ["foundation/errors.py"]
     checkpoints.save(4, {})  # killed again, and gone on from by a third process
     begin_record()
     assert changed_files(code_record()) == []
     assert checkpoints.load() is not None
-    assert changed_files(code_record()) == ["errors.py"]
-    assert "changed since: errors.py)" in capsys.readouterr().err
+    assert changed_files(code_record()) == ["foundation/errors.py"]
+    assert "changed since: foundation/errors.py)" in capsys.readouterr().err
 
 
 def test_a_checkpoint_that_does_not_know_its_code_counts_as_one_of_other_code(checkpoints, capsys):

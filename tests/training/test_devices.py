@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from irpretrain.config.training import ComputeConfig
-from irpretrain.errors import ConfigError, SetupError, TrainingError
+from irpretrain.foundation.errors import ConfigError, SetupError, TrainingError
 from irpretrain.training import compute, ranks
 from irpretrain.training.compute import choose_device, own_devices, own_gpu, reproducible
 from irpretrain.training.ranks import Ranks, taking_part

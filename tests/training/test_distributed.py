@@ -29,8 +29,8 @@ from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.config.training import ComputeConfig, SharedComputeConfig
-from irpretrain.contracts import GROUPS, TERM_TARGETS
-from irpretrain.errors import TrainingError
+from irpretrain.foundation.contracts import GROUPS, TERM_TARGETS
+from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.term_weights.train import train_regressor
@@ -85,7 +85,7 @@ class Runs(NamedTuple):
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> dict[str, Any]:
     """Documents of 2 to 20 words, and ROP groups of them."""
-    from irpretrain.contracts import DOCUMENTS
+    from irpretrain.foundation.contracts import DOCUMENTS
     from irpretrain.objectives.groups import Span, group
     from irpretrain.text.token_store import write_token_store
 

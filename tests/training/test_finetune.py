@@ -15,10 +15,10 @@ from tiny_training import Stop
 
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.contracts import QUERIES
-from irpretrain.errors import ConfigError, InputError
 from irpretrain.evaluation.folds import WHOLE
 from irpretrain.evaluation.runs import read_run, write_run
+from irpretrain.foundation.contracts import QUERIES
+from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.text.token_store import TokenStore

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.errors import InputError, TrainingError
+from irpretrain.foundation.errors import InputError, TrainingError
 from irpretrain.training import job_lock
 from irpretrain.training.job_lock import hold, hold_output
 

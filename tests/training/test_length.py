@@ -14,7 +14,7 @@ from tiny_training import Stop, crash_at, lines, training_options, without_time
 
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.training.pretrain import pretrain, resolve_length, steps_of
 

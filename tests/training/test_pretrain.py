@@ -21,7 +21,7 @@ from tiny_training import Stop, crash_at, lines, training_options, without_time
 
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.errors import ConfigError, TrainingError
+from irpretrain.foundation.errors import ConfigError, TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.text.word_pieces import load_tokenizer

@@ -17,7 +17,7 @@ from tiny_training import training_options
 from torch import Tensor
 
 from irpretrain.config.training import ComputeConfig
-from irpretrain.contracts import GROUPS, PROBE
+from irpretrain.foundation.contracts import GROUPS, PROBE
 from irpretrain.foundation.provenance import sha256
 from irpretrain.objectives.groups import Span, group
 from irpretrain.text.token_store import TokenStore

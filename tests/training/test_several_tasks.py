@@ -9,7 +9,7 @@ import pytest
 from tiny_training import Stop, crash_at, training_options, without_time
 
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
 from irpretrain.training.trainer import Trainer

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from irpretrain.corpora.embedded import installed_path, read_manifest
-from irpretrain.corpora.pieces import read_pieces
-from irpretrain.corpora.records import everything
+from irpretrain.foundation.pieces import read_pieces
+from irpretrain.foundation.records import everything
 from irpretrain.wikipedia.dump import read_site
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.pages import read_pages

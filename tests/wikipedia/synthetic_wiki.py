@@ -17,8 +17,8 @@ from synthetic_dumps import dump, page
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import GraphConfig
-from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora.sources import write_shard
+from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.links import extract_links
 

@@ -10,7 +10,7 @@ from synthetic_dumps import dump, page
 import audit_wikitext as module
 from audit_wikitext import Sampling, audit_pages, audit_wikitext, main, page_auditor
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.report.table_files import markdown_escape
 from irpretrain.wikipedia.wikitext import parse_article
 from wikitext_comparison import Difference, compare_readings

@@ -11,14 +11,14 @@ from synthetic_dumps import HEAD, dump, page
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import GraphConfig
-from irpretrain.contracts import DOCUMENTS, HYPERLINKS, LINKS
 from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.formats import wikipedia_dump
 from irpretrain.corpora.formats.wikipedia_dump import WikipediaDumpDocumentOptions
-from irpretrain.corpora.pieces import read_pieces
-from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped
 from irpretrain.corpora.sources import write_shard
-from irpretrain.errors import InputError
+from irpretrain.foundation.contracts import DOCUMENTS, HYPERLINKS, LINKS
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.pieces import read_pieces
+from irpretrain.foundation.records import Document, Malformed, Redirect, Share, Skipped
 from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.article_parser import article_parser
 from irpretrain.wikipedia.build_graph import build_graph

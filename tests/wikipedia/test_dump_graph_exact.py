@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from synthetic_wiki import Article, Part, To, Wiki, Written, expected, graph_of, outline, row
 from test_graph_exact import HUB, ONE_WAY, SHARDS, STRONG, WEAK, check, lead, wikis
 
-from irpretrain.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.corpora.formats import wikipedia_dump
+from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.wikipedia.article import build_tree, read_sections
 from irpretrain.wikipedia.article_parser import article_parser
 from irpretrain.wikipedia.guarded_parser import Settings

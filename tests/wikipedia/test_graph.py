@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from synthetic_wiki import Article, To, Wiki, lead, make_graph
 
-from irpretrain import contracts
 from irpretrain.config.text import GraphConfig
-from irpretrain.contracts import LINK_SOURCES
-from irpretrain.errors import InputError, IntegrityError
+from irpretrain.foundation import contracts
+from irpretrain.foundation.contracts import LINK_SOURCES
+from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.wikipedia.build_graph import build_graph, by_corpus
 from irpretrain.wikipedia.graph import Graph
 

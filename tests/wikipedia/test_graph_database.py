@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from irpretrain.contracts import SEE_ALSO
-from irpretrain.errors import SetupError
+from irpretrain.foundation.contracts import SEE_ALSO
+from irpretrain.foundation.errors import SetupError
 from irpretrain.wikipedia.graph import database, parquet
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_wiki import Article, Expected, Part, To, Wiki, expected, lead, make_graph
 
-from irpretrain.contracts import HYPERLINKS, NODES, SEE_ALSO
+from irpretrain.foundation.contracts import HYPERLINKS, NODES, SEE_ALSO
 from irpretrain.foundation.provenance import sha256
 from irpretrain.wikipedia.graph import Graph
 

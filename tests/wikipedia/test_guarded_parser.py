@@ -9,7 +9,7 @@ from multiprocessing import Pipe
 
 import pytest
 
-from irpretrain.errors import InputError, SetupError
+from irpretrain.foundation.errors import InputError, SetupError
 from irpretrain.library import documents
 from irpretrain.wikipedia import guarded_parser
 from irpretrain.wikipedia.guarded_parser import Failure, GuardedParser, Settings

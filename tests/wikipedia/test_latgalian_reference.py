@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from irpretrain.corpora.pieces import read_pieces
-from irpretrain.corpora.records import everything
+from irpretrain.foundation.pieces import read_pieces
+from irpretrain.foundation.records import everything
 from irpretrain.wikipedia.dump import read_site
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.pages import Page, read_pages

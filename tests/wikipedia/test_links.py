@@ -9,7 +9,7 @@ import pytest
 from synthetic_wiki import Article, Part, To, Wiki, lead
 
 from irpretrain.config.text import GraphConfig
-from irpretrain.contracts import DOCUMENTS, LINK_SOURCES, LINKS
+from irpretrain.foundation.contracts import DOCUMENTS, LINK_SOURCES, LINKS
 from irpretrain.foundation.provenance import sha256
 from irpretrain.wikipedia import links as module
 from irpretrain.wikipedia.links import extract_links

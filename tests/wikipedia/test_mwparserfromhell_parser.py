@@ -15,7 +15,10 @@ from irpretrain.corpora.formats.wikipedia_dump import (
     read,
     read_unparsed,
 )
-from irpretrain.wikipedia.article import Article, Link, Section
+from irpretrain.foundation.records import Link, Section
+from irpretrain.wikipedia.article import (
+    Article,
+)
 from irpretrain.wikipedia.article_parser import article_parser as own_parser
 from irpretrain.wikipedia.mwparserfromhell_parser import article_parser
 from irpretrain.wikipedia.wikitext.images import Rendering

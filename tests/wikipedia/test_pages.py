@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_dumps import HEAD, articles, dump, page
 
-from irpretrain.corpora.pieces import Damage, Piece
+from irpretrain.foundation.pieces import Damage, Piece
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, read_site
 from irpretrain.wikipedia.pages import Fault, Page, read_pages
 

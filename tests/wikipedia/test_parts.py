@@ -4,8 +4,8 @@ import pytest
 from english_pages import ENGLISH
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.sources import write_shard
+from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article

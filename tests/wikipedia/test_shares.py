@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from synthetic_dumps import CONTAINERS, END, HEAD, articles, dump, multistream, page
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.contracts import DOCUMENTS, REDIRECTS
-from irpretrain.corpora import pieces
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.formats.wikipedia_dump import WikipediaDumpDocumentOptions, read
-from irpretrain.corpora.records import Document, Malformed, Share
 from irpretrain.corpora.sources import write_shard
-from irpretrain.errors import InputError
+from irpretrain.foundation import pieces
+from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sidecar_path
+from irpretrain.foundation.records import Document, Malformed, Share
 from irpretrain.wikipedia.guarded_parser import GuardedParser
 
 PAGES = list(articles(300))

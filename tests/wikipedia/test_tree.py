@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from irpretrain.foundation.records import Section
 from irpretrain.wikipedia.article import (
-    Section,
     WikiStructureTree,
     build_tree,
     read_sections,

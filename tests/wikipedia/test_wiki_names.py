@@ -8,9 +8,9 @@ from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import GraphConfig
-from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.sources import write_shard
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.wikipedia.article import build_tree, read_sections
 from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.graph import Graph

@@ -3,8 +3,8 @@
 import pytest
 from english_pages import ENGLISH, links_of, text_of
 
-from irpretrain.corpora.characters import clean_text
-from irpretrain.wikipedia.article import Section
+from irpretrain.foundation.characters import clean_text
+from irpretrain.foundation.records import Section
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import Names, WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article

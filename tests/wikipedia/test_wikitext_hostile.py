@@ -7,7 +7,7 @@ from english_pages import ENGLISH
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from irpretrain.corpora.characters import clean_text
+from irpretrain.foundation.characters import clean_text
 from irpretrain.wikipedia.wikitext import PROSE, parse_article
 from wikitext_growth import EVERYTHING, UNITS, generators, growth, is_suspect, nested
 

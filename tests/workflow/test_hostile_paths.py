@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import make_project, overlay_config, run_command, snakemake_command
 
-from irpretrain.contracts import DOCUMENTS
+from irpretrain.foundation.contracts import DOCUMENTS
 
 pytestmark = pytest.mark.workflow
 HOSTILE = 'it\'s a "dir"; touch pwned & $(touch pwned) `touch pwned` | %s [a-z]* {x ü\nsecond line'

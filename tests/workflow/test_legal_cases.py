@@ -17,8 +17,8 @@ import tiny_legal as data
 import yaml
 from tiny import ROOT, copy_project, environment
 
-from irpretrain.contracts import DOCUMENTS, GROUPS
 from irpretrain.evaluation.runs import Run, read_run
+from irpretrain.foundation.contracts import DOCUMENTS, GROUPS
 from irpretrain.text.words import find_words
 from patience import PATIENCE
 

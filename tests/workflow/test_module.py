@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from tiny import ROOT, environment
 
-from irpretrain.contracts import SCORES
+from irpretrain.foundation.contracts import SCORES
 from warm_snakemake import run_snakemake
 
 PAGE = (ROOT / "docs/module.md").read_text(encoding="utf-8")

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from irpretrain.axioms.batch import UNKNOWN, AxiomBatch, AxiomCollection, BatchMaker
 from irpretrain.axioms.preferences import DEFINITIONS, larger_is_better
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, ROWS_PER_GROUP, ContractWriter
 from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, ROWS_PER_GROUP, ContractWriter
 from irpretrain.foundation.progress import progress
 from irpretrain.text.word_store import WordDocuments
 

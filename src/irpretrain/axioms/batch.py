@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from irpretrain.config.axioms import AxiomsConfig
-from irpretrain.errors import IntegrityError
 from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.text.terms import NO_TERM, Terms, read_terms
 from irpretrain.text.word_store import WordDocuments
 from irpretrain.text.word_vectors import WordVectors

@@ -17,8 +17,8 @@ from irpretrain.axioms.pseudo_queries import PseudoQuerySampler
 from irpretrain.axioms.rank_engine import document_ranks
 from irpretrain.axioms.rank_intervals import LAST_RANKS, count_in_intervals, interval_ends
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
-from irpretrain.errors import InputError, count_of
 from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.randomness import generator
 from irpretrain.text.word_store import WordDocuments

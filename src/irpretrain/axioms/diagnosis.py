@@ -16,10 +16,10 @@ import pyarrow as pa
 from irpretrain.axioms.axiom_values import ValueBatch, whole_documents
 from irpretrain.axioms.pair_choice import PairChoice, any_pair, choose_pairs
 from irpretrain.config.axioms import AXIOMS, PAIRS_PER_DOCUMENT, AxiomsConfig, DiagnosisConfig
-from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
-from irpretrain.errors import InputError, IntegrityError
 from irpretrain.evaluation.verdicts import paired
 from irpretrain.foundation.atomic import write_csv
+from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
+from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.foundation.randomness import stream_key
 
 # Names of the random streams: (seed, stage, document id), for a document's pairs and for whether it is drawn.

@@ -27,7 +27,7 @@ import numpy as np
 
 from irpretrain.axioms.preferences import VECTORS, all_vectors, vector_numbers
 from irpretrain.config.axioms import AXIOMS, Axiom, PredictorConfig
-from irpretrain.errors import IntegrityError, need_folder, refusing_damage
+from irpretrain.foundation.errors import IntegrityError, need_folder, refusing_damage
 
 if TYPE_CHECKING:
     import xgboost

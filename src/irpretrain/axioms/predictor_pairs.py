@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 
 from irpretrain.axioms.preferences import DEFINITIONS, larger_is_better, preferences
 from irpretrain.config.axioms import PredictorConfig
-from irpretrain.contracts import AXIOM_VALUES
-from irpretrain.errors import IntegrityError
 from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.contracts import AXIOM_VALUES
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.randomness import stream_key
 from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 

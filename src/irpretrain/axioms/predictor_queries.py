@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from irpretrain.axioms.contrastive_draws import draw_queries_of_terms
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler, at_temperature
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
-from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, ContractWriter
-from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import read_qrels, relevant
 from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, ContractWriter
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.progress import notice, progress
 from irpretrain.foundation.randomness import stream_key
 from irpretrain.text.terms import read_terms

@@ -14,8 +14,8 @@ import pyarrow as pa
 from irpretrain.axioms import definitions
 from irpretrain.axioms.batch import AxiomBatch
 from irpretrain.config.axioms import AXIOMS, Axiom
-from irpretrain.errors import IntegrityError
 from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.errors import IntegrityError
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from irpretrain.axioms.contrastive_draws import (
     DrawnQueries,
     draw_queries,
 )
-from irpretrain.contracts import DOCUMENT_QUERIES, ContractWriter
-from irpretrain.errors import MAKE_AGAIN, ConfigError, IntegrityError, refusing_damage
 from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.contracts import DOCUMENT_QUERIES, ContractWriter
+from irpretrain.foundation.errors import MAKE_AGAIN, ConfigError, IntegrityError, refusing_damage
 from irpretrain.foundation.progress import print_line, progress
 from irpretrain.foundation.randomness import stream_key
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities

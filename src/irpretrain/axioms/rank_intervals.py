@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from irpretrain.contracts import AXIOM_VALUES
-from irpretrain.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.contracts import AXIOM_VALUES
+from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.foundation.progress import progress
 
 # Where the intervals end; what is beyond the last one is one more.

@@ -20,8 +20,8 @@ from irpretrain.axioms.predictor_files import Outcome, write_predictor
 from irpretrain.axioms.predictor_pairs import CandidateQueries, make_pairs, read_candidates
 from irpretrain.axioms.preferences import vector_numbers
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, PredictorConfig
-from irpretrain.errors import InputError
 from irpretrain.evaluation.significance import area, area_with_interval
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.randomness import generator, integer_seed
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import click
 from click.shell_completion import shell_complete
 
-from irpretrain import __version__
 from irpretrain.command.collections import COLLECTION_COMMANDS
 from irpretrain.command.files import Session
 from irpretrain.command.models import MODEL_COMMANDS
 from irpretrain.command.runs import RUN_COMMANDS
-from irpretrain.errors import IRPretrainError, cli_messages, full_disk, naming_extras
+from irpretrain.foundation import __version__
+from irpretrain.foundation.errors import IRPretrainError, cli_messages, full_disk, naming_extras
 from irpretrain.foundation.garbage import search_rarely
 from irpretrain.foundation.progress import print_line
 

@@ -22,8 +22,8 @@ from irpretrain.command.files import (
     written,
 )
 from irpretrain.corpora.registry import FORMATS
-from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Ranking, falling_scores
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.progress import Counter, progress
 
 # Of searches: queries × depth.

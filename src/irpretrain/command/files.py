@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 import yaml
 
-from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.foundation.atomic import atomic_file, check_output_file
+from irpretrain.foundation.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.foundation.progress import print_line, progress
 
 if TYPE_CHECKING:
-    from irpretrain.corpora.files import FieldLine
+    from irpretrain.foundation.files import FieldLine
 
 STANDARD = "-"
 JSONL = "JSON objects, one per line"
@@ -177,7 +177,7 @@ def read_pairs(path: str, keys: tuple[str, ...]) -> "Iterator[FieldLine]":
     """Yield the JSON objects of a file, which have these keys, with texts as values."""
     from irpretrain.corpora.checked import read_objects
     from irpretrain.corpora.file_lists import one_file
-    from irpretrain.corpora.records import Malformed
+    from irpretrain.foundation.records import Malformed
 
     for entry in read_objects(one_file(path)):
         if isinstance(entry, Malformed):

@@ -18,7 +18,7 @@ from irpretrain.command.files import (
     write_objects,
 )
 from irpretrain.corpora.registry import FORMATS, format_of
-from irpretrain.errors import InputError, count_of
+from irpretrain.foundation.errors import InputError, count_of
 
 GROUPS = (
     f"{JSONL}: queries and documents, the preferred one first, as `irpretrain groups` writes them; a query and a "

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from irpretrain.command.files import STANDARD, Command, Input, Named, Output, Session, opened
-from irpretrain.errors import InputError, cli_messages, count_of, visible
+from irpretrain.foundation.errors import InputError, cli_messages, count_of, visible
 from irpretrain.foundation.progress import notice
 
 NOTATION = "In ir_measures' or trec_eval's notation; repeat it."

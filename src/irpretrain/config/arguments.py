@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from irpretrain.config.yaml_files import read_yaml
-from irpretrain.errors import ConfigError, IRPretrainError, did_you_mean
+from irpretrain.foundation.errors import ConfigError, IRPretrainError, did_you_mean
 
 SUFFIXES = {".yaml", ".yml", ".json"}
 

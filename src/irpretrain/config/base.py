@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from irpretrain.errors import ConfigError, cli_or_api, did_you_mean, instead_of
+from irpretrain.foundation.errors import ConfigError, cli_or_api, did_you_mean, instead_of
 
 
 class Section(BaseModel):

@@ -39,7 +39,7 @@ from irpretrain.config.usage import (
     used_entries,
     wanted_models,
 )
-from irpretrain.errors import instead_of
+from irpretrain.foundation.errors import instead_of
 
 if TYPE_CHECKING:
     from irpretrain.config.axioms import PredictorConfig

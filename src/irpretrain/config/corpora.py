@@ -10,8 +10,8 @@ from pydantic.json_schema import SkipJsonSchema
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.formats.ir_datasets import FORMAT, PARTS, PREFIX, dataset_with
 from irpretrain.corpora.registry import Kind, format_of, read_options
-from irpretrain.errors import ConfigError, IRPretrainError, count_of
 from irpretrain.evaluation.measures import parse_measure
+from irpretrain.foundation.errors import ConfigError, IRPretrainError, count_of
 
 # Short for a share.
 WORDS = {"refuse": 0.0, "skip": 1.0}

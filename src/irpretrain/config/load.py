@@ -16,7 +16,7 @@ from irpretrain.config.root import NAMED, Config
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.corpora.catalogue.completion import complete, entries_of, naming_keys
 from irpretrain.corpora.formats.ir_datasets import PREFIX, corpus_identifier
-from irpretrain.errors import ConfigError, instead_of
+from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.foundation.resources import resources_directory
 
 # The key under which an overlay names those that lie under it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from irpretrain.corpora.catalogue.read import SECTIONS, read_catalogue
-from irpretrain.errors import instead_of
+from irpretrain.foundation.errors import instead_of
 
 
 def unknown_names(where: str, names: Iterable[str], existing: Iterable[str], section: str) -> Iterator[str]:

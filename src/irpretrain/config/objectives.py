@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from irpretrain.config.base import Section, explain, option
 from irpretrain.config.papers import fill_objective
-from irpretrain.errors import instead_of
+from irpretrain.foundation.errors import instead_of
 
 # Type of an objective → module with `OPTIONS` (its section of the configuration), `NEEDS` (a frozenset of those
 # below) and `make_groups(shard, options, counts)`, which yields the groups of a shard (`objectives.shard`).

@@ -24,7 +24,7 @@ from irpretrain.config.printed import (
     different_keys,
     load_paper_yaml,
 )
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.resources import resources_directory
 
 # Wins, ties and losses as printed; of a row that is compared with nothing, dashes.

@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from irpretrain.config.base import listed_faults
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.resources import parse_yaml
 
 PRINTED = re.compile(r"(?P<value>[0-9]*\.(?P<decimals>[0-9]+))(?P<marks>[^0-9.\s]*)")

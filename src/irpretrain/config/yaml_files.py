@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from irpretrain.errors import ConfigError, one_line
+from irpretrain.foundation.errors import ConfigError, one_line
 
 _MERGE = "tag:yaml.org,2002:merge"
 

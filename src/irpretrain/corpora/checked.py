@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from irpretrain.config.base import Section
-from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
-from irpretrain.corpora.files import DAMAGE, FieldLine, Line, damage_text, open_bytes, read_lines
-from irpretrain.corpora.records import (
+from irpretrain.foundation.atomic import parse_json
+from irpretrain.foundation.characters import NUMBER, clean_line, clean_text, identifier_fault
+from irpretrain.foundation.files import DAMAGE, FieldLine, Line, damage_text, open_bytes, read_lines
+from irpretrain.foundation.records import (
     AnyDocument,
     Document,
     Judgement,
@@ -30,17 +31,13 @@ from irpretrain.corpora.records import (
     most_parts,
     too_large,
 )
-from irpretrain.foundation.atomic import parse_json
 
 Entry = TypeVar("Entry")
 Made = TypeVar("Made")
 
 # Time and memory of trec_eval grow with the highest grade: a grade of nine digits would end no more.
 _RELEVANCE = re.compile(r"[+-]?0*[0-9]{1,4}(?:\.0{0,9})?")
-WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 _RANK = re.compile(r"[0-9]{1,9}")
-# A decimal number as files write it. The repeats are possessive: digits before a wrong sign are read once.
-NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}+(?:\.[0-9]{0,400}+)?|\.[0-9]{1,400}+)(?:[eE][+-]?[0-9]{1,3})?")
 
 
 class NoOptions(Section):

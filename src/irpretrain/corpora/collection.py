@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.contracts import DOCUMENTS
 from irpretrain.corpora.policy import no_documents, over_budget
 from irpretrain.corpora.sources import PASSAGES_PER_DOCUMENT
-from irpretrain.errors import InputError, count_of
 from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.provenance import read_sidecar
 
 # Document id, shard, part and position.

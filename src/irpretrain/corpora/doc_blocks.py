@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from irpretrain.corpora.characters import without_marks
 from irpretrain.corpora.checked import several_in_one
-from irpretrain.corpora.files import DAMAGE, damage_text, open_bytes
-from irpretrain.corpora.records import Malformed, Share, is_too_large, most_bytes, too_large
+from irpretrain.foundation.characters import without_marks
+from irpretrain.foundation.files import DAMAGE, damage_text, open_bytes
+from irpretrain.foundation.records import Malformed, Share, is_too_large, most_bytes, too_large
 
 OPENING, CLOSING = b"<DOC>", b"</DOC>"
 CHUNK = 1 << 20

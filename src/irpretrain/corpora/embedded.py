@@ -12,8 +12,8 @@ import yaml
 from pydantic import ValidationError
 
 from irpretrain.config.base import Section, listed_faults, option
-from irpretrain.errors import ConfigError, IntegrityError, SetupError, instead_of, one_line
 from irpretrain.foundation.atomic import atomic_directory, atomic_file
+from irpretrain.foundation.errors import ConfigError, IntegrityError, SetupError, instead_of, one_line
 from irpretrain.foundation.provenance import sha256
 from irpretrain.foundation.resources import parse_yaml
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from irpretrain.config.base import ONCE, Section, option
 from irpretrain.corpora import checked
-from irpretrain.corpora.characters import displayed_names, identifier_fault
-from irpretrain.corpora.files import FieldLine, Line, read_lines, split_fields
-from irpretrain.corpora.records import AnyDocument, Malformed, Share, everything
-from irpretrain.errors import InputError, cli_or_api, instead_of
+from irpretrain.foundation.characters import displayed_names, identifier_fault
+from irpretrain.foundation.errors import InputError, cli_or_api, instead_of
+from irpretrain.foundation.files import FieldLine, Line, read_lines, split_fields
+from irpretrain.foundation.records import AnyDocument, Malformed, Share, everything
 
 # Tab-separated rows with named columns: shared by documents, topics and judgements.
 

@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
-from irpretrain.corpora.files import COMPRESSIONS, refuse_pipe
 from irpretrain.corpora.registry import format_of
-from irpretrain.errors import InputError, cli_or_api
+from irpretrain.foundation.errors import InputError, cli_or_api
+from irpretrain.foundation.files import COMPRESSIONS, refuse_pipe
 
 # Ends names of files in other packings, in several, or with other names than `COMPRESSIONS`, and of parts of files.
 _UNREAD = re.compile(

@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 import regex
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
 from irpretrain.corpora.collection import check_collection, document_names
 from irpretrain.corpora.policy import DroppedRecords, RecordTally, log, lost_documents, malformed_records
 from irpretrain.corpora.shared_queries import sample
@@ -31,9 +30,10 @@ from irpretrain.corpora.topics_and_judgements import (
     read_queries,
     source_files,
 )
-from irpretrain.errors import InputError, count_of
 from irpretrain.evaluation.runs import read_run
 from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.errors import InputError, count_of
 
 _WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+|[^\p{Z}\p{C}]")
 

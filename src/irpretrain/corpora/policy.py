@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from irpretrain.config.corpora import MalformedConfig
-from irpretrain.corpora.characters import clean_line
 from irpretrain.corpora.formats.trectext import BARE_TEXT
-from irpretrain.corpora.records import (
+from irpretrain.foundation.characters import clean_line
+from irpretrain.foundation.errors import InputError, cli_or_api, count_of
+from irpretrain.foundation.progress import notice
+from irpretrain.foundation.provenance import read_sidecar
+from irpretrain.foundation.records import (
     Answers,
     Document,
     Judgement,
@@ -23,9 +26,6 @@ from irpretrain.corpora.records import (
     Skipped,
     SpanQuestion,
 )
-from irpretrain.errors import InputError, cli_or_api, count_of
-from irpretrain.foundation.progress import notice
-from irpretrain.foundation.provenance import read_sidecar
 
 Record = TypeVar("Record", Document | Redirect, Query, Judgement, Answers, Retrieved, SpanQuestion)
 EXAMPLES = 20

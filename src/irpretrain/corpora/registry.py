@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from irpretrain.config.base import Section, explain
-from irpretrain.errors import instead_of
+from irpretrain.foundation.errors import instead_of
 
 Kind = Literal["documents", "topics", "judgements", "runs", "questions"]
 

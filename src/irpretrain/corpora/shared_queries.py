@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.contracts import DOCUMENTS
-from irpretrain.corpora.records import Query
-from irpretrain.errors import ConfigError
 from irpretrain.evaluation.runs import read_qrels, relevant
 from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.randomness import stream_key
+from irpretrain.foundation.records import Query
 from irpretrain.text.texts import read_queries
 
 

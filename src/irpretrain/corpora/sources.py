@@ -20,16 +20,16 @@ from irpretrain.config.usage import (
     longest_sequences,
     used_entries,
 )
-from irpretrain.contracts import DOCUMENTS, REDIRECTS, ContractWriter
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.file_lists import document_files, given_files, one_file
 from irpretrain.corpora.formats.ir_datasets import check_downloaded
 from irpretrain.corpora.policy import RecordTally, no_documents
-from irpretrain.corpora.records import Document, Redirect, parts_of_shard
 from irpretrain.corpora.registry import format_of
-from irpretrain.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS, ContractWriter
+from irpretrain.foundation.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.foundation.progress import notice, progress
+from irpretrain.foundation.records import Document, Redirect, parts_of_shard
 from irpretrain.models.encoder_files import (
     check_encoder_files,
     check_reranker_files,
@@ -231,7 +231,7 @@ def _check_usable(paths: Iterable[str | Path]) -> None:
 
 
 def _check_folds(dataset: DatasetConfig, path: str | None = None) -> None:
-    from irpretrain.evaluation.folds import given_folds  # loads pyarrow, so only where folds are given
+    from irpretrain.corpora.make_folds import given_folds  # loads pyarrow, so only where folds are given
 
     if path is not None:
         _check_usable([path])

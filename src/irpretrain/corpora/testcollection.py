@@ -7,7 +7,6 @@ from typing import Any
 import pyarrow as pa
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.contracts import QUERIES
 from irpretrain.corpora.collection import absent_documents, check_collection
 from irpretrain.corpora.policy import (
     WORTH_A_WARNING,
@@ -33,8 +32,9 @@ from irpretrain.corpora.topics_and_judgements import (
     read_queries,
     source_files,
 )
-from irpretrain.errors import count_of
 from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.contracts import QUERIES
+from irpretrain.foundation.errors import count_of
 
 
 def prepare(

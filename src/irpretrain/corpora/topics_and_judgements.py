@@ -11,9 +11,9 @@ from irpretrain.config.corpora import FileConfig
 from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.file_lists import given_files
 from irpretrain.corpora.policy import RecordTally
-from irpretrain.corpora.records import Malformed, Query
 from irpretrain.corpora.registry import Kind, format_of
-from irpretrain.errors import InputError, count_of
+from irpretrain.foundation.errors import InputError, count_of
+from irpretrain.foundation.records import Malformed, Query
 
 # Query id → document id → relevance.
 Judgements = dict[str, dict[str, int]]

@@ -9,9 +9,9 @@ import codecs
 import re
 import zlib
 
-from irpretrain.corpora.characters import clean_line, unescaped
 from irpretrain.corpora.checked import document
-from irpretrain.corpora.records import AnyDocument, Skipped
+from irpretrain.foundation.characters import clean_line, unescaped
+from irpretrain.foundation.records import AnyDocument, Skipped
 
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.\-]{1,40})", re.IGNORECASE)
 

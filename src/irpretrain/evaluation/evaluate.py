@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyarrow import csv
 
-from irpretrain.contracts import PER_QUERY, SCORES
-from irpretrain.corpora.formats.squad import article_of
-from irpretrain.errors import InputError, one_line
 from irpretrain.evaluation import measures as effectiveness
 from irpretrain.evaluation.folds import Folds, read_folds
 from irpretrain.evaluation.runs import ListSizes, Qrels, Run, as_scored, merge, read_qrels, read_run, within
 from irpretrain.foundation.atomic import write_csv
+from irpretrain.foundation.contracts import PER_QUERY, SCORES
+from irpretrain.foundation.errors import InputError, one_line
 from irpretrain.foundation.progress import notice, progress
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _read_judged(qrels: str | Path, folds: str | Path | None) -> tuple[Qrels, Fo
 
 def _articles(judged: Qrels, squad: bool) -> dict[str, str]:
     return {
-        query: next((article_of(document) for document, grade in grades.items() if squad and grade > 0), "")
+        query: next((_article_of(document) for document, grade in grades.items() if squad and grade > 0), "")
         for query, grades in judged.items()
     }
 
@@ -309,3 +309,8 @@ def evaluate_depths(
     PER_QUERY.write(per_query, rows())
     write_csv(scores, DEPTH_COLUMNS, means)
     return {"runs": len(runs), "rows": len(means), "lists": sizes}
+
+
+def _article_of(document: str) -> str:
+    """Return the article of a paragraph, or of a passage of one; an article itself as it is."""
+    return re.sub(r"(/[0-9]+)?(#[0-9]+)?$", "", document)

@@ -6,32 +6,16 @@ validates and the other k - 1 train. Where nothing is chosen no fold validates: 
 """
 
 import json
-import os
-import re
-import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from irpretrain.config.corpora import FEWEST_FOLDS, DatasetConfig, folds_fault
-from irpretrain.corpora.characters import identifier_fault
-from irpretrain.corpora.checked import read_json
-from irpretrain.corpora.fields import as_identifier
-from irpretrain.corpora.file_lists import one_file
-from irpretrain.corpora.files import given_lines, split_columns
-from irpretrain.corpora.formats.letor import read_folds as read_letor_folds
-from irpretrain.corpora.records import Malformed
-from irpretrain.corpora.shared_queries import compared_text
-from irpretrain.errors import MAKE_AGAIN, ConfigError, InputError, refusing_damage
-from irpretrain.foundation.atomic import write_text
-from irpretrain.foundation.progress import print_line
+from irpretrain.foundation.errors import MAKE_AGAIN, refusing_damage
 from irpretrain.foundation.randomness import stream_key
-from irpretrain.text.texts import read_queries
 
 # In place of a test fold: all queries, of another data set than the one that trains.
 WHOLE = 0
-NUMBERED = f"Folds are numbered from 1 without gaps; {FEWEST_FOLDS} or more are needed."
 
 
 class Roles(NamedTuple):
@@ -54,232 +38,11 @@ class Folds:
         return [query for query, number in self.fold_of.items() if number == fold]
 
 
-def make_folds(
-    queries: str | Path,
-    dataset: DatasetConfig,
-    seed: int,
-    output: str | Path,
-    shots: tuple[int, int] = (0, 0),
-) -> dict[str, Any]:
-    """Deal the queries into folds, or take the folds from the file that `dataset.folds` names, and write
-    JSON.
-
-    Made folds differ in size by at most one query, or as many as share a text: queries of equal text
-    (`compared_text`) stay together, as one that trains for its twin is no unseen query. They depend on the seed, the
-    set of query identifiers and which texts are equal, not on the order of the queries. Given folds that part such
-    queries are told as a warning.
-
-    Args:
-        dataset: its `folds` is a number of folds, the folds themselves as lists of queries, a file: JSON (query →
-            fold; or this function's own output; or a list of lists of queries) or text with a query and its fold on
-            each line, or a folder with LETOR's Fold1, Fold2 and so on.
-        seed: names the random order in which queries are dealt.
-        output: JSON, `{"folds": k, "queries": {query: fold}}` in the data set's order.
-        shots: the largest n of the few-shot-<n> regimes that will ask for n training queries, where a fold is tested
-            and where another data set is; 0 for none.
-
-    Returns:
-        Counts: queries, folds, smallest and largest fold, and the queries that only the given file knows
-        (queries that were left out of the data set); where given folds part queries of equal text, their number too.
-
-    Raises:
-        ConfigError: more folds than queries of different text, too few of either, or fewer training queries than
-            `shots` for some test fold.
-        InputError: the given file cannot be read, lacks a query, or leaves a fold empty.
-    """
-    texts = {query: compared_text(text) for query, text in read_queries(queries).items()}
-    identifiers = list(texts)
-    unknown, parted = 0, 0
-    if isinstance(dataset.folds, int):
-        folds = deal(identifiers, dataset.folds, seed, texts, dataset.label)
-    else:
-        fold_by_query = given_folds(dataset)
-        where = dataset.folds if isinstance(dataset.folds, str) else f"folds of {dataset.label}"
-        folds = _select(identifiers, fold_by_query, where)
-        unknown = len(fold_by_query.keys() - folds.fold_of.keys())
-        parted = _warn_of_split(folds, texts, dataset.label)
-    _check_shots(folds, shots, dataset.label)
-    content = {"folds": folds.number, "queries": folds.fold_of}
-    write_text(output, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    sizes = [len(folds.queries(fold)) for fold in range(1, folds.number + 1)]
-    return {
-        "queries": len(identifiers),
-        "folds": folds.number,
-        "smallest_fold": min(sizes),
-        "largest_fold": max(sizes),
-        "given_for_unknown_queries": unknown,
-        **({"queries_of_equal_text_in_other_folds": parted} if parted else {}),
-    }
-
-
-def deal(
-    queries: Sequence[str], number: int, seed: int, texts: Mapping[str, str] | None = None, label: str = ""
-) -> Folds:
-    """Deal queries into `number` folds like cards, in the order of a hash of (seed, query).
-
-    Args:
-        texts: query → text; queries of equal text are one card, which goes to the smallest fold, the first of equal
-            ones. So without any each fold has its turn.
-        label: the data set, for messages.
-
-    Raises:
-        ConfigError: more folds than queries of different text, or too few.
-    """
-    shuffled = sorted(queries, key=lambda query: (stream_key(seed, "folds", query), query))
-    cards: dict[str, list[str]] = {}
-    for query in shuffled:
-        cards.setdefault((texts or {}).get(query) or f"\n{query}", []).append(query)
-    alike = f"{len(queries)} queries of {len(cards)} texts" if len(cards) < len(queries) else ""
-    if fault := folds_fault(number, len(cards), alike):
-        raise ConfigError(f"datasets ({label}).folds: {fault}")
-    sizes = [0] * number
-    dealt: dict[str, int] = {}
-    for card in cards.values():
-        fold = sizes.index(min(sizes))
-        sizes[fold] += len(card)
-        dealt |= dict.fromkeys(card, fold + 1)
-    return Folds(number, {query: dealt[query] for query in queries})
-
-
-def _warn_of_split(folds: Folds, texts: Mapping[str, str], label: str) -> int:
-    folds_of_text: dict[str, set[int]] = {}
-    for query, fold in folds.fold_of.items():
-        folds_of_text.setdefault(texts[query], set()).add(fold)
-    parted = [query for query in folds.fold_of if texts[query] and len(folds_of_text[texts[query]]) > 1]
-    if parted:
-        first, fold_of = parted[0], folds.fold_of
-        twin = next(q for q in parted if texts[q] == texts[first] and fold_of[q] != fold_of[first])
-        print_line(
-            f"[{label}] WARNING: {len(parted):,} of {len(texts):,} queries have the text of a query of another given "
-            f"fold, such as {first} and {twin}: one trains a model that is tested on the other. Put them in one fold."
-        )
-    return len(parted)
-
-
-def _check_shots(folds: Folds, shots: tuple[int, int], label: str) -> None:
-    """Refuse now what fine-tuning would refuse after hours of pre-training."""
-    for most, tested in zip(shots, (range(1, folds.number + 1), [WHOLE]), strict=True):
-        fewest, fold = min((len(roles(folds, fold).train), fold) for fold in tested)
-        if most > fewest:
-            when = (
-                f" for test fold {fold} of {folds.number}"
-                if fold
-                else f" outside the first of {folds.number} folds"
-            )
-            raise ConfigError(
-                f"experiments: few-shot-{most} asks for more training queries than {label} has: {fewest}{when}; "
-                "ask for fewer, or give more queries"
-            )
-
-
-def _select(queries: Sequence[str], fold_by_query: dict[str, int], path: str | Path) -> Folds:
-    missing = [query for query in queries if query not in fold_by_query]
-    if missing:
-        some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
-        raise InputError(path, f"{len(missing)} of {len(queries)} queries have no fold: {some}")
-    chosen = {query: fold_by_query[query] for query in queries}
-    # As `count_folds` says, which is asked before the queries are known.
-    number = max(fold_by_query.values(), default=0)
-    empty = sorted(set(range(1, number + 1)) - set(chosen.values()))
-    if empty or number < FEWEST_FOLDS:
-        fault = (
-            f"fold {empty[0]} has no query of this data set" if empty else f"there are only {number} folds"
-        )
-        raise InputError(path, fault, remedy=NUMBERED)
-    return Folds(number, chosen)
-
-
-def given_folds(dataset: DatasetConfig) -> dict[str, int]:
-    """Return query → fold of a data set whose folds are given, numbered without gaps; see `make_folds`."""
-    if isinstance(dataset.folds, list):
-        path = f"folds of {dataset.label}"
-        folds = _from_lists(dataset.folds, path)
-    else:
-        path = str(dataset.folds)
-        folds = read_given_folds(path)
-    numbers = set(folds.values())
-    if max(numbers, default=0) > len(numbers):
-        missing = next(number for number in range(1, len(numbers) + 1) if number not in numbers)
-        raise InputError(
-            path, f"fold {missing} has no query, but there is a fold {max(numbers)}", remedy=NUMBERED
-        )
-    return folds
-
-
-def read_given_folds(path: str | Path) -> dict[str, int]:
-    """Read query → fold from a user's file of JSON or text, or a folder of LETOR; see `make_folds`."""
-    if os.path.isdir(path):
-        return read_letor_folds(Path(path))
-    first = next(given_lines(one_file(path)), (0, ""))[1].lstrip()
-    if not first.startswith(("{", "[")) and ".json" not in Path(path).suffixes:
-        return _read_text(path)
-    content = read_json(Path(path))
-    if isinstance(content, Malformed):
-        raise InputError(
-            path, f"{content.reason}: {content.detail}", content.line, "Set the data set's `folds`."
-        )
-    if isinstance(content, dict) and isinstance(content.get("queries"), dict):
-        content = content["queries"]
-    if isinstance(content, list):
-        return _from_lists(content, path)
-    if not isinstance(content, dict):
-        raise InputError(path, "expected an object from query to fold, or a list of lists of queries")
-    return {_query(query, path): _fold(fold, path, query) for query, fold in content.items()}
-
-
-def _from_lists(content: list[Any], path: str | Path) -> dict[str, int]:
-    folds: dict[str, int] = {}
-    for number, members in enumerate(content, 1):
-        if not isinstance(members, list):
-            raise InputError(path, f"entry {number} is not a list of queries")
-        for query in (_query(member, path) for member in members):
-            if query in folds:
-                raise InputError(path, f"query {query!r} is in folds {folds[query]} and {number}")
-            folds[query] = number
-    return folds
-
-
-def _read_text(path: str | Path) -> dict[str, int]:
-    folds: dict[str, int] = {}
-    for line, text in given_lines(path):
-        columns = split_columns(text)
-        if len(columns) != 2:
-            raise InputError(path, f"expected a query and its fold, found {len(columns)} columns", line)
-        query, printed = columns
-        if query in folds:
-            raise InputError(path, f"query {query!r} is listed twice", line)
-        number = int(printed) if re.fullmatch("[0-9]{1,9}", printed) else printed
-        folds[_query(query, path, line)] = _fold(number, path, query, line)
-    return folds
-
-
-def _query(value: Any, path: str | Path, line: int | None = None) -> str:
-    identifier = as_identifier(value)
-    if identifier is None:
-        raise InputError(path, f"{reprlib.repr(value)} is no query: a text or a whole number is needed", line)
-    if fault := identifier_fault(identifier):
-        raise InputError(path, fault, line)
-    return identifier
-
-
-def _fold(value: Any, path: str | Path, query: str, line: int | None = None) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(path, f"the fold of query {query!r} is {value!r}; folds are numbered from 1", line)
-    return value
-
-
 def read_folds(path: str | Path) -> Folds:
     """Read what `make_folds` wrote."""
     with refusing_damage(path, "these are not folds", MAKE_AGAIN):
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         return Folds(int(content["folds"]), {query: int(fold) for query, fold in content["queries"].items()})
-
-
-def count_folds(dataset: DatasetConfig) -> int:
-    """Return how many folds `dataset` has before they are made; a given file is read for it."""
-    if isinstance(dataset.folds, int):
-        return dataset.folds
-    return max(given_folds(dataset).values(), default=0)
 
 
 def roles(folds: Folds, test_fold: int, *, validates: bool = True) -> Roles:

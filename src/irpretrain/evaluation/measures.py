@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from irpretrain.errors import ConfigError, nearest
+from irpretrain.foundation.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure

@@ -21,10 +21,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from irpretrain.corpora.checked import NUMBER, WHOLE
-from irpretrain.corpora.files import given_lines, split_columns
-from irpretrain.errors import InputError, count_of
 from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.characters import NUMBER, WHOLE
+from irpretrain.foundation.errors import InputError, count_of
+from irpretrain.foundation.files import given_lines, split_columns
 
 # Documents of one query and their scores, best first.
 Ranking = list[tuple[str, float]]

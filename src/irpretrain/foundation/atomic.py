@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.foundation.errors import ConfigError, InputError
 
 # In a row, as in Linux.
 MOST_LINKS = 40

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import TypeVar
 
-from irpretrain.errors import visible
+from irpretrain.foundation.errors import visible
 
 Item = TypeVar("Item")
 

@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from irpretrain import __version__
+from irpretrain.foundation import __version__
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.code_digest import begin_record, code_record
 

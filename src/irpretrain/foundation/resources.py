@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from irpretrain.errors import SetupError
+from irpretrain.foundation.errors import SetupError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 

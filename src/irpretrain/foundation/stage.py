@@ -15,7 +15,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from irpretrain.errors import IRPretrainError, full_disk
+from irpretrain.foundation.errors import IRPretrainError, full_disk
 from irpretrain.foundation.garbage import search_rarely
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import Recorder

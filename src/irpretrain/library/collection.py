@@ -14,11 +14,11 @@ import numpy as np
 from irpretrain.axioms.predictor import REMEDY
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.objectives import needs
-from irpretrain.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
 from irpretrain.corpora.collection import check_identifiers, describe_location_in
 from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.sources import write_shard
-from irpretrain.errors import ConfigError, cli_or_api, naming_extras, need_folder
+from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
+from irpretrain.foundation.errors import ConfigError, cli_or_api, naming_extras, need_folder
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.library.documents import GivenDocument, document_rows, say_what_is_left_out
 from irpretrain.library.formats import described

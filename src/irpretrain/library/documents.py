@@ -9,16 +9,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.corpora.characters import clean_text, identifier_fault
 from irpretrain.corpora.collection import UNIQUE_IDENTIFIERS, describe_location_in
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.policy import RecordTally, bare_texts, no_documents, reported_reasons
-from irpretrain.corpora.records import Document, Share
 from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.sources import document_row
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.foundation.characters import clean_text, identifier_fault
+from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.progress import notice
+from irpretrain.foundation.records import Document, Share
 from irpretrain.library.formats import described
 from irpretrain.library.options import given_text, naming
 from irpretrain.wikipedia.dump import SiteInfo

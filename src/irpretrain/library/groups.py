@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from irpretrain.config.base import Section, option
-from irpretrain.contracts import GROUPS
-from irpretrain.errors import ConfigError, count_of
 from irpretrain.evaluation.runs import Run
+from irpretrain.foundation.contracts import GROUPS
+from irpretrain.foundation.errors import ConfigError, count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.text.token_store import TokenStore

@@ -17,11 +17,11 @@ from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import ComputeConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
-from irpretrain.errors import ConfigError, naming_extras, reporting_disk_errors, temporary_folder
-from irpretrain.evaluation.folds import deal
+from irpretrain.corpora.make_folds import deal
 from irpretrain.evaluation.runs import Run, write_run
 from irpretrain.foundation.atomic import check_output_folder, folder_to_write, write_text
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.errors import ConfigError, naming_extras, reporting_disk_errors, temporary_folder
 from irpretrain.foundation.provenance import Recorder, read_sidecar
 from irpretrain.library.documents import document_rows
 from irpretrain.library.groups import GIVEN, Groups

@@ -17,8 +17,8 @@ from irpretrain.config.objectives import OBJECTIVES, read_options
 from irpretrain.config.papers import read_preset
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import GraphConfig, TextConfig
-from irpretrain.corpora.characters import clean_text, identifier_fault
-from irpretrain.errors import (
+from irpretrain.foundation.characters import clean_text, identifier_fault
+from irpretrain.foundation.errors import (
     ConfigError,
     InputError,
     IntegrityError,

@@ -16,8 +16,8 @@ from irpretrain.corpora.topics_and_judgements import (
     check_something_is_relevant,
     near_hint,
 )
-from irpretrain.errors import InputError, count_of, need_folder
 from irpretrain.evaluation.runs import lacking, relevant
+from irpretrain.foundation.errors import InputError, count_of, need_folder
 from irpretrain.library.documents import read_documents
 from irpretrain.library.formats import guess_format, read_relevance, read_topics
 

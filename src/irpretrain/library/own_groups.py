@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.retrieval import RetrievalConfig
-from irpretrain.contracts import GROUPS
 from irpretrain.corpora.collection import absent_documents
 from irpretrain.corpora.topics_and_judgements import check_documents_are_known, document_hint
-from irpretrain.errors import ConfigError, InputError, count_of
+from irpretrain.foundation.contracts import GROUPS
+from irpretrain.foundation.errors import ConfigError, InputError, count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.library.collection import Collection
 from irpretrain.library.groups import GivenOptions, Groups, TextGroup

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from irpretrain.errors import SetupError, TrainingError
+from irpretrain.foundation.errors import SetupError, TrainingError
 from irpretrain.models.reranker import Reranker
 
 # Points at which the gradient is taken: captum's usual number.

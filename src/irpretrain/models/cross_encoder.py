@@ -22,7 +22,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSequenceClassification, BertConfig
 
-from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.foundation.errors import ConfigError, InputError, refusing
 from irpretrain.models.encoder_files import CEDR_FILE, REMEDY, read_config
 from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear

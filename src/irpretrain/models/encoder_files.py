@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.text import EncoderConfig
-from irpretrain.errors import ConfigError, InputError, need_folder
 from irpretrain.foundation.atomic import read_given_json
+from irpretrain.foundation.errors import ConfigError, InputError, need_folder
 from irpretrain.text.word_pieces import TOKENIZER_JSON, VOCABULARIES, check_json_files
 
 # Owner and name, such as google-bert/bert-base-uncased, and after @ a revision: a commit, tag or branch.

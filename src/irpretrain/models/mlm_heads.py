@@ -16,7 +16,7 @@ from transformers import AutoModelForMaskedLM, BertConfig
 from transformers.activations import ACT2FN
 from transformers.modeling_outputs import BaseModelOutput
 
-from irpretrain.errors import InputError, refusing
+from irpretrain.foundation.errors import InputError, refusing
 from irpretrain.models.linear import linear
 from irpretrain.models.parameters import deviation_of, initialise, load_network, refuse_broken
 

@@ -14,8 +14,8 @@ import torch
 from torch import nn
 
 from irpretrain.config.training import Packing
-from irpretrain.errors import ConfigError, InputError, refusing
 from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.errors import ConfigError, InputError, refusing
 from irpretrain.foundation.randomness import generator
 from irpretrain.models.encoder_files import WEIGHTS, read_config
 from irpretrain.text.word_pieces import TOKENIZER_JSON, VOCABULARIES, check_json_files

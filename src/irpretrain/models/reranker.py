@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from irpretrain.errors import InputError, refusing
+from irpretrain.foundation.errors import InputError, refusing
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear

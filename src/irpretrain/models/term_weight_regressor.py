@@ -15,7 +15,7 @@ from transformers import (
     PreTrainedModel,
 )
 
-from irpretrain.errors import InputError, refusing
+from irpretrain.foundation.errors import InputError, refusing
 from irpretrain.models.encoder_files import read_config
 from irpretrain.models.length_batches import padding_mask
 from irpretrain.models.linear import use_fast_linear

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.objectives.draws import by_document
 from irpretrain.objectives.shard import Shard, ShardArticle
 from irpretrain.text.passages import Characters, sentences

@@ -19,8 +19,8 @@ from pydantic import model_validator
 from irpretrain.config.axioms import AXIOMS, Axiom
 from irpretrain.config.base import ONCE, option
 from irpretrain.config.objectives import PresetOptions
-from irpretrain.contracts import DOCUMENTS
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import progress
 from irpretrain.foundation.randomness import stream_key
 from irpretrain.objectives.groups import pair_groups

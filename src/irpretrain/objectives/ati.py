@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.contracts import DOCUMENTS
+from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.objectives.draws import RandomDocuments, some
 from irpretrain.objectives.groups import Group, group
 from irpretrain.objectives.shard import Counts, Shard

@@ -7,7 +7,7 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from irpretrain.contracts import DOCUMENTS
+from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.objectives.shard import Shard, ShardArticle
 from irpretrain.wikipedia.graph import Graph, Links
 

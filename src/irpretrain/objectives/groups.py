@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.contracts import ANCHOR, GROUPS, NO_ANCHOR, QUERY_PART, SPAN
+from irpretrain.foundation.contracts import ANCHOR, GROUPS, NO_ANCHOR, QUERY_PART, SPAN
 
 
 class Span(NamedTuple):

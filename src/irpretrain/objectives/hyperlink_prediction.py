@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.config.base import Section, option
-from irpretrain.contracts import NO_ANCHOR
+from irpretrain.foundation.contracts import NO_ANCHOR
 from irpretrain.objectives.draws import LinkSource, positions_as_many, some
 from irpretrain.objectives.groups import span_groups
 from irpretrain.objectives.shard import Counts, Shard, ShardArticle

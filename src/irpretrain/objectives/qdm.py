@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
-from irpretrain.contracts import ANCHOR_TEXTS
+from irpretrain.foundation.contracts import ANCHOR_TEXTS
 from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, find_anchors
 from irpretrain.objectives.draws import LinkSource, as_many, some
 from irpretrain.objectives.groups import Group, Span, group

@@ -18,17 +18,20 @@ import pyarrow.compute as pc
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.objectives import load_objective
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, GROUPS, NO_ANCHOR, ContractWriter
-from irpretrain.errors import IntegrityError
 from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.contracts import DOCUMENTS, GROUPS, NO_ANCHOR, ContractWriter
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import progress
 from irpretrain.foundation.randomness import generator
+from irpretrain.foundation.records import Section
 from irpretrain.objectives.groups import Span
 from irpretrain.text.texts import body_start
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.words import count_spaced
-from irpretrain.wikipedia.article import Section, read_sections
+from irpretrain.wikipedia.article import (
+    read_sections,
+)
 
 # Articles as objectives read them: fields, sections, and where characters of the body are in the token store.
 

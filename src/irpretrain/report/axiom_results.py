@@ -13,9 +13,9 @@ from irpretrain.config import Config
 from irpretrain.config.labels import dataset_label
 from irpretrain.config.papers import Published
 from irpretrain.config.printed import PublishedAxioms, PublishedInterval, PublishedValue, Setting
-from irpretrain.errors import MAKE_AGAIN, refusing
 from irpretrain.evaluation.verdicts import EffectEstimate
 from irpretrain.foundation.atomic import read_csv
+from irpretrain.foundation.errors import MAKE_AGAIN, refusing
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table
 from irpretrain.report.scores import RunName
 

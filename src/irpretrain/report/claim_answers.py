@@ -13,8 +13,6 @@ from pydantic.dataclasses import dataclass
 from irpretrain.config import Config
 from irpretrain.config.labels import configured_label, dataset_label, regime_label
 from irpretrain.config.papers import Published
-from irpretrain.contracts import CLAIMS
-from irpretrain.errors import MAKE_AGAIN, refusing
 from irpretrain.evaluation.claims import Claims, has_claims, read_claims
 from irpretrain.evaluation.significance import holm_where_known
 from irpretrain.evaluation.verdicts import (
@@ -27,6 +25,8 @@ from irpretrain.evaluation.verdicts import (
     power,
 )
 from irpretrain.foundation.atomic import read_csv, write_csv
+from irpretrain.foundation.contracts import CLAIMS
+from irpretrain.foundation.errors import MAKE_AGAIN, refusing
 from irpretrain.report.axiom_results import Number
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, p_text
 from irpretrain.report.claim_tests import Finder

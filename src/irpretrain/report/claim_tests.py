@@ -16,11 +16,11 @@ from irpretrain.config.usage import over_candidates
 from irpretrain.evaluation.claims import ANSWERS, Claim, Side
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
 from irpretrain.evaluation.ledger import Facts
-from irpretrain.evaluation.planned_facts import weighting_facts
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.evaluation.verdicts import EffectEstimate, paired, unpaired
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, PredictorScores
 from irpretrain.report.figures import WeightingShares, read_distribution
+from irpretrain.report.planned_facts import weighting_facts
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Pair, Results, RunName, Scores
 from irpretrain.report.table_engine import differences_text, facts_of

@@ -13,9 +13,9 @@ import numpy as np
 from irpretrain.config.experiments import CaseConfig
 from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import TERM_VECTORS
-from irpretrain.errors import ConfigError, IntegrityError
 from irpretrain.evaluation.runs import Qrels, Run, read_qrels, read_run, relevant
+from irpretrain.foundation.contracts import TERM_VECTORS
+from irpretrain.foundation.errors import ConfigError, IntegrityError
 from irpretrain.foundation.progress import progress
 from irpretrain.report.pages import write_page
 from irpretrain.retrieval.analysis import Analyser

@@ -12,8 +12,8 @@ import numpy as np
 from irpretrain.config import Config
 from irpretrain.config.labels import control_model, regime_label
 from irpretrain.config.papers import Published, PublishedFigure
-from irpretrain.errors import MAKE_AGAIN, refusing
 from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.foundation.errors import MAKE_AGAIN, refusing
 from irpretrain.report.drawing import (
     ScoreFigure,
     ScorePanel,

@@ -12,7 +12,7 @@ from irpretrain.config import Config
 from irpretrain.config.labels import index_labels
 from irpretrain.config.papers import Drawing, Published, load_published
 from irpretrain.config.printed import PublishedAxioms
-from irpretrain.errors import MAKE_AGAIN, count_of, refusing
+from irpretrain.foundation.errors import MAKE_AGAIN, count_of, refusing
 from irpretrain.report import curves
 from irpretrain.report.axiom_results import (
     NO_PREDICTORS,

@@ -14,9 +14,9 @@ import yaml
 from irpretrain.config import Config
 from irpretrain.config.papers import Published, load_published
 from irpretrain.config.usage import used_models
-from irpretrain.errors import MAKE_AGAIN, refusing
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.evaluation.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
+from irpretrain.foundation.errors import MAKE_AGAIN, refusing
 from irpretrain.foundation.other_code import is_of_other_code, other_code_text
 from irpretrain.foundation.provenance import mixed_versions_text
 from irpretrain.report import run_views, table_views

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Self
 
 import yaml
 
-from irpretrain.errors import InputError
 from irpretrain.foundation.atomic import atomic_directory, read_csv
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.report.pages import templates

@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.arguments import check_configuration_files
-from irpretrain.contracts import PER_QUERY
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.errors import InputError, IRPretrainError, count_of, need_folder
 from irpretrain.foundation.atomic import atomic_file, write_text
+from irpretrain.foundation.contracts import PER_QUERY
+from irpretrain.foundation.errors import InputError, IRPretrainError, count_of, need_folder
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import read_sidecar, sidecar_path
 from irpretrain.foundation.resources import project_directory

@@ -15,9 +15,9 @@ from irpretrain.config.labels import (
 from irpretrain.config.objectives import AnchorOptions, needs
 from irpretrain.config.papers import Published, PublishedTable
 from irpretrain.config.usage import with_starts
-from irpretrain.errors import count_of
 from irpretrain.evaluation.measures import definition
 from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
+from irpretrain.foundation.errors import count_of
 from irpretrain.report.scores import FIRST_STAGE, Pair, Scores, TableTest, ordered_measures
 
 # The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes.

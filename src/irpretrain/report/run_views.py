@@ -11,8 +11,8 @@ from irpretrain.config.labels import dataset_label, first_stage_labels, listed, 
 from irpretrain.config.usage import tested_datasets
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
-from irpretrain.errors import MAKE_AGAIN, count_of, refusing
 from irpretrain.foundation.atomic import read_csv, read_given_json
+from irpretrain.foundation.errors import MAKE_AGAIN, count_of, refusing
 from irpretrain.foundation.progress import duration
 from irpretrain.report.table_files import pipe_table
 from irpretrain.report.table_views import Lineage, Record

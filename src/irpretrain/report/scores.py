@@ -14,8 +14,6 @@ from irpretrain.config import Config
 from irpretrain.config.papers import PublishedTable
 from irpretrain.config.printed import Direction
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
-from irpretrain.contracts import PER_QUERY
-from irpretrain.errors import IntegrityError, IRPretrainError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.evaluation.significance import (
@@ -29,6 +27,8 @@ from irpretrain.evaluation.significance import (
     student_interval,
     wins_ties_losses,
 )
+from irpretrain.foundation.contracts import PER_QUERY
+from irpretrain.foundation.errors import IntegrityError, IRPretrainError
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.workflow.plan.paths import SELECTED
 

@@ -21,7 +21,6 @@ from irpretrain.evaluation.ledger import (
     differences,
     differing_options,
 )
-from irpretrain.evaluation.planned_facts import planned_facts
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.report.cells import (
     Cell,
@@ -32,6 +31,7 @@ from irpretrain.report.cells import (
     outcomes_text,
     p_text,
 )
+from irpretrain.report.planned_facts import planned_facts
 from irpretrain.report.scores import (
     Comparison,
     Results,

@@ -10,8 +10,8 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.labels import dataset_label, model_label, regime_label
-from irpretrain.errors import count_of, refusing
 from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.foundation.errors import count_of, refusing
 from irpretrain.foundation.provenance import read_record
 from irpretrain.report.cells import (
     Cell,

@@ -19,9 +19,9 @@ from irpretrain.config.labels import (
     regime_label,
 )
 from irpretrain.config.papers import Published, load_published
-from irpretrain.contracts import PER_QUERY
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.contracts import PER_QUERY
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, rank_interval_table, settings_table
 from irpretrain.report.cells import AnyCell, Cell, Column, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims, claims_tables

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, TERM_VECTORS
-from irpretrain.corpora.characters import clean_text, identifier_fault
 from irpretrain.corpora.checked import parse_object
 from irpretrain.corpora.fields import IDENTIFIERS, as_identifier, pick, same_meaning
-from irpretrain.corpora.files import OTHER_LINE_END, Line, given_lines
-from irpretrain.corpora.records import Malformed
-from irpretrain.errors import InputError, count_of
+from irpretrain.foundation.characters import clean_text, identifier_fault
+from irpretrain.foundation.contracts import DOCUMENTS, TERM_VECTORS
+from irpretrain.foundation.errors import InputError, count_of
+from irpretrain.foundation.files import OTHER_LINE_END, Line, given_lines
 from irpretrain.foundation.progress import notice, progress
 from irpretrain.foundation.provenance import read_sidecar
+from irpretrain.foundation.records import Malformed
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.texts import document_texts
 

@@ -24,10 +24,10 @@ import numpy as np
 
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, TERM_WEIGHTS
-from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.evaluation.runs import Ranking, Run, rank, without_own, write_run
 from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.contracts import DOCUMENTS, TERM_WEIGHTS
+from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.foundation.out_of_core import GrowingArray
 from irpretrain.foundation.progress import Counter, progress
 from irpretrain.retrieval.analysis import Analyser, one_line_each

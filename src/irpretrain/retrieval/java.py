@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from irpretrain.errors import IRPretrainError, SetupError
+from irpretrain.foundation.errors import IRPretrainError, SetupError
 
 NEEDED_VERSION = 21
 

@@ -20,8 +20,6 @@ from irpretrain.config.retrieval import (
     SweepConfig,
 )
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS
-from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.runs import (
     Ranking,
@@ -33,6 +31,8 @@ from irpretrain.evaluation.runs import (
     write_run,
 )
 from irpretrain.foundation.atomic import atomic_directory, working_directory, write_csv, write_text
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.foundation.progress import Counter, print_line, progress
 from irpretrain.retrieval.analysis import anserini_texts
 from irpretrain.retrieval.java import JavaError, java_class, java_faults, run_anserini

@@ -11,8 +11,8 @@ import numpy as np
 
 from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel, RetrievalConfig
 from irpretrain.corpora.policy import DroppedRecords
-from irpretrain.errors import IntegrityError, refusing_damage
 from irpretrain.evaluation.runs import Ranking, without_own
+from irpretrain.foundation.errors import IntegrityError, refusing_damage
 from irpretrain.foundation.progress import Counter
 from irpretrain.retrieval.analysis import Analyser, one_line_each
 from irpretrain.retrieval.java import java_class, java_faults, leave_java

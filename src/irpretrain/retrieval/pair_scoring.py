@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.errors import TrainingError
 from irpretrain.evaluation.runs import Run, canonical
+from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.progress import print_line, progress
 from irpretrain.text.word_store import WordDocuments
 from irpretrain.training.batches import WordBatchBuilder, pad

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from irpretrain.config.base import deciding
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import AXIOM_PAIRS, PAIR_SCORES
-from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
+from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, as_run, pair_names, score_sequences
 from irpretrain.text.pair_tokenizer import PairTokenizer

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, cast
 import pyarrow as pa
 
 from irpretrain.config.retrieval import RunConfig
-from irpretrain.contracts import QUERIES
 from irpretrain.corpora.collection import absent_documents, document_names
-from irpretrain.corpora.records import Malformed, Skipped
 from irpretrain.corpora.topics_and_judgements import CHECK, Sources, near_hint, read_records, source_files
-from irpretrain.errors import InputError, count_of
 from irpretrain.evaluation.runs import Ranking, Run, without_own, write_rankings
+from irpretrain.foundation.contracts import QUERIES
+from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.progress import notice
+from irpretrain.foundation.records import Malformed, Skipped
 from irpretrain.retrieval.opened_index import log_lost_queries
 
 JUDGEMENTS = "the file of judgements"

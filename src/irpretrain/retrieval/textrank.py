@@ -14,8 +14,8 @@ import numpy as np
 
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import TERM_VECTORS
 from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.contracts import TERM_VECTORS
 from irpretrain.foundation.progress import progress
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.texts import document_texts

@@ -15,9 +15,9 @@ from typing import Any
 import pyarrow as pa
 
 from irpretrain.config.retrieval import QueryWords, RetrievalConfig
-from irpretrain.contracts import TERM_VECTORS
-from irpretrain.errors import InputError
 from irpretrain.foundation.atomic import working_directory, write_text
+from irpretrain.foundation.contracts import TERM_VECTORS
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.progress import Counter, progress
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.expansion import check_expansion

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
+from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.foundation.out_of_core import GrowingArray
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from irpretrain.errors import ConfigError, nearest
+from irpretrain.foundation.errors import ConfigError, nearest
 from irpretrain.foundation.resources import parse_yaml, read_resource
 
 # The default. Its words are cut as ever: combining marks separate, and a run of ideographs is one word.

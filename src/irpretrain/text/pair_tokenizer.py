@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from tokenizers import Tokenizer
 
-from irpretrain.errors import ConfigError, InputError, refusing
+from irpretrain.foundation.errors import ConfigError, InputError, refusing
 from irpretrain.text.word_pieces import (
     VOCABULARIES,
     PairTemplate,

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
-from irpretrain.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.foundation.atomic import atomic_file, working_directory
+from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
+from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import progress
 from irpretrain.text.languages import ENGLISH

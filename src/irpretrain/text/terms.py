@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from irpretrain.contracts import WORD_COUNTS
+from irpretrain.foundation.contracts import WORD_COUNTS
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.statistics import read_totals
 from irpretrain.text.stop_words import StopList, load_stop_words, stems_of

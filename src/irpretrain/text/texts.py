@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, QUERIES
-from irpretrain.errors import ConfigError, InputError
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +21,7 @@ def stream_texts(
     documents: str | Path, options: TextConfig, rows: int
 ) -> Iterator[tuple[list[str], list[str]]]:
     """Yield the (identifiers, texts) of a DOCUMENTS table in batches of at most `rows` documents, in its order."""
-    from irpretrain.contracts import DOCUMENTS  # pyarrow
+    from irpretrain.foundation.contracts import DOCUMENTS  # pyarrow
 
     columns = list(dict.fromkeys(["document_id", *options.fields]))
     for batch in DOCUMENTS.stream(documents, columns, rows):

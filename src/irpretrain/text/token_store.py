@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS
-from irpretrain.errors import IntegrityError
 from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.progress import progress
 from irpretrain.text.document_rows import DocumentRows, StoreShard, StoreWriter
 from irpretrain.text.texts import stream_texts

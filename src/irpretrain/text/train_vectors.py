@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.config.axioms import WordVectorsConfig
-from irpretrain.contracts import WORD_COUNTS
-from irpretrain.errors import ConfigError, cli_or_api
 from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.contracts import WORD_COUNTS
+from irpretrain.foundation.errors import ConfigError, cli_or_api
 from irpretrain.foundation.out_of_core import create_mapped
 from irpretrain.foundation.progress import progress
 from irpretrain.foundation.randomness import generator, stream_key

@@ -10,8 +10,8 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.contracts import VOCABULARY, WORD_COUNTS
-from irpretrain.errors import ConfigError, IntegrityError
+from irpretrain.foundation.contracts import VOCABULARY, WORD_COUNTS
+from irpretrain.foundation.errors import ConfigError, IntegrityError
 from irpretrain.text.words import WordKind, word_finder
 
 # The vocabulary of a word ranker, and texts and word stores as ids from 1 (0: padding), without unknown words.

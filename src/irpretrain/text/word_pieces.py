@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from irpretrain.errors import InputError, refusing
 from irpretrain.foundation.atomic import read_given_json
+from irpretrain.foundation.errors import InputError, refusing
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer

@@ -10,14 +10,14 @@ from typing import IO, Any, Self
 import numpy as np
 
 from irpretrain.config.axioms import WordVectorsConfig
-from irpretrain.corpora.characters import without_marks
 from irpretrain.corpora.file_lists import one_file
-from irpretrain.corpora.files import DAMAGE, open_bytes, split_fields
-from irpretrain.corpora.records import most_bytes, most_parts
-from irpretrain.errors import InputError, IntegrityError, count_of, refusing_damage
 from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.characters import without_marks
+from irpretrain.foundation.errors import InputError, IntegrityError, count_of, refusing_damage
+from irpretrain.foundation.files import DAMAGE, open_bytes, split_fields
 from irpretrain.foundation.out_of_core import create_mapped
 from irpretrain.foundation.progress import progress
+from irpretrain.foundation.records import most_bytes, most_parts
 from irpretrain.text.train_vectors import train_vectors
 from irpretrain.text.word_store import word_numbers
 

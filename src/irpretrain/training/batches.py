@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from irpretrain.contracts import NO_ANCHOR
-from irpretrain.errors import ConfigError, IntegrityError
+from irpretrain.foundation.contracts import NO_ANCHOR
+from irpretrain.foundation.errors import ConfigError, IntegrityError
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.vocabulary import Vocabulary
 from irpretrain.text.word_pieces import WordPieceTokenizer, Words

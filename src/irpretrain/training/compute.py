@@ -16,9 +16,9 @@ import torch
 import transformers
 from torch import nn
 
-from irpretrain import __version__
 from irpretrain.config.training import ComputeConfig
-from irpretrain.errors import ConfigError, SetupError, TrainingError, temporary_folder
+from irpretrain.foundation import __version__
+from irpretrain.foundation.errors import ConfigError, SetupError, TrainingError, temporary_folder
 from irpretrain.foundation.progress import print_line
 from irpretrain.models.packed import attention_of, why_no_kernel
 from irpretrain.models.parameters import is_bert

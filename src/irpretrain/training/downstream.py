@@ -24,9 +24,10 @@ from transformers import (
 
 from irpretrain.config.base import deciding
 from irpretrain.config.experiments import QuestionAnsweringConfig
-from irpretrain.contracts import SPAN_QUESTIONS
-from irpretrain.errors import ConfigError, InputError, TrainingError, refusing
+from irpretrain.evaluation.answers import CHOOSE, F1, TEST, TRAIN, means_of, score_answers
 from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.contracts import SPAN_QUESTIONS
+from irpretrain.foundation.errors import ConfigError, InputError, TrainingError, refusing
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.encoder_files import REMEDY, read_config
@@ -41,7 +42,6 @@ from irpretrain.models.parameters import (
 from irpretrain.text.pair_tokenizer import check_types, load_tokenizer
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import precision_on, reproducible, versions
-from irpretrain.training.downstream_examples import CHOOSE, F1, TEST, TRAIN, means_of, score_answers
 
 # Extractive question answering as sequences [CLS] question [SEP] window [SEP] (Devlin et al., 2019, section 4.2).
 #

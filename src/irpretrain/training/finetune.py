@@ -18,11 +18,11 @@ import torch
 from irpretrain.config.base import deciding
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.errors import InputError, count_of
 from irpretrain.evaluation.folds import Roles, read_folds, roles, training_queries
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
 from irpretrain.evaluation.runs import Qrels, Run, read_qrels, read_run, top, write_run
 from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.progress import progress as follow
 from irpretrain.foundation.provenance import sha256

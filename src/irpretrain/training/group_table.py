@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.contracts import GROUPS
-from irpretrain.errors import MAKE_AGAIN, IntegrityError
+from irpretrain.foundation.contracts import GROUPS
+from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.foundation.randomness import generator
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training.batches import RankingGroup, StoreSpan

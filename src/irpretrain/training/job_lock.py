@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from irpretrain.errors import InputError, TrainingError
+from irpretrain.foundation.errors import InputError, TrainingError
 from irpretrain.foundation.progress import print_line
 
 WAIT_SECONDS = 60.0

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from irpretrain.errors import IRPretrainError, count_of
+from irpretrain.foundation.errors import IRPretrainError, count_of
 from irpretrain.foundation.progress import print_line
 from irpretrain.training.job_lock import hold
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from irpretrain.config.training import MaskingConfig
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.randomness import generator
 from irpretrain.text.word_pieces import WordPieceTokenizer
 from irpretrain.training.batches import Batch

@@ -16,8 +16,8 @@ from typing import Any
 from irpretrain.config.base import deciding
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.errors import ConfigError
 from irpretrain.foundation.atomic import atomic_directory, write_text
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from irpretrain.contracts import PROBE
 from irpretrain.evaluation.significance import randomisation_test, wilson_interval
 from irpretrain.foundation.atomic import write_csv
+from irpretrain.foundation.contracts import PROBE
 from irpretrain.foundation.randomness import generator
 from irpretrain.models.length_batches import prefetch, to_host
 from irpretrain.text.token_store import TokenStore

@@ -22,8 +22,8 @@ from typing import IO, Any
 from torch.distributed import TCPStore
 
 from irpretrain.config.training import SharedComputeConfig
-from irpretrain.errors import TrainingError
 from irpretrain.foundation.code_digest import begin_record, code_record, rest_on
+from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.progress import print_line
 from irpretrain.training.compute import choose_device, own_gpus
 from irpretrain.training.ranks import LostProcessError, Ranks, here, taking_part

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from irpretrain.config.training import ComputeConfig, OptimiserConfig
-from irpretrain.errors import TrainingError
+from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.randomness import integer_seed
 from irpretrain.models.length_batches import to_device, to_host
 from irpretrain.training.checkpoints import Checkpoints

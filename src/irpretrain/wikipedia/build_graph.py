@@ -17,9 +17,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from irpretrain.config.text import GraphConfig
-from irpretrain.contracts import HYPERLINKS, LINK_SOURCES, LINKS, NODES, REDIRECTS, SEE_ALSO, ContractWriter
-from irpretrain.errors import InputError
 from irpretrain.foundation.atomic import atomic_directory, write_text
+from irpretrain.foundation.contracts import (
+    HYPERLINKS,
+    LINK_SOURCES,
+    LINKS,
+    NODES,
+    REDIRECTS,
+    SEE_ALSO,
+    ContractWriter,
+)
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import notice, progress
 from irpretrain.wikipedia.graph import SEGMENT_WORDS, GraphDatabase, database, parquet

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 from xml.parsers import expat
 
-from irpretrain.corpora.characters import without_marks
+from irpretrain.foundation.characters import without_marks
 from irpretrain.wikipedia.titles import TitleCase
 
 # Characters of a name that are kept; the rest of a longer one is dropped.

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from irpretrain.contracts import (
+from irpretrain.foundation.contracts import (
     HYPERLINKS,
     NODES,
     SEE_ALSO,
@@ -23,7 +23,7 @@ from irpretrain.contracts import (
     parquet_file,
     row_group,
 )
-from irpretrain.errors import IntegrityError, SetupError
+from irpretrain.foundation.errors import IntegrityError, SetupError
 
 if TYPE_CHECKING:
     import duckdb

@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from irpretrain.errors import SetupError
+from irpretrain.foundation.errors import SetupError
 
 # Exit status of a worker that reached its limit of memory.
 OUT_OF_MEMORY = 77

@@ -11,8 +11,8 @@ from urllib.parse import quote
 from pydantic import ValidationInfo, field_validator, model_validator
 
 from irpretrain.config.base import Section, option
+from irpretrain.foundation.records import Role
 from irpretrain.foundation.resources import parse_yaml, read_resource
-from irpretrain.wikipedia.article import Role
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.titles import redirect_word, spelt
 from irpretrain.wikipedia.wikitext.dates import Calendar

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.config.text import GraphConfig
-from irpretrain.contracts import ANCHOR_TEXTS, DOCUMENTS, LINK_SOURCES, LINKS, ContractWriter
 from irpretrain.foundation.atomic import atomic_file, working_directory
+from irpretrain.foundation.contracts import ANCHOR_TEXTS, DOCUMENTS, LINK_SOURCES, LINKS, ContractWriter
 from irpretrain.foundation.progress import progress
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.words import count_spaced, spaced_words

@@ -8,7 +8,7 @@ from typing import Any
 
 import mwparserfromhell
 
-from irpretrain.corpora.characters import clean_text
+from irpretrain.foundation.characters import clean_text
 from irpretrain.wikipedia.article import Article
 from irpretrain.wikipedia.article_parser import Parser
 from irpretrain.wikipedia.languages import WikiLanguage

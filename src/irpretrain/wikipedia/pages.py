@@ -4,7 +4,7 @@ In XML a `<` of a text is escaped, so the bytes `<page>` and `</page>` are the b
 starts. Each page is parsed by itself: what is wrong with one says nothing about the next, and no page depends on
 where reading started.
 
-Reading needs no index, as blocks are found by their marks (`irpretrain.corpora.pieces`).
+Reading needs no index, as blocks are found by their marks (`irpretrain.foundation.pieces`).
 """
 
 import re
@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from xml.parsers import expat
 
-from irpretrain.corpora.pieces import Damage, Piece
-from irpretrain.corpora.records import most_bytes
+from irpretrain.foundation.pieces import Damage, Piece
+from irpretrain.foundation.records import most_bytes
 from irpretrain.wikipedia.dump import LONGEST_FIELD, XmlFault, integer
 
 # Elements within each other; dumps have four in a page.

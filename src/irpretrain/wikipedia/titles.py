@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Literal
 from urllib.parse import unquote
 
-from irpretrain.corpora.characters import unescaped
+from irpretrain.foundation.characters import unescaped
 
 # `case` of a dump's siteinfo: whether the first letter of a title is always a capital.
 TitleCase = Literal["first-letter", "case-sensitive"]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from irpretrain.config.arguments import directory_of_run
-from irpretrain.errors import IRPretrainError, SetupError
+from irpretrain.foundation.errors import IRPretrainError, SetupError
 from irpretrain.foundation.progress import print_line
 
 RUN_ID = re.compile(r"SLURM run ID: (\S+)")

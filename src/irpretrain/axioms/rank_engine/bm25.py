@@ -14,8 +14,8 @@ option bm25.accurate.
 import numpy as np
 
 from irpretrain.config.retrieval import Bm25Config
-from irpretrain.errors import ConfigError
 from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.errors import ConfigError
 
 # Smallest and largest k1; far beyond them norms overflow single precision.
 K1 = (1e-9, 1e9)

@@ -26,9 +26,9 @@ from irpretrain.axioms.rank_engine.postings import (
     directory_shift,
 )
 from irpretrain.config.retrieval import Bm25Config
-from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.compiled import compiled
+from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError
 from irpretrain.foundation.progress import progress
 from irpretrain.text.word_store import WordDocuments, WordStore
 

@@ -36,8 +36,8 @@ from irpretrain.axioms.rank_engine.rank_lists import (
     take_from_list,
     take_from_prefix,
 )
-from irpretrain.errors import InputError
 from irpretrain.foundation.compiled import compiled, compiled_uncounted
+from irpretrain.foundation.errors import InputError
 
 # Consecutive queries that one thread does, one after the other.
 QUERIES_AT_ONCE = 512

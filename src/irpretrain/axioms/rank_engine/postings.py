@@ -32,8 +32,8 @@ import pyarrow.parquet as pq
 
 from irpretrain.axioms.rank_engine.bm25 import document_norms
 from irpretrain.config.retrieval import Bm25Config
-from irpretrain.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.foundation.compiled import compiled, compiled_uncounted
+from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.foundation.out_of_core import create_mapped
 
 RECORD = "postings.json"

@@ -26,7 +26,7 @@ from irpretrain.corpora.catalogue.completion import searched
 from irpretrain.corpora.catalogue.read import LISTING, Entry, read_catalogue
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import UsedFile, used_files
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import size_text
 
 FileStatus = Literal["verified", "present", "missing", "broken"]

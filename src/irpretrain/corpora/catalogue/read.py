@@ -8,7 +8,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from irpretrain.config.base import Section, listed_faults
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.resources import parse_yaml, resources_directory
 
 # Sections of the configuration that an entry may fill.

@@ -11,8 +11,8 @@ from typing import Any
 
 from irpretrain.corpora.catalogue.absence import FileState, Status, status_of
 from irpretrain.corpora.catalogue.read import LISTING, Catalogue, Entry, SourceFile
-from irpretrain.errors import MAKE_AGAIN, IntegrityError, count_of, refusing_damage
 from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError, count_of, refusing_damage
 from irpretrain.models.encoder_files import hub_command
 
 # Whether the files of a data set are the published ones: size and checksum. Records are counted when they are read.

@@ -13,8 +13,9 @@ from typing import IO, Any, cast
 import cbor2
 
 from irpretrain.corpora.checked import NoOptions, document, query
-from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
-from irpretrain.corpora.records import (
+from irpretrain.corpora.registry import Format
+from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
+from irpretrain.foundation.records import (
     AnyDocument,
     Malformed,
     Query,
@@ -24,7 +25,6 @@ from irpretrain.corpora.records import (
     is_too_large,
     too_large,
 )
-from irpretrain.corpora.registry import Format
 
 DEEPEST = 100
 BREAK = b"\xff"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import query
-from irpretrain.corpora.files import Encoding, Line, read_lines
-from irpretrain.corpora.records import Malformed, Query
 from irpretrain.corpora.registry import Format
+from irpretrain.foundation.files import Encoding, Line, read_lines
 from irpretrain.foundation.progress import notice
+from irpretrain.foundation.records import Malformed, Query
 
 
 class ColonTopicOptions(Section):

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from irpretrain.corpora.characters import clean_line, identifier_fault
 from irpretrain.corpora.checked import NoOptions, document, several_in_one
 from irpretrain.corpora.fields import repeated_names
-from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
-from irpretrain.corpora.records import AnyDocument, Malformed, Share, Skipped, everything, most_bytes
 from irpretrain.corpora.registry import Format
+from irpretrain.foundation.characters import clean_line, identifier_fault
+from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
+from irpretrain.foundation.records import AnyDocument, Malformed, Share, Skipped, everything, most_bytes
 
 NEEDED = ("cord_uid", "title", "abstract")
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import NoOptions, converted, query, read_json
 from irpretrain.corpora.judge_by_answers import has_words
-from irpretrain.corpora.records import Answers, Malformed, Query
 from irpretrain.corpora.registry import Format
+from irpretrain.foundation.characters import identifier_fault
+from irpretrain.foundation.records import Answers, Malformed, Query
 
 
 def read_questions(path: Path) -> Iterator[tuple[str, Answers] | Malformed]:

@@ -11,9 +11,9 @@ from irpretrain.config.base import Section, option
 from irpretrain.corpora import checked
 from irpretrain.corpora.checked import NoOptions, judgement, query, retrieved
 from irpretrain.corpora.embedded import IR_DATASETS as PREFIX
-from irpretrain.corpora.records import AnyDocument, Judgement, Malformed, Query, Retrieved, Share, everything
 from irpretrain.corpora.registry import Format, Kind
-from irpretrain.errors import (
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.errors import (
     MAKE_AGAIN,
     ConfigError,
     InputError,
@@ -23,7 +23,15 @@ from irpretrain.errors import (
     one_line,
     refusing_damage,
 )
-from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.records import (
+    AnyDocument,
+    Judgement,
+    Malformed,
+    Query,
+    Retrieved,
+    Share,
+    everything,
+)
 
 # ir_datasets (MacAvaney et al., SIGIR 2021), an optional package: data sets by identifier, read without network.
 #

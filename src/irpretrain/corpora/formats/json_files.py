@@ -10,9 +10,9 @@ from irpretrain.config.base import Section, option
 from irpretrain.corpora import fields
 from irpretrain.corpora.checked import NoOptions, converted, judgement, query, read_json, read_objects
 from irpretrain.corpora.fields import NAME_FIELD, DocumentFields, as_identifier, pick, same_meaning
-from irpretrain.corpora.files import FieldLine
-from irpretrain.corpora.records import AnyDocument, Judgement, Malformed, Query, Share, Skipped, everything
 from irpretrain.corpora.registry import Format
+from irpretrain.foundation.files import FieldLine
+from irpretrain.foundation.records import AnyDocument, Judgement, Malformed, Query, Share, Skipped, everything
 
 
 def read_documents(path: Path, options: DocumentFields, share: Share = everything) -> Iterator[AnyDocument]:

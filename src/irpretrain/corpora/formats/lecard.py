@@ -10,11 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import NoOptions, document, read_json, retrieved
 from irpretrain.corpora.formats.cord19 import REPEATED
-from irpretrain.corpora.records import AnyDocument, Malformed, Retrieved, Share, Skipped, everything
 from irpretrain.corpora.registry import Format
+from irpretrain.foundation.characters import identifier_fault
+from irpretrain.foundation.records import AnyDocument, Malformed, Retrieved, Share, Skipped, everything
 
 # Key of the case's name.
 TITLE = "ajName"

@@ -13,11 +13,18 @@ from itertools import pairwise
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.checked import NUMBER, NoOptions, converted, judgement, retrieved, several_in_one
-from irpretrain.corpora.files import Line, read_lines, split_columns
-from irpretrain.corpora.records import Judgement, Malformed, Retrieved
+from irpretrain.corpora.checked import (
+    NoOptions,
+    converted,
+    judgement,
+    retrieved,
+    several_in_one,
+)
 from irpretrain.corpora.registry import Format
-from irpretrain.errors import InputError
+from irpretrain.foundation.characters import NUMBER
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.files import Line, read_lines, split_columns
+from irpretrain.foundation.records import Judgement, Malformed, Retrieved
 
 PARTS = ("train", "vali", "test")
 _LINE = re.compile(

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import NoOptions, read_objects
-from irpretrain.corpora.files import FieldLine
-from irpretrain.corpora.records import Malformed, SpanQuestion
 from irpretrain.corpora.registry import Format
-from irpretrain.errors import count_of
+from irpretrain.foundation.characters import identifier_fault
+from irpretrain.foundation.errors import count_of
+from irpretrain.foundation.files import FieldLine
+from irpretrain.foundation.records import Malformed, SpanQuestion
 
 
 def read(path: Path, options: NoOptions) -> Iterator[SpanQuestion | Malformed]:

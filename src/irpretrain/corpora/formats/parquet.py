@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from irpretrain.contracts import parquet_file
 from irpretrain.corpora import fields
 from irpretrain.corpora.fields import IDENTIFIERS, TITLES, URLS, DocumentFields
-from irpretrain.corpora.files import BEGINNING, GET_AGAIN, compression_in, damage_text
-from irpretrain.corpora.records import (
+from irpretrain.corpora.registry import Format
+from irpretrain.foundation.contracts import parquet_file
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.files import BEGINNING, GET_AGAIN, compression_in, damage_text
+from irpretrain.foundation.records import (
     AnyDocument,
     Malformed,
     Share,
@@ -19,8 +21,6 @@ from irpretrain.corpora.records import (
     is_too_large,
     too_large,
 )
-from irpretrain.corpora.registry import Format
-from irpretrain.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa

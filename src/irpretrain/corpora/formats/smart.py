@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Literal
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.checked import converted, query, several_in_one
-from irpretrain.corpora.files import OTHER_LINE_END, Encoding, read_lines
-from irpretrain.corpora.records import (
+from irpretrain.corpora.registry import Format
+from irpretrain.foundation.characters import clean_line, clean_text, identifier_fault
+from irpretrain.foundation.files import OTHER_LINE_END, Encoding, read_lines
+from irpretrain.foundation.records import (
     AnyDocument,
     Document,
     Malformed,
@@ -26,7 +27,6 @@ from irpretrain.corpora.records import (
     is_too_large,
     too_large,
 )
-from irpretrain.corpora.registry import Format
 
 # Letter of the title field.
 TITLE = "T"

@@ -15,9 +15,10 @@ from urllib.parse import unquote
 from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault
 from irpretrain.corpora.checked import query, read_json
-from irpretrain.corpora.records import (
+from irpretrain.corpora.registry import Format
+from irpretrain.foundation.characters import clean_line, clean_text, identifier_fault
+from irpretrain.foundation.records import (
     AnyDocument,
     Document,
     Judgement,
@@ -28,7 +29,6 @@ from irpretrain.corpora.records import (
     SpanQuestion,
     everything,
 )
-from irpretrain.corpora.registry import Format
 
 Unit = Literal["paragraph", "article"]
 
@@ -93,11 +93,6 @@ def read_documents(
             yield from (document for document in _paragraphs(article) if share(document.position))
         elif share(article.position):
             yield _whole(article)
-
-
-def article_of(document: str) -> str:
-    """Return the article of a paragraph, or of a passage of one; an article itself as it is."""
-    return re.sub(r"(/[0-9]+)?(#[0-9]+)?$", "", document)
 
 
 def read_articles(path: Path, options: ArticleOptions) -> Iterator[SquadArticle | Malformed]:

@@ -22,10 +22,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.characters import displayed_names, unescaped
 from irpretrain.corpora.checked import (
-    NUMBER,
-    WHOLE,
     NoOptions,
     comment_or,
     converted,
@@ -35,8 +32,12 @@ from irpretrain.corpora.checked import (
     several_in_one,
 )
 from irpretrain.corpora.doc_blocks import CDATA, SMART, escaped_cdata
-from irpretrain.corpora.files import Line, read_lines, split_columns
-from irpretrain.corpora.records import (
+from irpretrain.corpora.registry import Format
+from irpretrain.foundation.characters import NUMBER, WHOLE, displayed_names, unescaped
+from irpretrain.foundation.errors import InputError, cli_or_api
+from irpretrain.foundation.files import Line, read_lines, split_columns
+from irpretrain.foundation.progress import notice
+from irpretrain.foundation.records import (
     Judgement,
     Malformed,
     Query,
@@ -45,9 +46,6 @@ from irpretrain.corpora.records import (
     is_too_large,
     too_large,
 )
-from irpretrain.corpora.registry import Format
-from irpretrain.errors import InputError, cli_or_api
-from irpretrain.foundation.progress import notice
 
 Part = Literal["title", "description", "narrative"]
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Self
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.characters import clean_line, clean_text, identifier_fault, unescaped
 from irpretrain.corpora.checked import converted
 from irpretrain.corpora.doc_blocks import CDATA, DocBlock, escaped_cdata, read_blocks
-from irpretrain.corpora.files import Encoding
-from irpretrain.corpora.records import AnyDocument, Document, Share, Skipped, everything
 from irpretrain.corpora.registry import Format
+from irpretrain.foundation.characters import clean_line, clean_text, identifier_fault, unescaped
+from irpretrain.foundation.files import Encoding
+from irpretrain.foundation.records import AnyDocument, Document, Share, Skipped, everything
 
 # Files of the disks are called ft911_1 and fr940104.0; `files` of the corpus says which count.
 TITLES = ("HEADLINE", "TI", "DOCTITLE", "TITLE", "HEAD", "HL", "TTL")

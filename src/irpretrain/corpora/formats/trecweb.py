@@ -15,12 +15,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import NoOptions, converted
 from irpretrain.corpora.doc_blocks import DocBlock, read_blocks
-from irpretrain.corpora.records import AnyDocument, Share, everything
 from irpretrain.corpora.registry import Format
 from irpretrain.corpora.web_pages import page
+from irpretrain.foundation.characters import identifier_fault
+from irpretrain.foundation.records import AnyDocument, Share, everything
 
 _DOCNO = re.compile(rb"\s*<DOCNO>([^<>]{0,200})</DOCNO>")
 _HEADER = re.compile(rb"\s*<DOCHDR>[ \t]*\r?\n?(.*?)</DOCHDR>[ \t]*\r?\n?", re.DOTALL)

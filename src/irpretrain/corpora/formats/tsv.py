@@ -7,7 +7,6 @@ from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora import fields
-from irpretrain.corpora.characters import displayed_names
 from irpretrain.corpora.checked import converted, judgement, query, retrieved
 from irpretrain.corpora.fields import (
     ColumnNames,
@@ -19,9 +18,12 @@ from irpretrain.corpora.fields import (
     read_rows,
     same_meaning,
 )
-from irpretrain.corpora.files import FieldLine
 from irpretrain.corpora.formats.json_files import IDENTIFIERS, TEXTS
-from irpretrain.corpora.records import (
+from irpretrain.corpora.registry import Format
+from irpretrain.foundation.characters import displayed_names
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.files import FieldLine
+from irpretrain.foundation.records import (
     AnyDocument,
     Judgement,
     Malformed,
@@ -31,8 +33,6 @@ from irpretrain.corpora.records import (
     Skipped,
     everything,
 )
-from irpretrain.corpora.registry import Format
-from irpretrain.errors import InputError
 
 
 class TsvDocumentOptions(DocumentFields):

@@ -19,11 +19,14 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.characters import identifier_fault
 from irpretrain.corpora.checked import several_in_one
 from irpretrain.corpora.file_lists import one_file
-from irpretrain.corpora.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
-from irpretrain.corpora.records import (
+from irpretrain.corpora.registry import Format
+from irpretrain.corpora.web_pages import BrokenChunksError, page, split_response, unpacked
+from irpretrain.foundation.characters import identifier_fault
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
+from irpretrain.foundation.records import (
     AnyDocument,
     Malformed,
     Share,
@@ -32,9 +35,6 @@ from irpretrain.corpora.records import (
     most_bytes,
     too_large,
 )
-from irpretrain.corpora.registry import Format
-from irpretrain.corpora.web_pages import BrokenChunksError, page, split_response, unpacked
-from irpretrain.errors import InputError
 
 # Spam rankings of ClueWeb09 (Cormack, Smucker and Clarke, 2011): a line `percentile document` for each of 500M
 # pages.

@@ -12,13 +12,13 @@ from urllib.parse import quote
 from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.characters import clean_line, identifier_fault
-from irpretrain.corpora.files import GET_AGAIN, refuse_packed
-from irpretrain.corpora.pieces import Damage, Piece, offset_in_words, read_pieces
-from irpretrain.corpora.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.corpora.registry import Format
-from irpretrain.errors import InputError, cli_or_api, naming_extras
+from irpretrain.foundation.characters import clean_line, identifier_fault
+from irpretrain.foundation.errors import InputError, cli_or_api, naming_extras
+from irpretrain.foundation.files import GET_AGAIN, refuse_packed
+from irpretrain.foundation.pieces import Damage, Piece, offset_in_words, read_pieces
 from irpretrain.foundation.progress import notice
+from irpretrain.foundation.records import Document, Malformed, Redirect, Share, Skipped, everything
 from irpretrain.wikipedia.article import MOST_SECTIONS
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, SiteInfo, read_site
 from irpretrain.wikipedia.guarded_parser import Failure, GuardedParser, Settings
@@ -113,7 +113,7 @@ class Unparsed:
 
 
 def read(path: Path, options: WikipediaDumpDocumentOptions, share: Share = everything) -> Iterator[Record]:
-    """Yield what a share of one file holds; a position is that of `<page>`, see `irpretrain.corpora.pieces`."""
+    """Yield what a share of one file holds; a position is that of `<page>`, see `irpretrain.foundation.pieces`."""
     with naming_extras():  # here, not in the process that parses
         import_module(PARSERS[options.parser].partition(":")[0])
     read, fault = _site(path)

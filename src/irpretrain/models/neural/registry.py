@@ -16,8 +16,8 @@ from torch import nn
 from irpretrain.config.base import listed_faults
 from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import WORD_COUNTS
-from irpretrain.errors import InputError, IRPretrainError
+from irpretrain.foundation.contracts import WORD_COUNTS
+from irpretrain.foundation.errors import InputError, IRPretrainError
 from irpretrain.foundation.randomness import generator
 from irpretrain.models.neural.duet import NGRAPH_LENGTH, NGRAPHS, Duet
 from irpretrain.models.neural.knrm import ConvKnrm, Drmm, Knrm

@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.contracts import WORD_COUNTS
-from irpretrain.errors import InputError, cli_or_api
+from irpretrain.foundation.contracts import WORD_COUNTS
+from irpretrain.foundation.errors import InputError, cli_or_api
 from irpretrain.text.statistics import read_totals
 
 

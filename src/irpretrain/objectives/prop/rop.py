@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.contracts import DOCUMENTS
-from irpretrain.errors import ConfigError, SetupError
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import ConfigError, SetupError
 from irpretrain.foundation.progress import progress
 from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.shard import Counts, Shard

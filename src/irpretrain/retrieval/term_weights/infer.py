@@ -20,9 +20,9 @@ import torch
 from irpretrain.config.base import deciding
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, TERM_WEIGHTS
-from irpretrain.errors import IntegrityError
 from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.contracts import DOCUMENTS, TERM_WEIGHTS
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.progress import Counter, print_line
 from irpretrain.foundation.provenance import content_hash, sha256
 from irpretrain.models.length_batches import (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.contracts import TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.foundation.contracts import TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.retrieval.weighted_index import LONGEST_DOCUMENT
 
 # Integer weights in place of term frequencies (DeepCT, equation 4): round(N·y), or round(N·√y).

@@ -15,8 +15,8 @@ import numpy as np
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import TERM_TARGETS
-from irpretrain.errors import IntegrityError
+from irpretrain.foundation.contracts import TERM_TARGETS
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.randomness import generator
 from irpretrain.text.pair_tokenizer import EncoderPieces, Pieces
 from irpretrain.text.words import WordSpans, word_spans

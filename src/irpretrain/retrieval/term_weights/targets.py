@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from irpretrain.config.term_weights import TermLabelsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import DOCUMENTS, TERM_TARGETS, TERM_VECTORS, TERM_WEIGHTS
-from irpretrain.errors import InputError
 from irpretrain.evaluation.runs import read_qrels, relevant
+from irpretrain.foundation.contracts import DOCUMENTS, TERM_TARGETS, TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval.term_weights.integers import weighted_terms
 from irpretrain.text.stop_words import load_stop_words, stems_of
 from irpretrain.text.texts import Text, document_texts, read_queries, texts_of

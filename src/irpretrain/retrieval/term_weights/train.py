@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from irpretrain.config.base import deciding
 from irpretrain.config.term_weights import EPOCHS, TermTrainingConfig, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
-from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import read_folds, roles
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.parameters import check_embeddings
 from irpretrain.models.term_weight_regressor import TermWeightRegressor

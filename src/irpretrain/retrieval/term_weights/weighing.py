@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import TERM_WEIGHTS
-from irpretrain.errors import InputError
 from irpretrain.evaluation.folds import read_folds
+from irpretrain.foundation.contracts import TERM_WEIGHTS
+from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval.term_weights.targets import TEXTS_AT_ONCE, Oracle, passage_targets, query_targets
 from irpretrain.retrieval.term_weights.word_vector_regression import WordFeatures, WordVectorPredictor
 from irpretrain.text.texts import Text, document_texts, query_texts

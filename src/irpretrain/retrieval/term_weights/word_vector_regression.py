@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.config.text import TextConfig
-from irpretrain.contracts import TERM_TARGETS, TERM_WEIGHTS
-from irpretrain.errors import MAKE_AGAIN, InputError, refusing_damage
 from irpretrain.evaluation.folds import read_folds, roles
 from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.contracts import TERM_TARGETS, TERM_WEIGHTS
+from irpretrain.foundation.errors import MAKE_AGAIN, InputError, refusing_damage
 from irpretrain.retrieval.term_weights.integers import weighted_terms
 from irpretrain.text.texts import Text
 from irpretrain.text.word_store import word_numbers

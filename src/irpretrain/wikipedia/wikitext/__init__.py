@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from irpretrain.corpora.characters import clean_text
+from irpretrain.foundation.characters import clean_text
 from irpretrain.wikipedia.article import Article
 from irpretrain.wikipedia.wikitext.assembly import assemble
 from irpretrain.wikipedia.wikitext.hidden import remove_hidden

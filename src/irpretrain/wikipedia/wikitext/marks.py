@@ -1,8 +1,8 @@
 """Characters that stand for structure while wikitext becomes plain text.
 
-They are control characters, which no cleaned text holds (`irpretrain.corpora.characters`), so that text can be searched
-and replaced with them inside: an anchor keeps its place whatever happens around it. The n-th ANCHOR belongs to the n-th
-link; no step may remove one without its link.
+They are control characters, which no cleaned text holds (`irpretrain.foundation.characters`), so that text can be
+searched and replaced with them inside: an anchor keeps its place whatever happens around it. The n-th ANCHOR belongs
+to the n-th link; no step may remove one without its link.
 """
 
 ANCHOR, ANCHOR_END = "\x01", "\x02"

@@ -156,7 +156,7 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
 
 
 def _folds(config: Config, dataset: str) -> int:
-    from irpretrain.evaluation.folds import count_folds  # pyarrow
+    from irpretrain.corpora.make_folds import count_folds  # pyarrow
 
     return count_folds(config.datasets[dataset])
 

@@ -11,7 +11,7 @@ from irpretrain.config.papers import read_paper
 from irpretrain.config.root import Config
 from irpretrain.config.usage import active_experiments, hidden_views
 from irpretrain.corpora.catalogue.absence import reported
-from irpretrain.errors import ConfigError, instead_of
+from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.foundation.progress import size_text
 from irpretrain.foundation.resources import gpu_rates
 from irpretrain.workflow.costs import CARD_VARIABLE, REFUSED, PlannedJob

@@ -19,7 +19,7 @@ from irpretrain.config.arguments import check_configuration_files
 from irpretrain.config.papers import read_paper
 from irpretrain.config.usage import active_experiments, all_entries
 from irpretrain.corpora.catalogue.absence import catalogue_paths, needed_files
-from irpretrain.errors import IRPretrainError, did_you_mean
+from irpretrain.foundation.errors import IRPretrainError, did_you_mean
 from irpretrain.foundation.other_code import other_code_text, results_of_other_code
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.resources import project_directory

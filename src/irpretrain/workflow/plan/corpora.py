@@ -12,9 +12,9 @@ from irpretrain.config.objectives import needs
 from irpretrain.config.usage import wanted_models
 from irpretrain.corpora.catalogue.completion import data_folders, folder_of
 from irpretrain.corpora.catalogue.read import Entry
-from irpretrain.corpora.records import parts_of_shard
 from irpretrain.corpora.sources import corpus_aids, corpus_files
 from irpretrain.foundation.provenance import content_hash
+from irpretrain.foundation.records import parts_of_shard
 from irpretrain.text.languages import ENGLISH, with_language
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.part import (

@@ -70,7 +70,8 @@ class Datasets(PlanPart):
     @cache
     def fold_numbers(self, dataset: str) -> list[int]:
         """The test folds of a data set; one that trains on another is tested whole."""
-        from irpretrain.evaluation.folds import WHOLE, count_folds
+        from irpretrain.corpora.make_folds import count_folds
+        from irpretrain.evaluation.folds import WHOLE
 
         if self.config.datasets[dataset].train_on:
             return [WHOLE]

@@ -16,7 +16,7 @@ from irpretrain.config.usage import (
 )
 from irpretrain.corpora.catalogue.table import HUB
 from irpretrain.corpora.embedded import resolve
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.encoder_files import hub_name
 from irpretrain.workflow.plan import paths

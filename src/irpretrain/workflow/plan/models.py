@@ -12,7 +12,7 @@ from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.labels import model_label
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.config.usage import active_downstream, used_models
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.part import (
     FIRST_PAPER,

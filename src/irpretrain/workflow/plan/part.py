@@ -24,7 +24,7 @@ from irpretrain.corpora.embedded import Manifest, resolve
 from irpretrain.corpora.file_lists import given_files, list_files
 from irpretrain.corpora.formats.ir_datasets import PARTS
 from irpretrain.corpora.registry import Kind, format_of
-from irpretrain.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.encoder_files import hub_name, hub_remedy
 from irpretrain.workflow.plan import paths

@@ -13,8 +13,8 @@ from irpretrain.config.retrieval import (
     RunConfig,
 )
 from irpretrain.config.usage import index_words
-from irpretrain.errors import ConfigError
 from irpretrain.evaluation.measures import parse_measure
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, described, first_stage_run, plain
 

@@ -22,7 +22,7 @@ from irpretrain.config.usage import (
     index_names,
 )
 from irpretrain.corpora.embedded import IR_DATASETS, Manifest
-from irpretrain.errors import ConfigError, instead_of
+from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.axioms import Axioms, Diagnoses
 from irpretrain.workflow.plan.corpora import Catalogue, Corpora

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from irpretrain.contracts.table import LOCATION, Contract, ContractColumn, list_of, record
+from irpretrain.foundation.contracts.table import LOCATION, Contract, ContractColumn, list_of, record
 
 TERM_TARGETS = Contract(
     "term_targets",

@@ -21,9 +21,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from irpretrain.corpora.files import DAMAGE, compression_of, damage_text, open_bytes
-from irpretrain.corpora.records import Share
-from irpretrain.errors import InputError
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.files import DAMAGE, compression_of, damage_text, open_bytes
+from irpretrain.foundation.records import Share
 
 _BLOCK, _STREAM_END = 0x314159265359, 0x177245385090
 _MARK_BITS = 48

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from irpretrain.errors import MAKE_AGAIN, IntegrityError, one_line
 from irpretrain.foundation.atomic import atomic_file
+from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError, one_line
 
 # Rows in a Parquet row group at most.
 ROWS_PER_GROUP = 16_384

@@ -31,7 +31,6 @@ from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.formats.ir_datasets import corpus_identifier
 from irpretrain.corpora.registry import format_of
-from irpretrain.errors import InputError
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.ledger import (
     BETWEEN_VALUES,
@@ -42,6 +41,7 @@ from irpretrain.evaluation.ledger import (
     stages_text,
 )
 from irpretrain.evaluation.measures import cutoff
+from irpretrain.foundation.errors import InputError
 
 if TYPE_CHECKING:
     from irpretrain.config import Config

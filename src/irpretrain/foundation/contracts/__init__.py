@@ -4,7 +4,7 @@ A table is Parquet. Its schema names every column with type, unit and meaning; `
 here. TREC files (runs, qrels), Hugging Face model directories and Lucene indexes keep their own formats.
 """
 
-from irpretrain.contracts.collections import (
+from irpretrain.foundation.contracts.collections import (
     ANCHOR_TEXTS,
     DOCUMENTS,
     HYPERLINKS,
@@ -19,7 +19,7 @@ from irpretrain.contracts.collections import (
     VOCABULARY,
     WORD_COUNTS,
 )
-from irpretrain.contracts.groups import (
+from irpretrain.foundation.contracts.groups import (
     ANCHOR,
     AXIOM_PAIRS,
     AXIOM_VALUES,
@@ -31,7 +31,7 @@ from irpretrain.contracts.groups import (
     QUERY_PART,
     SPAN,
 )
-from irpretrain.contracts.results import (
+from irpretrain.foundation.contracts.results import (
     CLAIMS,
     PER_QUERY,
     SCORES,
@@ -40,7 +40,7 @@ from irpretrain.contracts.results import (
     TERM_VECTORS,
     TERM_WEIGHTS,
 )
-from irpretrain.contracts.table import (
+from irpretrain.foundation.contracts.table import (
     BYTES_PER_GROUP,
     ROWS_AS_OBJECTS,
     ROWS_PER_GROUP,

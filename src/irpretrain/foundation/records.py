@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from irpretrain.wikipedia.article import Link, Section
-
+from typing import Literal, TypeVar
 
 File = TypeVar("File")
 
@@ -62,6 +58,50 @@ def parts_of_shard(files: Sequence[File], shard: int, shards: int) -> Iterator[t
     for part, file in enumerate(files):
         if (share := share_of(part, len(files), shard, shards)) is not None:
             yield part, file, share
+
+
+# What a heading says of its section: a list of related articles, no prose (references, links, notes), or nothing.
+Role = Literal["", "see-also", "boilerplate"]
+
+
+# Not frozen: a page has hundreds of links, and to make a frozen one takes eight times as long. Never assign to one.
+@dataclass(slots=True, unsafe_hash=True)
+class Section:
+    """One heading and the text of its own, without that of its subsections.
+
+    Attributes:
+        level: 0 for the lead section, else the number of equal signs: 2 for `==History==`.
+        heading: plain text of the heading, empty for the lead section and where nothing of the heading is prose.
+        start, end: characters of `Article.text`: after the heading's line, before the next heading; without line ends
+            at either side, start == end where the section has no text.
+        role: what its own heading says of it, in the language of its wiki; nothing of the headings above it.
+    """
+
+    level: int
+    heading: str
+    start: int
+    end: int
+    role: Role = ""
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Link:
+    """A link to an article.
+
+    Attributes:
+        target: title as written, entities and percent signs decoded, underscores as spaces, white space collapsed,
+            without `#fragment` and leading colon, with the wiki's İ for a small i at the beginning; empty for a link
+            within its own page (`[[#History]]`).
+        fragment: what follows the first `#`, written the same way; mostly empty.
+        start, end: characters of `Article.text`: `text[start:end]` is the anchor that a reader sees; start < end.
+        section: index into `Article.sections` of the section whose text or heading holds the anchor.
+    """
+
+    target: str
+    fragment: str
+    start: int
+    end: int
+    section: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, AnyStr, Literal, cast
 
-from irpretrain.corpora.characters import without_marks
-from irpretrain.corpora.records import Malformed, Share, everything, most_bytes, most_parts, too_large
-from irpretrain.errors import InputError
+from irpretrain.foundation.characters import without_marks
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.records import Malformed, Share, everything, most_bytes, most_parts, too_large
 
 # Files of several bzip2 or xz streams, as parallel packers write them, unpacked whole or called damaged.
 

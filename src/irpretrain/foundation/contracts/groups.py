@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from irpretrain.contracts.table import LOCATION, Contract, ContractColumn, list_of, record
+from irpretrain.foundation.contracts.table import LOCATION, Contract, ContractColumn, list_of, record
 
 SPAN = record(
     document_id=pa.string(), start=pa.int32(), end=pa.int32(), gap_start=pa.int32(), gap_end=pa.int32()

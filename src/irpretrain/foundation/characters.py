@@ -8,6 +8,11 @@ from collections.abc import Collection
 # Characters: more than any address of a page has; runs and tables repeat an identifier many times.
 LONGEST_IDENTIFIER = 4096
 
+# A whole number as files write it.
+WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
+# A decimal number as files write it. The repeats are possessive: digits before a wrong sign are read once.
+NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}+(?:\.[0-9]{0,400}+)?|\.[0-9]{1,400}+)(?:[eE][+-]?[0-9]{1,3})?")
+
 _LINE_ENDS = re.compile(r"\r\n?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _CONTROL_BYTES = bytes({*range(0x20), 0x7F} - set(b"\t\n"))

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from irpretrain.contracts.table import LOCATION, Contract, ContractColumn, list_of, record
+from irpretrain.foundation.contracts.table import LOCATION, Contract, ContractColumn, list_of, record
 
 SECTION = record(level=pa.int16(), heading=pa.string(), start=pa.int32(), end=pa.int32(), role=pa.string())
 LINK = record(target=pa.string(), fragment=pa.string(), start=pa.int32(), end=pa.int32(), section=pa.int16())

@@ -1,0 +1,121 @@
+"""The questions of a task by role: to train, to choose epoch and learning rate, or to test.
+
+MRQA publishes no test labels, so models are compared on the development sets. PHP divides them in half, for
+development and test (section 4.5.2): what is tested never chooses.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from irpretrain.config.corpora import FileConfig
+from irpretrain.config.experiments import DownstreamTaskConfig
+from irpretrain.corpora.file_lists import given_files
+from irpretrain.corpora.policy import RecordTally
+from irpretrain.corpora.registry import format_of
+from irpretrain.corpora.topics_and_judgements import check_number
+from irpretrain.evaluation.answers import CHOOSE, TEST, TRAIN
+from irpretrain.foundation.characters import whole_characters
+from irpretrain.foundation.contracts import SPAN_QUESTIONS
+from irpretrain.foundation.errors import ConfigError, InputError
+from irpretrain.foundation.randomness import stream_key
+from irpretrain.foundation.records import SpanQuestion
+
+Row = dict[str, Any]
+KEY = "question_id"
+
+
+def prepare_task(
+    name: str,
+    task: DownstreamTaskConfig,
+    sources: Mapping[str, Sequence[Path]],  # train, development → files
+    seed: int,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Read a task's files, draw samples, deal out the roles, and write SPAN_QUESTIONS.
+
+    Rows keep the order of the files, training set first; of development examples with one identifier the first counts,
+    as predictions refer to it. Samples and halves depend on the seed and on the examples' identifiers alone.
+
+    Returns:
+        Counts: records read and left out of each file, and the examples of each role.
+
+    Raises:
+        InputError: a refused malformed record, unexpected numbers, or an empty part.
+        ConfigError: a sample is larger than its set.
+    """
+    counts: dict[str, Any] = {}
+    rows: dict[str, list[Row]] = {}
+    for part, files in task.files.items():
+        tally = RecordTally(files.malformed, "malformed")
+        entries = list(_rows(files, sources[part], tally))
+        tally.settle()
+        check_number(files, list(sources[part]), len(entries), "examples")
+        once = entries if part == TRAIN else _first_of_each(entries)
+        size = task.sample_training if part == TRAIN else task.sample_development
+        rows[part] = _sample(once, size, seed, part, f"downstream_tasks.{name}")
+        counts[part] = {**tally.counts(), "repeated": len(entries) - len(once), "used": len(rows[part])}
+    dealt = list(_with_roles(rows, seed))
+    roles = {role: sum(row["role"] == role for row in dealt) for role in (TRAIN, CHOOSE, TEST)}
+    for role in (TRAIN, CHOOSE, TEST):
+        if not roles[role]:
+            raise InputError(
+                sources["train" if role == TRAIN else "development"][0],
+                f"the task {name} has no example to {role}",
+                remedy="Give it more examples, or raise its samples.",
+            )
+    SPAN_QUESTIONS.write(output, dealt)
+    return {**counts, "roles": roles}
+
+
+def _rows(files: FileConfig, paths: Sequence[Path], tally: RecordTally) -> Iterator[Row]:
+    reader = format_of(files.kind, files.format)
+    options = reader.options(**files.options)
+    for path in given_files(list(paths), reader.suffixes):
+        for record in cast(Any, tally.sound(path, reader.read(path, options))):
+            yield _question(record)
+
+
+def _question(record: SpanQuestion) -> Row:
+    return {
+        "question_id": record.question_id,
+        "question": whole_characters(record.question),
+        "context": whole_characters(record.context),
+        "answers": [whole_characters(answer) for answer in record.answers],
+        "starts": [start for start, _ in record.spans],
+        "ends": [end for _, end in record.spans],
+    }
+
+
+def _first_of_each(rows: list[Row]) -> list[Row]:
+    first: dict[str, Row] = {}
+    for row in rows:
+        first.setdefault(row[KEY], row)
+    return list(first.values())
+
+
+def _order(rows: Sequence[Row], seed: int, stage: str) -> list[int]:
+    return sorted(
+        range(len(rows)), key=lambda position: (stream_key(seed, stage, rows[position][KEY]), position)
+    )
+
+
+def _sample(rows: list[Row], size: int | None, seed: int, part: str, where: str) -> list[Row]:
+    if size is None:
+        return rows
+    if size > len(rows):
+        option = "sample_training" if part == TRAIN else "sample_development"
+        raise ConfigError(
+            f"{where}.{option}: {size:,} examples are asked for, but {part} has {len(rows):,}; lower it, or give null "
+            "for all"
+        )
+    return [rows[position] for position in sorted(_order(rows, seed, f"downstream sample {part}")[:size])]
+
+
+def _with_roles(rows: Mapping[str, list[Row]], seed: int) -> Iterator[Row]:
+    development = rows["development"]
+    choosing = set(_order(development, seed, "downstream halves")[::2])
+    for row in rows["train"]:
+        yield {"role": TRAIN, **row}
+    for number, row in enumerate(development):
+        yield {"role": CHOOSE if number in choosing else TEST, **row}
