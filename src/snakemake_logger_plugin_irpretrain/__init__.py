@@ -19,23 +19,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
+
 if TYPE_CHECKING:
     from irpretrain.workflow.screen.display import PlainDisplay
 
-NAME = "irpretrain"
-# Attribute of log records by which the Snakefile talks to the display: a mapping with `closing` or `output`.
-ATTRIBUTE = "irpretrain"
 FINAL_ERROR = "At least one job did not complete successfully."
 LOOK_ABOVE = "Exiting because a job execution failed."
 # Wildcards that are numbers, which say nothing without their names.
 NUMBERS = ("seed", "fold", "step", "shard")
 JOB_ENDED = re.compile(r"\.(?P<script>\w+)\.py' (?P<how>returned non-zero exit status \d+|died with .*?)\.?$")
-
-
-def has_display(settings: Any) -> bool:
-    """Whether Snakemake's output settings ask for the display, rather than for all that Snakemake says itself."""
-    requested = NAME in getattr(settings, "log_handler_settings", {NAME: None})
-    return requested and not (settings.dryrun or settings.verbose or settings.debug_dag)
 
 
 class LogHandler(LogHandlerBase):

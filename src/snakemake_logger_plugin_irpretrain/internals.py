@@ -20,7 +20,7 @@ from snakemake.settings.types import ExecMode, Quietness
 
 from irpretrain.foundation.errors import did_you_mean
 from irpretrain.workflow.costs import PlannedJob
-from snakemake_logger_plugin_irpretrain import ATTRIBUTE, has_display
+from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
 
 # Jobs, and seconds, of the limit that Snakemake has where the user sets none.
 USUAL_LIMIT = (100, 1)

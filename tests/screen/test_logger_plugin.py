@@ -22,7 +22,8 @@ from irpretrain.workflow.screen import display as display_module
 from irpretrain.workflow.screen.display import LiveDisplay, PlainDisplay
 from irpretrain.workflow.screen.job_output import JobOutput
 from irpretrain.workflow.screen.run_state import Job
-from snakemake_logger_plugin_irpretrain import ATTRIBUTE, LogHandler, has_display
+from snakemake_logger_plugin_irpretrain import LogHandler
+from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
 
 RULE_EXCEPTION = (
     'RuleException:\nCalledProcessError in file "/x/rules/corpora.smk", line 26:\n'
