@@ -13,9 +13,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from irpretrain.corpora import files, records
 from irpretrain.corpora.file_lists import document_files, given_files, list_files, one_file
 from irpretrain.corpora.formats import json_files
+from irpretrain.foundation import files, records
 from irpretrain.foundation.characters import clean_line, clean_text, identifier_fault, unescaped
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.files import Line, open_bytes, read_lines

@@ -13,11 +13,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import dumps
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.corpora import pieces, records
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.policy import over_budget
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.sources import write_shard
+from irpretrain.foundation import pieces, records
 from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sidecar_path

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.corpora import doc_blocks, records
+from irpretrain.corpora import doc_blocks
 from irpretrain.corpora.formats.trectext import BARE_TEXT, TrectextDocumentOptions, read
 from irpretrain.corpora.sources import write_shard
+from irpretrain.foundation import records
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.records import Document, Malformed, Share, Skipped
@@ -229,7 +230,7 @@ def test_a_document_without_end_costs_bounded_memory(tmp_path, monkeypatch):
 
 
 def test_shares_partition_the_records(tmp_path, monkeypatch):
-    from irpretrain.corpora import records as module
+    from irpretrain.foundation import records as module
 
     monkeypatch.setattr(module, "BLOCK", 2)
     path = write(tmp_path / "file", "".join(FT.replace("911-1", f"911-{n}") for n in range(11)))

@@ -213,7 +213,7 @@ def test_a_hole_in_the_middle_is_reported_with_both_its_ends(tmp_path, no_worker
 
 
 def test_each_shard_reads_its_share_of_a_multistream_dump_only(tmp_path, monkeypatch, no_worker):
-    from irpretrain.corpora import pieces
+    from irpretrain.foundation import pieces
 
     (tmp_path / "dump").write_bytes(multistream(PAGES)[0])
     blocks = []

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from irpretrain.foundation.errors import MAKE_AGAIN, refusing_damage
+from irpretrain.foundation.errors import MAKE_AGAIN, ConfigError, count_of, refusing_damage
 from irpretrain.foundation.randomness import stream_key
 
 # In place of a test fold: all queries, of another data set than the one that trains.
@@ -62,11 +62,17 @@ def training_queries(
     """Return the queries that a regime trains on: all for full, n for few-shot-<n>.
 
     These n are the first, or drawn at random: then a query's place depends on the seed and its identifier alone. Either
-    way more shots contain fewer. `make_folds` has seen to it that there are n.
+    way more shots contain fewer.
+
+    Raises:
+        ConfigError: there are fewer than n.
     """
     if regime == "full":
         return list(train)
     number = int(regime.removeprefix("few-shot-"))
+    if number > len(train):
+        queries = count_of(len(train), "query")
+        raise ConfigError(f"{regime}: the training folds have only {queries}; ask for fewer shots")
     if order == "first":
         return list(train[:number])
     return sorted(train, key=lambda query: (stream_key(seed, "few-shot", query), query))[:number]

@@ -59,6 +59,11 @@ class ShardArticle:
     def levels(self) -> list[int]:
         return [section.level for section in self.sections]
 
+    @property
+    def stored_pieces(self) -> int:
+        """Word pieces in the token store, of all fields."""
+        return int(self.store.lengths[self.row])
+
     @cached_property
     def length(self) -> int:
         """Words (`text.words`) of the body."""
