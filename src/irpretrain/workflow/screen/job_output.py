@@ -5,9 +5,10 @@ them.
 import os
 import re
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from irpretrain.foundation.progress import NOTICE
 
@@ -110,57 +111,77 @@ def _lines(log: Path) -> list[str]:
         return []
 
 
-# Where the output of jobs goes while a display has the screen: into memory, and at the end into a file.
-# A job that found the disk full could not write its message into a file.
+# Where the output of jobs goes while a display has the screen: into a file, by a pipe.
+#
+# The pipe is drained even where the file cannot be written: the message of a job that found the disk full must not be
+# lost, so the newest messages are kept in memory, too.
 
 
 # A line of a traceback: the copy of a script that Snakemake runs.
 IN_SCRIPT = re.compile(r'  File ".*/scripts/tmp\w+\.(?P<script>\w+)\.py", line \d+')
+MARK = b"\0end of the jobs' output\n"
+
+# Seconds that the end of a run waits for the last of its output.
+LONGEST_WAIT = 5.0
 
 
-class JobOutput:
+class JobOutput(threading.Thread):
     """Takes what this process and its children write to stdout and stderr, until `restore`."""
 
     def __init__(self, path: Path) -> None:
+        super().__init__(daemon=True)
         self.messages: dict[str, str] = {}
         """Rule, or script → the newest message of one of its jobs that failed."""
-        self._path = path
+        self._path, self._ended, self._message, self._script = path, threading.Event(), "", ""
         sys.stdout.flush()
         sys.stderr.flush()
         self._screen = os.dup(1), os.dup(2)
-        self._memory = os.memfd_create("output of jobs")
-        os.dup2(self._memory, 1)
-        os.dup2(self._memory, 2)
+        self._reading, writing = os.pipe()
+        os.dup2(writing, 1)
+        os.dup2(writing, 2)
+        os.close(writing)
+        self.start()
+
+    def run(self) -> None:
+        with _opened(self._path) as file, open(self._reading, "rb") as lines:
+            for line in lines:
+                if line.endswith(MARK):
+                    break
+                with suppress(OSError):
+                    file.write(line)
+                self._note(line.decode("utf-8", "replace").rstrip("\n"))
+        self._ended.set()
+
+    def _note(self, line: str) -> None:
+        """Collect messages: from "ERROR in" to an empty line, and the last line of a traceback."""
+        # A script that fails before it has a log, at an import, leaves a traceback here alone.
+        if match := IN_SCRIPT.match(line):
+            self._script = match["script"]
+        elif self._script and line and not line[0].isspace():
+            where = as_user_path(self._path)
+            self.messages[self._script] = f"FAULT in {self._script}: {line}\n  Its traceback is in {where}"
+            self._script = ""
+        if FAILURE.match(line):
+            self._message = line.split(" ")[2].rstrip(":")
+            self.messages[self._message] = line
+        elif not line:
+            self._message = ""
+        elif self._message:
+            self.messages[self._message] += f"\n{line}"
 
     def restore(self) -> None:
-        """Give the screen back, write the file, and collect the messages."""
+        """Give the screen back, after all that was written until now has been read."""
         sys.stdout.flush()
         sys.stderr.flush()
+        os.write(2, MARK)
         for number, screen in enumerate(self._screen, 1):
             os.dup2(screen, number)
             os.close(screen)
-        with open(self._memory, "rb") as memory:
-            memory.seek(0)
-            content = memory.read()
-        with suppress(OSError):
-            self._path.write_bytes(content)
-        self._collect(content.decode("utf-8", "replace").splitlines())
+        self._ended.wait(LONGEST_WAIT)
 
-    def _collect(self, lines: list[str]) -> None:
-        """Collect messages: from "ERROR in" to an empty line, and the last line of a traceback."""
-        rule = script = ""
-        for line in lines:
-            # A script that fails before it has a log, at an import, leaves a traceback here alone.
-            if match := IN_SCRIPT.match(line):
-                script = match["script"]
-            elif script and line and not line[0].isspace():
-                where = as_user_path(self._path)
-                self.messages[script] = f"FAULT in {script}: {line}\n  Its traceback is in {where}"
-                script = ""
-            if FAILURE.match(line):
-                rule = line.split(" ")[2].rstrip(":")
-                self.messages[rule] = line
-            elif not line:
-                rule = ""
-            elif rule:
-                self.messages[rule] += f"\n{line}"
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return open(path, "wb", buffering=0)
+    except OSError:
+        return open(os.devnull, "wb")
