@@ -105,7 +105,7 @@ def test_equal_texts_of_parquet_are_held_once(tmp_path):
     allocated = pa.total_allocated_bytes()
     reader = parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options())
     assert isinstance(next(reader), Document)
-    assert pa.total_allocated_bytes() - allocated < 50_000_000
+    assert pa.total_allocated_bytes() - allocated < 20_000_000
     with bounded(1):
         reader = parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options())
         assert next(reader).reason == TOO_LARGE

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 # Few: a file of some kB may hold one text for millions of rows, of which each becomes as large as a record may be.
-ROWS_AT_ONCE = 16
+ROWS_AT_ONCE = 4
 # The length of a file's description, its last mark, and the first mark of another file.
 _JOINED = re.compile(rb"(.{4})PAR1PAR1", re.DOTALL)
 
