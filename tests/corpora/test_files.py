@@ -401,14 +401,21 @@ def test_a_tar_archive_is_refused_by_name(tmp_path, compression):
         (b"LZIP\x01\x14", "this is packed by lzip"),
         (lzma.compress(b"text", lzma.FORMAT_ALONE), "this is packed by lzma"),
         (b"\xff\x06\x00\x00sNaPpY", "this is packed by snappy"),
-        (b"PAR1\x15\x04", "this is a Parquet file, which the format parquet alone reads"),
+        (b"PK\x05\x06\x00\x00", "this is a zip archive without files"),
+        (b"PAR1\x15\x04", "this is a Parquet file"),
     ],
-    ids=["7z", "zip", "lz4", "rar", "spanned-zip", "lzip", "lzma", "snappy", "parquet"],
+    ids=["7z", "zip", "lz4", "rar", "spanned-zip", "lzip", "lzma", "snappy", "empty-zip", "parquet"],
 )
 def test_archives_that_are_not_read_are_called_by_their_names(tmp_path, start, name):
+    remedy = {
+        b"PK\x07\x08": "Join the parts",
+        b"PK\x05\x06": "Get the file again",
+        b"PAR1": "The format parquet",
+    }
     for pack in (bytes, gzip.compress):
         (tmp_path / "a").write_bytes(pack(start + bytes(300)))
-        with pytest.raises(InputError, match=f"{name}; such files are not read\n  Unpack it"):
+        do = remedy.get(start[:4], "Unpack it")
+        with pytest.raises(InputError, match=f"{name}; such files are not read\n  {do}"):
             open_bytes(tmp_path / "a")
 
 

@@ -107,10 +107,16 @@ _ARCHIVES = {
     b"\x04\x22\x4d\x18": "packed by lz4",
     b"\x02\x21\x4c\x18": "packed by lz4",
     b"\x1f\x9d": "packed by Unix compress (.Z), which gunzip unpacks",
-    b"PAR1\x15": "a Parquet file, which the format parquet alone reads",
+    b"PAR1\x15": "a Parquet file",
 }
 
 _UNPACK = "Unpack it into a folder of its own, and give what comes out in its place."
+# What is to be done where nothing can be unpacked.
+_REMEDIES = {
+    b"PK\x05\x06": "Get the file again.",
+    b"PK\x07\x08": "Join the parts (zip -s 0 FILE.zip --out whole.zip), unpack that, and give what comes out.",
+    b"PAR1\x15": "The format parquet reads documents in it; other formats cannot.",
+}
 
 # Begins a frame of Zstandard without content, as parallel compressors write one first (RFC 8878, 3.1.2).
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
@@ -207,7 +213,8 @@ def _refuse_archive(path: str | Path, start: bytes) -> None:
         raise InputError(path, "this is a tar archive; such files are not read", remedy=_UNPACK)
     for magic, name in _ARCHIVES.items():
         if start.startswith(magic):
-            raise InputError(path, f"this is {name}; such files are not read", remedy=_UNPACK)
+            remedy = _REMEDIES.get(magic, _UNPACK)
+            raise InputError(path, f"this is {name}; such files are not read", remedy=remedy)
 
 
 def _opened(path: str | Path, compression: Compression | None) -> IO[bytes]:
