@@ -66,6 +66,10 @@ def test_a_damaged_store_is_refused(tmp_path: Path) -> None:
     (directory / "words.npy").unlink()
     with pytest.raises(IntegrityError, match="not a word store"):
         WordStore(directory)
+    directory, _ = make(tmp_path / "other", ["a b"])
+    (directory / "store.json").write_text("{}")
+    with pytest.raises(IntegrityError, match="not a word store"):
+        WordStore(directory)
 
 
 def terms(folder: Path, texts: list[str], **options: str) -> Terms:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
-from irpretrain.foundation.errors import IntegrityError
+from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError, refusing_damage
 from irpretrain.foundation.progress import progress
 from irpretrain.text.document_rows import DocumentRows, StoreShard, StoreWriter
 from irpretrain.text.texts import texts_of
@@ -41,8 +41,9 @@ class WordStore(StoreShard):
     def __init__(self, directory: str | Path) -> None:
         super().__init__(directory, ["words"])
         self.words = self.arrays["words"]
-        self.vocabulary: int = self.record["vocabulary"]
-        self.parts, self.positions = (self.documents[name].to_numpy() for name in ("part", "position"))
+        with refusing_damage(directory, f"this is not a {self.KIND}", MAKE_AGAIN):
+            self.vocabulary: int = self.record["vocabulary"]
+            self.parts, self.positions = (self.documents[name].to_numpy() for name in ("part", "position"))
 
 
 class WordDocuments(DocumentRows[WordStore]):
