@@ -218,11 +218,12 @@ GIVEN = {"b": 1, "a": 2, "c": 3, "left-out": 3}
         ("folds", "b 1\n\na 2\r\nc 3\nleft-out 3"),
     ],
 )
-def test_given_folds(tmp_path: Path, name: str, content: str) -> None:
+def test_given_folds(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: str) -> None:
     (tmp_path / name).write_text(content)
     given_file = dataset(str(tmp_path / name))
     counts = make_folds(write_queries(tmp_path, ["a", "b", "c"]), given_file, 1, tmp_path / "out.json")
     assert counts["given_for_unknown_queries"] == 1
+    assert "1 of 4 queries of" in capsys.readouterr().err
     assert counts["folds"] == count_folds(given_file) == 3
     folds = read_folds(tmp_path / "out.json")
     assert folds.fold_of == {"a": 2, "b": 1, "c": 3}

@@ -19,7 +19,7 @@ from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.characters import identifier_fault
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.files import given_lines, split_columns
-from irpretrain.foundation.progress import print_line
+from irpretrain.foundation.progress import notice, print_line
 from irpretrain.foundation.randomness import stream_key
 from irpretrain.foundation.records import Malformed
 from irpretrain.text.texts import read_queries
@@ -70,6 +70,9 @@ def make_folds(
         where = dataset.folds if isinstance(dataset.folds, str) else f"folds of {dataset.label}"
         folds = _select(identifiers, fold_by_query, where)
         unknown = len(fold_by_query.keys() - folds.fold_of.keys())
+        if unknown > len(fold_by_query) / 100:
+            missing = f"{unknown:,} of {len(fold_by_query):,} queries of {where} are none of the data set's"
+            notice(dataset.label, missing)
         parted = _warn_of_split(folds, texts, dataset.label)
     _check_shots(folds, shots, dataset.label)
     content = {"folds": folds.number, "queries": folds.fold_of}
