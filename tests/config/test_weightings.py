@@ -68,6 +68,13 @@ def test_faults_of_weightings_and_first_stages_are_explained(given, section, ent
         parse_config(given)
 
 
+def test_weights_of_queries_may_be_called_like_an_index(given):
+    oracle = {"label": "oracle", "model": "oracle", "kind": "queries", "dataset": "squad"}
+    given["term_weights"] |= {"tf": oracle, "textrank": oracle}
+    given["indexes"] = {"textrank": {"type": "textrank"}}
+    parse_config(given)
+
+
 def test_what_no_experiment_uses_may_name_what_is_not_there(given):
     given["datasets"]["squad-fit"] = None
     given["first_stages"]["lost"] = {"label": "lost", "index": "no-such-index", "tuned_on": "no-such-queries"}

@@ -74,9 +74,11 @@ def cross_faults(config: Config) -> Iterator[str]:
     """Yield every fault of a configuration whose sections are sound by themselves."""
     for section in NAMED:
         reserved, other = TAKEN.get(section, ((), ""))
-        for name in getattr(config, section):
+        for name, entry in getattr(config, section).items():
             if not NAME.fullmatch(name):
                 yield f"{section}.{name}: names are lower-case words joined by hyphens, such as squad-dev"
+            if section == "term_weights" and entry.kind == "queries":
+                continue  # no first stage searches these weights, so an index may have the same name
             if name in reserved:
                 yield f"{section}.{name}: {name} has a meaning of its own here; choose another name"
             if other and name in getattr(config, other):
