@@ -66,12 +66,12 @@ def main(parent: int, descriptor: int) -> None:
     begin_record()
     if Path("/sys/class/net/lo").exists():
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # all are on this machine
-    function, arguments, ranks, port = pickle.load(sys.stdin.buffer)
     with open(descriptor, "wb") as file:
         try:
+            function, arguments, ranks, port = pickle.load(sys.stdin.buffer)
             with taking_part(ranks, port):
                 result = function(**arguments)
-            pickle.dump((result, code_record()), file)
+            pickle.dump((None if ranks.rank else result, code_record()), file)
         except BaseException as error:
             pickle.dump(Report.of(error), file)
             file.flush()

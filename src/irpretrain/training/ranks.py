@@ -101,7 +101,7 @@ def taking_part(ranks: Ranks, port: int) -> Iterator[None]:
     with lost_processes():
         distributed.init_process_group(
             backend,
-            store=distributed.TCPStore("127.0.0.1", port),
+            store=distributed.TCPStore("127.0.0.1", port, timeout=LONGEST_WAIT),
             timeout=LONGEST_WAIT,
             rank=ranks.rank,
             world_size=ranks.count,
