@@ -179,7 +179,7 @@ def test_a_process_takes_its_gpu_before_it_meets_the_others(monkeypatch: pytest.
     group = SimpleNamespace(
         init_process_group=lambda backend, device_id, **_: calls.append(f"meet on {device_id}"),
         destroy_process_group=lambda: None,
-        TCPStore=lambda host, port: None,
+        TCPStore=lambda host, port, timeout: None,
     )
     monkeypatch.setattr(ranks, "distributed", group)
     with taking_part(Ranks(1, 2, gpu=1), 1):
