@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -98,7 +99,8 @@ class Datasets(PlanPart):
         # Half a kB for every retrieved passage of every question, held by its name: a third of a kB if few questions
         # share one, with the run in which it is read.
         candidates = sum(retrieved(self.config, stage, wildcards.dataset).documents for stage in stages)
-        questions = int(work.queries(self.config, wildcards.dataset) or ENTITY_QUESTIONS)
+        counted = work.queries(self.config, wildcards.dataset)
+        questions = ENTITY_QUESTIONS if math.isnan(counted) else int(counted)
         return 2000 + questions * candidates // 2000
 
     # Queries that are tested are none of those that train, choose or tune
