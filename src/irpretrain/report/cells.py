@@ -1,7 +1,7 @@
-"""What a table is made of: rows × columns × the source of a value; no formatting.
+"""What a table is made of: rows × columns × the source of a value.
 
 A table has panels (for example the paper's data sets, and ours). `Panel.of` makes a panel of any table: its rows,
-its columns, and a function that makes each cell, of a run with `table_engine.CellValues`.
+its columns, and a function that makes each cell, of a run with `CellValues`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,19 @@ from typing import Self, TypeVar
 from irpretrain.config import Config
 from irpretrain.config.papers import Published
 from irpretrain.config.printed import PublishedPlace, PublishedValue
-from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.significance import Outcomes
-from irpretrain.report.scores import Baseline, Comparison, RunName
+from irpretrain.report.ledger import Facts
+from irpretrain.report.scores import (
+    Baseline,
+    Comparison,
+    Results,
+    RunName,
+    Scores,
+    TableTest,
+    compare,
+    identifier,
+    interval,
+)
 
 
 @dataclass(frozen=True)
@@ -303,3 +313,72 @@ def plain_text(cell: TextCell) -> str:
     if cell.detail:
         ours += f": {cell.detail}" if cell.outcome else f" ({cell.detail})"
     return " · ".join(part for part in (cell.printed, ours) if part) or "–"
+
+
+# Values with their intervals, and comparisons with p-values.
+
+
+# Decimals that are kept of means and bounds.
+DIGITS = 12
+
+
+def compared(cell: Cell, mark: str) -> TextCell:
+    """Return how a cell compares with the baseline of a mark: difference and p."""
+    if (comparison := _comparison(cell, mark)) is None:
+        return TextCell(order="")
+    difference = comparison.difference
+    return TextCell(difference_text(difference), p_text(comparison.p), order=f"{difference:z.6f}")
+
+
+def compared_outcomes(cell: Cell, mark: str) -> TextCell:
+    """Return wins, ties and losses of a cell against the baseline of a mark, beside the printed ones."""
+    comparison = _comparison(cell, mark)
+    outcomes = comparison.outcomes if comparison else None
+    order = "" if outcomes is None else str(outcomes.wins - outcomes.losses)
+    return TextCell(outcomes_text(outcomes), printed=cell.printed_outcomes, order=order)
+
+
+def _comparison(cell: Cell, mark: str) -> Comparison | None:
+    return next((c for c in (cell.ours.comparisons if cell.ours else ()) if c.mark == mark), None)
+
+
+class CellValues:
+    """Puts values of runs into the cells of a table, whose test is `testing`."""
+
+    def __init__(self, config: Config, scores: Scores, testing: TableTest) -> None:
+        self.config, self.scores, self.testing = config, scores, testing
+        self._known: dict[Cell, Cell] = {}
+
+    def fill(self, cell: Cell) -> Cell:
+        """Return a cell with the value of its run, where there is one."""
+        if cell not in self._known:
+            self._known[cell] = replace(cell, ours=self._of_run(cell))
+        return self._known[cell]
+
+    def _of_run(self, cell: Cell) -> Ours | None:
+        results = self.scores.get(cell.run, cell.measure) if cell.run else None
+        if cell.run is None or results is None:
+            return None
+        name = identifier(cell.run, cell.measure)
+        low, high = interval(results, self.config.seed, name)
+        # What differs in the last bits only must not print differently.
+        mean, low, high = (round(value, DIGITS) for value in (results.mean, low, high))
+        return Ours(
+            cell.run,
+            cell.measure,
+            mean,
+            low,
+            high,
+            results.seeds,
+            len(results.queries),
+            tuple(self._comparisons(cell, results, name)),
+            cell.counted,
+            cell.source.format(seed=results.seeds[0]),
+        )
+
+    def _comparisons(self, cell: Cell, ours: Results, name: str) -> Iterator[Comparison]:
+        for baseline in cell.baselines:
+            other = self.scores.get(baseline.run, cell.measure)
+            if other is not None and baseline.run != cell.run:
+                names = f"{name} against {identifier(baseline.run, cell.measure)}"
+                yield compare(ours, other, baseline, names, self.testing, self.config.seed)

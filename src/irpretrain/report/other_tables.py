@@ -17,11 +17,11 @@ from irpretrain.config.printed import PublishedDepths, PublishedIndex, Published
 from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.evaluate import at_depth, depth_of
 from irpretrain.evaluation.significance import CONFIDENCE
-from irpretrain.report.cells import Cell, Column, Panel, Row, Table
+from irpretrain.report.cells import Cell, CellValues, Column, Panel, Row, Table
 from irpretrain.report.paper_table import PaperTable
+from irpretrain.report.planned_facts import with_ledger
 from irpretrain.report.remarks import measures_text, number_of_queries, test_text
 from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Scores, TableTest, ordered_measures
-from irpretrain.report.table_engine import CellValues, with_ledger
 from irpretrain.workflow.plan.paths import TASK_PREDICTIONS
 
 # The table of question answering: models fine-tuned for tasks beside retrieval (PHP, table 4).

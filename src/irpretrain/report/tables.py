@@ -20,14 +20,16 @@ from irpretrain.config.labels import (
 )
 from irpretrain.config.papers import Published, load_published
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
-from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.atomic import write_csv, write_text
 from irpretrain.foundation.contracts import PER_QUERY
+from irpretrain.report import ledger
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, rank_interval_table, settings_table
-from irpretrain.report.cells import AnyCell, Cell, Column, Panel, Row, Table
+from irpretrain.report.cells import AnyCell, Cell, CellValues, Column, Panel, Row, Table, compared
 from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.first_screen import result_sentences
 from irpretrain.report.other_tables import AnswerTable, DepthTable
 from irpretrain.report.paper_table import PaperTable
+from irpretrain.report.planned_facts import with_ledger
 from irpretrain.report.remarks import headline_notes
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import (
@@ -40,7 +42,6 @@ from irpretrain.report.scores import (
     joined,
     ordered_measures,
 )
-from irpretrain.report.table_engine import CellValues, compared, with_ledger, write_ledger
 from irpretrain.report.table_files import latex, markdown, write_cells
 
 # The headline table: first stages, the control and all models, in every measure of our own data sets.
@@ -200,7 +201,7 @@ def write_table(table: Table, directory: str | Path) -> None:
     write_cells(table, base.with_suffix(".csv"))
     write_text(base.with_suffix(".tex"), latex(table))
     if table.ledger is not None:
-        write_ledger(table.ledger, base.with_suffix(".ledger.csv"))
+        write_csv(base.with_suffix(".ledger.csv"), ledger.COLUMNS, [row.cells() for row in table.ledger])
 
 
 # What speaks of a whole run: the scores of all experiments in one table, the claims of all papers, the headline.

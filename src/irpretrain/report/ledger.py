@@ -6,10 +6,15 @@ follow from the configuration, so a plan can be checked before anything runs; th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import combinations, starmap
 from typing import Any
+
+from irpretrain.config import Config
+from irpretrain.config.labels import configured_label, dataset_label
+from irpretrain.evaluation.evaluate import FIRST_STAGE
 
 # Between the values of an option in several stages or tasks.
 BETWEEN_VALUES = " / "
@@ -213,3 +218,159 @@ def _text(value: Any) -> str:
         numbers = {number for _, number in value}
         return f"{numbers.pop():,}" if len(numbers) == 1 else ", ".join(f"{task} {n:,}" for task, n in value)
     return " and ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+# The line under a table.
+
+
+# Fact → what the line under a table calls it.
+FACT_LABELS = {
+    "queries": "queries",
+    "candidates": "candidates",
+    "lists": "lists of candidates",
+    "depth": "documents scored per query, at most",
+    "answered": "queries with a list",
+    "scored": "documents scored in all",
+    "ranker": "ranking model",
+    "words": "words of texts and queries",
+    "tuning": "parameters",
+    "k1": "k1",
+    "b": "b",
+    "mu": "μ",
+    "smoothing": "λ",
+    "seeds": "seeds",
+    "encoder": "encoder",
+    "length": "word pieces read of each text to weigh its words",
+    "texts": "texts of pre-training",
+    "documents": "documents of pre-training",
+    "text_pieces": "word pieces of these",
+    "groups": "groups read per task",
+    "word_pieces": "word pieces read",
+    "steps": "steps of pre-training",
+    "stages": "stages of pre-training",
+    "chosen": "snapshot",
+    "passages": "passages of documents",
+    "training_queries": "taught by",
+}
+# Facts that hold many options → what the line calls them.
+OPTION_LABELS = {
+    "training": "options of pre-training",
+    "recipe": "options of fine-tuning",
+    "reranking": "options of re-ranking",
+    "weighting": "options of term weights and indexes",
+}
+# Facts that the line leaves out where another one differs, from which they follow.
+FOLLOWING = {"lists": "candidates", "documents": "texts", "text_pieces": "documents", "steps": "groups"}
+NO_OTHERS = PretrainingText((), path="no others")
+# Most rows that the line names for one value.
+NAMED = 4
+# Characters of the line under a table from which on the longest differences lose their rows.
+LONGEST_LINE = 300
+
+
+def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
+    """Return "groups read per task: 800 (Wikiformer), 3,200 (PROP); seeds: ..."; empty where nothing differs.
+
+    Args:
+        columns: rows that are compared with each other; columns are not.
+    """
+    return "; ".join(text for text, _ in described_differences(config, columns))
+
+
+def shortened(differences: Sequence[tuple[str, str]], more: str) -> str:
+    """Return a line of differences, the longest ones in short where it would be too long; then `more` ends it."""
+    texts = [text for text, _ in differences]
+    if len("; ".join(texts)) <= LONGEST_LINE:
+        return "; ".join(texts)
+    room = LONGEST_LINE - len(more)
+    for position in sorted(range(len(texts)), key=lambda position: -len(texts[position])):
+        if len("; ".join(texts)) > room:
+            texts[position] = differences[position][1]
+    while len("; ".join(texts)) > room:
+        texts.pop()
+    return "; ".join(texts) + more
+
+
+def described_differences(config: Config, columns: Sequence[Sequence[Facts]]) -> list[tuple[str, str]]:
+    """Return each difference with its rows, and in short: "groups read per task: 800 to 3,200"."""
+    differing: dict[str, dict[str, list[Facts]]] = {}
+    for rows in map(_without_common_texts, columns):
+        differing_here = differences(map(_without_intended, rows), FACT_LABELS)
+        for key, by_value in differing_here.items():
+            for value, same in by_value.items() if FOLLOWING.get(key) not in differing_here else ():
+                differing.setdefault(key, {}).setdefault(value, []).extend(same)
+    parts = [
+        (f"{label}: {_values(config, key, differing[key])}", label + _range(differing[key]))
+        for key, label in FACT_LABELS.items()
+        if key in differing
+    ]
+    reading = dict.fromkeys(
+        configured_label(config, row.model)
+        for rows in columns
+        for same in by_tested_texts(rows).values()
+        for row in same
+        if row.tested_texts
+    )
+    on_tested = "pre-training on the tested corpus"
+    parts += [(f"{on_tested}: {_names(reading)}", on_tested)] if reading else []
+    return parts + [
+        (f"{label}: {keys}", label)
+        for name, label in OPTION_LABELS.items()
+        if (
+            keys := ", ".join(dict.fromkeys(key for rows in columns for key in differing_options(rows, name)))
+        )
+    ]
+
+
+def _without_intended(row: Facts) -> Facts:
+    """Leave out the candidates of a first stage and their number: they are its ranking, which the table compares."""
+    return replace(row, candidates="", lists="", scored=None) if row.regime == FIRST_STAGE else row
+
+
+def _without_common_texts(rows: Sequence[Facts]) -> list[Facts]:
+    """Leave out texts that all pre-trained rows read; a row without others says so."""
+    read = [set(row.texts) for row in rows if row.texts]
+    common = set.intersection(*read) if read else set()
+    return [
+        replace(row, texts=tuple(text for text in row.texts if text not in common) or (NO_OTHERS,))
+        if row.texts
+        else row
+        for row in rows
+    ]
+
+
+def _values(config: Config, key: str, by_value: dict[str, list[Facts]]) -> str:
+    models = [
+        dict.fromkeys(configured_label(config, row.model) for row in rows) for rows in by_value.values()
+    ]
+    number = Counter(name for names in models for name in names)
+    # A model that differs from data set to data set is named with each, others once.
+    names = [
+        dict.fromkeys(
+            f"{name} on {dataset_label(config, row.dataset)}" if number[name] > 1 else name
+            for row in rows
+            for name in [configured_label(config, row.model)]
+        )
+        for rows in by_value.values()
+    ]
+    if key == "lists":
+        return " against ".join(map(_names, names))
+    largest = max(names, key=len)
+    return ", ".join(
+        f"{value} ({'the others' if same is largest and len(same) > NAMED + 1 else _names(same)})"
+        for value, same in zip(by_value, names, strict=True)
+    )
+
+
+def _range(values: Iterable[str]) -> str:
+    """Return ": 800 to 3,200" for texts of numbers, else nothing."""
+    numbers = {text.replace(",", ""): text for text in values}
+    if not all(map(str.isdecimal, numbers)):
+        return ""
+    return f": {numbers[min(numbers, key=int)]} to {numbers[max(numbers, key=int)]}"
+
+
+def _names(names: Iterable[str]) -> str:
+    names = list(names)
+    others = len(names) - NAMED
+    return ", ".join(names) if others <= 1 else f"{', '.join(names[:NAMED])} and {others} others"
