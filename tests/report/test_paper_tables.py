@@ -11,11 +11,11 @@ from small_run import ARES_YAML, PHP_YAML, PROP_YAML, WIKIFORMER_YAML, flat_rows
 from irpretrain.config.experiments import AbsenceConfig, ModelConfig
 from irpretrain.config.papers import load_published
 from irpretrain.report.cells import Ours, Table, value_text
+from irpretrain.report.page_views import displayed_panels, left_out
 from irpretrain.report.paper_table import differences
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Comparison, RunName, Scores
 from irpretrain.report.table_files import latex, markdown, write_cells
-from irpretrain.report.table_views import displayed_panels, left_out
 from irpretrain.report.tables import build_table, make_tables
 
 LEVELS = {
