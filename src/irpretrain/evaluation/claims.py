@@ -73,32 +73,21 @@ class Contrast(Section):
 
 
 class Claim(Section):
-    """A sentence of a paper, and the comparison that tests it; or what that needs and nobody has here.
+    """A sentence of a paper, and the comparison that tests it; or what that needs and nobody has here."""
 
-    Attributes:
-        says: the claim, in one sentence.
-        place: section and table of the paper.
-        better, worse: the two sides.
-        regime: of models that have none of their own; of several the first that is run.
-        more_than: a second contrast: the claim is that the first one is larger.
-        measure: ir_measures' notation; "": the data set's first.
-        effect: smallest effect of interest, in the measure's unit; None: the file's.
-        share: of the worse side that the better one reaches at least ("as good as" is 1).
-        overlay: a configuration that runs both sides, from the project's folder.
-        needs: what is missing, of a claim that cannot be tested here.
-    """
-
-    says: str
-    place: str
-    better: Side | None = None
+    says: str  # the claim, in one sentence
+    place: str  # section and table of the paper
+    better: Side | None = None  # better, worse: the two sides
     worse: Side | None = None
-    regime: Names = ()
-    more_than: Contrast | None = None
-    measure: str = ""
+    regime: Names = ()  # of models that have none of their own; of several the first that is run
+    more_than: Contrast | None = None  # a second contrast: the claim is that the first one is larger
+    measure: str = ""  # ir_measures' notation; "": the data set's first
+    # Smallest effect of interest, in the measure's unit; None: the file's.
     effect: float | None = Field(None, gt=0)
+    # Of the worse side that the better one reaches at least ("as good as" is 1).
     share: float | None = Field(None, gt=0)
-    overlay: str = ""
-    needs: str = ""
+    overlay: str = ""  # a configuration that runs both sides, from the project's folder
+    needs: str = ""  # what is missing, of a claim that cannot be tested here
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -34,27 +34,19 @@ from irpretrain.report.scores import (
 
 @dataclass(frozen=True)
 class Ours:
-    """Our value of a cell.
+    """Our value of a cell."""
 
-    Attributes:
-        run: the run it was measured on; for what is no run, the data and the model, with nothing in the other parts.
-        mean: over queries and seeds.
-        low, high: confidence interval; not numbers where there is none.
-        queries: number of queries, or of what `counted` says.
-        counted: what the mean is over.
-        source: the file that it was read from, where it is no run's.
-    """
-
+    # The run it was measured on; for what is no run, the data and the model, with nothing in the other parts.
     run: RunName
     measure: str
-    mean: float
-    low: float
+    mean: float  # over queries and seeds
+    low: float  # low, high: confidence interval; not numbers where there is none
     high: float
     seeds: tuple[int, ...]
-    queries: int
+    queries: int  # number of queries, or of what `counted` says
     comparisons: tuple[Comparison, ...] = ()
-    counted: str = "queries"
-    source: str = ""
+    counted: str = "queries"  # what the mean is over
+    source: str = ""  # the file that it was read from, where it is no run's
 
     @property
     def marks(self) -> str:
@@ -65,34 +57,23 @@ class Ours:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: what is measured and compared, and what the paper prints there.
-
-    Attributes:
-        run: what fills the cell; None where nothing does.
-        reason: why nothing fills it.
-        ours: our value.
-        counted: what the mean is over.
-        source: the file that our value stands in, where the run does not name it.
-        published: the paper's number.
-        gap: what stands in the paper's cell in place of a number: "NA", or "illegible".
-        printed_outcomes: the paper's wins, ties and losses, where it prints them beside the value.
-        other_setting: in what ours is not by the paper's setting; a difference from its number would say nothing.
-    """
+    """One cell: what is measured and compared, and what the paper prints there."""
 
     row: str
     dataset: str
     candidates: str
     measure: str
     regime: str
-    run: RunName | None = None
-    reason: str = ""
+    run: RunName | None = None  # what fills the cell; None where nothing does
+    reason: str = ""  # why nothing fills it
     baselines: tuple[Baseline, ...] = ()
-    ours: Ours | None = None
-    counted: str = "queries"
-    source: str = ""
-    published: PublishedValue | None = None
-    gap: str = ""
-    printed_outcomes: str = ""
+    ours: Ours | None = None  # our value
+    counted: str = "queries"  # what the mean is over
+    source: str = ""  # the file that our value stands in, where the run does not name it
+    published: PublishedValue | None = None  # the paper's number
+    gap: str = ""  # what stands in the paper's cell in place of a number: "NA", or "illegible"
+    printed_outcomes: str = ""  # the paper's wins, ties and losses, where it prints them beside the value
+    # In what ours is not by the paper's setting; a difference from its number would say nothing.
     other_setting: str = ""
 
     @property
@@ -121,19 +102,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class TextCell:
-    """A cell of text, beside the paper's where it prints one.
-
-    Attributes:
-        detail: stands after the text in small letters: a p-value, or the reason of a verdict.
-        order: what the cell is sorted by, where that is not the text.
-        outcome: a claim's verdict, which gives the text its colour.
-    """
+    """A cell of text, beside the paper's where it prints one."""
 
     text: str = ""
-    detail: str = ""
+    detail: str = ""  # stands after the text in small letters: a p-value, or the reason of a verdict
     printed: str = ""
-    order: str | None = None
-    outcome: str = ""
+    order: str | None = None  # what the cell is sorted by, where that is not the text
+    outcome: str = ""  # a claim's verdict, which gives the text its colour
 
     @property
     def sorted_by(self) -> str:
@@ -211,22 +186,16 @@ class Panel:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; its files are called `name`.
-
-    Attributes:
-        source: of the published numbers.
-        ledger: of its runs; None of a table without runs.
-        summary: what came out in words, of the headline table.
-    """
+    """A table; its files are called `name`."""
 
     name: str
     title: str
     panels: tuple[Panel, ...]
     notes: tuple[str, ...] = ()
-    source: str = ""
+    source: str = ""  # of the published numbers
     paper: str = ""
-    ledger: tuple[Facts, ...] | None = None
-    summary: tuple[str, ...] = ()
+    ledger: tuple[Facts, ...] | None = None  # of its runs; None of a table without runs
+    summary: tuple[str, ...] = ()  # what came out in words, of the headline table
 
     @classmethod
     def of_paper(

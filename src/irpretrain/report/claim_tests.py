@@ -32,31 +32,25 @@ UNTRAINED = (0,)
 
 @dataclass(frozen=True)
 class ClaimComparison:
-    """A claim's comparison: what was compared, where, and what came out.
-
-    Attributes:
-        level: the worse side's mean.
-        seeds: of training, that both sides have; 0 where nothing was trained with a seed of its own, such as the
-            weights of an index.
-        lead: of a claim about the change of a lead, the larger one; None for other claims.
-        runs: of all sides, better and worse in turn; none where the sides are no models.
-        weightings: of both sides, where these are weightings of words.
-        predictors: of both sides, where these are predictors.
-    """
+    """A claim's comparison: what was compared, where, and what came out."""
 
     better: str
     worse: str
     measure: str
     estimate: EffectEstimate
-    level: float
+    level: float  # the worse side's mean
     queries: int
+    # Of training, that both sides have; 0 where nothing was trained with a seed of its own, such as the weights of an
+    # index.
     seeds: int = 0
     dataset: str = ""
     candidates: str = ""
+    # Of a claim about the change of a lead, the larger one; None for other claims.
     lead: EffectEstimate | None = None
+    # Of all sides, better and worse in turn; none where the sides are no models.
     runs: tuple[RunName, ...] = ()
-    weightings: tuple[WeightingShares, ...] = ()
-    predictors: tuple[PredictorScores, ...] = ()
+    weightings: tuple[WeightingShares, ...] = ()  # of both sides, where these are weightings of words
+    predictors: tuple[PredictorScores, ...] = ()  # of both sides, where these are predictors
 
 
 class _Named(NamedTuple):

@@ -85,20 +85,13 @@ def choose_case(
 
 
 class Word(NamedTuple):
-    """A word of a text.
+    """A word of a text."""
 
-    Attributes:
-        before: the characters between the word before it and this one.
-        text: the word as written.
-        title: its numbers, for a reader who points at it.
-        style: its colour, and a line under it, so that the value is visible without colours.
-    """
-
-    before: str
-    text: str
+    before: str  # the characters between the word before it and this one
+    text: str  # the word as written
     value: float = 0.0
-    title: str = ""
-    style: str = ""
+    title: str = ""  # its numbers, for a reader who points at it
+    style: str = ""  # its colour, and a line under it, so that the value is visible without colours
     in_query: bool = False
 
     def coloured(self, scale: float) -> Word:

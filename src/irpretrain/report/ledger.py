@@ -22,17 +22,13 @@ BETWEEN_VALUES = " / "
 
 @dataclass(frozen=True, order=True)
 class PretrainingText:
-    """A text of pre-training: equal to another one that is the same part of the same files, however it is spelled.
+    """A text of pre-training: equal to another one that is the same part of the same files, however it is spelled."""
 
-    Attributes:
-        files: what it is read from, as `_files_of` returns it; of files with the same content the first one.
-        options: of its format, where they are not the defaults, without `FORM`.
-        path: as the configuration spells it, with its patterns of files.
-    """
-
+    # What it is read from, as `_files_of` returns it; of files with the same content the first one.
     files: tuple[str, ...]
+    # Of its format, where they are not the defaults, without `FORM`.
     options: tuple[tuple[str, str], ...] = ()
-    path: str = field(default="", compare=False)
+    path: str = field(default="", compare=False)  # as the configuration spells it, with its patterns of files
 
     def __str__(self) -> str:
         return f"{self.path} {self.part}".rstrip()
@@ -45,75 +41,51 @@ class PretrainingText:
 
 @dataclass(frozen=True)
 class Facts:
-    """What one run is scored on and made of; empty where it does not apply or is not counted yet.
+    """What one run is scored on and made of; empty where it does not apply or is not counted yet."""
 
-    Attributes:
-        dataset, candidates, model, regime: name of the run.
-        seeds: of training.
-        queries: their number and a hash of their identifiers.
-        lists: hash of the file with the candidate lists.
-        depth: largest number of documents of a query that are scored: found in the run once it is there, else planned.
-        seen: number of them that the deepest measure looks at.
-        answered: number of judged queries with a list.
-        scored: number of documents that are scored, of all queries.
-        ranker: ranking model of a first stage, and the first stage whose candidates it ranks.
-        words: how a first stage cuts texts into words and these into terms.
-        tuning: of a first stage's parameters: the queries and the measure that chose them.
-        k1, b, mu, smoothing: a first stage's parameters that are not tuned.
-        encoder: path and layers of the encoder.
-        length: of term weights: number of word pieces that decide those of a text, "all" without a limit.
-        weighting: other options of term weights, or of an index: "training.batch_size 16".
-        texts: what pre-training reads, or what word vectors are learned from.
-        tested_texts: those of them that the tested corpus is read from too, with articles in common.
-        documents, text_pieces: size of these texts, in documents (or passages) and in word pieces.
-        groups: ranking groups read per task.
-        word_pieces: word pieces read in pre-training, special tokens included.
-        steps: of pre-training.
-        stages: of pre-training: "one", or the steps of each.
-        chosen: what chose the snapshot of each stage; "last step" where nothing did.
-        training: options of pre-training, "batch_groups 16", and of its objectives, "rop.minimum_words 10"; values of
-            several stages or tasks that are not all equal are joined by " / ", in their order.
-        training_queries: data set and candidates that fine-tune the model; data set that teaches term weights.
-        recipe: options of fine-tuning, and of a ranker over words, "knrm.query_words 20", in the same form.
-        passages: that documents are cut into before they are scored: "150 words every 75", or "none".
-        reranking: other options of re-ranking, in the same form.
-    """
-
-    dataset: str
+    dataset: str  # dataset, candidates, model, regime: name of the run
     candidates: str
     model: str
     regime: str
-    seeds: tuple[int, ...] = ()
-    queries: str = ""
-    lists: str = ""
+    seeds: tuple[int, ...] = ()  # of training
+    queries: str = ""  # their number and a hash of their identifiers
+    lists: str = ""  # hash of the file with the candidate lists
+    # Largest number of documents of a query that are scored: found in the run once it is there, else planned.
     depth: int | None = None
-    seen: int | None = None
-    answered: int | None = None
-    scored: int | None = None
-    ranker: str = ""
-    words: str = ""
-    tuning: str = ""
-    k1: float | None = None
+    seen: int | None = None  # number of them that the deepest measure looks at
+    answered: int | None = None  # number of judged queries with a list
+    scored: int | None = None  # number of documents that are scored, of all queries
+    ranker: str = ""  # ranking model of a first stage, and the first stage whose candidates it ranks
+    words: str = ""  # how a first stage cuts texts into words and these into terms
+    tuning: str = ""  # of a first stage's parameters: the queries and the measure that chose them
+    k1: float | None = None  # k1, b, mu, smoothing: a first stage's parameters that are not tuned
     b: float | None = None
     mu: float | None = None
     smoothing: float | None = None
-    encoder: str = ""
+    encoder: str = ""  # path and layers of the encoder
+    # Of term weights: number of word pieces that decide those of a text, "all" without a limit.
     length: str = ""
-    weighting: tuple[str, ...] = ()
-    texts: tuple[PretrainingText, ...] = ()
+    weighting: tuple[str, ...] = ()  # other options of term weights, or of an index: "training.batch_size 16"
+    texts: tuple[PretrainingText, ...] = ()  # what pre-training reads, or what word vectors are learned from
+    # Those of them that the tested corpus is read from too, with articles in common.
     tested_texts: tuple[PretrainingText, ...] = ()
+    # documents, text_pieces: size of these texts, in documents (or passages) and in word pieces.
     documents: int | None = None
     text_pieces: int | None = None
-    groups: tuple[tuple[str, int], ...] = ()
-    word_pieces: int | None = None
-    steps: int | None = None
-    stages: str = ""
-    chosen: str = ""
+    groups: tuple[tuple[str, int], ...] = ()  # ranking groups read per task
+    word_pieces: int | None = None  # word pieces read in pre-training, special tokens included
+    steps: int | None = None  # of pre-training
+    stages: str = ""  # of pre-training: "one", or the steps of each
+    chosen: str = ""  # what chose the snapshot of each stage; "last step" where nothing did
+    # Options of pre-training, "batch_groups 16", and of its objectives, "rop.minimum_words 10"; values of several
+    # stages or tasks that are not all equal are joined by " / ", in their order.
     training: tuple[str, ...] = ()
+    # Data set and candidates that fine-tune the model; data set that teaches term weights.
     training_queries: str = ""
+    # Options of fine-tuning, and of a ranker over words, "knrm.query_words 20", in the same form.
     recipe: tuple[str, ...] = ()
-    passages: str = ""
-    reranking: tuple[str, ...] = ()
+    passages: str = ""  # that documents are cut into before they are scored: "150 words every 75", or "none"
+    reranking: tuple[str, ...] = ()  # other options of re-ranking, in the same form
 
     def cells(self) -> list[str]:
         """Return the facts as cells of a CSV file with `COLUMNS`; lists are separated by semicolons."""

@@ -45,26 +45,19 @@ ZERO_SHOT = "zero-shot"
 
 
 class CardFacts(NamedTuple):
-    """What the configuration says of a model.
-
-    Attributes:
-        scored: column of a table of scores → its values in the rows to show.
-        encoder: the encoder that it starts from, directly or through other models.
-        papers: citations of the papers whose tables show it.
-        stages: its trainings, the first one first: `model` (its key), `tasks` (objectives with all their options) and
-            `training` (options of pre-training).
-        encoder_caveat: what a reader of any number made with the encoder must know; empty for nothing.
-    """
+    """What the configuration says of a model."""
 
     key: str
     label: str
     seed: int
-    scored: Mapping[str, Sequence[str]]
-    encoder: Source
+    scored: Mapping[str, Sequence[str]]  # column of a table of scores → its values in the rows to show
+    encoder: Source  # the encoder that it starts from, directly or through other models
     corpora: Sequence[Source]
-    papers: Sequence[str]
+    papers: Sequence[str]  # citations of the papers whose tables show it
+    # Its trainings, the first one first: `model` (its key), `tasks` (objectives with all their options) and
+    # `training` (options of pre-training).
     stages: Sequence[Mapping[str, Any]]
-    encoder_caveat: str = ""
+    encoder_caveat: str = ""  # what a reader of any number made with the encoder must know; empty for nothing
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:
