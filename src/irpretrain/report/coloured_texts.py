@@ -149,16 +149,12 @@ READING_ATTRIBUTIONS = (
 def write_attributions(
     name: str,
     options: CaseConfig,
-    models: Sequence[Mapping[str, Any]],
+    models: Sequence[Mapping[str, Any]],  # `label`, `directory` and `run` of each, in the order of the page
     source: CaseSource,
-    reranking: RerankingConfig,
+    reranking: RerankingConfig,  # lengths, threads and device; always in single precision
     output: str | Path,
 ) -> dict[str, Any]:
     """Write, for one query and document, what each model's score comes from; return counts.
-
-    Args:
-        models: `label`, `directory` and `run` of each, in the order of the page.
-        reranking: lengths, threads and device; always in single precision.
 
     Raises:
         ConfigError: see `choose_case`.
@@ -269,18 +265,14 @@ READING_WEIGHTS = (
 def write_term_weight_page(
     name: str,
     options: CaseConfig,
+    # `label` and `vectors` (TERM_VECTORS tables, all shards of the corpus) of each, in the order of the page.
     weightings: Sequence[Mapping[str, Any]],
-    runs: Sequence[str | Path],
+    runs: Sequence[str | Path],  # of the page's first stages, which choose what is left out
     source: CaseSource,
     retrieval: RetrievalConfig,
     output: str | Path,
 ) -> dict[str, Any]:
     """Write what several weightings give the words of a query's passage; return counts.
-
-    Args:
-        weightings: `label` and `vectors` (TERM_VECTORS tables, all shards of the corpus) of each, in the order
-            of the page.
-        runs: of the page's first stages, which choose what is left out.
 
     Raises:
         ConfigError: see `choose_case`.

@@ -43,17 +43,13 @@ def write_report(
     config: Config,
     published: Sequence[str | Path],
     files: ResultFiles,
+    # The results directory: `figures/<paper>_<figure>.svg`, and the sidecars `*.meta.json` of all stages, of which
+    # those count that lead to the scores or a figure; others are left from other configurations.
     results: str | Path,
     manifest: str | Path,
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write the report of a run, or of a paper where there is one alone.
-
-    Args:
-        results: the results directory: `figures/<paper>_<figure>.svg`, and the sidecars
-            `*.meta.json` of all stages, of which those count that lead to the scores or a figure; others are
-            left from other configurations.
-    """
+    """Write the report of a run, or of a paper where there is one alone."""
     papers = [load_published(path) for path in published]
     alone = papers[0] if len(papers) == 1 else None
     whole = Path(results) / Path(REPORT).name

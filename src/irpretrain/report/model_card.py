@@ -68,18 +68,15 @@ class CardFacts(NamedTuple):
 
 def export_model(
     model: str | Path,
+    # Outputs of the trainings of `facts.stages`, whose sidecars give the provenance.
     trained: Sequence[str | Path],
-    scores: Sequence[str | Path],
+    scores: Sequence[str | Path],  # CSV files of `evaluation.evaluate`, as far as there are any
     facts: CardFacts,
     output: str | Path,
+    # CSV files of what each training made of held-out groups, in their order.
     probes: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Write a model's directory, without snapshots, with its card.
-
-    Args:
-        trained: outputs of the trainings of `facts.stages`, whose sidecars give the provenance.
-        scores: CSV files of `evaluation.evaluate`, as far as there are any.
-        probes: CSV files of what each training made of held-out groups, in their order.
 
     Raises:
         InputError: the training has no sidecar that can be read, the model's directory is gone, or its score head is
@@ -124,17 +121,11 @@ def read_scores_of(scores: Sequence[str | Path], scored: Mapping[str, Sequence[s
 
 def write_card(
     facts: CardFacts,
-    records: Sequence[Mapping[str, Any]],
-    scores: Sequence[Mapping[str, str]] = (),
-    probed: str = "",
+    records: Sequence[Mapping[str, Any]],  # sidecars of the trainings of `facts.stages`
+    scores: Sequence[Mapping[str, str]] = (),  # rows of `read_scores_of`
+    probed: str = "",  # table of the model's accuracy on held-out groups, after its last step; empty for none
 ) -> str:
-    """Return the text of a card.
-
-    Args:
-        records: sidecars of the trainings of `facts.stages`.
-        scores: rows of `read_scores_of`.
-        probed: table of the model's accuracy on held-out groups, after its last step; empty for none.
-    """
+    """Return the text of a card."""
     names = ("dataset", "candidates", "regime", "measure", "value", "queries")
     card = (
         templates()

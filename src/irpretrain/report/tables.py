@@ -210,19 +210,13 @@ def write_table(table: Table, directory: str | Path) -> None:
 def write_overview(
     config: Config,
     files: ResultFiles,
-    all_scores: str | Path,
+    all_scores: str | Path,  # CSV with the rows of all scores, sorted by run
+    # PER_QUERY table with the values of all queries, sorted by run, measure, seed and query.
     all_per_query: str | Path,
-    all_claims: str | Path,
-    tables: str | Path,
+    all_claims: str | Path,  # CSV with the rows of all claims, in the order of the papers
+    tables: str | Path,  # where `headline.md`, `.csv` and `.tex` go
 ) -> dict[str, Any]:
-    """Join what experiments and papers left, each row once, and write the headline table over all of it.
-
-    Args:
-        all_scores: CSV with the rows of all scores, sorted by run.
-        all_per_query: PER_QUERY table with the values of all queries, sorted by run, measure, seed and query.
-        all_claims: CSV with the rows of all claims, in the order of the papers.
-        tables: where `headline.md`, `.csv` and `.tex` go.
-    """
+    """Join what experiments and papers left, each row once, and write the headline table over all of it."""
     write_table(build_headline(config, files.read()), tables)
     means = _joined(files.scores, COLUMNS)
     # The sort is stable: measures and folds of a run keep the order in which they were evaluated.
