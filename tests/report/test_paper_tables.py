@@ -182,8 +182,11 @@ def test_a_mark_over_many_baselines(run) -> None:
 
 def test_a_mark_holds_when_all_its_comparisons_do() -> None:
     def ours(*differences: float) -> str:
-        made = tuple(Comparison(str(d), "†", d, 0.01, True) for d in differences)
-        return Ours(RunName("d", "bm25", "m", "full"), "RR@10", 0.5, 0.4, 0.6, (1,), 20, made).marks
+        run = RunName("d", "bm25", "m", "full")
+        made = tuple(
+            Comparison("†", str(d), run, difference=d, p=0.01, significant=True) for d in differences
+        )
+        return Ours(run, "RR@10", 0.5, 0.4, 0.6, (1,), 20, made).marks
 
     assert ours(0.1, 0.2) == "†"
     assert ours(0.1, -0.2) == ""

@@ -225,17 +225,14 @@ class Baseline:
     direction: Direction = "better"
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Baseline):
     """Ours minus a baseline of ours, paired over queries, with the two-tailed p-value; `mark` is printed where it is
     significantly better, or worse, as `direction` says."""
 
-    over: str
-    mark: str
     difference: float
     p: float
     significant: bool
-    direction: Direction = "better"
     outcomes: Outcomes | None = None
 
     @property
@@ -265,7 +262,7 @@ def compare(
         p = randomisation_test(*values, PERMUTATIONS, seed, name).p_value
     difference, outcomes = ours.mean - other.mean, wins_ties_losses(*values)
     return Comparison(
-        baseline.over, baseline.mark, difference, p, p <= testing.level, baseline.direction, outcomes
+        **vars(baseline), difference=difference, p=p, significant=p <= testing.level, outcomes=outcomes
     )
 
 
