@@ -15,15 +15,7 @@ from irpretrain.config.labels import configured_label, dataset_label, regime_lab
 from irpretrain.config.papers import Published
 from irpretrain.evaluation.claims import Claims, has_claims, read_claims
 from irpretrain.evaluation.significance import holm_where_known
-from irpretrain.evaluation.verdicts import (
-    MEANINGS,
-    NOT_RUN,
-    NOT_TESTABLE,
-    TESTED,
-    VERDICTS,
-    decide,
-    power,
-)
+from irpretrain.evaluation.verdicts import MEANINGS, NOT_RUN, NOT_TESTABLE, TESTED, VERDICTS, decide, power
 from irpretrain.foundation.atomic import read_csv, write_csv
 from irpretrain.foundation.contracts import CLAIMS
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing

@@ -128,12 +128,9 @@ def figure_views(paper: Published, directory: Path) -> list[dict[str, Any]]:
         key = f"{paper.paper}_{name}"
         with refusing(directory / f"{key}.svg", "this figure cannot be read", MAKE_AGAIN):
             svg = (directory / f"{key}.svg").read_text(encoding="utf-8")
-        picture = {"image": svg_uri(svg), "wide": _is_wide(svg), "reason": reason_of_emptiness(svg)}
+        size = re.search(r'<svg[^>]*\sviewBox="\S+ \S+ (\S+) (\S+)"', svg)
+        # Several panels, for which half the page is too little.
+        is_wide = size is not None and float(size[1]) > WIDE * float(size[2])
+        picture = {"image": svg_uri(svg), "wide": is_wide, "reason": reason_of_emptiness(svg)}
         views.append({"name": key, "title": title, "caption": caption, **picture})
     return views
-
-
-def _is_wide(svg: str) -> bool:
-    """Whether a picture is so much wider than high (several panels) that half the page is too little for it."""
-    size = re.search(r'<svg[^>]*\sviewBox="\S+ \S+ (\S+) (\S+)"', svg)
-    return size is not None and float(size[1]) > WIDE * float(size[2])

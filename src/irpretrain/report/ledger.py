@@ -312,18 +312,15 @@ def _without_common_texts(rows: Sequence[Facts]) -> list[Facts]:
 
 
 def _values(config: Config, key: str, by_value: dict[str, list[Facts]]) -> str:
-    models = [
-        dict.fromkeys(configured_label(config, row.model) for row in rows) for rows in by_value.values()
+    named = [
+        [(configured_label(config, row.model), dataset_label(config, row.dataset)) for row in rows]
+        for rows in by_value.values()
     ]
-    number = Counter(name for names in models for name in names)
+    number = Counter(model for pairs in named for model in dict(pairs))
     # A model that differs from data set to data set is named with each, others once.
     names = [
-        dict.fromkeys(
-            f"{name} on {dataset_label(config, row.dataset)}" if number[name] > 1 else name
-            for row in rows
-            for name in [configured_label(config, row.model)]
-        )
-        for rows in by_value.values()
+        dict.fromkeys(f"{model} on {dataset}" if number[model] > 1 else model for model, dataset in pairs)
+        for pairs in named
     ]
     if key == "lists":
         return " against ".join(map(_names, names))

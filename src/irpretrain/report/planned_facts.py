@@ -132,8 +132,10 @@ def planned_facts(config: Config, dataset: str, candidates: str, model: str, reg
     name, _, step = model.partition("@")
     facts: dict[str, Any] = dict.fromkeys(("depth", "seen"), int(cut) if cut else None)
     if not cut and dataset in config.datasets:
-        facts["depth"] = _depth(config, dataset, lists, regime)
-        facts["seen"] = _seen(config, dataset, facts["depth"])
+        facts["depth"] = depth = _depth(config, dataset, lists, regime)
+        cutoffs = [cutoff(measure) for measure in config.datasets[dataset].measures]
+        deepest = None if None in cutoffs else max(most or 0 for most in cutoffs)
+        facts["seen"] = depth if depth is None or deepest is None else min(depth, deepest)
     if regime == FIRST_STAGE:
         facts |= _searching(config, name)
     elif name in config.models:
@@ -186,11 +188,6 @@ def _depth(config: Config, dataset: str, candidates: str, regime: str) -> int | 
         for experiment in active_experiments(config).values()
     )
     return scored(config, candidates, dataset).documents if is_reported else None
-
-
-def _seen(config: Config, dataset: str, depth: int | None) -> int | None:
-    cutoffs = [cutoff(measure) for measure in config.datasets[dataset].measures]
-    return depth if depth is None or None in cutoffs else min(depth, max(most or 0 for most in cutoffs))
 
 
 def _searching(config: Config, first_stage: str) -> dict[str, Any]:

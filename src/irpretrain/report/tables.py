@@ -220,7 +220,7 @@ def write_overview(
     write_table(build_headline(config, files.read()), tables)
     means = _joined(files.scores, COLUMNS)
     # The sort is stable: measures and folds of a run keep the order in which they were evaluated.
-    means = means.sort_values(list(KEYS), key=_as_sorted, kind="stable")
+    means = means.astype({"seed": int}).sort_values(list(KEYS), kind="stable")
     write_text(all_scores, means.to_csv(index=False, lineterminator="\n"))
     table = joined(files.per_query)
     PER_QUERY.write(all_per_query, table)
@@ -233,10 +233,6 @@ def join_claims(claims: Sequence[str | Path], all_claims: str | Path) -> int:
     answers = _joined(claims, ())
     write_text(all_claims, answers.to_csv(index=False, lineterminator="\n"))
     return len(answers)
-
-
-def _as_sorted(column: pandas.Series) -> pandas.Series:
-    return column.astype(int) if column.name == "seed" else column
 
 
 def _joined(paths: Sequence[str | Path], columns: Sequence[str]) -> pandas.DataFrame:
