@@ -248,5 +248,5 @@ def test_every_name_is_in_some_configuration() -> None:
     for paper in known_papers():
         for claim, described in read_claims(paper).claims.items():
             for side in described.sides:
-                for kind, names in side.named.items():
-                    assert {name.partition("@")[0] for name in names} <= known[kind], (paper, claim)
+                for kind, names in known.items():
+                    assert {name.partition("@")[0] for name in getattr(side, kind)} <= names, (paper, claim)

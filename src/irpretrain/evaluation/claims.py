@@ -35,31 +35,28 @@ class Side(Section):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if len(self.named) != 1:
+        if sum(map(bool, (self.model, self.first_stage, self.predictor, self.weighting))) != 1:
             raise ValueError("a side names one of model, first_stage, predictor and weighting")
         return self
 
     @property
-    def named(self) -> dict[str, tuple[str, ...]]:
-        """What the side names: its section's key → the names."""
-        sections = ("model", "first_stage", "predictor", "weighting")
-        return {section: getattr(self, section) for section in sections if getattr(self, section)}
+    def names(self) -> tuple[str, ...]:
+        return self.model or self.first_stage or self.predictor or self.weighting
 
     @property
     def kind(self) -> str:
         """What is measured: run, predictor, importance, agreement or weighting."""
-        (section,) = self.named
         if self.axiom:
-            return "agreement" if section == "model" else "importance"
-        return section if section in ("predictor", "weighting") else "run"
+            return "agreement" if self.model else "importance"
+        return "predictor" if self.predictor else "weighting" if self.weighting else "run"
 
     def text(self, regime: Names = ()) -> str:
         """Return what the side asks for, by its first names: "prop, full", "RANK of simple"."""
-        ((section, (name, *_)),) = self.named.items()
+        name, *_ = self.names
         if self.axiom:
-            return f"{name} on {self.axiom}" if section == "model" else f"{self.axiom} of {name}"
+            return f"{name} on {self.axiom}" if self.model else f"{self.axiom} of {name}"
         depth = f"@{self.depth}" if self.depth else ""
-        if section != "model":
+        if not self.model:
             return f"{name}{depth}"
         where = f", {self.candidates}{depth}" if self.candidates else ""
         return f"{name}, {(self.regime or regime)[0]}{where}"
@@ -128,11 +125,6 @@ class Claims(Section):
     paper: str
     effect: float = Field(gt=0)
     claims: dict[Annotated[str, Field(pattern="^[a-z0-9-]+$")], Claim] = Field(min_length=1)
-
-    def effect_of(self, name: str) -> float:
-        """Return the smallest effect of interest of a claim."""
-        own = self.claims[name].effect
-        return self.effect if own is None else own
 
 
 def claims_file(paper: str) -> Path:

@@ -72,7 +72,7 @@ def _answer(claims: Claims, name: str, finder: Finder) -> Answer:
     row = Answer(claims.paper, name, claim.says, claim.place)
     if not claim.sides:
         return replace(row, verdict=NOT_TESTABLE, reason=f"needs {claim.needs}")
-    effect = claims.effect_of(name)
+    effect = claim.effect or claims.effect
     made = finder.test(claim)
     if made is None:
         better, worse = claim.texts
