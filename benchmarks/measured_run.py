@@ -16,7 +16,7 @@ from pathlib import Path
 
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.resources import project_directory
-from irpretrain.report.table_views import Lineage, Record
+from irpretrain.report.page_views import Lineage, Record
 
 DATASET = """datasets:
   generated:

@@ -25,7 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from irpretrain.foundation.errors import InputError, IRPretrainError
-from irpretrain.report.table_views import Lineage
+from irpretrain.report.page_views import Lineage
 
 LOGS = ".snakemake/log"
 ENDING = ".snakemake.log"

@@ -236,7 +236,7 @@ def comparisons(config: Config, pilot: Pilot, earlier: Mapping[str, Components])
         for name, claim in claims.claims.items():
             made = finder.test(claim) if claim.sides and claim.sides[0].kind == "run" else None
             if made and any(run.regime != FIRST_STAGE for run in made.runs):
-                effect = claims.effect_of(name) if claim.share is None else 0.0
+                effect = (claim.effect or claims.effect) if claim.share is None else 0.0
                 tested[f"{paper} {name}"] = effect, list(made.runs)
     # Papers share comparisons.
     of_runs = {str(tested[key][1]): found for key, found in earlier.items() if key in tested}

@@ -20,14 +20,14 @@ from irpretrain.config import Config
 from irpretrain.config.labels import FIRST_STAGES, regime_label
 from irpretrain.config.papers import Published, PublishedRow, load_published
 from irpretrain.config.usage import active_experiments
-from irpretrain.report.curves import (
+from irpretrain.report.drawing import short_label
+from irpretrain.report.figures import (
     SUFFIXES,
     few_shot_curves,
     series_figure,
     series_points,
     with_and_without,
 )
-from irpretrain.report.drawing import short_label
 from irpretrain.report.paper_table import differences
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import build_table

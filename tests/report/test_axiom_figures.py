@@ -10,8 +10,7 @@ from small_run import ARES_YAML, flat_rows, write_results
 from irpretrain.config import Config
 from irpretrain.config.papers import figure_names, load_published
 from irpretrain.report.axiom_results import AxiomResults
-from irpretrain.report.curves import few_shot_curves
-from irpretrain.report.figures import importance_bars, make_figures
+from irpretrain.report.figures import few_shot_curves, importance_bars, make_figures
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 

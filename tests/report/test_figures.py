@@ -10,8 +10,7 @@ from small_run import PROP_YAML, rows_of, write_results
 from irpretrain.config import Config
 from irpretrain.config.papers import figure_names, load_published
 from irpretrain.foundation.errors import InputError
-from irpretrain.report.curves import binned, few_shot_curves, loss_curves, step_curves
-from irpretrain.report.figures import make_figures
+from irpretrain.report.figures import binned, few_shot_curves, loss_curves, make_figures, step_curves
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 

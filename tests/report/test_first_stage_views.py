@@ -11,8 +11,8 @@ from small_run import DEEPCT_YAML, ROOT, flat_rows, write_results
 
 from irpretrain.config import Config
 from irpretrain.report.html import write_report
+from irpretrain.report.page_views import tunings
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.run_views import tunings
 
 MANIFEST = ROOT / "resources" / "embedded.yaml"
 

@@ -16,10 +16,9 @@ from irpretrain.foundation.errors import InputError
 from irpretrain.report.claim_answers import answer_claims
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
+from irpretrain.report.page_views import Lineage, data_lines
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.run_views import data_lines
 from irpretrain.report.scores import RunName
-from irpretrain.report.table_views import Lineage
 
 MANIFEST = ROOT / "resources" / "embedded.yaml"
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"

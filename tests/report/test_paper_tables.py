@@ -11,11 +11,11 @@ from small_run import ARES_YAML, PHP_YAML, PROP_YAML, WIKIFORMER_YAML, flat_rows
 from irpretrain.config.experiments import AbsenceConfig, ModelConfig
 from irpretrain.config.papers import load_published
 from irpretrain.report.cells import Ours, Table, value_text
+from irpretrain.report.page_views import displayed_panels, left_out
 from irpretrain.report.paper_table import differences
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Comparison, RunName, Scores
 from irpretrain.report.table_files import latex, markdown, write_cells
-from irpretrain.report.table_views import displayed_panels, left_out
 from irpretrain.report.tables import build_table, make_tables
 
 LEVELS = {
@@ -182,8 +182,11 @@ def test_a_mark_over_many_baselines(run) -> None:
 
 def test_a_mark_holds_when_all_its_comparisons_do() -> None:
     def ours(*differences: float) -> str:
-        made = tuple(Comparison(str(d), "†", d, 0.01, True) for d in differences)
-        return Ours(RunName("d", "bm25", "m", "full"), "RR@10", 0.5, 0.4, 0.6, (1,), 20, made).marks
+        run = RunName("d", "bm25", "m", "full")
+        made = tuple(
+            Comparison("†", str(d), run, difference=d, p=0.01, significant=True) for d in differences
+        )
+        return Ours(run, "RR@10", 0.5, 0.4, 0.6, (1,), 20, made).marks
 
     assert ours(0.1, 0.2) == "†"
     assert ours(0.1, -0.2) == ""

@@ -11,8 +11,8 @@ from small_run import DEEPCT_YAML, ROOT, flat_rows, write_results
 from irpretrain.config import Config
 from irpretrain.foundation.errors import InputError
 from irpretrain.report.html import write_report
+from irpretrain.report.page_views import ProbedTask, TimeShare, probe_views, read_probe
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.run_views import ProbedTask, TimeShare, probe_views, read_probe
 
 INPUTS = ("right", "swapped", "none", "candidates", "before")
 HEADING = "task,input,groups,accuracy,low,high,p_value\n"

@@ -8,9 +8,14 @@ from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, with_harp, 
 
 from irpretrain.config import Config
 from irpretrain.config.papers import figure_names, load_published
-from irpretrain.report.curves import few_shot_curves, series_figure, series_points, with_and_without
 from irpretrain.report.drawing import draw_panels
-from irpretrain.report.figures import make_figures
+from irpretrain.report.figures import (
+    few_shot_curves,
+    make_figures,
+    series_figure,
+    series_points,
+    with_and_without,
+)
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 

@@ -35,31 +35,28 @@ class Side(Section):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if len(self.named) != 1:
+        if sum(map(bool, (self.model, self.first_stage, self.predictor, self.weighting))) != 1:
             raise ValueError("a side names one of model, first_stage, predictor and weighting")
         return self
 
     @property
-    def named(self) -> dict[str, tuple[str, ...]]:
-        """What the side names: its section's key → the names."""
-        sections = ("model", "first_stage", "predictor", "weighting")
-        return {section: getattr(self, section) for section in sections if getattr(self, section)}
+    def names(self) -> tuple[str, ...]:
+        return self.model or self.first_stage or self.predictor or self.weighting
 
     @property
     def kind(self) -> str:
         """What is measured: run, predictor, importance, agreement or weighting."""
-        (section,) = self.named
         if self.axiom:
-            return "agreement" if section == "model" else "importance"
-        return section if section in ("predictor", "weighting") else "run"
+            return "agreement" if self.model else "importance"
+        return "predictor" if self.predictor else "weighting" if self.weighting else "run"
 
     def text(self, regime: Names = ()) -> str:
         """Return what the side asks for, by its first names: "prop, full", "RANK of simple"."""
-        ((section, (name, *_)),) = self.named.items()
+        name, *_ = self.names
         if self.axiom:
-            return f"{name} on {self.axiom}" if section == "model" else f"{self.axiom} of {name}"
+            return f"{name} on {self.axiom}" if self.model else f"{self.axiom} of {name}"
         depth = f"@{self.depth}" if self.depth else ""
-        if section != "model":
+        if not self.model:
             return f"{name}{depth}"
         where = f", {self.candidates}{depth}" if self.candidates else ""
         return f"{name}, {(self.regime or regime)[0]}{where}"
@@ -73,32 +70,21 @@ class Contrast(Section):
 
 
 class Claim(Section):
-    """A sentence of a paper, and the comparison that tests it; or what that needs and nobody has here.
+    """A sentence of a paper, and the comparison that tests it; or what that needs and nobody has here."""
 
-    Attributes:
-        says: the claim, in one sentence.
-        place: section and table of the paper.
-        better, worse: the two sides.
-        regime: of models that have none of their own; of several the first that is run.
-        more_than: a second contrast: the claim is that the first one is larger.
-        measure: ir_measures' notation; "": the data set's first.
-        effect: smallest effect of interest, in the measure's unit; None: the file's.
-        share: of the worse side that the better one reaches at least ("as good as" is 1).
-        overlay: a configuration that runs both sides, from the project's folder.
-        needs: what is missing, of a claim that cannot be tested here.
-    """
-
-    says: str
-    place: str
-    better: Side | None = None
+    says: str  # the claim, in one sentence
+    place: str  # section and table of the paper
+    better: Side | None = None  # better, worse: the two sides
     worse: Side | None = None
-    regime: Names = ()
-    more_than: Contrast | None = None
-    measure: str = ""
+    regime: Names = ()  # of models that have none of their own; of several the first that is run
+    more_than: Contrast | None = None  # a second contrast: the claim is that the first one is larger
+    measure: str = ""  # ir_measures' notation; "": the data set's first
+    # Smallest effect of interest, in the measure's unit; None: the file's.
     effect: float | None = Field(None, gt=0)
+    # Of the worse side that the better one reaches at least ("as good as" is 1).
     share: float | None = Field(None, gt=0)
-    overlay: str = ""
-    needs: str = ""
+    overlay: str = ""  # a configuration that runs both sides, from the project's folder
+    needs: str = ""  # what is missing, of a claim that cannot be tested here
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -139,11 +125,6 @@ class Claims(Section):
     paper: str
     effect: float = Field(gt=0)
     claims: dict[Annotated[str, Field(pattern="^[a-z0-9-]+$")], Claim] = Field(min_length=1)
-
-    def effect_of(self, name: str) -> float:
-        """Return the smallest effect of interest of a claim."""
-        own = self.claims[name].effect
-        return self.effect if own is None else own
 
 
 def claims_file(paper: str) -> Path:

@@ -77,25 +77,20 @@ KEYS = COLUMNS[:5]
 
 
 def evaluate(
+    # Of one data set; each a mapping with dataset, candidates, model, regime, seed, and `paths`: the run's file, or
+    # one file a test fold in the folds' order. First stages have also `depth` and `ranked`, as in
+    # `irpretrain.evaluation.runs.as_scored`, and `of_others`: whether the run was given.
     runs: Sequence[Mapping[str, Any]],
     qrels: str | Path,
-    folds: str | Path | None,
+    folds: str | Path | None,  # file of `irpretrain.evaluation.folds.make_folds`; None without folds
     measures: Sequence[str],
-    per_query: str | Path,
+    per_query: str | Path,  # PER_QUERY table, sorted by run; measures in the given order, then queries sorted
+    # CSV with `COLUMNS`, in the same order with folds for queries. Fold 0 is the mean over all judged queries; a
+    # judged query without documents counts 0.
     scores: str | Path,
-    squad: bool = False,
+    squad: bool = False,  # whether documents are SQuAD's, so that queries on one article depend on each other
 ) -> dict[str, Any]:
     """Evaluate runs and write what each query and each mean is worth.
-
-    Args:
-        runs: of one data set; each a mapping with dataset, candidates, model, regime, seed, and `paths`: the
-            run's file, or one file a test fold in the folds' order. First stages have also `depth` and `ranked`, as in
-            `irpretrain.evaluation.runs.as_scored`, and `of_others`: whether the run was given.
-        folds: file of `irpretrain.evaluation.folds.make_folds`; None without folds.
-        per_query: PER_QUERY table, sorted by run; measures in the given order, then queries sorted.
-        scores: CSV with `COLUMNS`, in the same order with folds for queries. Fold 0 is the mean over all judged
-            queries; a judged query without documents counts 0.
-        squad: whether documents are SQuAD's, so that queries on one article depend on each other.
 
     Returns:
         Counts: runs, rows, the judged queries that runs lack, and `lists`, the sizes of each run's lists as scored.
@@ -267,23 +262,17 @@ def depth_of(candidates: str) -> int:
 
 
 def evaluate_depths(
+    # As `evaluate` takes them; the first stages of all re-ranked runs among them.
     runs: Sequence[Mapping[str, Any]],
-    qrels: str | Path,
+    qrels: str | Path,  # judgements; a judged query without documents counts 0
     depths: Sequence[int],
+    # Of the re-ranked runs, in ir_measures' notation; first stages have their recall, R@depth, besides.
     measures: Sequence[str],
-    per_query: str | Path,
-    scores: str | Path,
+    per_query: str | Path,  # PER_QUERY table, whose candidates are called as `at_depth` does
+    scores: str | Path,  # CSV with `DEPTH_COLUMNS`; means over all judged queries
     squad: bool = False,
 ) -> dict[str, Any]:
-    """Measure first stages and re-ranked runs at each depth.
-
-    Args:
-        runs: as `evaluate` takes them; the first stages of all re-ranked runs among them.
-        qrels: judgements; a judged query without documents counts 0.
-        measures: of the re-ranked runs, in ir_measures' notation; first stages have their recall, R@depth, besides.
-        per_query: PER_QUERY table, whose candidates are called as `at_depth` does.
-        scores: CSV with `DEPTH_COLUMNS`; means over all judged queries.
-    """
+    """Measure first stages and re-ranked runs at each depth."""
     judged = read_qrels(qrels)
     articles = _articles(judged, squad)
     read = [merge([read_run(path) for path in run["paths"]], run["paths"]) for run in runs]

@@ -37,16 +37,13 @@ SMALLEST_P = 1e-100
 
 
 class EffectEstimate(NamedTuple):
-    """A difference in the claim's direction, its 95 % interval and two-tailed p-value; NaN where nothing supports one.
-
-    Attributes:
-        parts: variances of the mean that add up, each with its degrees of freedom; infinite for a known one.
-    """
+    """A difference in the claim's direction, its 95 % interval and two-tailed p-value; NaN without support."""
 
     difference: float
     low: float
     high: float
     p: float
+    # Variances of the mean that add up, each with its degrees of freedom; infinite for a known one.
     parts: tuple[tuple[float, float], ...]
 
     @classmethod

@@ -153,17 +153,12 @@ def _diagnosis(path: str | Path) -> Diagnosis:
 
 
 class PredictorGroup(NamedTuple):
-    """Predictors of one data set, collection and choice of axioms: one column of the table, some panels of the figure.
+    """Predictors of one data set, collection and choice of axioms: a column of the table, some panels of the figure."""
 
-    Attributes:
-        label: the data set, and what else tells this group from others.
-        dataset: key of the data set whose queries are the positive ones; empty where the configuration has none.
-        members: setting → scores.
-    """
-
-    label: str
+    label: str  # the data set, and what else tells this group from others
+    # Key of the data set whose queries are the positive ones; empty where the configuration has none.
     dataset: str
-    members: dict[str, PredictorScores]
+    members: dict[str, PredictorScores]  # setting → scores
 
 
 def predictor_groups(

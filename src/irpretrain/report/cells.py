@@ -1,7 +1,7 @@
-"""What a table is made of: rows × columns × the source of a value; no formatting.
+"""What a table is made of: rows × columns × the source of a value.
 
 A table has panels (for example the paper's data sets, and ours). `Panel.of` makes a panel of any table: its rows,
-its columns, and a function that makes each cell, of a run with `table_engine.CellValues`.
+its columns, and a function that makes each cell, of a run with `CellValues`.
 """
 
 from __future__ import annotations
@@ -17,34 +17,36 @@ from typing import Self, TypeVar
 from irpretrain.config import Config
 from irpretrain.config.papers import Published
 from irpretrain.config.printed import PublishedPlace, PublishedValue
-from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.significance import Outcomes
-from irpretrain.report.scores import Baseline, Comparison, RunName
+from irpretrain.report.ledger import Facts
+from irpretrain.report.scores import (
+    Baseline,
+    Comparison,
+    Results,
+    RunName,
+    Scores,
+    TableTest,
+    compare,
+    identifier,
+    interval,
+)
 
 
 @dataclass(frozen=True)
 class Ours:
-    """Our value of a cell.
+    """Our value of a cell."""
 
-    Attributes:
-        run: the run it was measured on; for what is no run, the data and the model, with nothing in the other parts.
-        mean: over queries and seeds.
-        low, high: confidence interval; not numbers where there is none.
-        queries: number of queries, or of what `counted` says.
-        counted: what the mean is over.
-        source: the file that it was read from, where it is no run's.
-    """
-
+    # The run it was measured on; for what is no run, the data and the model, with nothing in the other parts.
     run: RunName
     measure: str
-    mean: float
-    low: float
+    mean: float  # over queries and seeds
+    low: float  # low, high: confidence interval; not numbers where there is none
     high: float
     seeds: tuple[int, ...]
-    queries: int
+    queries: int  # number of queries, or of what `counted` says
     comparisons: tuple[Comparison, ...] = ()
-    counted: str = "queries"
-    source: str = ""
+    counted: str = "queries"  # what the mean is over
+    source: str = ""  # the file that it was read from, where it is no run's
 
     @property
     def marks(self) -> str:
@@ -55,34 +57,23 @@ class Ours:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: what is measured and compared, and what the paper prints there.
-
-    Attributes:
-        run: what fills the cell; None where nothing does.
-        reason: why nothing fills it.
-        ours: our value.
-        counted: what the mean is over.
-        source: the file that our value stands in, where the run does not name it.
-        published: the paper's number.
-        gap: what stands in the paper's cell in place of a number: "NA", or "illegible".
-        printed_outcomes: the paper's wins, ties and losses, where it prints them beside the value.
-        other_setting: in what ours is not by the paper's setting; a difference from its number would say nothing.
-    """
+    """One cell: what is measured and compared, and what the paper prints there."""
 
     row: str
     dataset: str
     candidates: str
     measure: str
     regime: str
-    run: RunName | None = None
-    reason: str = ""
+    run: RunName | None = None  # what fills the cell; None where nothing does
+    reason: str = ""  # why nothing fills it
     baselines: tuple[Baseline, ...] = ()
-    ours: Ours | None = None
-    counted: str = "queries"
-    source: str = ""
-    published: PublishedValue | None = None
-    gap: str = ""
-    printed_outcomes: str = ""
+    ours: Ours | None = None  # our value
+    counted: str = "queries"  # what the mean is over
+    source: str = ""  # the file that our value stands in, where the run does not name it
+    published: PublishedValue | None = None  # the paper's number
+    gap: str = ""  # what stands in the paper's cell in place of a number: "NA", or "illegible"
+    printed_outcomes: str = ""  # the paper's wins, ties and losses, where it prints them beside the value
+    # In what ours is not by the paper's setting; a difference from its number would say nothing.
     other_setting: str = ""
 
     @property
@@ -111,19 +102,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class TextCell:
-    """A cell of text, beside the paper's where it prints one.
-
-    Attributes:
-        detail: stands after the text in small letters: a p-value, or the reason of a verdict.
-        order: what the cell is sorted by, where that is not the text.
-        outcome: a claim's verdict, which gives the text its colour.
-    """
+    """A cell of text, beside the paper's where it prints one."""
 
     text: str = ""
-    detail: str = ""
+    detail: str = ""  # stands after the text in small letters: a p-value, or the reason of a verdict
     printed: str = ""
-    order: str | None = None
-    outcome: str = ""
+    order: str | None = None  # what the cell is sorted by, where that is not the text
+    outcome: str = ""  # a claim's verdict, which gives the text its colour
 
     @property
     def sorted_by(self) -> str:
@@ -201,22 +186,16 @@ class Panel:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; its files are called `name`.
-
-    Attributes:
-        source: of the published numbers.
-        ledger: of its runs; None of a table without runs.
-        summary: what came out in words, of the headline table.
-    """
+    """A table; its files are called `name`."""
 
     name: str
     title: str
     panels: tuple[Panel, ...]
     notes: tuple[str, ...] = ()
-    source: str = ""
+    source: str = ""  # of the published numbers
     paper: str = ""
-    ledger: tuple[Facts, ...] | None = None
-    summary: tuple[str, ...] = ()
+    ledger: tuple[Facts, ...] | None = None  # of its runs; None of a table without runs
+    summary: tuple[str, ...] = ()  # what came out in words, of the headline table
 
     @classmethod
     def of_paper(
@@ -303,3 +282,72 @@ def plain_text(cell: TextCell) -> str:
     if cell.detail:
         ours += f": {cell.detail}" if cell.outcome else f" ({cell.detail})"
     return " · ".join(part for part in (cell.printed, ours) if part) or "–"
+
+
+# Values with their intervals, and comparisons with p-values.
+
+
+# Decimals that are kept of means and bounds.
+DIGITS = 12
+
+
+def compared(cell: Cell, mark: str) -> TextCell:
+    """Return how a cell compares with the baseline of a mark: difference and p."""
+    if (comparison := _comparison(cell, mark)) is None:
+        return TextCell(order="")
+    difference = comparison.difference
+    return TextCell(difference_text(difference), p_text(comparison.p), order=f"{difference:z.6f}")
+
+
+def compared_outcomes(cell: Cell, mark: str) -> TextCell:
+    """Return wins, ties and losses of a cell against the baseline of a mark, beside the printed ones."""
+    comparison = _comparison(cell, mark)
+    outcomes = comparison.outcomes if comparison else None
+    order = "" if outcomes is None else str(outcomes.wins - outcomes.losses)
+    return TextCell(outcomes_text(outcomes), printed=cell.printed_outcomes, order=order)
+
+
+def _comparison(cell: Cell, mark: str) -> Comparison | None:
+    return next((c for c in (cell.ours.comparisons if cell.ours else ()) if c.mark == mark), None)
+
+
+class CellValues:
+    """Puts values of runs into the cells of a table, whose test is `testing`."""
+
+    def __init__(self, config: Config, scores: Scores, testing: TableTest) -> None:
+        self.config, self.scores, self.testing = config, scores, testing
+        self._known: dict[Cell, Cell] = {}
+
+    def fill(self, cell: Cell) -> Cell:
+        """Return a cell with the value of its run, where there is one."""
+        if cell not in self._known:
+            self._known[cell] = replace(cell, ours=self._of_run(cell))
+        return self._known[cell]
+
+    def _of_run(self, cell: Cell) -> Ours | None:
+        results = self.scores.get(cell.run, cell.measure) if cell.run else None
+        if cell.run is None or results is None:
+            return None
+        name = identifier(cell.run, cell.measure)
+        low, high = interval(results, self.config.seed, name)
+        # What differs in the last bits only must not print differently.
+        mean, low, high = (round(value, DIGITS) for value in (results.mean, low, high))
+        return Ours(
+            cell.run,
+            cell.measure,
+            mean,
+            low,
+            high,
+            results.seeds,
+            len(results.queries),
+            tuple(self._comparisons(cell, results, name)),
+            cell.counted,
+            cell.source.format(seed=results.seeds[0]),
+        )
+
+    def _comparisons(self, cell: Cell, ours: Results, name: str) -> Iterator[Comparison]:
+        for baseline in cell.baselines:
+            other = self.scores.get(baseline.run, cell.measure)
+            if other is not None and baseline.run != cell.run:
+                names = f"{name} against {identifier(baseline.run, cell.measure)}"
+                yield compare(ours, other, baseline, names, self.testing, self.config.seed)

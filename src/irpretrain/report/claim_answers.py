@@ -15,15 +15,7 @@ from irpretrain.config.labels import configured_label, dataset_label, regime_lab
 from irpretrain.config.papers import Published
 from irpretrain.evaluation.claims import Claims, has_claims, read_claims
 from irpretrain.evaluation.significance import holm_where_known
-from irpretrain.evaluation.verdicts import (
-    MEANINGS,
-    NOT_RUN,
-    NOT_TESTABLE,
-    TESTED,
-    VERDICTS,
-    decide,
-    power,
-)
+from irpretrain.evaluation.verdicts import MEANINGS, NOT_RUN, NOT_TESTABLE, TESTED, VERDICTS, decide, power
 from irpretrain.foundation.atomic import read_csv, write_csv
 from irpretrain.foundation.contracts import CLAIMS
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing
@@ -80,7 +72,7 @@ def _answer(claims: Claims, name: str, finder: Finder) -> Answer:
     row = Answer(claims.paper, name, claim.says, claim.place)
     if not claim.sides:
         return replace(row, verdict=NOT_TESTABLE, reason=f"needs {claim.needs}")
-    effect = claims.effect_of(name)
+    effect = claim.effect or claims.effect
     made = finder.test(claim)
     if made is None:
         better, worse = claim.texts

@@ -15,15 +15,14 @@ from irpretrain.config import Config
 from irpretrain.config.usage import over_candidates
 from irpretrain.evaluation.claims import ANSWERS, Claim, Side
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
-from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.evaluation.verdicts import EffectEstimate, paired, unpaired
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, PredictorScores
 from irpretrain.report.figures import WeightingShares, read_distribution
-from irpretrain.report.planned_facts import weighting_facts
+from irpretrain.report.ledger import Facts, differences_text
+from irpretrain.report.planned_facts import facts_of, weighting_facts
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Pair, Results, RunName, Scores
-from irpretrain.report.table_engine import differences_text, facts_of
 
 # Options of a predictor that a claim compares, or takes the common ones of.
 COMPARED_OF_PREDICTORS = {"label", "setting", "axioms", "seeds"}
@@ -33,31 +32,25 @@ UNTRAINED = (0,)
 
 @dataclass(frozen=True)
 class ClaimComparison:
-    """A claim's comparison: what was compared, where, and what came out.
-
-    Attributes:
-        level: the worse side's mean.
-        seeds: of training, that both sides have; 0 where nothing was trained with a seed of its own, such as the
-            weights of an index.
-        lead: of a claim about the change of a lead, the larger one; None for other claims.
-        runs: of all sides, better and worse in turn; none where the sides are no models.
-        weightings: of both sides, where these are weightings of words.
-        predictors: of both sides, where these are predictors.
-    """
+    """A claim's comparison: what was compared, where, and what came out."""
 
     better: str
     worse: str
     measure: str
     estimate: EffectEstimate
-    level: float
+    level: float  # the worse side's mean
     queries: int
+    # Of training, that both sides have; 0 where nothing was trained with a seed of its own, such as the weights of an
+    # index.
     seeds: int = 0
     dataset: str = ""
     candidates: str = ""
+    # Of a claim about the change of a lead, the larger one; None for other claims.
     lead: EffectEstimate | None = None
+    # Of all sides, better and worse in turn; none where the sides are no models.
     runs: tuple[RunName, ...] = ()
-    weightings: tuple[WeightingShares, ...] = ()
-    predictors: tuple[PredictorScores, ...] = ()
+    weightings: tuple[WeightingShares, ...] = ()  # of both sides, where these are weightings of words
+    predictors: tuple[PredictorScores, ...] = ()  # of both sides, where these are predictors
 
 
 class _Named(NamedTuple):
@@ -163,15 +156,15 @@ class Finder:
             return None
         values = [_values_of(of_run, seeds) for of_run in results]
         first, second = values[0], _share(claim) * values[1]
-        better, worse = (_run_text(run) for run in runs[:2])
+        texts = [_run_text(run) for run in runs]
         lead = None
         if claim.more_than:
             lead = paired(values[0], values[1], results[0].articles)
             first, second = first + values[3], second + values[2]
-            better, worse = (f"{ahead} over {behind}" for ahead, behind in _pairs(runs))
+            texts = [f"{texts[0]} over {texts[1]}", f"{texts[2]} over {texts[3]}"]
         return ClaimComparison(
-            better,
-            claim.reached(worse),
+            texts[0],
+            claim.reached(texts[1]),
             measure,
             paired(first, second, results[0].articles),
             float(values[1].mean()),
@@ -213,17 +206,15 @@ class Finder:
     def _compare_predictors(self, claim: Claim, measure: str) -> ClaimComparison | None:
         """Compare AUCs or gains over the seeds of both sides, each of which draws its own test documents."""
         by_name = {scores.name: scores for scores in self._axioms.predictors}
-        first, second = (_first(by_name, side.predictor) for side in claim.sides)
+        first, second = (_first(by_name, side.names) for side in claim.sides)
         if not first or not second:
             return None
-        by_seed = [_of_seeds(scores, side) for scores, side in zip((first, second), claim.sides, strict=True)]
+        compared = list(zip((first, second), claim.sides, strict=True))
+        by_seed = [_of_seeds(scores, side) for scores, side in compared]
         seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
         if not seeds:
             return None
-        better, worse = (
-            f"{side.axiom} of {scores.name}" if side.axiom else scores.name
-            for scores, side in zip((first, second), claim.sides, strict=True)
-        )
+        better, worse = (f"{side.axiom} of {p.name}" if side.axiom else p.name for p, side in compared)
         values = [[of_side[seed] for seed in seeds] for of_side in by_seed]
         return ClaimComparison(
             better,
@@ -241,7 +232,7 @@ class Finder:
         better, worse = claim.sides
         axiom = better.axiom or ""
         for diagnosis in self._axioms.diagnoses:
-            for first, second in product(better.model, worse.model):
+            for first, second in product(better.names, worse.names):
                 lead, level = diagnosis.lead(first, second, axiom), diagnosis.get(second, axiom)
                 if lead is None or level is None or not level.pairs:
                     continue
@@ -261,7 +252,7 @@ class Finder:
         """Compare how much of a passage's weight is on its heaviest term."""
         for weightings in self._shares:
             rows = {row.weighting: row for row in weightings if row.shares[0] is not None}
-            better, worse = (_first(rows, side.weighting) for side in claim.sides)
+            better, worse = (_first(rows, side.names) for side in claim.sides)
             if better and worse:
                 # Shares from 0 to 1 vary at most as a yes or no with the same mean does, so that Wilson's interval is
                 # wider than theirs.
@@ -295,15 +286,10 @@ def _share(claim: Claim) -> float:
 def _choices(claim: Claim) -> Iterable[tuple[_Named, ...]]:
     for regime in claim.regime or ("",):
         sides = (
-            [_Named(side, name, own or regime) for name in _names(side) for own in side.regime or ("",)]
+            [_Named(side, name, own or regime) for name in side.names for own in side.regime or ("",)]
             for side in claim.sides
         )
         yield from product(*sides)
-
-
-def _names(side: Side) -> tuple[str, ...]:
-    (names,) = side.named.values()
-    return names
 
 
 def _first(by_name: Mapping[Any, Any], names: Iterable[Any]) -> Any:
@@ -326,11 +312,6 @@ def _values_of(of_run: Results, seeds: Sequence[int]) -> np.ndarray:
         if of_run.seeds == UNTRAINED
         else of_run.values[[of_run.seeds.index(seed) for seed in seeds]]
     )
-
-
-def _pairs(runs: Sequence[RunName]) -> list[tuple[str, str]]:
-    texts = [_run_text(run) for run in runs]
-    return list(zip(texts[::2], texts[1::2], strict=True))
 
 
 def _run_text(run: RunName) -> str:

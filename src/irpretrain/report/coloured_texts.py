@@ -4,7 +4,8 @@ of the document's weight in an index (DeepCT, Table 5)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,44 +68,30 @@ def choose_case(
     query, document = options.query, options.document
     if query is not None and query not in texts:
         raise ConfigError(f"{where}: {query!r} is not among the queries of the data set")
-    if query is None or document is None:
-        furthest = _disagreements(texts if query is None else [query], qrels, runs)
-        if not furthest:
-            which = "any query" if query is None else f"query {query!r}"
-            raise ConfigError(
-                f"{where}: no relevant document of {which} is in all runs; name query and document"
-            )
-        # Of equal ones the first by query id, then by document id.
-        _, query, document = min(furthest)
+    if query is not None and document is not None:
+        return Case(query, texts[query], document)
+    # Minus the distance of a document's best and worst ranks, query, document: of equal ones the first by identifiers.
+    furthest: list[tuple[int, str, str]] = []
+    for name in texts if query is None else [query]:
+        ranks = [{ranked: rank for rank, (ranked, _) in enumerate(run.get(name, ()))} for run in runs]
+        for shared in relevant(qrels.get(name, {})).intersection(*ranks):
+            of_document = [of_run[shared] for of_run in ranks]
+            furthest.append((min(of_document) - max(of_document), name, shared))
+    if not furthest:
+        which = "any query" if query is None else f"query {query!r}"
+        raise ConfigError(f"{where}: no relevant document of {which} is in all runs; name query and document")
+    _, query, document = min(furthest)
     return Case(query, texts[query], document)
 
 
-def _disagreements(queries: Iterable[str], qrels: Qrels, runs: Sequence[Run]) -> list[tuple[int, str, str]]:
-    """Each query with each relevant document that all runs have: minus the distance of its best and worst ranks."""
-    furthest = []
-    for query in queries:
-        ranks = [{document: rank for rank, (document, _) in enumerate(run.get(query, ()))} for run in runs]
-        for document in set(relevant(qrels.get(query, {}))).intersection(*ranks):
-            of_document = [of_run[document] for of_run in ranks]
-            furthest.append((min(of_document) - max(of_document), query, document))
-    return furthest
-
-
 class Word(NamedTuple):
-    """A word of a text.
+    """A word of a text."""
 
-    Attributes:
-        before: the characters between the word before it and this one.
-        text: the word as written.
-        title: its numbers, for a reader who points at it.
-        style: its colour, and a line under it, so that the value is visible without colours.
-    """
-
-    before: str
-    text: str
+    before: str  # the characters between the word before it and this one
+    text: str  # the word as written
     value: float = 0.0
-    title: str = ""
-    style: str = ""
+    title: str = ""  # its numbers, for a reader who points at it
+    style: str = ""  # its colour, and a line under it, so that the value is visible without colours
     in_query: bool = False
 
     def coloured(self, scale: float) -> Word:
@@ -134,6 +121,17 @@ class ColourMap(NamedTuple):
     texts: Sequence[ColouredText]
 
 
+def cut_words(text: str, spans: Sequence[tuple[int, int]]) -> tuple[list[Word], str]:
+    """Return the words at some spans and the characters after the last; of overlapping ones each ends where the next
+    one starts."""
+    words, end = list[Word](), 0
+    for (first, last), (following, _) in pairwise([*spans, (len(text), 0)]):
+        displayed = text[first : min(last, following)]
+        words.append(Word(text[end:first], displayed))
+        end = first + len(displayed)
+    return words, text[end:]
+
+
 # Attributions: pieces of a vocabulary are summed by the words of the text, so that models with different tokenizers can
 # be compared. A piece counts for the word that its first character lies in.
 
@@ -151,16 +149,12 @@ READING_ATTRIBUTIONS = (
 def write_attributions(
     name: str,
     options: CaseConfig,
-    models: Sequence[Mapping[str, Any]],
+    models: Sequence[Mapping[str, Any]],  # `label`, `directory` and `run` of each, in the order of the page
     source: CaseSource,
-    reranking: RerankingConfig,
+    reranking: RerankingConfig,  # lengths, threads and device; always in single precision
     output: str | Path,
 ) -> dict[str, Any]:
     """Write, for one query and document, what each model's score comes from; return counts.
-
-    Args:
-        models: `label`, `directory` and `run` of each, in the order of the page.
-        reranking: lengths, threads and device; always in single precision.
 
     Raises:
         ConfigError: see `choose_case`.
@@ -172,33 +166,17 @@ def write_attributions(
 
     runs = [read_run(model["run"]) for model in models]
     case, body = source.read(f"attributions.{name}", options, runs)
+    lengths, longest = (reranking.max_length, reranking.query_length), source.text.max_word_pieces
     attributions: list[Attribution] = []
+    maps = []
     with reproducible(reranking.compute) as device:
-        for model in progress(models, f"attributions {name}", "models"):
+        for model, run in zip(progress(models, f"attributions {name}", "models"), runs, strict=True):
             network = load_reranker(model["directory"]).to(device)
             network.check_length(reranking.max_length, "reranking.max_length")
-            attributions.append(
-                attribute(
-                    network,
-                    case.text,
-                    body,
-                    reranking.max_length,
-                    reranking.query_length,
-                    longest_document=source.text.max_word_pieces,
-                )
-            )
-    maps = [
-        _attribution_map(model["label"], attribution, case, run)
-        for model, attribution, run in zip(models, attributions, runs, strict=True)
-    ]
-    write_page(
-        TEMPLATE,
-        output,
-        title=f"Attributions: {name}",
-        reading=READING_ATTRIBUTIONS,
-        case=case,
-        maps=maps,
-    )
+            attributions.append(attribute(network, case.text, body, *lengths, longest_document=longest))
+            maps.append(_attribution_map(model["label"], attributions[-1], case, run))
+    title = f"Attributions: {name}"
+    write_page(TEMPLATE, output, title=title, reading=READING_ATTRIBUTIONS, case=case, maps=maps)
     return {
         "models": len(maps),
         "query": case.query,
@@ -214,21 +192,17 @@ def _attribution_map(label: str, attribution: Attribution, case: Case, run: Run)
     unread = len(attribution.document.text) - sum(len(word.before) + len(word.text) for word in document)
     ranked = [name for name, _ in run.get(case.query, [])]
     is_ranked = case.document in ranked
-    rank = f", rank {ranked.index(case.document) + 1} of {len(ranked)}" if is_ranked else ", not in the run"
+    rank = f"rank {ranked.index(case.document) + 1} of {len(ranked)}" if is_ranked else "not in the run"
     detail = (
-        f"Score {attribution.score:+z.4f}{rank}; score of the baseline {attribution.baseline:+z.4f}, sum of all values "
-        f"{signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute values."
+        f"Score {attribution.score:+z.4f}, {rank}; score of the baseline {attribution.baseline:+z.4f}, sum of all "
+        f"values {signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute values."
     )
-    texts = (
-        ColouredText(
-            [word.coloured(scale) for word in query],
-            unread="the rest is not read" if attribution.query.cut else "",
-        ),
-        ColouredText(
-            [word.coloured(scale) for word in document],
-            unread=f"{unread:,} more characters are not read" if attribution.document.cut and unread else "",
-        ),
-    )
+    after_query = "the rest is not read" if attribution.query.cut else ""
+    after = f"{unread:,} more characters are not read" if attribution.document.cut and unread else ""
+    texts = [
+        ColouredText([word.coloured(scale) for word in words], unread=text)
+        for words, text in ((query, after_query), (document, after))
+    ]
     return ColourMap(label, detail, texts)
 
 
@@ -245,13 +219,11 @@ def words_of(side: AttributedText) -> list[Word]:
             first += 1
         position = max(0, int(np.searchsorted(starts, first, side="right")) - 1)
         pieces[position].append((piece, float(value)))
-    last = len(spans)
-    if side.cut:
-        last = 1 + max((i for i, of_word in enumerate(pieces) if of_word), default=-1)
-    ends = [0, *(end for _, end in spans)]
+    while side.cut and pieces and not pieces[-1]:
+        pieces.pop()
     return [
-        Word(side.text[ends[i] : start], side.text[start:end], sum(v for _, v in of_word), _summed(of_word))
-        for i, ((start, end), of_word) in enumerate(zip(spans[:last], pieces, strict=False))
+        word._replace(value=sum(value for _, value in of_word), title=_summed(of_word))
+        for word, of_word in zip(cut_words(side.text, spans)[0], pieces, strict=False)
     ]
 
 
@@ -293,18 +265,14 @@ READING_WEIGHTS = (
 def write_term_weight_page(
     name: str,
     options: CaseConfig,
+    # `label` and `vectors` (TERM_VECTORS tables, all shards of the corpus) of each, in the order of the page.
     weightings: Sequence[Mapping[str, Any]],
-    runs: Sequence[str | Path],
+    runs: Sequence[str | Path],  # of the page's first stages, which choose what is left out
     source: CaseSource,
     retrieval: RetrievalConfig,
     output: str | Path,
 ) -> dict[str, Any]:
     """Write what several weightings give the words of a query's passage; return counts.
-
-    Args:
-        weightings: `label` and `vectors` (TERM_VECTORS tables, all shards of the corpus) of each, in the order
-            of the page.
-        runs: of the page's first stages, which choose what is left out.
 
     Raises:
         ConfigError: see `choose_case`.
@@ -358,18 +326,15 @@ def read_passage(
     after the last; `in_query` are terms of the query."""
     spans = word_spans(text, kind)
     analyser.learn(spans.words)
-    words, end, ends_of_query_terms = Passage(), 0, 0
     starts, ends = spans.starts.tolist(), spans.ends.tolist()
-    next_starts = [*starts, len(text)][1:]
-    for word, first, last, following in zip(spans.words, starts, ends, next_starts, strict=True):
-        terms = tuple(dict.fromkeys(analyser.terms_of_word(word)))
+    words, rest = cut_words(text, list(zip(starts, ends, strict=True)))
+    passage, end_of_query_terms = Passage(), 0
+    for word, indexed, first, last in zip(words, spans.words, starts, ends, strict=True):
+        terms = tuple(dict.fromkeys(analyser.terms_of_word(indexed)))
         if not in_query.isdisjoint(terms):
-            ends_of_query_terms = last
-        # Without what the next word shares with it.
-        displayed = text[first : min(last, following)]
-        words.append((Word(text[end:first], displayed, in_query=first < ends_of_query_terms), terms))
-        end = first + len(displayed)
-    return words, text[end:]
+            end_of_query_terms = last
+        passage.append((word._replace(in_query=first < end_of_query_terms), terms))
+    return passage, rest
 
 
 def shade(passage: Passage, weights: Mapping[str, int]) -> list[Word]:

@@ -142,20 +142,15 @@ LEVEL_DASHES = (":", (0, (5, 3)), (0, (5, 2, 1, 2)), (0, (1, 2)))
 
 
 class ScorePanel(NamedTuple):
-    """A panel of runs on one data set.
-
-    Attributes:
-        lines: label → runs by the number on the axis, or by the name of a model, which no line joins.
-        levels: label → run of a horizontal line.
-        is_to_scale: whether points stand at their numbers; else they are evenly spaced.
-    """
+    """A panel of runs on one data set."""
 
     pair: Pair
+    # Label → runs by the number on the axis, or by the name of a model, which no line joins.
     lines: Mapping[str, Mapping[Any, RunName]]
-    levels: Mapping[str, RunName]
+    levels: Mapping[str, RunName]  # label → run of a horizontal line
     xlabel: str = ""
     detail: str = ""
-    is_to_scale: bool = False
+    is_to_scale: bool = False  # whether points stand at their numbers; else they are evenly spaced
 
     @property
     def runs(self) -> list[RunName]:

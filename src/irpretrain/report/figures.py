@@ -1,19 +1,25 @@
-"""All figures of a paper, as SVG and PNG, and those of other things than scores: importance of axioms (ARES, figure 2),
-and distribution of term weights (DeepCT, figure 1)."""
+"""All figures of a paper, as SVG and PNG.
+
+Figures of scores: learning curves over steps (PROP, figure 1), over training queries (PROP, figure 2; ARES, figure 3;
+PHP, figure 4), over series of models (Wikiformer, figure 4; PHP, figure 5), and with and without a part (PHP, 6). Other
+figures: importance of axioms (ARES, figure 2), and distribution of term weights (DeepCT, figure 1).
+"""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from irpretrain.config import Config
-from irpretrain.config.labels import index_labels
-from irpretrain.config.papers import Drawing, Published, load_published
+from irpretrain.config.labels import control_model, index_labels, regime_label
+from irpretrain.config.papers import Drawing, Published, PublishedFigure, load_published
 from irpretrain.config.printed import PublishedAxioms
+from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.foundation.errors import MAKE_AGAIN, count_of, refusing
-from irpretrain.report import curves
 from irpretrain.report.axiom_results import (
     NO_PREDICTORS,
     PredictorGroup,
@@ -23,14 +29,19 @@ from irpretrain.report.axiom_results import (
 )
 from irpretrain.report.drawing import (
     COLOURS,
+    ScoreFigure,
+    ScorePanel,
     draw_panels,
     empty_figure,
     heading,
     legend_below,
     line_style,
     save,
+    short_label,
+    training_remark,
 )
 from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.scores import Pair, RunName, Scores
 
 
 def make_figures(
@@ -43,11 +54,11 @@ def make_figures(
     """Draw every figure of a paper as `<paper>_<figure>.svg` and `.png`; return how many."""
     scores, axioms = files.read(), files.read_axioms()
     draw: dict[Drawing, tuple[Callable[[Published, str, Config, Any], Any], Any]] = {
-        "loss-curves": (curves.loss_curves, metrics),
-        "step-curves": (curves.step_curves, scores),
-        "few-shot-curves": (curves.few_shot_curves, scores),
-        "series": (curves.series_figure, scores),
-        "with-and-without": (curves.with_and_without, scores),
+        "loss-curves": (loss_curves, metrics),
+        "step-curves": (step_curves, scores),
+        "few-shot-curves": (few_shot_curves, scores),
+        "series": (series_figure, scores),
+        "with-and-without": (with_and_without, scores),
         "importance": (importance_bars, axioms.predictors),
         "weight-curves": (weight_curves, files.distributions),
     }
@@ -56,6 +67,242 @@ def make_figures(
         figure, source = draw[printed.drawn]
         save(figure(published, name, config, source), output_directory, f"{published.paper}_{name}")
     return {"figures": len(published.figures)}
+
+
+# Learning curves: the ranking loss, and scores of snapshots (PROP, figure 1). Keys of a figure's models say how they
+# sample.
+
+
+# A loss curve is drawn with at most so many points; each is the mean of the steps around it.
+POINTS = 100
+# A curve of no more steps is drawn step by step.
+FEW_STEPS = 10
+STEPS = "pre-training steps"
+
+
+def loss_curves(published: Published, name: str, config: Config, metrics: Sequence[str | Path]) -> Any:
+    """Draw the ranking loss over the steps, one line per sampling strategy (PROP, figure 1a)."""
+    figure = published.figures[name]
+    title, trained = heading(published, figure), {Path(path).parent.name for path in metrics}
+    curves, drawn = {}, []
+    for strategy, models in figure.models.items():
+        model = next((model for model in models if model in trained), "")
+        steps, losses = _mean_losses([path for path in metrics if Path(path).parent.name == model])
+        if len(steps):
+            curves[f"{strategy} ({model})"] = binned(steps, losses)
+            drawn.append(model)
+    if not curves:
+        named = " or ".join(models[0] for models in figure.models.values())
+        return empty_figure(title, f"no experiment pre-trains {named} with a ranking loss")
+    missing = [models[0] for models in figure.models.values() if not set(models) & set(drawn)]
+    remark = training_remark(config, drawn) + (f" Not drawn: {', '.join(missing)}." if missing else "")
+    loss = f"ROP loss ({config.pretraining.loss})"
+    return draw_panels(title, [curves], lambda axis, lines: _draw_losses(axis, lines, loss), remark)
+
+
+def _draw_losses(axis: Any, curves: Mapping[str, tuple[np.ndarray, np.ndarray]], loss: str) -> None:
+    for number, (label, (x, y)) in enumerate(curves.items()):
+        axis.plot(x, y, markevery=max(1, len(x) // 10), label=label, markersize=5, **line_style(number))
+    axis.set_xlabel(STEPS)
+    axis.set_ylabel(loss)
+    axis.set_ylim(bottom=0)
+    legend_below(axis)
+
+
+def _mean_losses(paths: Iterable[str | Path]) -> tuple[np.ndarray, np.ndarray]:
+    losses_by_step: dict[int, list[float]] = {}
+    for path in paths:
+        with refusing(path, "these are not metrics of a training", MAKE_AGAIN):
+            for record in map(json.loads, Path(path).read_text(encoding="utf-8").splitlines()):
+                losses = [task["ranking_loss"] for task in record["tasks"].values()]
+                ranking_losses = [loss for loss in losses if loss is not None]
+                if ranking_losses:
+                    mean = sum(ranking_losses) / len(ranking_losses)
+                    losses_by_step.setdefault(record["step"], []).append(mean)
+    steps = sorted(losses_by_step)
+    means = [sum(losses_by_step[step]) / len(losses_by_step[step]) for step in steps]
+    return np.array(steps, float), np.array(means, float)
+
+
+def binned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return at most POINTS means of neighbouring steps, and of their values."""
+    # Short curves keep their steps; longer ones get at least four steps a point, against the noise of batches.
+    parts = min(POINTS, max(len(steps) // 4, min(len(steps), FEW_STEPS)))
+    chunks = np.array_split(np.arange(len(steps)), parts)
+    return np.array([steps[c].mean() for c in chunks]), np.array([values[c].mean() for c in chunks])
+
+
+def step_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
+    """Draw test performance over pre-training steps, from snapshots, zero-shot (PROP, figure 1b)."""
+    view = ScoreFigure(published, published.figures[name], config, scores)
+    labels = {
+        model: f"{strategy} ({model})" for strategy, models in view.figure.models.items() for model in models
+    }
+    control, panels = control_model(config, config.models), []
+    for pair in scores.pairs():
+        curves = _snapshot_curves(view, pair)
+        # The figure's own models first, so that they look as in figure 1a.
+        lines = {labels.get(m, short_label(config, m)): curves[m] for m in (*labels, *curves) if m in curves}
+        levels = view.levels(pair, "zero-shot", [control] if control else [])
+        if curves:
+            panels.append(ScorePanel(pair, lines, levels, STEPS, is_to_scale=True))
+    reason = "no model that is run zero-shot keeps snapshots (models.<name>.training.snapshots)"
+    return view.draw(
+        panels, reason, "Zero-shot, not fine-tuned as in the paper.", ", zero-shot", expected=labels
+    )
+
+
+def _snapshot_curves(view: ScoreFigure, pair: Pair) -> dict[str, dict[int, RunName]]:
+    """Model → step → run with a zero-shot score, the last one the end of its training; models with snapshots only."""
+    config, runs_by_model = view.config, dict[str, dict[int, RunName]]()
+    for run in view.scores.names():
+        name, _, step = run.model.partition("@")
+        if step and (run.dataset, run.candidates, run.regime) == (*pair, "zero-shot") and view.was_run(run):
+            runs_by_model.setdefault(name, {})[int(step)] = run
+    for name, runs in runs_by_model.items():
+        # Where snapshots are chosen among, the last step has a run of its own.
+        model, finished = config.models.get(name), RunName(*pair, name, "zero-shot")
+        last = config.training_of(name).steps if model and not model.select_on else None
+        if last is not None and view.was_run(finished):
+            runs.setdefault(last, finished)
+    return {
+        name: dict(sorted(runs_by_model[name].items())) for name in config.models if name in runs_by_model
+    }
+
+
+# Fine-tuning with few and with many queries (PROP, figure 2; ARES, figure 3; PHP, figure 4).
+
+
+FEW_SHOT = re.compile(r"few-shot-([0-9]+)")
+
+
+def few_shot_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
+    """Draw models over the number of training queries, zero-shot as zero; levels: first stages, and models fine-tuned
+    on all queries."""
+    view = ScoreFigure(published, published.figures[name], config, scores)
+    curves, panels = view.models("curves"), []
+    for pair in scores.pairs():
+        lines = {
+            short_label(config, model): points for model in curves if (points := _few_shot(view, pair, model))
+        }
+        if not lines:
+            continue
+        levels = {
+            label if run.regime == FIRST_STAGE else f"{label}, fine-tuned on all queries": run
+            for label, run in view.levels(pair, "full", view.models("levels")).items()
+        }
+        panels.append(ScorePanel(pair, lines, levels, "training queries"))
+    named = next((model for model in curves if model in config.models), curves[0])
+    # The paper has no curve of a stand-in to miss.
+    expected = [model for model in curves if model not in view.models("stand_ins")]
+    absent = f"no experiment fine-tunes {named} in a few-shot regime"
+    return view.draw(panels, absent, "Zero queries: zero-shot.", expected=expected)
+
+
+def _few_shot(view: ScoreFigure, pair: Pair, model: str) -> dict[int, RunName]:
+    """Number of training queries → run; with the zero-shot run, where there is one, if there are others."""
+    runs = [n for n in view.scores.names() if (n.dataset, n.candidates, n.model) == (*pair, model)]
+    few = dict(sorted((int(match[1]), n) for n in runs if (match := FEW_SHOT.fullmatch(n.regime))))
+    zero_shot = RunName(*pair, model, "zero-shot")
+    return {0: zero_shot, **few} if few and view.was_run(zero_shot) else few
+
+
+# Series of models that differ in one number (Wikiformer, figure 4; PHP, figure 5). They are found by name:
+# `<series>-<number>`, such as wikiformer-srr-1000 (pairs), php-negatives-24 or php-anchors-50 (percent). Where pairs
+# are counted, the snapshots `<series>@<step>` belong to it, at the pairs seen until then. A model that is called like
+# the series itself stands at its own number.
+
+
+# What the numbers of a series count, as the label of the axis.
+AXES = {
+    "pairs": "pre-training pairs (steps times groups in a step)",
+    "negatives": "negatives for each positive",
+    "anchor-percent": "masked anchor words (%)",
+}
+# Points that make a series.
+FEWEST = 2
+
+
+def series_figure(published: Published, name: str, config: Config, scores: Scores) -> Any:
+    view = ScoreFigure(published, published.figures[name], config, scores)
+    figure, series, panels = view.figure, view.models("series"), []
+    # What the models are but for their number: the label of the one that is called like the series.
+    label = next((config.models[model].label for model in series if model in config.models), series[0])
+    for pair in scores.pairs():
+        for regime in figure.regimes:
+            points = series_points(figure, config, scores, pair, regime)
+            if len(points) >= FEWEST:
+                lines = {f"{label}, {regime_label(regime)}": points}
+                levels = view.levels(pair, regime, view.models("levels"))
+                panels.append(ScorePanel(pair, lines, levels, AXES[figure.counts], regime_label(regime)))
+    regimes = " or ".join(regime_label(regime) for regime in figure.regimes)
+    snapshots = f", or {series[0]} with snapshots," if figure.counts == "pairs" else ""
+    return view.draw(
+        panels, f"no experiment runs {FEWEST} or more models {series[0]}-<number>{snapshots} {regimes}"
+    )
+
+
+def series_points(
+    figure: PublishedFigure, config: Config, scores: Scores, pair: Pair, regime: str
+) -> dict[int, RunName]:
+    """Return number → run of a series, ascending; where several runs have a number, the model named after it."""
+    run_at: dict[int, RunName] = {}
+    runs = [n for n in scores.names() if (n.dataset, n.candidates, n.regime) == (*pair, regime)]
+    for series in figure.models["series"]:
+        for run in runs:
+            if match := re.fullmatch(rf"{series}-([0-9]+)", run.model):
+                run_at.setdefault(int(match[1]), run)
+        for run in runs:
+            number = _own_number(config, run.model, figure.counts)
+            if run.model.partition("@")[0] == series and number is not None:
+                run_at.setdefault(number, run)
+    return dict(sorted(run_at.items()))
+
+
+def _own_number(config: Config, model: str, counts: str) -> int | None:
+    """The number of a model that is called like its series, or of its snapshot; None where it has none, as a model
+    trained for so many epochs has no number of pairs in the configuration."""
+    name, _, step = model.partition("@")
+    if name not in config.models or not config.models[name].tasks or (step and counts != "pairs"):
+        return None
+    training = config.training_of(name)
+    if counts == "pairs":
+        steps = int(step) if step else training.steps
+        return None if steps is None else steps * training.batch_groups
+    if counts == "negatives":
+        options = [config.objectives[task.objective] for task in config.models[name].tasks]
+        numbers = {getattr(option, "negatives", None) for option in options}
+        return numbers.pop() if len(numbers) == 1 else None
+    ratio = getattr(training.masking, "anchor_ratio", None)
+    return None if ratio is None else round(100 * ratio)
+
+
+# Models with and without masked language modelling, side by side (PHP, figure 6).
+
+
+# What is added to a model's name.
+SUFFIXES = {"with MLM": "", "without MLM": "-without-mlm"}
+
+
+def with_and_without(published: Published, name: str, config: Config, scores: Scores) -> Any:
+    """Draw the scores of some models with and without masked language modelling, and of others as level lines."""
+    view = ScoreFigure(published, published.figures[name], config, scores)
+    models, panels = view.models("curves"), []
+    # Names of models that the configuration lacks are broken, so that neighbours keep apart.
+    labels = {
+        model: config.models[model].label if model in config.models else model.replace("-", "-\n", 1)
+        for model in models
+    }
+    for pair in scores.pairs():
+        for regime in view.figure.regimes:
+            lines = {
+                side: {labels[model]: RunName(*pair, f"{model}{suffix}", regime) for model in models}
+                for side, suffix in SUFFIXES.items()
+            }
+            if any(map(view.was_run, lines["without MLM"].values())):
+                levels = view.levels(pair, regime, view.models("levels"))
+                panels.append(ScorePanel(pair, lines, levels, detail=regime_label(regime)))
+    return view.draw(panels, f"no experiment runs a model such as {models[0]}{SUFFIXES['without MLM']}")
 
 
 # How much each axiom counts in the preference predictor, a panel a setting (ARES, figure 2).

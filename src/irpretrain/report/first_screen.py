@@ -4,12 +4,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-
 from irpretrain.config import Config
 from irpretrain.config.labels import FIRST_STAGES, is_control
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.verdicts import EffectEstimate, paired
+from irpretrain.foundation.errors import count_of
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, bounds_text
 from irpretrain.report.scores import Scores
 
@@ -75,7 +74,7 @@ def _best_sentence(panel: Panel, scores: Scores) -> str:
     named = best.label if best.ours.run.regime == FIRST_STAGE else f"{best.label}, {regime}"
     # A label may count them itself: "SQuAD 1.1, 2,000 questions".
     is_counted = f"{best.ours.queries:,} " in panel.title
-    where = panel.title if is_counted else f"{panel.title} ({_queries(best.ours)})"
+    where = panel.title if is_counted else f"{panel.title} ({count_of(best.ours.queries, 'query')})"
     text = f"Best on {where}: {named}, with {best.ours.measure} {_value(best.ours)}"
     bm25 = next((score for _, score in ranked if score.model == BM25), None)
     if bm25 is not None and best.model != BM25:
@@ -105,11 +104,12 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
 
 
 def _lead(ours: Ours, other: Ours, scores: Scores) -> EffectEstimate:
-    results = [scores.get(value.run, value.measure) for value in (ours, other)]
-    first, second = (found.values if found else np.full((1, 1), np.nan) for found in results)
-    if len({1, len(first), len(second)}) > 2:  # seeds that do not pair
-        first, second = first.mean(axis=0), second.mean(axis=0)
-    return paired(first, second, results[0].articles if results[0] else None)
+    first, second = (scores.get(value.run, value.measure) for value in (ours, other))
+    assert first is not None, "cells are filled with these scores"
+    assert second is not None
+    if len({1, len(first.seeds), len(second.seeds)}) > 2:  # seeds that do not pair
+        return paired(first.per_query, second.per_query, first.articles)
+    return paired(first.values, second.values, first.articles)
 
 
 def _difference(lead: EffectEstimate, over: str) -> str:
@@ -119,10 +119,6 @@ def _difference(lead: EffectEstimate, over: str) -> str:
 
 def _value(ours: Ours) -> str:
     return f"{ours.mean:z.3f} {bounds_text(ours.low, ours.high, 2)}".rstrip()
-
-
-def _queries(ours: Ours) -> str:
-    return f"{ours.queries:,} {'query' if ours.queries == 1 else 'queries'}"
 
 
 # The picture: a line for each run, a dot with its interval for the first and the last regime.

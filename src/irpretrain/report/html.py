@@ -19,16 +19,15 @@ from irpretrain.evaluation.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing
 from irpretrain.foundation.other_code import is_of_other_code, other_code_text
 from irpretrain.foundation.provenance import mixed_versions_text
-from irpretrain.report import run_views, table_views
+from irpretrain.report import page_views
 from irpretrain.report.cells import bounds_text, difference_text
 from irpretrain.report.claim_answers import count_answers
 from irpretrain.report.drawing import heading, reason_of_emptiness, training_remark
 from irpretrain.report.first_screen import first_table, picture
+from irpretrain.report.page_views import EXPLAINED, INPUTS, CellBook, Lineage, displayed_panels, probe_views
 from irpretrain.report.pages import script_json, svg_uri, write_page
 from irpretrain.report.remarks import background
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.run_views import EXPLAINED, INPUTS, probe_views
-from irpretrain.report.table_views import CellBook, Lineage, displayed_panels
 from irpretrain.report.tables import build_tables
 from irpretrain.workflow.plan.paths import REPORT
 
@@ -44,17 +43,13 @@ def write_report(
     config: Config,
     published: Sequence[str | Path],
     files: ResultFiles,
+    # The results directory: `figures/<paper>_<figure>.svg`, and the sidecars `*.meta.json` of all stages, of which
+    # those count that lead to the scores or a figure; others are left from other configurations.
     results: str | Path,
     manifest: str | Path,
     output: str | Path,
 ) -> dict[str, Any]:
-    """Write the report of a run, or of a paper where there is one alone.
-
-    Args:
-        results: the results directory: `figures/<paper>_<figure>.svg`, and the sidecars
-            `*.meta.json` of all stages, of which those count that lead to the scores or a figure; others are
-            left from other configurations.
-    """
+    """Write the report of a run, or of a paper where there is one alone."""
     papers = [load_published(path) for path in published]
     alone = papers[0] if len(papers) == 1 else None
     whole = Path(results) / Path(REPORT).name
@@ -76,10 +71,10 @@ def write_report(
         picture=picture(headline),
         confidence=f"{CONFIDENCE:.0%}",
         notes=config.report.notes,
-        data=run_views.data_lines(config, lineage),
+        data=page_views.data_lines(config, lineage),
         first=first_table(headline),
         headline=headline,
-        views=table_views,
+        views=page_views,
         book=book,
         bounds_text=bounds_text,
         difference_text=difference_text,
@@ -96,11 +91,11 @@ def write_report(
         probes=probe_views(config, files.probes),
         probe_inputs=list(INPUTS.values()),
         probe_explained=EXPLAINED,
-        tunings=run_views.tunings(config, files.sweeps),
-        stages=run_views.stages(lineage),
+        tunings=page_views.tunings(config, files.sweeps),
+        stages=page_views.stages(lineage),
         other_code=other_code_text(r.content for r in lineage.records if is_of_other_code(r.content)),
         mixed_versions=mixed_versions_text(r.content for r in lineage.records),
-        licences=run_views.licences(config, manifest),
+        licences=page_views.licences(config, manifest),
         configuration=yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110),
         # Asked for at the page's end, when the book has all cells.
         provenance=lambda: script_json(
@@ -133,12 +128,9 @@ def figure_views(paper: Published, directory: Path) -> list[dict[str, Any]]:
         key = f"{paper.paper}_{name}"
         with refusing(directory / f"{key}.svg", "this figure cannot be read", MAKE_AGAIN):
             svg = (directory / f"{key}.svg").read_text(encoding="utf-8")
-        picture = {"image": svg_uri(svg), "wide": _is_wide(svg), "reason": reason_of_emptiness(svg)}
+        size = re.search(r'<svg[^>]*\sviewBox="\S+ \S+ (\S+) (\S+)"', svg)
+        # Several panels, for which half the page is too little.
+        is_wide = size is not None and float(size[1]) > WIDE * float(size[2])
+        picture = {"image": svg_uri(svg), "wide": is_wide, "reason": reason_of_emptiness(svg)}
         views.append({"name": key, "title": title, "caption": caption, **picture})
     return views
-
-
-def _is_wide(svg: str) -> bool:
-    """Whether a picture is so much wider than high (several panels) that half the page is too little for it."""
-    size = re.search(r'<svg[^>]*\sviewBox="\S+ \S+ (\S+) (\S+)"', svg)
-    return size is not None and float(size[1]) > WIDE * float(size[2])

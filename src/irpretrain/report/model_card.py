@@ -15,8 +15,8 @@ from irpretrain.foundation.atomic import atomic_directory, read_csv
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.models.encoder_files import CEDR_FILE
+from irpretrain.report.page_views import probe_markdown
 from irpretrain.report.pages import templates
-from irpretrain.report.run_views import probe_markdown
 from irpretrain.report.table_files import pipe_table
 from irpretrain.training.selection import NOT_CONTENT
 
@@ -45,26 +45,19 @@ ZERO_SHOT = "zero-shot"
 
 
 class CardFacts(NamedTuple):
-    """What the configuration says of a model.
-
-    Attributes:
-        scored: column of a table of scores → its values in the rows to show.
-        encoder: the encoder that it starts from, directly or through other models.
-        papers: citations of the papers whose tables show it.
-        stages: its trainings, the first one first: `model` (its key), `tasks` (objectives with all their options) and
-            `training` (options of pre-training).
-        encoder_caveat: what a reader of any number made with the encoder must know; empty for nothing.
-    """
+    """What the configuration says of a model."""
 
     key: str
     label: str
     seed: int
-    scored: Mapping[str, Sequence[str]]
-    encoder: Source
+    scored: Mapping[str, Sequence[str]]  # column of a table of scores → its values in the rows to show
+    encoder: Source  # the encoder that it starts from, directly or through other models
     corpora: Sequence[Source]
-    papers: Sequence[str]
+    papers: Sequence[str]  # citations of the papers whose tables show it
+    # Its trainings, the first one first: `model` (its key), `tasks` (objectives with all their options) and
+    # `training` (options of pre-training).
     stages: Sequence[Mapping[str, Any]]
-    encoder_caveat: str = ""
+    encoder_caveat: str = ""  # what a reader of any number made with the encoder must know; empty for nothing
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:
@@ -75,18 +68,15 @@ class CardFacts(NamedTuple):
 
 def export_model(
     model: str | Path,
+    # Outputs of the trainings of `facts.stages`, whose sidecars give the provenance.
     trained: Sequence[str | Path],
-    scores: Sequence[str | Path],
+    scores: Sequence[str | Path],  # CSV files of `evaluation.evaluate`, as far as there are any
     facts: CardFacts,
     output: str | Path,
+    # CSV files of what each training made of held-out groups, in their order.
     probes: Sequence[str | Path] = (),
 ) -> dict[str, Any]:
     """Write a model's directory, without snapshots, with its card.
-
-    Args:
-        trained: outputs of the trainings of `facts.stages`, whose sidecars give the provenance.
-        scores: CSV files of `evaluation.evaluate`, as far as there are any.
-        probes: CSV files of what each training made of held-out groups, in their order.
 
     Raises:
         InputError: the training has no sidecar that can be read, the model's directory is gone, or its score head is
@@ -131,17 +121,11 @@ def read_scores_of(scores: Sequence[str | Path], scored: Mapping[str, Sequence[s
 
 def write_card(
     facts: CardFacts,
-    records: Sequence[Mapping[str, Any]],
-    scores: Sequence[Mapping[str, str]] = (),
-    probed: str = "",
+    records: Sequence[Mapping[str, Any]],  # sidecars of the trainings of `facts.stages`
+    scores: Sequence[Mapping[str, str]] = (),  # rows of `read_scores_of`
+    probed: str = "",  # table of the model's accuracy on held-out groups, after its last step; empty for none
 ) -> str:
-    """Return the text of a card.
-
-    Args:
-        records: sidecars of the trainings of `facts.stages`.
-        scores: rows of `read_scores_of`.
-        probed: table of the model's accuracy on held-out groups, after its last step; empty for none.
-    """
+    """Return the text of a card."""
     names = ("dataset", "candidates", "regime", "measure", "value", "queries")
     card = (
         templates()

@@ -6,29 +6,23 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from irpretrain.config import Config
-from irpretrain.config.labels import (
-    dataset_label,
-    first_stage_labels,
-    model_label,
-    regime_label,
-)
+from irpretrain.config.labels import dataset_label, first_stage_labels, model_label, regime_label
 from irpretrain.config.papers import Published, PublishedAnswers, PublishedColumn, PublishedRow
 from irpretrain.config.printed import PublishedDepths, PublishedIndex, PublishedValue
 from irpretrain.config.usage import active_experiments
+from irpretrain.evaluation.answers import NO_CANDIDATES
 from irpretrain.evaluation.evaluate import at_depth, depth_of
 from irpretrain.evaluation.significance import CONFIDENCE
-from irpretrain.report.cells import Cell, Column, Panel, Row, Table
+from irpretrain.report.cells import Cell, CellValues, Column, Panel, Row, Table
 from irpretrain.report.paper_table import PaperTable
+from irpretrain.report.planned_facts import with_ledger
 from irpretrain.report.remarks import measures_text, number_of_queries, test_text
 from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Scores, TableTest, ordered_measures
-from irpretrain.report.table_engine import CellValues, with_ledger
 from irpretrain.workflow.plan.paths import TASK_PREDICTIONS
 
 # The table of question answering: models fine-tuned for tasks beside retrieval (PHP, table 4).
 
 
-# As in irpretrain.training.downstream: nothing is re-ranked.
-NO_CANDIDATES = ""
 # In the order of columns.
 MEASURES = ("F1", "EM")
 NOTHING_RUN = (
@@ -153,10 +147,8 @@ class DepthTable:
     def build(self) -> Table:
         panels = [self._panel(THEIRS, self.printed.dataset, self.theirs, self._their_series())]
         for dataset in self.datasets:
-            title, indexes = (
-                f"This configuration: {dataset_label(self.config, dataset)}",
-                self._indexes(dataset),
-            )
+            title = f"This configuration: {dataset_label(self.config, dataset)}"
+            indexes = self._indexes(dataset)
             panels.append(self._panel(title, dataset, indexes, self._series(dataset, indexes)))
         table = Table.of_paper(self.published, self.printed, panels, self._notes(), self.config)
         return with_ledger(table, self.config, self.scores)

@@ -23,14 +23,16 @@ from irpretrain.config.usage import stage_over
 from irpretrain.report.cells import (
     AnyCell,
     Cell,
+    CellValues,
     Column,
     Panel,
     Row,
     Table,
+    compared_outcomes,
 )
+from irpretrain.report.planned_facts import with_ledger
 from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Scores, TableTest, ordered_measures
-from irpretrain.report.table_engine import CellValues, compared_outcomes, with_ledger
 
 # Where a configuration leaves a paper's recipe of fine-tuning, whatever `finetuning.recipe` is called.
 

@@ -1,10 +1,13 @@
-"""What a configuration says of a run for the ledger: what it reads, how it searches, is trained and chosen."""
+"""The facts of runs for the ledger: what the configuration says of them (what a run reads, how it searches, is trained
+and chosen), and what its jobs counted."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from filecmp import cmp
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -32,16 +35,22 @@ from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.formats.ir_datasets import corpus_identifier
 from irpretrain.corpora.registry import format_of
 from irpretrain.evaluation.evaluate import FIRST_STAGE
-from irpretrain.evaluation.ledger import (
+from irpretrain.evaluation.measures import cutoff
+from irpretrain.foundation.errors import InputError
+from irpretrain.report.cells import Table
+from irpretrain.report.ledger import (
     BETWEEN_VALUES,
     Facts,
     PretrainingText,
     cell_text,
+    counted_facts,
+    described_differences,
     per_task,
+    shortened,
     stages_text,
 )
-from irpretrain.evaluation.measures import cutoff
-from irpretrain.foundation.errors import InputError
+from irpretrain.report.scores import RunName, Scores
+from irpretrain.workflow.plan.paths import FIRST_STAGE_RUN
 
 if TYPE_CHECKING:
     from irpretrain.config import Config
@@ -62,6 +71,56 @@ LENGTH = {"steps", "epochs", "epochs_of", "snapshots"}
 OF_TASKS = {"max_length", "query_length", "loss", "masking"}
 
 
+def compared_runs(table: Table) -> list[list[RunName]]:
+    """Return the runs of each column of a table, with those that its marks compare them with."""
+    columns: dict[tuple[str, ...], dict[RunName, None]] = {}
+    for cell in table.cells():
+        if cell.run is not None:
+            runs = columns.setdefault((cell.dataset, cell.candidates, cell.regime), {})
+            runs |= dict.fromkeys([cell.run, *(baseline.run for baseline in cell.baselines)])
+    return [list(runs) for runs in columns.values()]
+
+
+def facts_of(config: Config, scores: Scores, run: RunName) -> Facts:
+    """Return the facts of a run: those of the configuration, and those that its jobs counted."""
+    facts = planned_facts(config, run.dataset, run.candidates, run.model, run.regime)
+    counted, lists = scores.counted, run.candidates.partition("@")[0]
+    file = FIRST_STAGE_RUN.format(dataset=run.dataset, candidates=lists)
+    facts = replace(facts, lists=counted.inputs.get(file, ""))
+    results = scores.any_measure(run)
+    if results is None:
+        return facts
+    names = hashlib.sha256("\0".join(results.queries).encode()).hexdigest()[:8]
+    facts = replace(facts, queries=f"{len(results.queries)} ({names})")
+    if sizes := counted.sizes.get(run):
+        # What the lists hold counts, not what is planned; the least of several seeds.
+        answered, deepest, scored = (min(numbers) for numbers in zip(*sizes, strict=True))
+        seen = None if facts.seen is None else min(facts.seen, deepest)
+        facts = replace(facts, depth=deepest, seen=seen, answered=answered, scored=scored)
+    if run.regime == FIRST_STAGE:
+        return facts
+    name, _, step = run.model.partition("@")
+    chain = reversed(with_starts(config, [name]))
+    read = counted_facts(counted.trainings.get((model, results.seeds[0]), {}) for model in chain)
+    if step:  # a snapshot has read only a part
+        read = {key: read[key] for key in ("documents", "text_pieces") if key in read}
+    return replace(facts, seeds=results.seeds, **read)
+
+
+def with_ledger(table: Table, config: Config, scores: Scores) -> Table:
+    """Return a table with the facts of its runs, and, as its first note, what differs beyond the experiment."""
+    known = set(scores.names())
+    columns = [
+        [facts_of(config, scores, run) for run in runs if run in known] for runs in compared_runs(table)
+    ]
+    # Rows are called by their ranking models.
+    named = [[replace(row, ranker="") for row in rows] for rows in columns]
+    line = shortened(described_differences(config, named), f"; {table.name}.ledger.csv has the rest")
+    notes = [f"Rows differ in {line}."] if line else []
+    ledger = tuple(dict.fromkeys(row for rows in columns for row in rows))
+    return replace(table, notes=(*notes, *table.notes), ledger=ledger)
+
+
 def planned_facts(config: Config, dataset: str, candidates: str, model: str, regime: str) -> Facts:
     """Return what the configuration says of a run.
 
@@ -73,8 +132,10 @@ def planned_facts(config: Config, dataset: str, candidates: str, model: str, reg
     name, _, step = model.partition("@")
     facts: dict[str, Any] = dict.fromkeys(("depth", "seen"), int(cut) if cut else None)
     if not cut and dataset in config.datasets:
-        facts["depth"] = _depth(config, dataset, lists, regime)
-        facts["seen"] = _seen(config, dataset, facts["depth"])
+        facts["depth"] = depth = _depth(config, dataset, lists, regime)
+        cutoffs = [cutoff(measure) for measure in config.datasets[dataset].measures]
+        deepest = None if None in cutoffs else max(most or 0 for most in cutoffs)
+        facts["seen"] = depth if depth is None or deepest is None else min(depth, deepest)
     if regime == FIRST_STAGE:
         facts |= _searching(config, name)
     elif name in config.models:
@@ -127,11 +188,6 @@ def _depth(config: Config, dataset: str, candidates: str, regime: str) -> int | 
         for experiment in active_experiments(config).values()
     )
     return scored(config, candidates, dataset).documents if is_reported else None
-
-
-def _seen(config: Config, dataset: str, depth: int | None) -> int | None:
-    cutoffs = [cutoff(measure) for measure in config.datasets[dataset].measures]
-    return depth if depth is None or None in cutoffs else min(depth, max(most or 0 for most in cutoffs))
 
 
 def _searching(config: Config, first_stage: str) -> dict[str, Any]:

@@ -13,35 +13,22 @@ from irpretrain.report.scores import Scores
 
 @dataclass(frozen=True)
 class ResultFiles:
-    """What a run measured, for the papers that show it.
+    """What a run measured, for the papers that show it."""
 
-    Attributes:
-        scores: `results/scores/<experiment>.csv`, which the overview joins, as their means.
-        per_query: `results/per_query/<experiment>.parquet`.
-        predictors: `results/predictors/<predictor>/scores.json`.
-        rank_intervals: `results/axioms/<collection>/rank-intervals.json`.
-        diagnoses: `results/diagnosis/<name>.csv`.
-        depths: `results/depths/<experiment>.parquet`.
-        answers: `results/downstream/<experiment>.parquet`, of tasks beside retrieval.
-        distributions: `results/weight_distributions/<name>.json`.
-        claims: `results/claims/<paper>.csv`.
-        sweeps: `results/tuning/<first stage>.json` of tuned first stages.
-        probes: `results/metrics/pretrained/<model>/seed-<n>.probe.csv`.
-        trainings: `results/models/pretrained/<model>/seed-<n>.meta.json`, for the ledgers of tables; of chosen
-            snapshots `results/models/selected/<model>/seed-<n>.meta.json` too.
-    """
-
+    # `results/scores/<experiment>.csv`, which the overview joins, as their means.
     scores: Sequence[str | Path]
-    per_query: Sequence[str | Path]
-    predictors: Sequence[str | Path] = ()
-    rank_intervals: Sequence[str | Path] = ()
-    diagnoses: Sequence[str | Path] = ()
-    depths: Sequence[str | Path] = ()
-    answers: Sequence[str | Path] = ()
-    distributions: Sequence[str | Path] = ()
-    claims: Sequence[str | Path] = ()
-    sweeps: Sequence[str | Path] = ()
-    probes: Sequence[str | Path] = ()
+    per_query: Sequence[str | Path]  # `results/per_query/<experiment>.parquet`
+    predictors: Sequence[str | Path] = ()  # `results/predictors/<predictor>/scores.json`
+    rank_intervals: Sequence[str | Path] = ()  # `results/axioms/<collection>/rank-intervals.json`
+    diagnoses: Sequence[str | Path] = ()  # `results/diagnosis/<name>.csv`
+    depths: Sequence[str | Path] = ()  # `results/depths/<experiment>.parquet`
+    answers: Sequence[str | Path] = ()  # `results/downstream/<experiment>.parquet`, of tasks beside retrieval
+    distributions: Sequence[str | Path] = ()  # `results/weight_distributions/<name>.json`
+    claims: Sequence[str | Path] = ()  # `results/claims/<paper>.csv`
+    sweeps: Sequence[str | Path] = ()  # `results/tuning/<first stage>.json` of tuned first stages
+    probes: Sequence[str | Path] = ()  # `results/metrics/pretrained/<model>/seed-<n>.probe.csv`
+    # `results/models/pretrained/<model>/seed-<n>.meta.json`, for the ledgers of tables; of chosen snapshots
+    # `results/models/selected/<model>/seed-<n>.meta.json` too.
     trainings: Sequence[str | Path] = ()
 
     @classmethod

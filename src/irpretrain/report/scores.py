@@ -49,19 +49,12 @@ class RunName:
 
 @dataclass(frozen=True)
 class Results:
-    """One measure of one run.
+    """One measure of one run."""
 
-    Attributes:
-        seeds: seeds of the repetitions, ascending.
-        queries: query identifiers, ascending.
-        values: the measure, [seeds, queries].
-        articles: of each query; None: every query has its own.
-    """
-
-    seeds: tuple[int, ...]
-    queries: tuple[str, ...]
-    values: np.ndarray
-    articles: tuple[str, ...] | None = None
+    seeds: tuple[int, ...]  # seeds of the repetitions, ascending
+    queries: tuple[str, ...]  # query identifiers, ascending
+    values: np.ndarray  # the measure, [seeds, queries]
+    articles: tuple[str, ...] | None = None  # of each query; None: every query has its own
 
     @property
     def mean(self) -> float:
@@ -86,16 +79,12 @@ def identifier(run: RunName, measure: str) -> str:
 
 @dataclass(frozen=True)
 class Counted:
-    """What jobs counted and hashed on the way to the scores, from their sidecars.
+    """What jobs counted and hashed on the way to the scores, from their sidecars."""
 
-    Attributes:
-        trainings: (model, seed) → counts of the pre-training.
-        inputs: file → SHA-256, of the runs that were evaluated.
-        sizes: run → sizes of its lists, with each seed.
-    """
-
+    # (model, seed) → counts of the pre-training.
     trainings: Mapping[tuple[str, int], Mapping[str, Any]] = field(default_factory=dict)
-    inputs: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)  # file → SHA-256, of the runs that were evaluated
+    # Run → sizes of its lists, with each seed.
     sizes: Mapping[RunName, Sequence[ListSizes]] = field(default_factory=dict)
 
     @classmethod
@@ -236,17 +225,14 @@ class Baseline:
     direction: Direction = "better"
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Baseline):
     """Ours minus a baseline of ours, paired over queries, with the two-tailed p-value; `mark` is printed where it is
     significantly better, or worse, as `direction` says."""
 
-    over: str
-    mark: str
     difference: float
     p: float
     significant: bool
-    direction: Direction = "better"
     outcomes: Outcomes | None = None
 
     @property
@@ -276,7 +262,7 @@ def compare(
         p = randomisation_test(*values, PERMUTATIONS, seed, name).p_value
     difference, outcomes = ours.mean - other.mean, wins_ties_losses(*values)
     return Comparison(
-        baseline.over, baseline.mark, difference, p, p <= testing.level, baseline.direction, outcomes
+        **vars(baseline), difference=difference, p=p, significant=p <= testing.level, outcomes=outcomes
     )
 
 

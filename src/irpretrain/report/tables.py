@@ -20,14 +20,16 @@ from irpretrain.config.labels import (
 )
 from irpretrain.config.papers import Published, load_published
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
-from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.atomic import write_csv, write_text
 from irpretrain.foundation.contracts import PER_QUERY
+from irpretrain.report import ledger
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, rank_interval_table, settings_table
-from irpretrain.report.cells import AnyCell, Cell, Column, Panel, Row, Table
+from irpretrain.report.cells import AnyCell, Cell, CellValues, Column, Panel, Row, Table, compared
 from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.first_screen import result_sentences
 from irpretrain.report.other_tables import AnswerTable, DepthTable
 from irpretrain.report.paper_table import PaperTable
+from irpretrain.report.planned_facts import with_ledger
 from irpretrain.report.remarks import headline_notes
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import (
@@ -40,7 +42,6 @@ from irpretrain.report.scores import (
     joined,
     ordered_measures,
 )
-from irpretrain.report.table_engine import CellValues, compared, with_ledger, write_ledger
 from irpretrain.report.table_files import latex, markdown, write_cells
 
 # The headline table: first stages, the control and all models, in every measure of our own data sets.
@@ -200,7 +201,7 @@ def write_table(table: Table, directory: str | Path) -> None:
     write_cells(table, base.with_suffix(".csv"))
     write_text(base.with_suffix(".tex"), latex(table))
     if table.ledger is not None:
-        write_ledger(table.ledger, base.with_suffix(".ledger.csv"))
+        write_csv(base.with_suffix(".ledger.csv"), ledger.COLUMNS, [row.cells() for row in table.ledger])
 
 
 # What speaks of a whole run: the scores of all experiments in one table, the claims of all papers, the headline.
@@ -209,23 +210,17 @@ def write_table(table: Table, directory: str | Path) -> None:
 def write_overview(
     config: Config,
     files: ResultFiles,
-    all_scores: str | Path,
+    all_scores: str | Path,  # CSV with the rows of all scores, sorted by run
+    # PER_QUERY table with the values of all queries, sorted by run, measure, seed and query.
     all_per_query: str | Path,
-    all_claims: str | Path,
-    tables: str | Path,
+    all_claims: str | Path,  # CSV with the rows of all claims, in the order of the papers
+    tables: str | Path,  # where `headline.md`, `.csv` and `.tex` go
 ) -> dict[str, Any]:
-    """Join what experiments and papers left, each row once, and write the headline table over all of it.
-
-    Args:
-        all_scores: CSV with the rows of all scores, sorted by run.
-        all_per_query: PER_QUERY table with the values of all queries, sorted by run, measure, seed and query.
-        all_claims: CSV with the rows of all claims, in the order of the papers.
-        tables: where `headline.md`, `.csv` and `.tex` go.
-    """
+    """Join what experiments and papers left, each row once, and write the headline table over all of it."""
     write_table(build_headline(config, files.read()), tables)
     means = _joined(files.scores, COLUMNS)
     # The sort is stable: measures and folds of a run keep the order in which they were evaluated.
-    means = means.sort_values(list(KEYS), key=_as_sorted, kind="stable")
+    means = means.astype({"seed": int}).sort_values(list(KEYS), kind="stable")
     write_text(all_scores, means.to_csv(index=False, lineterminator="\n"))
     table = joined(files.per_query)
     PER_QUERY.write(all_per_query, table)
@@ -238,10 +233,6 @@ def join_claims(claims: Sequence[str | Path], all_claims: str | Path) -> int:
     answers = _joined(claims, ())
     write_text(all_claims, answers.to_csv(index=False, lineterminator="\n"))
     return len(answers)
-
-
-def _as_sorted(column: pandas.Series) -> pandas.Series:
-    return column.astype(int) if column.name == "seed" else column
 
 
 def _joined(paths: Sequence[str | Path], columns: Sequence[str]) -> pandas.DataFrame:

@@ -1,0 +1,345 @@
+"""The ledger of comparisons: what each compared run is scored on, and what its model has read.
+
+A table compares runs that should differ in the experiment alone. The ledger holds the facts of each run. Most facts
+follow from the configuration, so a plan can be checked before anything runs; the rest is counted by the jobs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import combinations, starmap
+from typing import Any
+
+from irpretrain.config import Config
+from irpretrain.config.labels import configured_label, dataset_label
+from irpretrain.evaluation.evaluate import FIRST_STAGE
+
+# Between the values of an option in several stages or tasks.
+BETWEEN_VALUES = " / "
+
+
+@dataclass(frozen=True, order=True)
+class PretrainingText:
+    """A text of pre-training: equal to another one that is the same part of the same files, however it is spelled."""
+
+    # What it is read from, as `_files_of` returns it; of files with the same content the first one.
+    files: tuple[str, ...]
+    # Of its format, where they are not the defaults, without `FORM`.
+    options: tuple[tuple[str, str], ...] = ()
+    path: str = field(default="", compare=False)  # as the configuration spells it, with its patterns of files
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.part}".rstrip()
+
+    @property
+    def part(self) -> str:
+        """Which part of the files is read: "articles 0 to 200"; empty for all of them."""
+        return " ".join(map(" ".join, self.options))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What one run is scored on and made of; empty where it does not apply or is not counted yet."""
+
+    dataset: str  # dataset, candidates, model, regime: name of the run
+    candidates: str
+    model: str
+    regime: str
+    seeds: tuple[int, ...] = ()  # of training
+    queries: str = ""  # their number and a hash of their identifiers
+    lists: str = ""  # hash of the file with the candidate lists
+    # Largest number of documents of a query that are scored: found in the run once it is there, else planned.
+    depth: int | None = None
+    seen: int | None = None  # number of them that the deepest measure looks at
+    answered: int | None = None  # number of judged queries with a list
+    scored: int | None = None  # number of documents that are scored, of all queries
+    ranker: str = ""  # ranking model of a first stage, and the first stage whose candidates it ranks
+    words: str = ""  # how a first stage cuts texts into words and these into terms
+    tuning: str = ""  # of a first stage's parameters: the queries and the measure that chose them
+    k1: float | None = None  # k1, b, mu, smoothing: a first stage's parameters that are not tuned
+    b: float | None = None
+    mu: float | None = None
+    smoothing: float | None = None
+    encoder: str = ""  # path and layers of the encoder
+    # Of term weights: number of word pieces that decide those of a text, "all" without a limit.
+    length: str = ""
+    weighting: tuple[str, ...] = ()  # other options of term weights, or of an index: "training.batch_size 16"
+    texts: tuple[PretrainingText, ...] = ()  # what pre-training reads, or what word vectors are learned from
+    # Those of them that the tested corpus is read from too, with articles in common.
+    tested_texts: tuple[PretrainingText, ...] = ()
+    # documents, text_pieces: size of these texts, in documents (or passages) and in word pieces.
+    documents: int | None = None
+    text_pieces: int | None = None
+    groups: tuple[tuple[str, int], ...] = ()  # ranking groups read per task
+    word_pieces: int | None = None  # word pieces read in pre-training, special tokens included
+    steps: int | None = None  # of pre-training
+    stages: str = ""  # of pre-training: "one", or the steps of each
+    chosen: str = ""  # what chose the snapshot of each stage; "last step" where nothing did
+    # Options of pre-training, "batch_groups 16", and of its objectives, "rop.minimum_words 10"; values of several
+    # stages or tasks that are not all equal are joined by " / ", in their order.
+    training: tuple[str, ...] = ()
+    # Data set and candidates that fine-tune the model; data set that teaches term weights.
+    training_queries: str = ""
+    # Options of fine-tuning, and of a ranker over words, "knrm.query_words 20", in the same form.
+    recipe: tuple[str, ...] = ()
+    passages: str = ""  # that documents are cut into before they are scored: "150 words every 75", or "none"
+    reranking: tuple[str, ...] = ()  # other options of re-ranking, in the same form
+
+    def cells(self) -> list[str]:
+        """Return the facts as cells of a CSV file with `COLUMNS`; lists are separated by semicolons."""
+        return [cell_text(getattr(self, column)) for column in COLUMNS]
+
+
+COLUMNS = tuple(field.name for field in fields(Facts))
+
+
+def counted_facts(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what the pre-trainings of a model have counted, from the counts of their sidecars, the first one first."""
+    trained = [count for count in counts if count.get("steps")]
+    if not trained:
+        return {}
+    are_known = all("groups" in count for count in trained)
+    groups = (item for count in trained if are_known for item in (count["groups"] or {}).items())
+    return {
+        "steps": sum(count["steps"] for count in trained),
+        "stages": stages_text([count["steps"] for count in trained]),
+        "groups": per_task(groups),
+        "word_pieces": _sum(trained, "tokens"),
+        "documents": _sum(trained, "documents"),
+        "text_pieces": _sum(trained, "text_pieces"),
+    }
+
+
+def differences(rows: Iterable[Facts], columns: Iterable[str]) -> dict[str, dict[str, list[Facts]]]:
+    """Return the columns in which rows differ: column → value as text → its rows. Empty facts differ from nothing."""
+    rows = list(rows)
+    differing = {}
+    for column in columns:
+        texts: dict[Any, str] = {}
+        by_value: dict[str, list[Facts]] = {}
+        for row in rows:
+            value = getattr(row, column)
+            # Equal texts of pre-training may be spelled in several ways: the first one counts.
+            if text := texts.setdefault(value, _text(value)):
+                by_value.setdefault(text, []).append(row)
+        if len(by_value) > 1:
+            differing[column] = by_value
+    return differing
+
+
+def differing_options(rows: Iterable[Facts], column: str) -> list[str]:
+    """Return the keys of options in which rows differ. A key that a row lacks does not apply to it."""
+    values: dict[str, dict[tuple[str, ...], None]] = {}
+    for option in (option for row in rows for option in getattr(row, column)):
+        key, _, value = option.partition(" ")
+        values.setdefault(key, {})[tuple(value.split(BETWEEN_VALUES))] = None
+    return [key for key, lists in values.items() if not all(starmap(_agree, combinations(lists, 2)))]
+
+
+def _agree(values: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether values of several stages or tasks are the same, in the same order; an ablation may lack some."""
+    fewer, more = sorted((values, others), key=len)
+    rest = iter(more)
+    return set(fewer) == set(more) and all(value in rest for value in fewer)
+
+
+def by_tested_texts(rows: Iterable[Facts]) -> dict[str, list[Facts]]:
+    """Return pre-trained rows by the texts that they share with the tested corpus; empty where all share the same."""
+    by_texts: dict[tuple[PretrainingText, ...], list[Facts]] = {}
+    for row in rows:
+        if row.texts:
+            by_texts.setdefault(row.tested_texts, []).append(row)
+    return {_text(texts) or "none": same for texts, same in by_texts.items()} if len(by_texts) > 1 else {}
+
+
+def stages_text(steps: Sequence[int]) -> str:
+    """Return "one", or "100 + 100 steps": each stage has a warm-up and a decay of its own."""
+    if len(steps) < 2:
+        return "one" if steps else ""
+    return f"{' + '.join(f'{number:,}' for number in steps)} steps"
+
+
+def per_task(groups: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """Return groups by objective, those of several trainings added."""
+    added: dict[str, int] = {}
+    for objective, number in groups:
+        added[objective] = added.get(objective, 0) + number
+    return tuple(added.items())
+
+
+def _sum(counts: list[Mapping[str, Any]], key: str) -> int | None:
+    return sum(count[key] for count in counts) if all(key in count for count in counts) else None
+
+
+def cell_text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ";".join(" ".join(map(str, item)) if isinstance(item, tuple) else str(item) for item in value)
+    return "" if value is None else str(value)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
+        numbers = {number for _, number in value}
+        return f"{numbers.pop():,}" if len(numbers) == 1 else ", ".join(f"{task} {n:,}" for task, n in value)
+    return " and ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+# The line under a table.
+
+
+# Fact → what the line under a table calls it.
+FACT_LABELS = {
+    "queries": "queries",
+    "candidates": "candidates",
+    "lists": "lists of candidates",
+    "depth": "documents scored per query, at most",
+    "answered": "queries with a list",
+    "scored": "documents scored in all",
+    "ranker": "ranking model",
+    "words": "words of texts and queries",
+    "tuning": "parameters",
+    "k1": "k1",
+    "b": "b",
+    "mu": "μ",
+    "smoothing": "λ",
+    "seeds": "seeds",
+    "encoder": "encoder",
+    "length": "word pieces read of each text to weigh its words",
+    "texts": "texts of pre-training",
+    "documents": "documents of pre-training",
+    "text_pieces": "word pieces of these",
+    "groups": "groups read per task",
+    "word_pieces": "word pieces read",
+    "steps": "steps of pre-training",
+    "stages": "stages of pre-training",
+    "chosen": "snapshot",
+    "passages": "passages of documents",
+    "training_queries": "taught by",
+}
+# Facts that hold many options → what the line calls them.
+OPTION_LABELS = {
+    "training": "options of pre-training",
+    "recipe": "options of fine-tuning",
+    "reranking": "options of re-ranking",
+    "weighting": "options of term weights and indexes",
+}
+# Facts that the line leaves out where another one differs, from which they follow.
+FOLLOWING = {"lists": "candidates", "documents": "texts", "text_pieces": "documents", "steps": "groups"}
+NO_OTHERS = PretrainingText((), path="no others")
+# Most rows that the line names for one value.
+NAMED = 4
+# Characters of the line under a table from which on the longest differences lose their rows.
+LONGEST_LINE = 300
+
+
+def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
+    """Return "groups read per task: 800 (Wikiformer), 3,200 (PROP); seeds: ..."; empty where nothing differs.
+
+    Args:
+        columns: rows that are compared with each other; columns are not.
+    """
+    return "; ".join(text for text, _ in described_differences(config, columns))
+
+
+def shortened(differences: Sequence[tuple[str, str]], more: str) -> str:
+    """Return a line of differences, the longest ones in short where it would be too long; then `more` ends it."""
+    texts = [text for text, _ in differences]
+    if len("; ".join(texts)) <= LONGEST_LINE:
+        return "; ".join(texts)
+    room = LONGEST_LINE - len(more)
+    for position in sorted(range(len(texts)), key=lambda position: -len(texts[position])):
+        if len("; ".join(texts)) > room:
+            texts[position] = differences[position][1]
+    while len("; ".join(texts)) > room:
+        texts.pop()
+    return "; ".join(texts) + more
+
+
+def described_differences(config: Config, columns: Sequence[Sequence[Facts]]) -> list[tuple[str, str]]:
+    """Return each difference with its rows, and in short: "groups read per task: 800 to 3,200"."""
+    differing: dict[str, dict[str, list[Facts]]] = {}
+    for rows in map(_without_common_texts, columns):
+        differing_here = differences(map(_without_intended, rows), FACT_LABELS)
+        for key, by_value in differing_here.items():
+            for value, same in by_value.items() if FOLLOWING.get(key) not in differing_here else ():
+                differing.setdefault(key, {}).setdefault(value, []).extend(same)
+    parts = [
+        (f"{label}: {_values(config, key, differing[key])}", label + _range(differing[key]))
+        for key, label in FACT_LABELS.items()
+        if key in differing
+    ]
+    reading = dict.fromkeys(
+        configured_label(config, row.model)
+        for rows in columns
+        for same in by_tested_texts(rows).values()
+        for row in same
+        if row.tested_texts
+    )
+    on_tested = "pre-training on the tested corpus"
+    parts += [(f"{on_tested}: {_names(reading)}", on_tested)] if reading else []
+    return parts + [
+        (f"{label}: {keys}", label)
+        for name, label in OPTION_LABELS.items()
+        if (
+            keys := ", ".join(dict.fromkeys(key for rows in columns for key in differing_options(rows, name)))
+        )
+    ]
+
+
+def _without_intended(row: Facts) -> Facts:
+    """Leave out the candidates of a first stage and their number: they are its ranking, which the table compares."""
+    return replace(row, candidates="", lists="", scored=None) if row.regime == FIRST_STAGE else row
+
+
+def _without_common_texts(rows: Sequence[Facts]) -> list[Facts]:
+    """Leave out texts that all pre-trained rows read; a row without others says so."""
+    read = [set(row.texts) for row in rows if row.texts]
+    common = set.intersection(*read) if read else set()
+    return [
+        replace(row, texts=tuple(text for text in row.texts if text not in common) or (NO_OTHERS,))
+        if row.texts
+        else row
+        for row in rows
+    ]
+
+
+def _values(config: Config, key: str, by_value: dict[str, list[Facts]]) -> str:
+    named = [
+        [(configured_label(config, row.model), dataset_label(config, row.dataset)) for row in rows]
+        for rows in by_value.values()
+    ]
+    number = Counter(model for pairs in named for model in dict(pairs))
+    # A model that differs from data set to data set is named with each, others once.
+    names = [
+        dict.fromkeys(f"{model} on {dataset}" if number[model] > 1 else model for model, dataset in pairs)
+        for pairs in named
+    ]
+    if key == "lists":
+        return " against ".join(map(_names, names))
+    largest = max(names, key=len)
+    return ", ".join(
+        f"{value} ({'the others' if same is largest and len(same) > NAMED + 1 else _names(same)})"
+        for value, same in zip(by_value, names, strict=True)
+    )
+
+
+def _range(values: Iterable[str]) -> str:
+    """Return ": 800 to 3,200" for texts of numbers, else nothing."""
+    numbers = {text.replace(",", ""): text for text in values}
+    if not all(map(str.isdecimal, numbers)):
+        return ""
+    return f": {numbers[min(numbers, key=int)]} to {numbers[max(numbers, key=int)]}"
+
+
+def _names(names: Iterable[str]) -> str:
+    names = list(names)
+    others = len(names) - NAMED
+    return ", ".join(names) if others <= 1 else f"{', '.join(names[:NAMED])} and {others} others"
