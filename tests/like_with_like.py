@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from irpretrain.evaluation.evaluate import FIRST_STAGE
-from irpretrain.report.ledger import Facts, by_tested_texts, differences
+from irpretrain.evaluation.ledger import Facts, by_tested_texts, differences
 
 
 def unlike(rows: Iterable[Facts]) -> dict[str, dict[str, list[Facts]]]:

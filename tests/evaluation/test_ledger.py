@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config import Config, load_config
-from irpretrain.report.ledger import COLUMNS, Facts, counted_facts, differences
+from irpretrain.evaluation.ledger import COLUMNS, Facts, counted_facts, differences
 from irpretrain.report.planned_facts import planned_facts
 from like_with_like import unlike
 

@@ -15,12 +15,12 @@ from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX, FirstSt
 from irpretrain.config.usage import active_experiments, displayed_predictors, first_stages_of
 from irpretrain.evaluation.claims import read_claims
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
+from irpretrain.evaluation.ledger import Facts, differences
 from irpretrain.evaluation.verdicts import NOT_RUN
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import answer
 from irpretrain.report.claim_tests import Finder
 from irpretrain.report.figures import WeightingShares
-from irpretrain.report.ledger import Facts, differences
 from irpretrain.report.scores import Results, RunName, Scores
 from like_with_like import unlike
 from overlay_commands import OVERLAYS, ROOT

@@ -10,8 +10,8 @@ from overlay_layers import load, made_scores
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.papers import read_paper
+from irpretrain.evaluation.ledger import LONGEST_LINE, Facts
 from irpretrain.report.cells import Table
-from irpretrain.report.ledger import LONGEST_LINE, Facts
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.planned_facts import compared_runs, facts_of
 from irpretrain.report.tables import HeadlineTable

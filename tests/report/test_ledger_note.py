@@ -20,10 +20,10 @@ from irpretrain.config.papers import load_published
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, PassagesConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.evaluation.claims import read_claims
+from irpretrain.evaluation.ledger import COLUMNS, FACT_LABELS, OPTION_LABELS, Facts, differences_text
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.report.claim_answers import answer, claims_tables, write_answers
 from irpretrain.report.claim_tests import Finder
-from irpretrain.report.ledger import COLUMNS, FACT_LABELS, OPTION_LABELS, Facts, differences_text
 from irpretrain.report.planned_facts import facts_of, planned_facts, weighting_facts
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores

@@ -17,8 +17,8 @@ from typing import Self, TypeVar
 from irpretrain.config import Config
 from irpretrain.config.papers import Published
 from irpretrain.config.printed import PublishedPlace, PublishedValue
+from irpretrain.evaluation.ledger import Facts
 from irpretrain.evaluation.significance import Outcomes
-from irpretrain.report.ledger import Facts
 from irpretrain.report.scores import (
     Baseline,
     Comparison,

@@ -15,11 +15,11 @@ from irpretrain.config import Config
 from irpretrain.config.usage import over_candidates
 from irpretrain.evaluation.claims import ANSWERS, Claim, Side
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
+from irpretrain.evaluation.ledger import Facts, differences_text
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.evaluation.verdicts import EffectEstimate, paired, unpaired
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, PredictorScores
 from irpretrain.report.figures import WeightingShares, read_distribution
-from irpretrain.report.ledger import Facts, differences_text
 from irpretrain.report.planned_facts import facts_of, weighting_facts
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Pair, Results, RunName, Scores

@@ -35,10 +35,7 @@ from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.formats.ir_datasets import corpus_identifier
 from irpretrain.corpora.registry import format_of
 from irpretrain.evaluation.evaluate import FIRST_STAGE
-from irpretrain.evaluation.measures import cutoff
-from irpretrain.foundation.errors import InputError
-from irpretrain.report.cells import Table
-from irpretrain.report.ledger import (
+from irpretrain.evaluation.ledger import (
     BETWEEN_VALUES,
     Facts,
     PretrainingText,
@@ -49,6 +46,9 @@ from irpretrain.report.ledger import (
     shortened,
     stages_text,
 )
+from irpretrain.evaluation.measures import cutoff
+from irpretrain.foundation.errors import InputError
+from irpretrain.report.cells import Table
 from irpretrain.report.scores import RunName, Scores
 from irpretrain.workflow.plan.paths import FIRST_STAGE_RUN
 

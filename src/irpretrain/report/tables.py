@@ -19,10 +19,10 @@ from irpretrain.config.labels import (
     regime_label,
 )
 from irpretrain.config.papers import Published, load_published
+from irpretrain.evaluation import ledger
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.foundation.atomic import write_csv, write_text
 from irpretrain.foundation.contracts import PER_QUERY
-from irpretrain.report import ledger
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, rank_interval_table, settings_table
 from irpretrain.report.cells import AnyCell, Cell, CellValues, Column, Panel, Row, Table, compared
 from irpretrain.report.claim_answers import answer_claims, claims_tables
