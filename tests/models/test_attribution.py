@@ -86,7 +86,7 @@ def test_equal_to_a_loop_of_our_own(bert: Reranker) -> None:
     """A Riemann sum over 400 middles, by inputs_embeds."""
     query, document = bert.tokenizer.encode([QUERY, DOCUMENT])
     ids, types, mask = (torch.from_numpy(a) for a in bert.tokenizer.join([(query, document)]))
-    positions = bert.tokenizer.positions(len(query), len(document))
+    positions = bert.tokenizer.template.positions(len(query), len(document))
     start = ids.clone()
     for position in positions:
         start[:, position] = 0

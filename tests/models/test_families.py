@@ -99,7 +99,7 @@ def test_no_text_holds_special_tokens(encoders, family):
     for way in (
         tokenizer.encode(texts),
         pairs.encode(texts),
-        [pieces.ids for pieces in encoder.encode(texts)],
+        [pieces.ids for pieces in encoder.pieces(texts)],
     ):
         assert not (special - unknown) & {number for ids in way for number in ids.tolist()}
     assert encoder.prefix
@@ -235,7 +235,7 @@ def test_the_longest_sequence_is_refused_beyond_the_encoders_positions(encoders,
 def test_words_are_weighed(encoders, family):
     weigher = TermWeightRegressor.from_encoder(encoders[family], seed=2).eval()
     encoder = EncoderPieces(encoders[family])
-    [pieces] = encoder.encode([TEXTS[0]])
+    [pieces] = encoder.pieces([TEXTS[0]])
     ids = torch.tensor([[*encoder.prefix, *pieces.ids.tolist(), *encoder.suffix]])
     with torch.inference_mode():
         weights = weigher(ids, torch.ones_like(ids))

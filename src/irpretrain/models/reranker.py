@@ -114,7 +114,7 @@ def _refuse_reading_padding(model: Reranker, directory: Path) -> None:
     """Raise InputError where a longer sequence in the same batch changes a score (XLNet reads the last position)."""
     short, long = model.tokenizer.encode(["a", "a b c d e"], longest=5)
     limits = model.limits()
-    if limits and min(limits) < len(short) + len(long) + model.tokenizer.special:
+    if limits and min(limits) < len(short) + len(long) + model.tokenizer.template.special:
         return
     alone, padded = (
         [torch.from_numpy(part) for part in model.tokenizer.join(pairs)]

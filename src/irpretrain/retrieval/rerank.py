@@ -164,7 +164,7 @@ def score_with_its_tokenizer(
         for pair in pairs
         for pieces in documents_pieces[pair.document]
     ]
-    lengths = [tokenizer.special + len(query) + len(document) for query, document in parts]
+    lengths = [tokenizer.template.special + len(query) + len(document) for query, document in parts]
 
     def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         return tokenizer.join([parts[i] for i in rows])
