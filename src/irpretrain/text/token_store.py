@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,10 +17,6 @@ from irpretrain.foundation.progress import progress
 from irpretrain.text.document_rows import DocumentRows, StoreShard, StoreWriter
 from irpretrain.text.texts import stream_texts
 from irpretrain.text.word_pieces import ChunkTable, WordPieceTokenizer, Words, load_tokenizer
-
-if TYPE_CHECKING:
-    from irpretrain.text.word_pieces import WordPieceTokenizer
-
 
 # The first character of each word piece, if a store knows it.
 CHAR_STARTS = "char_starts"

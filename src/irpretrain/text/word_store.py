@@ -134,9 +134,7 @@ def write_word_store(
 
 def word_numbers(statistics: str | Path) -> dict[str, int]:
     """Return word → number (its row) of a WORD_COUNTS table."""
-    words: list[str] = []
-    for batch in WORD_COUNTS.stream(statistics, ["word"]):
-        words += batch.column("word").to_pylist()
+    words = WORD_COUNTS.read(statistics, ["word"])["word"].to_pylist()
     return {word: number for number, word in enumerate(words)}
 
 

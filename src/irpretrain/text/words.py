@@ -16,8 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from itertools import compress, count, pairwise
-from operator import not_
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,8 @@ from irpretrain.text.languages import ENGLISH, language
 if TYPE_CHECKING:
     import regex
 
+
+_RUN = re.compile(r"[^\W_]+")
 
 # How texts are cut: `alphanumeric` or `letters`, behind a language and a colon where it is not English.
 WordKind = str
@@ -55,7 +56,7 @@ def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
     # ASCII separators are blanked byte by byte, several times as fast as a regular expression; only the rest is
     # searched.
     blanks = bytes(code if code > 127 or belongs(chr(code)) else ord(" ") for code in range(256))
-    cut = re.compile(r"[^\W_]+").findall if kind == "alphanumeric" else _letters
+    cut = _RUN.findall if kind == "alphanumeric" else _letters
 
     def find(text: str) -> list[str]:
         lower = text.lower()
@@ -65,25 +66,19 @@ def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
         if lower.isascii():
             return pieces
         words: list[str] = []
-        start = 0
-        for position in compress(count(), map(not_, map(str.isascii, pieces))):
-            words += pieces[start:position]
-            words += cut(pieces[position])
-            start = position + 1
-        return words + pieces[start:]
+        for piece in pieces:
+            if piece.isascii():
+                words.append(piece)
+            else:
+                words += cut(piece)
+        return words
 
     return find
 
 
 def _letters(piece: str) -> list[str]:
-    words: list[str] = _LETTERS_AND_NUMERALS.findall(piece)
-    if all(map(str.isalpha, words)):
-        return words
-    spaced = ("".join(c if c.isalpha() else " " for c in word) for word in words)
-    return [word for run in spaced for word in run.split()]
+    return "".join(c if c.isalpha() else " " for c in piece).split()
 
-
-_LETTERS_AND_NUMERALS = re.compile(r"[^\W\d_]+")
 
 # Characters of Chinese, Japanese and Korean, with the sign of a long vowel.
 UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\u30FC\uFF70]"
@@ -154,9 +149,6 @@ def _finder_of_marked_words(kind: WordKind) -> Callable[[str], list[str]]:
 # fall.
 
 
-_RUN = re.compile(r"[^\W_]+")
-
-
 class WordSpans(NamedTuple):
     words: list[str]  # lower-cased
     # starts, ends: int32 [words]; first character of each word in the text as written, and the one after its
@@ -186,7 +178,7 @@ def _letter_spans(lower: str, start: int, end: int) -> list[tuple[int, int]]:
     if lower[start:end].isalpha():
         return [(start, end)]
     spaced = "".join(c if c.isalpha() else " " for c in lower[start:end])
-    return [(start + match.start(), start + match.end()) for match in re.finditer(r"\S+", spaced)]
+    return [(start + match.start(), start + match.end()) for match in _SPACED.finditer(spaced)]
 
 
 # Lengths of texts in words between white space, for options that count words, and where these words stand.
