@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 from irpretrain.foundation.errors import ConfigError, InputError, refusing
 from irpretrain.text.word_pieces import (
     PairTemplate,
+    Sequences,
     TextTokenizer,
     check_special_tokens,
     hub_tokenizer,
@@ -59,13 +60,6 @@ REMEDY = (
 )
 
 
-class Sequences(NamedTuple):
-    # input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; 0 in the mask for padding.
-    input_ids: np.ndarray
-    token_type_ids: np.ndarray
-    attention_mask: np.ndarray
-
-
 class PairTokenizer(TextTokenizer):
     """The tokenizer of a re-ranker's directory.
 
@@ -107,14 +101,7 @@ class PairTokenizer(TextTokenizer):
 
     def join(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Sequences:
         """Return the sequences of (query, document) pairs of word pieces, padded to the longest."""
-        lengths = [self.template.special + len(query) + len(document) for query, document in pairs]
-        shape = (len(pairs), max(lengths))
-        ids = np.full(shape, self.pad_token_id, dtype=np.int64)
-        types, attention = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        for row, (length, (query, document)) in enumerate(zip(lengths, pairs, strict=True)):
-            self.template.fill(ids[row], types[row], query, document)
-            attention[row, :length] = 1
-        return Sequences(ids, types, attention)
+        return self.template.join(pairs, self.pad_token_id)
 
 
 def takes_types(network: Any, directory: Path) -> bool:

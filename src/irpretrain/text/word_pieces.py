@@ -23,10 +23,17 @@ if TYPE_CHECKING:
 
 
 class Fixed(NamedTuple):
-    """Special tokens that stand together in every sequence: ids and token types (int64)."""
+    """Tokens that stand together in a sequence: ids and token types (int64)."""
 
     ids: np.ndarray
     types: np.ndarray
+
+
+class Sequences(NamedTuple):
+    # input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; 0 in the mask for padding.
+    input_ids: np.ndarray
+    token_type_ids: np.ndarray
+    attention_mask: np.ndarray
 
 
 class PairTemplate(NamedTuple):
@@ -39,8 +46,6 @@ class PairTemplate(NamedTuple):
     # query_type, document_type: token types of the two texts.
     query_type: int
     document_type: int
-    # Whether all types before the document are 0, and those behind it the document's.
-    types_from_document: bool
 
     @classmethod
     def of(cls, backend: Tokenizer, directory: Path, remedy: str) -> PairTemplate:
@@ -58,8 +63,7 @@ class PairTemplate(NamedTuple):
         first, second = (int(position) for position in positions)
         cuts = (slice(0, first), slice(first + 1, second), slice(second + 1, None))
         before, between, after = (Fixed(ids[cut], types[cut]) for cut in cuts)
-        from_document = not types[:second].any() and (types[second:] == types[second]).all()
-        return cls(before, between, after, int(types[first]), int(types[second]), bool(from_document))
+        return cls(before, between, after, int(types[first]), int(types[second]))
 
     @property
     def special(self) -> int:
@@ -71,24 +75,23 @@ class PairTemplate(NamedTuple):
         second = first + query + len(self.middle.ids)
         return slice(first, first + query), slice(second, second + document)
 
-    def fill(
-        self, ids: np.ndarray, types: np.ndarray, query: np.ndarray, document: np.ndarray
-    ) -> tuple[slice, slice]:
-        """Write the sequence of two texts, and its token types, into two rows of zeros; return the texts' positions."""
-        requested, read = self.positions(len(query), len(document))
-        end = read.stop + len(self.suffix.ids)
-        ids[: requested.start] = self.prefix.ids
-        ids[requested] = query
-        ids[requested.stop : read.start] = self.middle.ids
-        ids[read] = document
-        ids[read.stop : end] = self.suffix.ids
-        if self.types_from_document:
-            types[read.start : end] = self.document_type
-        else:
-            types[: requested.start], types[requested] = self.prefix.types, self.query_type
-            types[requested.stop : read.start], types[read] = self.middle.types, self.document_type
-            types[read.stop : end] = self.suffix.types
-        return requested, read
+    def join(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]], pad: int) -> Sequences:
+        """Return the sequences of (query, document) pairs of word pieces, padded to the longest with the id `pad`."""
+        lengths = [self.special + len(query) + len(document) for query, document in pairs]
+        ids = np.full((len(pairs), max(lengths)), pad, np.int64)
+        types, attention = np.zeros_like(ids), np.zeros_like(ids)
+        for row, (length, (query, document)) in enumerate(zip(lengths, pairs, strict=True)):
+            parts = (
+                self.prefix,
+                Fixed(query, np.full(len(query), self.query_type)),
+                self.middle,
+                Fixed(document, np.full(len(document), self.document_type)),
+                self.suffix,
+            )
+            ids[row, :length] = np.concatenate([part.ids for part in parts])
+            types[row, :length] = np.concatenate([part.types for part in parts])
+            attention[row, :length] = 1
+        return Sequences(ids, types, attention)
 
 
 # Word pieces: the encoder's tokenizer, without torch and (as a rule) transformers.
