@@ -90,7 +90,7 @@ def test_equal_to_a_loop_of_our_own(bert: Reranker) -> None:
     start = ids.clone()
     for position in positions:
         start[:, position] = 0
-    first, last = (bert.embeddings(x).detach() for x in (start, ids))
+    first, last = (bert.network.get_input_embeddings()(x).detach() for x in (start, ids))
     gradients = torch.zeros_like(first)
     for step in range(400):
         at = (first + (step + 0.5) / 400 * (last - first)).requires_grad_(True)
@@ -106,7 +106,7 @@ def test_equal_to_a_loop_of_our_own(bert: Reranker) -> None:
 def test_a_piece_without_influence_has_exactly_nothing(tmp_path: Path) -> None:
     model = load_reranker(write_bert(tmp_path / "model", 1))
     [[idle]] = model.tokenizer.encode(["word04"])
-    weights = model.embeddings.weight.data
+    weights = model.network.get_input_embeddings().weight.data
     weights[idle] = weights[0]  # as the baseline's, so that it never moves
     values = attribute(model, QUERY, DOCUMENT, 30, 8).document.values
     assert values[4] == 0

@@ -210,7 +210,7 @@ def test_mlm_trains_the_encoder_unless_it_trains_its_head_alone(tmp_path, builde
 @pytest.mark.parametrize("family", FAMILIES)
 def test_layers_and_dropout_are_those_requested_for(encoders, family):
     model = CrossEncoderModel.from_encoder(encoders[family], layers=1, dropout=0.25, attention_dropout=0.0)
-    assert model.config.num_hidden_layers == 1
+    assert model.classifier.config.num_hidden_layers == 1
     shares = {part.p for part in model.classifier.modules() if isinstance(part, torch.nn.Dropout)}
     assert 0.25 in shares <= {0.0, 0.25}
     with pytest.raises(ConfigError, match="3 layers asked for"):

@@ -82,8 +82,10 @@ def attribute(
     positions = tokenizer.template.positions(len(read[0]), len(read[1]))
     for position in positions:
         replaced[:, position] = tokenizer.pad_token_id
-    values = integrated_gradients(model, model.embeddings, sequence, replaced, steps)
-    score, at_baseline = end_scores(model, model.embeddings, sequence, replaced)
+    network: Any = model.network
+    embeddings = network.get_input_embeddings()
+    values = integrated_gradients(model, embeddings, sequence, replaced, steps)
+    score, at_baseline = end_scores(model, embeddings, sequence, replaced)
     if not np.isfinite([*values, score, at_baseline]).all():
         raise TrainingError("an attribution is not a finite number; the model's scores are broken")
     sides = [

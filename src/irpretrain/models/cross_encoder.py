@@ -195,10 +195,6 @@ class CrossEncoderModel(SavedHubModel):
                 load_parameters(model.cedr, path)
         return model
 
-    @property
-    def config(self) -> Any:
-        return self.classifier.config
-
     def forward(
         self,
         input_ids: Tensor,  # int64 [sequences, positions]

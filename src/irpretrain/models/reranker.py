@@ -38,13 +38,6 @@ class Reranker(HubModel):
         self._takes_types = tokenizer.uses_types and "token_type_ids" in parameters
         use_fast_linear(self)
 
-    @property
-    def embeddings(self) -> nn.Module:
-        """The layer that turns ids of word pieces into vectors."""
-        network: Any = self.network
-        layer: nn.Module = network.get_input_embeddings()
-        return layer
-
     def limits(self) -> list[int]:
         limit = self.tokenizer.limit
         return [*super().limits(), *([] if limit is None else [limit])]

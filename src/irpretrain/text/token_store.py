@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -139,9 +139,13 @@ def write_token_store(
         kinds[CHAR_STARTS] = np.int32
     counts = {"documents": 0, "empty": 0, "truncated": 0, "word_pieces": 0}
     identifiers: list[pa.Array] = []
+    cutter = ChunkTable(tokenizer) if tokenizer.cuts_at_spaces else tokenizer
+    batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
+    title, total = f"word pieces of {Path(documents).stem}", DOCUMENTS.count(documents)
     with atomic_directory(output) as folder:
         with StoreWriter(folder, kinds) as store:
-            for ids, words in _encoded(documents, tokenizer, text):
+            for ids, texts in progress(batches, title, "documents", total, size=lambda batch: len(batch[0])):
+                words = cutter.words(texts)
                 retained = [Words(*(part[: text.max_word_pieces] for part in document)) for document in words]
                 pieces, begins, firsts = (np.concatenate(parts) for parts in zip(*retained, strict=True))
                 arrays = {"tokens": pieces, "word_starts": begins, CHAR_STARTS: firsts}
@@ -162,14 +166,3 @@ def write_token_store(
         }
         store.finish(table, record, kinds.keys() - {"word_starts"}, compression="zstd")
     return counts
-
-
-def _encoded(
-    documents: str | Path, tokenizer: WordPieceTokenizer, text: TextConfig
-) -> Iterator[tuple[list[str], list[Words]]]:
-    cutter = ChunkTable(tokenizer) if tokenizer.cuts_at_spaces else tokenizer
-    batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
-    title = f"word pieces of {Path(documents).stem}"
-    total = DOCUMENTS.count(documents)
-    for identifiers, texts in progress(batches, title, "documents", total, size=lambda batch: len(batch[0])):
-        yield identifiers, cutter.words(texts)

@@ -51,7 +51,7 @@ def find_words(text: str, kind: WordKind) -> list[str]:
 def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
     """Return the function that cuts a text into words."""
     if language_of(kind) != ENGLISH:
-        return _finder_of_marked_words(kind)
+        return lambda text: word_spans(text, kind).words
     belongs = str.isalnum if kind == "alphanumeric" else str.isalpha
     # ASCII separators are blanked byte by byte, several times as fast as a regular expression; only the rest is
     # searched.
@@ -129,16 +129,6 @@ def unspaced_word(kind: WordKind) -> Callable[[str], bool]:
         return match is not None and match["unspaced"] is not None
 
     return is_unspaced
-
-
-def _finder_of_marked_words(kind: WordKind) -> Callable[[str], list[str]]:
-    positions = marked_words(kind).positions
-
-    def find(text: str) -> list[str]:
-        lower = text.lower()
-        return [lower[start:end] for start, end in positions(lower)]
-
-    return find
 
 
 # Where the words of a text stand: the words of `irpretrain.text.words`, each with its characters.
