@@ -17,7 +17,7 @@ from transformers import (
 
 from irpretrain.foundation.errors import InputError, refusing
 from irpretrain.models.encoder_files import read_config
-from irpretrain.models.length_batches import padding_mask
+from irpretrain.models.length_batches import to_device
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.packed import attention_of, encode_packed, unpacked
 from irpretrain.models.parameters import (
@@ -98,7 +98,7 @@ class TermWeightRegressor(SavedHubModel):
             classifier: Any = self.classifier
             states = encode_packed(self.encoder, input_ids, None, attention_mask, attend)
             return unpacked(classifier.classifier(classifier.dropout(states)).squeeze(-1), attention_mask)
-        mask = padding_mask(self.encoder, attention_mask, input_ids.device)
+        mask = to_device(attention_mask, input_ids.device)
         logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=mask).logits
         return logits.squeeze(-1)
 
