@@ -67,8 +67,6 @@ def load_reranker(directory: str | Path) -> Reranker:
     from transformers import AutoModelForSequenceClassification
 
     directory = Path(directory)
-    if not (directory / "config.json").is_file():
-        raise InputError(directory, "there is no config.json", remedy=REMEDY)
     if (directory / CEDR_FILE).exists():
         raise InputError(
             directory, "scores of CEDR-KNRM come from all layers, so it is no sequence classifier"
