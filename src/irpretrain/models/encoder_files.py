@@ -46,11 +46,6 @@ def cached_model(name: str) -> Path | None:
         return None
 
 
-def check_folder(directory: str | Path, remedy: str) -> None:
-    """Raise InputError, with the command that downloads a model of this name, where there is no such folder."""
-    need_folder(directory, remedy + hub_remedy(str(directory)))
-
-
 def hub_remedy(name: str) -> str:
     """Return advice for a missing model whose name may be one of the hub's; else an empty string."""
     if NAME.fullmatch(name):
@@ -72,7 +67,7 @@ def model_directory(name: str | Path, remedy: str) -> Path:
             download = f"`{hub_command(str(name))}` downloads it."
             raise InputError(name, f"there is no {files} in {cached}", remedy=download)
     directory = cached or Path(name)
-    check_folder(directory, remedy)
+    need_folder(directory, remedy + hub_remedy(str(directory)))
     return directory
 
 
@@ -135,7 +130,7 @@ def check_reranker_files(directory: str | Path) -> None:
 
 def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str) -> dict[str, Any]:
     """Return the config.json, once one file of each choice is there."""
-    check_folder(directory, remedy)
+    need_folder(directory, remedy + hub_remedy(str(directory)))
     described = read_config(directory, remedy)
     for choice in choices:
         if not any((directory / name).is_file() for name in choice):

@@ -32,11 +32,6 @@ class TokenShard(StoreShard):
 class TokenStore(DocumentRows[TokenShard]):
     """Word pieces of the documents of one or several shards, memory-mapped."""
 
-    def __init__(self, shards: Sequence[TokenShard]) -> None:
-        super().__init__(shards)
-        self.vocabulary_size: int = shards[0].record["vocabulary_size"]
-        self.tokenizer_fingerprint: str = shards[0].record["tokenizer"]
-
     @classmethod
     def open(cls, directories: Sequence[str | Path]) -> TokenStore:
         """Open token stores as one.
@@ -98,7 +93,7 @@ class TokenStore(DocumentRows[TokenShard]):
 
     def check_tokenizer(self, tokenizer: WordPieceTokenizer) -> None:
         """Raise IntegrityError unless the store was made with this tokenizer."""
-        if tokenizer.fingerprint != self.tokenizer_fingerprint:
+        if tokenizer.fingerprint != self.shards[0].record["tokenizer"]:
             raise IntegrityError(
                 self.directory,
                 f"the store was made with another tokenizer than that of {tokenizer.directory}",
