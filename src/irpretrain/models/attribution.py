@@ -82,8 +82,7 @@ def attribute(
     positions = tokenizer.template.positions(len(read[0]), len(read[1]))
     for position in positions:
         replaced[:, position] = tokenizer.pad_token_id
-    network: Any = model.network
-    embeddings = network.get_input_embeddings()
+    embeddings = model.classifier.get_input_embeddings()
     values = integrated_gradients(model, embeddings, sequence, replaced, steps)
     score, at_baseline = end_scores(model, embeddings, sequence, replaced)
     if not np.isfinite([*values, score, at_baseline]).all():

@@ -30,7 +30,7 @@ from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm
 from irpretrain.models.neural.knrm import DEVIATIONS, MEANS
 from irpretrain.models.packed import attention_of, encode_read
 from irpretrain.models.parameters import (
-    SavedHubModel,
+    HubModel,
     deviation_of,
     initialise,
     keep_layers,
@@ -102,7 +102,7 @@ IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "ver
 Head = Literal["mlp", "pooled", "cedr-knrm"]
 
 
-class CrossEncoderModel(SavedHubModel):
+class CrossEncoderModel(HubModel):
     """Scores sequences of query and document (PROP, section 3.1, equation 4).
 
     Attributes:
@@ -111,15 +111,13 @@ class CrossEncoderModel(SavedHubModel):
     """
 
     def __init__(self, classifier: Any, mlm_head: nn.Module, tokenizer_directory: Path) -> None:
-        super().__init__()
-        self.classifier = classifier
+        super().__init__(classifier, tokenizer_directory)
         self.mlm_head = mlm_head
         self.cedr: CedrKnrmHead | None = None
-        self.tokenizer_directory = tokenizer_directory
         self._takes_types = takes_types(classifier, tokenizer_directory)
         if self._takes_types:
             check_types(classifier, tokenizer_directory)
-        use_fast_linear(self)
+        use_fast_linear(mlm_head)
 
     @classmethod
     def from_encoder(

@@ -120,7 +120,7 @@ class WeightPredictor:
             compute = compute.model_copy(update={"packing": "off"})
         use_fast_paths(model, compute, device, training=False)
         pieces = EncoderPieces(directory)
-        check_embeddings(model.network, pieces.size, directory)
+        check_embeddings(model.classifier, pieces.size, directory)
         return cls(model, pieces, options, text, device)
 
     def rows(
