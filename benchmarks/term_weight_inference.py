@@ -33,8 +33,8 @@ from irpretrain.config.text import TextConfig
 from irpretrain.models.length_batches import LengthBatch
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.infer import WeightPredictor, Window
-from irpretrain.text.pair_tokenizer import Pieces
 from irpretrain.text.texts import Text
+from irpretrain.text.word_pieces import Pieces
 from irpretrain.training.compute import reproducible, scored_at_once
 
 MSMARCO = 8_841_823

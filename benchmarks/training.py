@@ -129,7 +129,7 @@ def peak(device: torch.device, precision: str, threads: int) -> float:
 
 def operations(work: TrainingWork) -> float:
     """Operations a real word piece takes in training, over the steps of the first round."""
-    source, config = work.source(), CrossEncoderModel.load(work.model).config
+    source, config = work.source(), CrossEncoderModel.load(work.model).classifier.config
     hidden, inner = config.hidden_size, config.intermediate_size
     total = pieces = 0.0
     for step in steps_of(work, 1):

@@ -19,7 +19,7 @@ from irpretrain.retrieval.lucene import own_parameters
 from irpretrain.retrieval.opened_index import RECORD, own_analysis
 from irpretrain.text.token_store import TokenShard
 from irpretrain.text.word_store import WordStore
-from irpretrain.text.word_vectors import WordVectors
+from irpretrain.text.word_vectors import open_word_vectors
 
 TORN = [
     "",
@@ -50,7 +50,7 @@ TORN = [
         Postings.open,
         WordStore,
         TokenShard,
-        lambda path: WordVectors.open(path, 3),
+        lambda path: open_word_vectors(path, 3),
     ],
 )
 def test_a_damaged_json_file_of_our_own_is_one_message(tmp_path, read, content):

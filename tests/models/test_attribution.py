@@ -86,15 +86,15 @@ def test_equal_to_a_loop_of_our_own(bert: Reranker) -> None:
     """A Riemann sum over 400 middles, by inputs_embeds."""
     query, document = bert.tokenizer.encode([QUERY, DOCUMENT])
     ids, types, mask = (torch.from_numpy(a) for a in bert.tokenizer.join([(query, document)]))
-    positions = bert.tokenizer.positions(len(query), len(document))
+    positions = bert.tokenizer.template.positions(len(query), len(document))
     start = ids.clone()
     for position in positions:
         start[:, position] = 0
-    first, last = (bert.embeddings(x).detach() for x in (start, ids))
+    first, last = (bert.classifier.get_input_embeddings()(x).detach() for x in (start, ids))
     gradients = torch.zeros_like(first)
     for step in range(400):
         at = (first + (step + 0.5) / 400 * (last - first)).requires_grad_(True)
-        score = bert.network(inputs_embeds=at, token_type_ids=types, attention_mask=mask).logits.sum()
+        score = bert.classifier(inputs_embeds=at, token_type_ids=types, attention_mask=mask).logits.sum()
         gradients += torch.autograd.grad(score, at)[0] / 400
     expected = ((last - first) * gradients).sum(dim=2)[0].numpy()
     found = attribute(bert, QUERY, DOCUMENT, 30, 8, steps=64)
@@ -106,7 +106,7 @@ def test_equal_to_a_loop_of_our_own(bert: Reranker) -> None:
 def test_a_piece_without_influence_has_exactly_nothing(tmp_path: Path) -> None:
     model = load_reranker(write_bert(tmp_path / "model", 1))
     [[idle]] = model.tokenizer.encode(["word04"])
-    weights = model.embeddings.weight.data
+    weights = model.classifier.get_input_embeddings().weight.data
     weights[idle] = weights[0]  # as the baseline's, so that it never moves
     values = attribute(model, QUERY, DOCUMENT, 30, 8).document.values
     assert values[4] == 0
@@ -141,6 +141,6 @@ def test_what_is_cut_is_reported(bert: Reranker) -> None:
 
 def test_broken_weights_are_refused(tmp_path: Path) -> None:
     model = load_reranker(write_bert(tmp_path / "model", 1))
-    model.network.classifier.weight.data.fill_(float("nan"))
+    model.classifier.classifier.weight.data.fill_(float("nan"))
     with pytest.raises(TrainingError, match="not a finite number"):
         attribute(model, QUERY, DOCUMENT, 30, 8)

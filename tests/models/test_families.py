@@ -99,7 +99,7 @@ def test_no_text_holds_special_tokens(encoders, family):
     for way in (
         tokenizer.encode(texts),
         pairs.encode(texts),
-        [pieces.ids for pieces in encoder.encode(texts)],
+        [pieces.ids for pieces in encoder.pieces(texts)],
     ):
         assert not (special - unknown) & {number for ids in way for number in ids.tolist()}
     assert encoder.prefix
@@ -210,7 +210,7 @@ def test_mlm_trains_the_encoder_unless_it_trains_its_head_alone(tmp_path, builde
 @pytest.mark.parametrize("family", FAMILIES)
 def test_layers_and_dropout_are_those_requested_for(encoders, family):
     model = CrossEncoderModel.from_encoder(encoders[family], layers=1, dropout=0.25, attention_dropout=0.0)
-    assert model.config.num_hidden_layers == 1
+    assert model.classifier.config.num_hidden_layers == 1
     shares = {part.p for part in model.classifier.modules() if isinstance(part, torch.nn.Dropout)}
     assert 0.25 in shares <= {0.0, 0.25}
     with pytest.raises(ConfigError, match="3 layers asked for"):
@@ -235,7 +235,7 @@ def test_the_longest_sequence_is_refused_beyond_the_encoders_positions(encoders,
 def test_words_are_weighed(encoders, family):
     weigher = TermWeightRegressor.from_encoder(encoders[family], seed=2).eval()
     encoder = EncoderPieces(encoders[family])
-    [pieces] = encoder.encode([TEXTS[0]])
+    [pieces] = encoder.pieces([TEXTS[0]])
     ids = torch.tensor([[*encoder.prefix, *pieces.ids.tolist(), *encoder.suffix]])
     with torch.inference_mode():
         weights = weigher(ids, torch.ones_like(ids))

@@ -118,7 +118,7 @@ def test_what_encoders_may_hold_beside_their_layers(tiny_encoder: Path, changed:
 @pytest.mark.parametrize("family", ["bert", "electra", "roberta", "modernbert"])
 def test_layers_that_are_left_out_on_purpose(family: str, tmp_path: Path) -> None:
     folder = write_family(tmp_path / family, family, with_mlm_head=True)
-    assert CrossEncoderModel.from_encoder(folder, layers=1).config.num_hidden_layers == 1
+    assert CrossEncoderModel.from_encoder(folder, layers=1).classifier.config.num_hidden_layers == 1
 
 
 def test_an_encoder_with_one_token_type(tmp_path: Path) -> None:

@@ -100,10 +100,10 @@ def duet(made: Any, query: Words, document: Words) -> float:
         """What the distributed model reads of a word."""
         if is_second:
             return known["vectors.weight"][word]
-        found = np.zeros(len(made._ngraphs))
+        found = np.zeros(len(made.ngraphs))
         if word:
             marked = f"#{made.vocabulary.words[word - 1]}#"
-            for position, ngraph in enumerate(made._ngraphs):
+            for position, ngraph in enumerate(made.ngraphs):
                 found[position] = sum(marked.startswith(ngraph, start) for start in range(len(marked)))
         return found
 

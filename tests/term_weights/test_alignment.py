@@ -17,7 +17,8 @@ from irpretrain.retrieval.term_weights.sequences import (
     windows,
     word_weights,
 )
-from irpretrain.text.pair_tokenizer import EncoderPieces, Pieces
+from irpretrain.text.pair_tokenizer import EncoderPieces
+from irpretrain.text.word_pieces import Pieces
 from irpretrain.text.words import WordSpans, word_spans
 
 INF = np.inf
@@ -30,7 +31,7 @@ def encoder(tiny_encoder):
 
 def aligned(encoder, text, values=None):
     """First pieces, and targets of pieces (None: masked out), with words' targets 1, 2, …"""
-    words, [pieces] = word_spans(text, "alphanumeric"), encoder.encode([text])
+    words, [pieces] = word_spans(text, "alphanumeric"), encoder.pieces([text])
     given = np.array(values or range(1, len(words.words) + 1), np.float32)
     found, without = piece_targets(words, pieces, given)
     return first_pieces(words, pieces).tolist(), [None if np.isnan(t) else t for t in found.tolist()], without
@@ -60,7 +61,7 @@ def test_unknown_and_non_latin_words(encoder):
 
 
 def test_overlapping_words_of_chinese_each_begin_at_a_letter_of_their_own(encoder):
-    words, [pieces] = word_spans("東京大学、塔", "chinese:alphanumeric"), encoder.encode(["東京大学、塔"])
+    words, [pieces] = word_spans("東京大学、塔", "chinese:alphanumeric"), encoder.pieces(["東京大学、塔"])
     assert words.words == ["東京", "京大", "大学", "塔"]
     assert first_pieces(words, pieces).tolist() == [0, 1, 2, 5]
     targets, without = piece_targets(words, pieces, np.array([1, 2, 3, 4], np.float32))

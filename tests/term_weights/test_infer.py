@@ -60,7 +60,7 @@ def test_the_weights_are_the_models_own(model, infer, make_documents):
     network, encoder = TermWeightRegressor.load(model).eval(), EncoderPieces(model)
     for row in table.to_pylist():
         words = DOCUMENTS[row["document_id"]].split()
-        [pieces] = encoder.encode([" ".join(words)])
+        [pieces] = encoder.pieces([" ".join(words)])
         with torch.no_grad():
             ids = torch.tensor([[2, *pieces.ids.tolist(), 3]])
             found = network(ids, torch.ones_like(ids))[0, 1:-1].numpy()

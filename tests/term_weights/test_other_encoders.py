@@ -45,7 +45,7 @@ def encoder(request, tmp_path_factory):
 def aligned(tokenizer, directory, text):
     """Pieces, the first one of each word, and targets of pieces (None: masked out), with words' targets 1, 2, …"""
     tokenizer.save(str(directory / "tokenizer.json"))
-    words, [pieces] = word_spans(text, "alphanumeric"), EncoderPieces(directory).encode([text])
+    words, [pieces] = word_spans(text, "alphanumeric"), EncoderPieces(directory).pieces([text])
     number = len(words.words)
     found, without = piece_targets(words, pieces, np.arange(1.0, number + 1, dtype=np.float32))
     assert without == 0

@@ -84,7 +84,7 @@ def first_piece(start, end, pieces):
 
 def plain_weights(network, encoder, text, overlap):
     """Term → weight, the largest of its occurrences."""
-    words, [pieces] = word_spans(text, "alphanumeric"), encoder.encode([text])
+    words, [pieces] = word_spans(text, "alphanumeric"), encoder.pieces([text])
     total, read = len(pieces.ids), []
     for start, end in plain_windows(total, overlap):
         ids = torch.tensor([[*encoder.prefix, *pieces.ids[start:end].tolist(), *encoder.suffix]])

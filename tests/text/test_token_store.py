@@ -33,7 +33,7 @@ def test_store_holds_word_pieces_and_word_starts(make_store: MakeStore, tiny_enc
     assert len(store.tokens(1)) == 0
     assert words(store, tiny_encoder, 2) == "b ##a ##d [UNK]"
     assert store.tokens(0).dtype == np.uint16
-    assert store.vocabulary_size == 105
+    assert store.shards[0].record["vocabulary_size"] == 105
 
 
 def test_no_special_token_gets_in_by_text(make_store: MakeStore, tiny_encoder: Path) -> None:

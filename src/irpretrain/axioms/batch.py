@@ -20,7 +20,7 @@ from irpretrain.foundation.compiled import compiled
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.text.terms import NO_TERM, Terms, read_terms
 from irpretrain.text.word_store import WordDocuments
-from irpretrain.text.word_vectors import WordVectors
+from irpretrain.text.word_vectors import open_word_vectors
 from irpretrain.text.words import WordKind, word_finder
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def open_collection(
 ) -> AxiomCollection:
     """Open a collection's files; IntegrityError if damaged, or of different collections or options."""
     terms, lists = open_terms(statistics, postings, options)
-    rows = WordVectors.open(vectors, words=len(terms.numbers)).rows
+    rows = open_word_vectors(vectors, len(terms.numbers))
     # Document frequencies are counted in the postings: WORD_COUNTS is not exact where a stop word shares the stem
     # of another word (`irpretrain.text.terms`).
     return AxiomCollection(terms, np.append(lists.document_frequencies(), 0), lists, rows, options, threads)

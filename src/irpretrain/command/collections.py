@@ -11,6 +11,7 @@ import click
 
 from irpretrain.command.files import (
     JSONL,
+    SEED,
     Command,
     Input,
     opened,
@@ -46,7 +47,7 @@ DOCUMENTS = together(
 )
 CHOICES = together(
     click.option("--preset", type=click.Choice(["paper", "released"]), default="paper", show_default=True),
-    click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of all random draws."),
+    SEED,
 )
 TOPICS = together(
     click.argument("topics", type=Input(), help="Queries, in any format of topics (docs/corpora.md)."),

@@ -128,6 +128,11 @@ def together(*decorators: Callable[[Any], Any]) -> Callable[[Decorated], Decorat
     return decorate
 
 
+SEED = click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of all random draws."
+)
+
+
 def output(what: str) -> Callable[[Decorated], Decorated]:
     """Return the argument OUTPUT of a command that writes one file."""
     return click.argument(

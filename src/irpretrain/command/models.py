@@ -7,6 +7,7 @@ import click
 
 from irpretrain.command.files import (
     JSONL,
+    SEED,
     STANDARD,
     Command,
     Input,
@@ -75,9 +76,6 @@ def _no_stream(_: click.Context, __: click.Parameter, value: str) -> str:
     return value
 
 
-SEED = click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of all random draws."
-)
 NEGATIVES = click.option(
     "--negatives",
     type=click.IntRange(1),

@@ -56,6 +56,8 @@ def evaluate(
     session: Session, qrels: str, runs: Sequence[str], measures: Sequence[str], csv: bool, output: str
 ) -> str:
     """Score runs by judgements, with intervals and tests."""
+    from csv import writer
+
     from irpretrain.library.formats import read_relevance
 
     judged = read_relevance(qrels)
@@ -68,7 +70,10 @@ def evaluate(
     _note_short_lists(rankings, measures)
     rows = list(_rows(rankings, judged, measures))
     with opened(output) as handle:
-        handle.writelines(f"{line}\n" for line in (_csv(rows) if csv else _table(rows)))
+        if csv:
+            writer(handle, lineterminator="\n").writerows([MeasureRow._fields, *rows])
+        else:
+            handle.writelines(f"{line}\n" for line in _table(rows))
     return f"{count_of(len(rankings), 'run')}, {count_of(len(judged), 'judged query')}"
 
 
@@ -144,15 +149,6 @@ def _rows(rankings: Mapping[str, Any], judged: Any, measures: Sequence[str]) -> 
             drawn = randomisation_test(scores, columns[baseline], PERMUTATIONS, 1, run)
             tested = (tests[run].p_value, drawn.p_value, adjusted[run])
             yield MeasureRow(*row[:6], difference, low, high, *tested)
-
-
-def _csv(rows: Sequence[MeasureRow]) -> Iterator[str]:
-    import csv
-    import io
-
-    lines = io.StringIO()
-    csv.writer(lines, lineterminator="\n").writerows([MeasureRow._fields, *rows])
-    yield lines.getvalue().rstrip("\n")
 
 
 def _interval(low: float | None, high: float | None, form: str) -> str:

@@ -136,14 +136,7 @@ class Collection(CollectionFiles):
         import pandas as pd
 
         rows = [
-            {
-                "document_id": group.document_ids[0],
-                "preferred": group.queries[0],
-                "other": group.queries[1],
-                "preferred_score": group.scores[0],
-                "other_score": group.scores[1],
-            }
-            for group in self.groups("rop", **changes)
+            (group.document_ids[0], *group.queries, *group.scores) for group in self.groups("rop", **changes)
         ]
         columns = ["document_id", "preferred", "other", "preferred_score", "other_score"]
         return pd.DataFrame(rows, columns=columns)
@@ -185,7 +178,11 @@ class Collection(CollectionFiles):
         """
         pairs = self._checked(pairs)
         queries = self._path("pairs.parquet")
-        DOCUMENT_QUERIES.write(queries, [_query_row(number, *pair) for number, pair in enumerate(pairs)])
+        rows = [
+            {"part": 0, "position": number, "sample": 0, "document_id": name, "query_id": "", "query": query}
+            for number, (query, name) in enumerate(pairs)
+        ]
+        DOCUMENT_QUERIES.write(queries, rows)
         with self.naming():
             frame: pd.DataFrame = AXIOM_VALUES.read(self._valued(queries, "pairs")).to_pandas()
         return frame.drop(columns=["part", "position", "sample", "query_id"])
@@ -346,14 +343,3 @@ def _use_of_encoder(options: Any) -> str:
     if getattr(options, "skips_short_documents", False):
         return "short_document_pieces counts the word pieces"
     return ""
-
-
-def _query_row(number: int, query: str, document_id: str) -> dict[str, Any]:
-    return {
-        "part": 0,
-        "position": number,
-        "sample": 0,
-        "document_id": document_id,
-        "query_id": "",
-        "query": query,
-    }

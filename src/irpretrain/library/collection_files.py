@@ -44,16 +44,12 @@ class CollectionFiles:
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield identifier and text of each document, read from the disk: title and body, as `options.text` says."""
-        for names, texts in self.stream(1024):
+        for names, texts in stream_texts(self.documents, self.options.text, 1024):
             yield from zip(names, texts, strict=True)
 
     def texts(self) -> dict[str, str]:
         """Return the text of each document by its identifier, all of them in memory."""
         return dict(self)
-
-    def stream(self, at_once: int) -> Iterator[tuple[list[str], list[str]]]:
-        """Yield lists of `at_once` identifiers, and of the texts of these documents."""
-        return stream_texts(self.documents, self.options.text, at_once)
 
     def naming(self) -> AbstractContextManager[None]:
         """Let messages name the documents' source and the encoder in place of temporary files."""

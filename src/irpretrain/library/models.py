@@ -4,6 +4,7 @@ import json
 import reprlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,14 +21,14 @@ from irpretrain.config.training import ComputeConfig
 from irpretrain.corpora.make_folds import deal
 from irpretrain.evaluation.runs import Run, write_run
 from irpretrain.foundation.atomic import check_output_folder, folder_to_write, write_text
-from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
-from irpretrain.foundation.errors import ConfigError, naming_extras, reporting_disk_errors, temporary_folder
+from irpretrain.foundation.contracts import QUERIES
+from irpretrain.foundation.errors import ConfigError, naming_extras, reporting_disk_errors
 from irpretrain.foundation.provenance import Recorder, read_sidecar
-from irpretrain.library.documents import document_rows
 from irpretrain.library.groups import GIVEN, Groups
 from irpretrain.library.options import Options, Pair, given_text, listed, listed_pairs, naming
 from irpretrain.library.own_groups import own_groups
 from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory
+from irpretrain.text.texts import TEXTS_AT_ONCE
 from irpretrain.training.job_lock import hold_output
 from irpretrain.training.leftovers import remove_unfinished
 
@@ -65,17 +66,14 @@ class CrossEncoder:
         candidates: Run = {}
         for query, text in dict.fromkeys(pairs):
             candidates.setdefault(query, []).append((names[text], 0.0))
+        named = iter(names.items())
+        bodies = (
+            ([name for _, name in some], [text.strip() for text, _ in some])
+            for some in iter(lambda: list(islice(named, TEXTS_AT_ONCE)), [])
+        )
         text_options = TextConfig(words="alphanumeric", fields=["body"])
-        with (
-            reporting_disk_errors([temporary_folder()]),
-            TemporaryDirectory(prefix="irpretrain-") as folder,
-        ):
-            table = Path(folder) / "documents.parquet"
-            DOCUMENTS.write(table, document_rows((name, text) for text, name in names.items()))
-            queries = {query: query for query in candidates}
-            run = score_with_its_tokenizer(
-                self._model, [table], text_options, queries, candidates, self._options
-            )
+        queries = {query: query for query in candidates}
+        run = score_with_its_tokenizer(self._model, bodies, text_options, queries, candidates, self._options)
         scores = {(query, name): score for query, ranking in run.items() for name, score in ranking}
         return np.array([scores[query, names[text]] for query, text in pairs], np.float32)
 

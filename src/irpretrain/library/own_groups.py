@@ -317,8 +317,5 @@ def _others(
 
 
 def _first(collection: Collection, queries: Sequence[str], depth: int) -> dict[str, list[str]]:
-    ranked = collection.search(queries, depth)
-    found: dict[str, list[str]] = {query: [] for query in queries}
-    for number, name in zip(ranked["query_id"], ranked["document_id"], strict=True):
-        found[queries[int(number)]].append(name)
-    return found
+    ranked = collection.search(queries, depth).groupby("query_id")["document_id"].agg(list)
+    return {query: ranked.get(str(number), []) for number, query in enumerate(queries)}

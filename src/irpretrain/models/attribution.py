@@ -79,17 +79,18 @@ def attribute(
     read = tokenizer.cut(texts[0][0], texts[1][0][:longest_document], max_length, query_length)
     sequence = tuple(torch.from_numpy(array).to(model.device) for array in tokenizer.join([read]))
     replaced = sequence[0].clone()
-    positions = tokenizer.positions(len(read[0]), len(read[1]))
+    positions = tokenizer.template.positions(len(read[0]), len(read[1]))
     for position in positions:
         replaced[:, position] = tokenizer.pad_token_id
-    values = integrated_gradients(model, model.embeddings, sequence, replaced, steps)
-    score, at_baseline = end_scores(model, model.embeddings, sequence, replaced)
+    embeddings = model.classifier.get_input_embeddings()
+    values = integrated_gradients(model, embeddings, sequence, replaced, steps)
+    score, at_baseline = end_scores(model, embeddings, sequence, replaced)
     if not np.isfinite([*values, score, at_baseline]).all():
         raise TrainingError("an attribution is not a finite number; the model's scores are broken")
     sides = [
         AttributedText(
             text,
-            [tokenizer.piece(number) for number in pieces],
+            [tokenizer.token(number) for number in pieces],
             spans[: len(pieces)],
             values[position],
             len(spans) > len(pieces),

@@ -24,13 +24,13 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, BertCon
 
 from irpretrain.foundation.errors import ConfigError, InputError, refusing
 from irpretrain.models.encoder_files import CEDR_FILE, REMEDY, read_config
-from irpretrain.models.length_batches import padding_mask, to_device
+from irpretrain.models.length_batches import to_device
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm_head
 from irpretrain.models.neural.knrm import DEVIATIONS, MEANS
 from irpretrain.models.packed import attention_of, encode_read
 from irpretrain.models.parameters import (
-    SavedHubModel,
+    HubModel,
     deviation_of,
     initialise,
     keep_layers,
@@ -102,7 +102,7 @@ IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "ver
 Head = Literal["mlp", "pooled", "cedr-knrm"]
 
 
-class CrossEncoderModel(SavedHubModel):
+class CrossEncoderModel(HubModel):
     """Scores sequences of query and document (PROP, section 3.1, equation 4).
 
     Attributes:
@@ -111,15 +111,13 @@ class CrossEncoderModel(SavedHubModel):
     """
 
     def __init__(self, classifier: Any, mlm_head: nn.Module, tokenizer_directory: Path) -> None:
-        super().__init__()
-        self.classifier = classifier
+        super().__init__(classifier, tokenizer_directory)
         self.mlm_head = mlm_head
         self.cedr: CedrKnrmHead | None = None
-        self.tokenizer_directory = tokenizer_directory
         self._takes_types = takes_types(classifier, tokenizer_directory)
         if self._takes_types:
             check_types(classifier, tokenizer_directory)
-        use_fast_linear(self)
+        use_fast_linear(mlm_head)
 
     @classmethod
     def from_encoder(
@@ -195,10 +193,6 @@ class CrossEncoderModel(SavedHubModel):
                 load_parameters(model.cedr, path)
         return model
 
-    @property
-    def config(self) -> Any:
-        return self.classifier.config
-
     def forward(
         self,
         input_ids: Tensor,  # int64 [sequences, positions]
@@ -224,7 +218,7 @@ class CrossEncoderModel(SavedHubModel):
         if not self._takes_types:  # transformers then gives a BERT the type 0 throughout
             token_type_ids = torch.zeros_like(token_type_ids)
         if self.cedr is not None:
-            mask = padding_mask(self.encoder, attention_mask, input_ids.device)
+            mask = to_device(attention_mask, input_ids.device)
             output = self.encoder(input_ids, mask, token_type_ids, output_hidden_states=True)
             scores = self.cedr(output.hidden_states, host_types, attention_mask)
             chosen = _states_at(output.last_hidden_state, masked)
@@ -249,7 +243,7 @@ class CrossEncoderModel(SavedHubModel):
         """Return scores, and last hidden states at masked positions, by transformers' model."""
         states: list[Tensor] = []
         hook = self.classifier.base_model.register_forward_hook(lambda *given: states.append(given[-1][0]))
-        mask = padding_mask(self.encoder, attention_mask, input_ids.device)
+        mask = to_device(attention_mask, input_ids.device)
         types = {"token_type_ids": token_type_ids} if self._takes_types else {}
         try:
             logits = self.classifier(input_ids=input_ids, attention_mask=mask, **types).logits

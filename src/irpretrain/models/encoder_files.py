@@ -46,11 +46,6 @@ def cached_model(name: str) -> Path | None:
         return None
 
 
-def check_folder(directory: str | Path, remedy: str) -> None:
-    """Raise InputError, with the command that downloads a model of this name, where there is no such folder."""
-    need_folder(directory, remedy + hub_remedy(str(directory)))
-
-
 def hub_remedy(name: str) -> str:
     """Return advice for a missing model whose name may be one of the hub's; else an empty string."""
     if NAME.fullmatch(name):
@@ -72,7 +67,7 @@ def model_directory(name: str | Path, remedy: str) -> Path:
             download = f"`{hub_command(str(name))}` downloads it."
             raise InputError(name, f"there is no {files} in {cached}", remedy=download)
     directory = cached or Path(name)
-    check_folder(directory, remedy)
+    need_folder(directory, remedy + hub_remedy(str(directory)))
     return directory
 
 
@@ -115,10 +110,7 @@ def check_encoder_files(
         ConfigError: the encoder has fewer layers or positions.
     """
     directory = Path(directory)
-    _check_files(directory, (), REMEDY)
-    described = read_config(directory)
-    _check_files(directory, (WEIGHTS, VOCABULARIES), REMEDY)
-    check_json_files(directory, JSON_FILES)
+    described = _check_files(directory, (WEIGHTS, VOCABULARIES), REMEDY)
     _check_vocabulary(directory, options.vocabulary_size, key)
     layers = described.get("num_hidden_layers")
     if options.layers is not None and isinstance(layers, int) and options.layers > layers:
@@ -133,17 +125,18 @@ def check_encoder_files(
 
 def check_reranker_files(directory: str | Path) -> None:
     """Check that a directory may hold a re-ranker; InputError without a usable config.json or safetensors."""
-    check_folder(directory, RERANKER_REMEDY)
-    read_config(directory, RERANKER_REMEDY)
     _check_files(Path(directory), (WEIGHTS,), RERANKER_REMEDY)
-    check_json_files(Path(directory), JSON_FILES)
 
 
-def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str) -> None:
-    check_folder(directory, remedy)
+def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str) -> dict[str, Any]:
+    """Return the config.json, once one file of each choice is there."""
+    need_folder(directory, remedy + hub_remedy(str(directory)))
+    described = read_config(directory, remedy)
     for choice in choices:
         if not any((directory / name).is_file() for name in choice):
             raise InputError(directory, f"there is no {' or '.join(choice)}", remedy=remedy)
+    check_json_files(directory, JSON_FILES)
+    return described
 
 
 def read_config(directory: str | Path, remedy: str = REMEDY) -> dict[str, Any]:

@@ -102,7 +102,8 @@ class OtherMlmHead(nn.Module):
         setattr(network, network.base_model_prefix, _HandedOn())
         if self._tied:
             del decoder._parameters["weight"]
-        self.network, self.decoder_name = network, _name_of(network, decoder)
+        self.network = network
+        self.decoder_name = next(name for name, part in network.named_modules() if part is decoder)
         self._whole = not missing.intersection(name for name, _ in network.named_parameters())
 
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
@@ -118,10 +119,6 @@ class OtherMlmHead(nn.Module):
     def take_own(self, directory: Path) -> bool:
         """Return whether the directory that the head was made from has a whole one."""
         return self._whole
-
-
-def _name_of(network: nn.Module, module: nn.Module) -> str:
-    return next(name for name, part in network.named_modules() if part is module)
 
 
 def make_mlm_head(directory: Path, config: Any, seed: int) -> nn.Module:

@@ -18,6 +18,7 @@ from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.errors import ConfigError, InputError, refusing
 from irpretrain.foundation.randomness import generator
 from irpretrain.models.encoder_files import WEIGHTS, read_config
+from irpretrain.models.linear import use_fast_linear
 from irpretrain.text.word_pieces import TOKENIZER_JSON, VOCABULARIES, check_json_files
 
 TOKENIZER_FILES = sorted({*VOCABULARIES, *TOKENIZER_JSON, "merges.txt"})
@@ -263,13 +264,20 @@ def open_weights(folder: Path) -> None:
 
 
 class HubModel(nn.Module):
-    """A model over a Hugging Face network, which a subclass holds as `network` or returns by a property `network`.
+    """A model over a Hugging Face classifier, saved as a Hugging Face directory.
 
     Attributes:
+        classifier: encoder and output layer, a Hugging Face model, by which saved states name the weights.
+        tokenizer_directory: source of the tokenizer's files for `save`.
         packing: whether sequences of a BERT are laid end to end; see `ComputeConfig.packing`.
     """
 
     packing: Packing = "off"
+
+    def __init__(self, classifier: Any, tokenizer_directory: Path) -> None:
+        super().__init__()
+        self.classifier, self.tokenizer_directory = classifier, tokenizer_directory
+        use_fast_linear(self)
 
     @property
     def device(self) -> torch.device:
@@ -277,12 +285,11 @@ class HubModel(nn.Module):
 
     @property
     def encoder(self) -> Any:
-        network: Any = self.network
-        return network.base_model
+        return self.classifier.base_model
 
     def limits(self) -> list[int]:
         """Return the longest sequences that parts of the model can read, as far as they have such limits."""
-        most = positions(self.network)
+        most = positions(self.classifier)
         return [] if most is None else [most]
 
     def check_length(self, max_length: int, key: str) -> None:
@@ -291,30 +298,13 @@ class HubModel(nn.Module):
         if max_length > most:
             raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
 
-
-class SavedHubModel(HubModel):
-    """A model that is saved as a Hugging Face directory.
-
-    Attributes:
-        classifier: encoder and output layer, a Hugging Face model, by which saved states name the weights.
-        tokenizer_directory: source of the tokenizer's files for `save`.
-    """
-
-    classifier: Any
-    tokenizer_directory: Path
-
-    @property
-    def network(self) -> Any:
-        return self.classifier
-
     def save(self, directory: str | Path) -> None:
         with atomic_directory(directory) as folder:
             self.write_files(folder)
 
     def write_files(self, folder: Path) -> None:
         """Write the model's files into an existing folder; equal weights give equal bytes."""
-        network: Any = self.network
         with quiet():
-            network.save_pretrained(folder)
+            self.classifier.save_pretrained(folder)
         copy_tokenizer(self.tokenizer_directory, folder)
         open_weights(folder)

@@ -18,8 +18,7 @@ from torch import Tensor, nn
 
 from irpretrain.foundation.errors import InputError, refusing
 from irpretrain.models.encoder_files import CEDR_FILE
-from irpretrain.models.length_batches import padding_mask, to_device
-from irpretrain.models.linear import use_fast_linear
+from irpretrain.models.length_batches import to_device
 from irpretrain.models.packed import attention_of, encode_read
 from irpretrain.models.parameters import HubModel, check_embeddings, load_network, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
@@ -32,18 +31,10 @@ class Reranker(HubModel):
     """Scores sequences of a query and a document; packs those of a BERT (`ComputeConfig.packing`)."""
 
     def __init__(self, network: nn.Module, tokenizer: PairTokenizer) -> None:
-        super().__init__()
-        self.network, self.tokenizer = network, tokenizer
+        super().__init__(network, tokenizer.directory)
+        self.tokenizer = tokenizer
         parameters = inspect.signature(network.forward).parameters
         self._takes_types = tokenizer.uses_types and "token_type_ids" in parameters
-        use_fast_linear(self)
-
-    @property
-    def embeddings(self) -> nn.Module:
-        """The layer that turns ids of word pieces into vectors."""
-        network: Any = self.network
-        layer: nn.Module = network.get_input_embeddings()
-        return layer
 
     def limits(self) -> list[int]:
         limit = self.tokenizer.limit
@@ -56,12 +47,12 @@ class Reranker(HubModel):
         if attend is not None:
             # The other positions of the last layer nobody reads.
             first, _ = encode_read(self.encoder, input_ids, types, attention_mask, None, attend)
-            network: Any = self.network
-            logits = network.classifier(network.dropout(self.encoder.pooler(first[:, None])))
+            pooled = self.classifier.dropout(self.encoder.pooler(first[:, None]))
+            logits = self.classifier.classifier(pooled)
         else:
             token_types = {} if types is None else {"token_type_ids": types}
-            mask = padding_mask(self.encoder, attention_mask, input_ids.device)
-            logits = self.network(input_ids=input_ids, attention_mask=mask, **token_types).logits
+            mask = to_device(attention_mask, input_ids.device)
+            logits = self.classifier(input_ids=input_ids, attention_mask=mask, **token_types).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 
 
@@ -74,8 +65,6 @@ def load_reranker(directory: str | Path) -> Reranker:
     from transformers import AutoModelForSequenceClassification
 
     directory = Path(directory)
-    if not (directory / "config.json").is_file():
-        raise InputError(directory, "there is no config.json", remedy=REMEDY)
     if (directory / CEDR_FILE).exists():
         raise InputError(
             directory, "scores of CEDR-KNRM come from all layers, so it is no sequence classifier"
@@ -114,7 +103,7 @@ def _refuse_reading_padding(model: Reranker, directory: Path) -> None:
     """Raise InputError where a longer sequence in the same batch changes a score (XLNet reads the last position)."""
     short, long = model.tokenizer.encode(["a", "a b c d e"], longest=5)
     limits = model.limits()
-    if limits and min(limits) < len(short) + len(long) + model.tokenizer.special:
+    if limits and min(limits) < len(short) + len(long) + model.tokenizer.template.special:
         return
     alone, padded = (
         [torch.from_numpy(part) for part in model.tokenizer.join(pairs)]

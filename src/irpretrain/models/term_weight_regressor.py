@@ -9,19 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
-from transformers import (
-    AutoConfig,
-    AutoModelForTokenClassification,
-    PreTrainedModel,
-)
+from transformers import AutoConfig, AutoModelForTokenClassification
 
 from irpretrain.foundation.errors import InputError, refusing
 from irpretrain.models.encoder_files import read_config
-from irpretrain.models.length_batches import padding_mask
-from irpretrain.models.linear import use_fast_linear
+from irpretrain.models.length_batches import to_device
 from irpretrain.models.packed import attention_of, encode_packed, unpacked
 from irpretrain.models.parameters import (
-    SavedHubModel,
+    HubModel,
     deviation_of,
     initialise,
     keep_layers,
@@ -34,14 +29,8 @@ HEAD = "classifier."
 REMEDY = "Give an encoder that can be a token classifier: config.json, model.safetensors and tokenizer.json."
 
 
-class TermWeightRegressor(SavedHubModel):
+class TermWeightRegressor(HubModel):
     """Weights of word pieces in their text, by a Hugging Face token classifier."""
-
-    def __init__(self, classifier: PreTrainedModel, tokenizer_directory: Path) -> None:
-        super().__init__()
-        self.classifier = classifier
-        self.tokenizer_directory = tokenizer_directory
-        use_fast_linear(self)
 
     @classmethod
     def from_encoder(
@@ -95,10 +84,10 @@ class TermWeightRegressor(SavedHubModel):
         """Return the weight of every position, float [sequences, positions]; arbitrary at padding."""
         attend = attention_of(self.encoder, self.packing)
         if attend is not None:
-            classifier: Any = self.classifier
             states = encode_packed(self.encoder, input_ids, None, attention_mask, attend)
-            return unpacked(classifier.classifier(classifier.dropout(states)).squeeze(-1), attention_mask)
-        mask = padding_mask(self.encoder, attention_mask, input_ids.device)
+            weights = self.classifier.classifier(self.classifier.dropout(states)).squeeze(-1)
+            return unpacked(weights, attention_mask)
+        mask = to_device(attention_mask, input_ids.device)
         logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=mask).logits
         return logits.squeeze(-1)
 

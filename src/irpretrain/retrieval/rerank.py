@@ -6,7 +6,7 @@ Pairs have one order whatever the batches, which depend on the machine, so a cou
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -133,9 +133,9 @@ def score_candidates(
 
         reranker = load_reranker(model)
         reranker.check_length(options.max_length, "reranking.max_length")
-        return score_with_its_tokenizer(
-            reranker, corpus.documents, corpus.text, texts, candidates, options, retained
-        )
+        ranked_documents = {document for ranking in candidates.values() for document, _ in ranking}
+        bodies = stream_chosen(corpus.documents, ranked_documents, corpus.text)
+        return score_with_its_tokenizer(reranker, bodies, corpus.text, texts, candidates, options, retained)
     from irpretrain.models.cross_encoder import CrossEncoderModel  # torch
 
     network = CrossEncoderModel.load(model)
@@ -146,16 +146,16 @@ def score_candidates(
 
 def score_with_its_tokenizer(
     network: Reranker,
-    documents: Sequence[str | Path],
+    bodies: Iterable[tuple[list[str], list[str]]],  # identifiers and texts of the candidates, in batches
     text: TextConfig,
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
     retained: KeptScores | None = None,
 ) -> Run:
-    """Return `candidates` re-ranked by a loaded re-ranker that reads DOCUMENTS tables; see `score_candidates`."""
+    """Return `candidates` re-ranked by a loaded re-ranker that reads texts; see `score_candidates`."""
     tokenizer = network.tokenizer
-    queries, documents_pieces = _own_pieces(tokenizer, documents, text, texts, candidates, options)
+    queries, documents_pieces = _own_pieces(tokenizer, bodies, text, texts, candidates, options)
     pairs = [PiecePair(query, document, 0) for query, document in pair_names(candidates)]
     passages = np.array([len(documents_pieces[pair.document]) for pair in pairs], np.int64)
     flat = [pair for pair in pairs for _ in documents_pieces[pair.document]]
@@ -164,7 +164,7 @@ def score_with_its_tokenizer(
         for pair in pairs
         for pieces in documents_pieces[pair.document]
     ]
-    lengths = [tokenizer.special + len(query) + len(document) for query, document in parts]
+    lengths = [tokenizer.template.special + len(query) + len(document) for query, document in parts]
 
     def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         return tokenizer.join([parts[i] for i in rows])
@@ -175,7 +175,7 @@ def score_with_its_tokenizer(
 
 def _own_pieces(
     tokenizer: PairTokenizer,
-    documents: Sequence[str | Path],
+    bodies: Iterable[tuple[list[str], list[str]]],
     text: TextConfig,
     texts: Mapping[str, str],
     candidates: Run,
@@ -183,19 +183,17 @@ def _own_pieces(
 ) -> tuple[dict[str, np.ndarray], dict[str, list[np.ndarray]]]:
     """Return the word pieces of a run's queries, and of each of its documents' passages, up to a sequence's room.
 
-    The token store has the configured encoder's pieces, so texts are tokenised again, once each. InputError if the
-    corpus lacks a document.
+    The token store has the configured encoder's pieces, so texts are tokenised again, once each.
     """
     requested = [texts[query] for query in candidates]
     encoded_queries = tokenizer.encode(requested, options.query_length) if requested else []
-    ranked_documents = {document for ranking in candidates.values() for document, _ in ranking}
     longest = min(options.max_length, text.max_word_pieces or options.max_length)
     pieces: dict[str, list[np.ndarray]] = {}
-    for identifiers, bodies in stream_chosen(documents, ranked_documents, text):
+    for identifiers, documents in bodies:
         if options.passages is None:
-            cut = [[body] for body in bodies]
+            cut = [[body] for body in documents]
         else:
-            cut = [text_passages(body, options.passages, MOST_PASSAGES, text.language) for body in bodies]
+            cut = [text_passages(body, options.passages, MOST_PASSAGES, text.language) for body in documents]
         encoded = iter(tokenizer.encode([passage for some in cut for passage in some], longest))
         for identifier, some in zip(identifiers, cut, strict=True):
             pieces[identifier] = [next(encoded) for _ in some]

@@ -3,43 +3,36 @@
 import inspect
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from tokenizers import Tokenizer
 
 from irpretrain.foundation.errors import ConfigError, InputError, refusing
 from irpretrain.text.word_pieces import (
-    VOCABULARIES,
     PairTemplate,
-    Pieces,
-    TextIds,
-    check_json_files,
+    Sequences,
+    TextTokenizer,
     check_special_tokens,
+    hub_tokenizer,
     named_token,
-    needed_embeddings,
-    pieces_of,
     tokenizer_backend,
 )
 
 
-class EncoderPieces:
-    """The tokenizer of an encoder of any architecture. A special token's name inside a text is ordinary text.
+class EncoderPieces(TextTokenizer):
+    """The tokenizer of an encoder that reads one text.
 
     Attributes:
-        size: number of embeddings that the vocabulary needs.
         prefix, suffix: ids of the special tokens around a text ([CLS] and [SEP] for BERT).
         pad: id that fills up a batch; no result depends on it.
     """
 
     def __init__(self, directory: str | Path) -> None:
-        self._backend: Tokenizer = tokenizer_backend(Path(directory))
-        self._backend.no_truncation()
-        self._backend.no_padding()
-        self.size = needed_embeddings(self._backend, Path(directory))
+        super().__init__(tokenizer_backend(Path(directory)), Path(directory))
         with refusing(directory, "its tokenizer cannot encode a text"):
             marked = self._backend.encode("a")
-        check_special_tokens(marked, self._backend, Path(directory))
+        check_special_tokens(marked, self._backend, self.directory)
         text = [position for position, special in enumerate(marked.special_tokens_mask) if not special]
         if not text or len(text) == len(marked.ids):
             raise InputError(
@@ -48,16 +41,11 @@ class EncoderPieces:
                 remedy="Give an encoder whose tokenizer.json has a post-processor, as BERT's.",
             )
         self.prefix, self.suffix = marked.ids[: text[0]], marked.ids[text[-1] + 1 :]
-        self.pad = named_token(self._backend, Path(directory), "pad") or 0
-        self._ids = TextIds(self._backend, Path(directory))
+        self.pad = named_token(self._backend, self.directory, "pad") or 0
 
     def room(self, max_length: int) -> int:
         """Return how many word pieces of a text a sequence holds."""
         return max_length - len(self.prefix) - len(self.suffix)
-
-    def encode(self, texts: Sequence[str]) -> list[Pieces]:
-        encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
-        return [pieces_of(text, encoding, self._ids) for text, encoding in zip(texts, encodings, strict=True)]
 
 
 # (query, document) sequences as a re-ranker's own tokenizer makes them, of whatever architecture.
@@ -72,20 +60,11 @@ REMEDY = (
 )
 
 
-class Sequences(NamedTuple):
-    # input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; 0 in the mask for padding.
-    input_ids: np.ndarray
-    token_type_ids: np.ndarray
-    attention_mask: np.ndarray
-
-
-class PairTokenizer:
-    """The tokenizer of a re-ranker's directory. A special token's name inside a text ("[SEP]") is ordinary text.
+class PairTokenizer(TextTokenizer):
+    """The tokenizer of a re-ranker's directory.
 
     Attributes:
-        size: number of embeddings that the vocabulary needs.
-        mask_token_id: None if the vocabulary has no mask piece.
-        special: number of special tokens of a sequence.
+        template: special tokens of a sequence.
         limit: longest sequence of the tokenizer's files; None if they set no limit.
         uses_types: whether the model reads token types.
     """
@@ -94,59 +73,35 @@ class PairTokenizer:
         """InputError if the tokenizers library cannot run it, or it cannot pad."""
         directory = Path(directory)
         whole = load_tokenizer(directory)
-        self._backend = whole.backend_tokenizer
-        self._backend.no_truncation()
-        self._backend.no_padding()
-        self._ids = TextIds(self._backend, directory)
+        super().__init__(whole.backend_tokenizer, directory)
         if whole.pad_token_id is None:
             raise InputError(directory, "the tokenizer has no padding token", remedy=REMEDY)
         self.pad_token_id: int = whole.pad_token_id
-        self.size = needed_embeddings(self._backend, directory)
-        self.mask_token_id: int | None = whole.mask_token_id
         self.uses_types = "token_type_ids" in whole.model_input_names
         self.limit: int | None = whole.model_max_length if whole.model_max_length < 1 << 30 else None
-        self._template = PairTemplate.of(self._backend, directory, REMEDY)
-        self.special = self._template.special
-
-    def encode(self, texts: Sequence[str], longest: int | None = None) -> list[np.ndarray]:
-        """Return the word pieces (int32) of each text without special tokens, cut to `longest`."""
-        encodings = self._backend.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [self._ids.of(encoding)[:longest] for encoding in encodings]
+        self.template = PairTemplate.of(self._backend, directory, REMEDY)
 
     def encode_with_spans(self, text: str) -> tuple[np.ndarray, list[tuple[int, int]]]:
         """Return the word pieces (int32) of a text, and of each its first character and the end of its last."""
         encoding = self._backend.encode(text, add_special_tokens=False)
-        return self._ids.of(encoding), list(encoding.offsets)
-
-    def piece(self, number: int) -> str:
-        return str(self._backend.id_to_token(int(number)))
+        return self._ids(encoding), list(encoding.offsets)
 
     def cut(
         self, query: np.ndarray, document: np.ndarray, max_length: int, query_length: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the word pieces of query and document that fit in; ConfigError if no room is left for the document."""
-        if query_length + self.special >= max_length:
+        special = self.template.special
+        if query_length + special >= max_length:
             raise ConfigError(
-                f"query_length {query_length} and the tokenizer's {self.special} special tokens leave no room for a "
+                f"query_length {query_length} and the tokenizer's {special} special tokens leave no room for a "
                 f"document in max_length {max_length}; lower query_length or raise max_length"
             )
         query = query[:query_length]
-        return query, document[: max_length - self.special - len(query)]
+        return query, document[: max_length - special - len(query)]
 
     def join(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Sequences:
         """Return the sequences of (query, document) pairs of word pieces, padded to the longest."""
-        lengths = [self.special + len(query) + len(document) for query, document in pairs]
-        shape = (len(pairs), max(lengths))
-        ids = np.full(shape, self.pad_token_id, dtype=np.int64)
-        types, attention = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        for row, (length, (query, document)) in enumerate(zip(lengths, pairs, strict=True)):
-            self._template.fill(ids[row], types[row], query, document)
-            attention[row, :length] = 1
-        return Sequences(ids, types, attention)
-
-    def positions(self, query: int, document: int) -> tuple[slice, slice]:
-        """Return the positions of the two texts' pieces in a sequence, from their numbers."""
-        return self._template.positions(query, document)
+        return self.template.join(pairs, self.pad_token_id)
 
 
 def takes_types(network: Any, directory: Path) -> bool:
@@ -179,15 +134,7 @@ def load_tokenizer(directory: Path) -> Any:
         InputError: there is none of the tokenizers library, or tokenizer.json, by which texts are cut for training,
             contradicts it.
     """
-    from transformers import AutoTokenizer
-
-    if not any((directory / name).is_file() for name in VOCABULARIES):
-        raise InputError(directory, "there is no tokenizer", remedy=REMEDY)
-    check_json_files(directory)
-    with refusing(directory, "the tokenizer cannot be loaded", REMEDY):
-        tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
-    if getattr(tokenizer, "backend_tokenizer", None) is None:
-        raise InputError(directory, "the tokenizer is not one of the tokenizers library", remedy=REMEDY)
+    tokenizer = hub_tokenizer(directory, REMEDY)
     if (directory / "tokenizer.json").is_file():
         _refuse_two_readings(directory, tokenizer.backend_tokenizer)
     return tokenizer

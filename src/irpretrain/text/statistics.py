@@ -8,6 +8,7 @@ are integers: the result does not depend on how documents were dealt to shards.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -112,14 +113,14 @@ def read_totals(path: str | Path) -> Totals:
 class _Tally:
     def __init__(self, language: str) -> None:
         self.counts, self._documents, self._stem_documents = Counter[str](), Counter[str](), Counter[str]()
-        self._stems = _Stems(language)
+        self._stem = cache(stemmer(language))
 
     def add(self, words: list[str]) -> None:
         distinct = dict.fromkeys(words)
         self.counts.update(words)
         self._documents.update(distinct.keys())
         # A document of a stem counts for the first of its words there: later ones of the reversed order win.
-        stems = map(self._stems.__getitem__, reversed(distinct))
+        stems = map(self._stem, reversed(distinct))
         self._stem_documents.update(dict(zip(stems, reversed(distinct), strict=True)).values())
 
     def table(self) -> pa.Table:
@@ -127,15 +128,6 @@ class _Tally:
         sums = (self.counts, self._documents, self._stem_documents)
         columns = [pa.array(words, pa.string()), *(pa.array([of[word] for word in words]) for of in sums)]
         return pa.Table.from_arrays(columns, schema=WORD_COUNTS.schema)
-
-
-class _Stems(dict[str, str]):
-    def __init__(self, language: str) -> None:
-        self._stem = stemmer(language)
-
-    def __missing__(self, word: str) -> str:
-        self[word] = stem = self._stem(word)
-        return stem
 
 
 def _merged(streams: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.Table]:

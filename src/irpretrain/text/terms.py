@@ -61,13 +61,9 @@ class Terms:
 
     def of_text(self, words: list[str]) -> np.ndarray:
         """Return the terms of words (int32), NO_TERM for stop words and terms that the collection lacks."""
-        terms = self.terms(self.words(words))
-        # The collection may lack a word and know its stem from another word.
-        for position in np.flatnonzero(terms == NO_TERM):
-            name = self.spelling(words[position])
-            if name is not None:
-                terms[position] = self.named(name)
-        return terms
+        # By stems: the collection may lack a word and know its stem from another word.
+        names = map(self.spelling, words)
+        return np.array([NO_TERM if name is None else self.named(name) for name in names], np.int32)
 
 
 def read_terms(statistics: str | Path, stop_list: StopList, stemming: Stemming) -> Terms:

@@ -21,8 +21,6 @@ def stream_texts(
     documents: str | Path, options: TextConfig, rows: int
 ) -> Iterator[tuple[list[str], list[str]]]:
     """Yield the (identifiers, texts) of a DOCUMENTS table in batches of at most `rows` documents, in its order."""
-    from irpretrain.foundation.contracts import DOCUMENTS  # pyarrow
-
     columns = list(dict.fromkeys(["document_id", *options.fields]))
     for batch in DOCUMENTS.stream(documents, columns, rows):
         yield batch.column("document_id").to_pylist(), texts_of(batch, options)

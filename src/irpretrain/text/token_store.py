@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,10 +17,6 @@ from irpretrain.foundation.progress import progress
 from irpretrain.text.document_rows import DocumentRows, StoreShard, StoreWriter
 from irpretrain.text.texts import stream_texts
 from irpretrain.text.word_pieces import ChunkTable, WordPieceTokenizer, Words, load_tokenizer
-
-if TYPE_CHECKING:
-    from irpretrain.text.word_pieces import WordPieceTokenizer
-
 
 # The first character of each word piece, if a store knows it.
 CHAR_STARTS = "char_starts"
@@ -35,11 +31,6 @@ class TokenShard(StoreShard):
 
 class TokenStore(DocumentRows[TokenShard]):
     """Word pieces of the documents of one or several shards, memory-mapped."""
-
-    def __init__(self, shards: Sequence[TokenShard]) -> None:
-        super().__init__(shards)
-        self.vocabulary_size: int = shards[0].record["vocabulary_size"]
-        self.tokenizer_fingerprint: str = shards[0].record["tokenizer"]
 
     @classmethod
     def open(cls, directories: Sequence[str | Path]) -> TokenStore:
@@ -102,7 +93,7 @@ class TokenStore(DocumentRows[TokenShard]):
 
     def check_tokenizer(self, tokenizer: WordPieceTokenizer) -> None:
         """Raise IntegrityError unless the store was made with this tokenizer."""
-        if tokenizer.fingerprint != self.tokenizer_fingerprint:
+        if tokenizer.fingerprint != self.shards[0].record["tokenizer"]:
             raise IntegrityError(
                 self.directory,
                 f"the store was made with another tokenizer than that of {tokenizer.directory}",
@@ -143,9 +134,13 @@ def write_token_store(
         kinds[CHAR_STARTS] = np.int32
     counts = {"documents": 0, "empty": 0, "truncated": 0, "word_pieces": 0}
     identifiers: list[pa.Array] = []
+    cutter = ChunkTable(tokenizer) if tokenizer.cuts_at_spaces else tokenizer
+    batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
+    title, total = f"word pieces of {Path(documents).stem}", DOCUMENTS.count(documents)
     with atomic_directory(output) as folder:
         with StoreWriter(folder, kinds) as store:
-            for ids, words in _encoded(documents, tokenizer, text):
+            for ids, texts in progress(batches, title, "documents", total, size=lambda batch: len(batch[0])):
+                words = cutter.words(texts)
                 retained = [Words(*(part[: text.max_word_pieces] for part in document)) for document in words]
                 pieces, begins, firsts = (np.concatenate(parts) for parts in zip(*retained, strict=True))
                 arrays = {"tokens": pieces, "word_starts": begins, CHAR_STARTS: firsts}
@@ -166,14 +161,3 @@ def write_token_store(
         }
         store.finish(table, record, kinds.keys() - {"word_starts"}, compression="zstd")
     return counts
-
-
-def _encoded(
-    documents: str | Path, tokenizer: WordPieceTokenizer, text: TextConfig
-) -> Iterator[tuple[list[str], list[Words]]]:
-    cutter = ChunkTable(tokenizer) if tokenizer.cuts_at_spaces else tokenizer
-    batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
-    title = f"word pieces of {Path(documents).stem}"
-    total = DOCUMENTS.count(documents)
-    for identifiers, texts in progress(batches, title, "documents", total, size=lambda batch: len(batch[0])):
-        yield identifiers, cutter.words(texts)

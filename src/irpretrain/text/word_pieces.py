@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,17 @@ if TYPE_CHECKING:
 
 
 class Fixed(NamedTuple):
-    """Special tokens that stand together in every sequence: ids and token types (int64)."""
+    """Tokens that stand together in a sequence: ids and token types (int64)."""
 
     ids: np.ndarray
     types: np.ndarray
+
+
+class Sequences(NamedTuple):
+    # input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; 0 in the mask for padding.
+    input_ids: np.ndarray
+    token_type_ids: np.ndarray
+    attention_mask: np.ndarray
 
 
 class PairTemplate(NamedTuple):
@@ -39,8 +46,6 @@ class PairTemplate(NamedTuple):
     # query_type, document_type: token types of the two texts.
     query_type: int
     document_type: int
-    # Whether all types before the document are 0, and those behind it the document's.
-    types_from_document: bool
 
     @classmethod
     def of(cls, backend: Tokenizer, directory: Path, remedy: str) -> PairTemplate:
@@ -58,8 +63,7 @@ class PairTemplate(NamedTuple):
         first, second = (int(position) for position in positions)
         cuts = (slice(0, first), slice(first + 1, second), slice(second + 1, None))
         before, between, after = (Fixed(ids[cut], types[cut]) for cut in cuts)
-        from_document = not types[:second].any() and (types[second:] == types[second]).all()
-        return cls(before, between, after, int(types[first]), int(types[second]), bool(from_document))
+        return cls(before, between, after, int(types[first]), int(types[second]))
 
     @property
     def special(self) -> int:
@@ -71,24 +75,23 @@ class PairTemplate(NamedTuple):
         second = first + query + len(self.middle.ids)
         return slice(first, first + query), slice(second, second + document)
 
-    def fill(
-        self, ids: np.ndarray, types: np.ndarray, query: np.ndarray, document: np.ndarray
-    ) -> tuple[slice, slice]:
-        """Write the sequence of two texts, and its token types, into two rows of zeros; return the texts' positions."""
-        requested, read = self.positions(len(query), len(document))
-        end = read.stop + len(self.suffix.ids)
-        ids[: requested.start] = self.prefix.ids
-        ids[requested] = query
-        ids[requested.stop : read.start] = self.middle.ids
-        ids[read] = document
-        ids[read.stop : end] = self.suffix.ids
-        if self.types_from_document:
-            types[read.start : end] = self.document_type
-        else:
-            types[: requested.start], types[requested] = self.prefix.types, self.query_type
-            types[requested.stop : read.start], types[read] = self.middle.types, self.document_type
-            types[read.stop : end] = self.suffix.types
-        return requested, read
+    def join(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]], pad: int) -> Sequences:
+        """Return the sequences of (query, document) pairs of word pieces, padded to the longest with the id `pad`."""
+        lengths = [self.special + len(query) + len(document) for query, document in pairs]
+        ids = np.full((len(pairs), max(lengths)), pad, np.int64)
+        types, attention = np.zeros_like(ids), np.zeros_like(ids)
+        for row, (length, (query, document)) in enumerate(zip(lengths, pairs, strict=True)):
+            parts = (
+                self.prefix,
+                Fixed(query, np.full(len(query), self.query_type)),
+                self.middle,
+                Fixed(document, np.full(len(document), self.document_type)),
+                self.suffix,
+            )
+            ids[row, :length] = np.concatenate([part.ids for part in parts])
+            types[row, :length] = np.concatenate([part.types for part in parts])
+            attention[row, :length] = 1
+        return Sequences(ids, types, attention)
 
 
 # Word pieces: the encoder's tokenizer, without torch and (as a rule) transformers.
@@ -137,11 +140,68 @@ class Words(NamedTuple):
     firsts: np.ndarray
 
 
-class WordPieceTokenizer:
-    """The encoder's tokenizer, without truncation or padding. A special token's name inside a text is ordinary text.
+class TextTokenizer:
+    """An encoder's tokenizer, without truncation or padding. A special token's name inside a text is ordinary text.
 
     Attributes:
-        size: number of entries in the vocabulary.
+        size: number of embeddings that the vocabulary needs.
+    """
+
+    def __init__(self, backend: Tokenizer, directory: Path) -> None:
+        backend.no_truncation()
+        backend.no_padding()
+        backend.encode_special_tokens = True
+        self._backend, self.directory = backend, directory
+        self.size = needed_embeddings(backend, directory)
+        self._replaced: np.ndarray | None = None
+        unknown = named_token(backend, directory, "unk")
+        if type(backend.model).__name__ == "Unigram" and unknown is not None:
+            # SentencePiece lists special tokens as pieces of the best score, so their names in a text would become the
+            # tokens despite `encode_special_tokens`; here they are unknown.
+            numbers = [
+                number for number, token in backend.get_added_tokens_decoder().items() if token.special
+            ]
+            self._replaced = np.arange(self.size, dtype=np.int32)
+            self._replaced[numbers] = unknown
+
+    def encode(self, texts: Sequence[str], longest: int | None = None) -> list[np.ndarray]:
+        """Return the word pieces (int32) of each text without special tokens, cut to `longest`."""
+        encodings = self._backend.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [self._ids(encoding)[:longest] for encoding in encodings]
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces]:
+        """Return the word pieces of each text as `encode` does, with their characters."""
+        encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
+        return [self._pieces(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
+
+    def token(self, number: int) -> str:
+        return str(self._backend.id_to_token(number))
+
+    def _ids(self, encoding: Encoding) -> np.ndarray:
+        ids = np.asarray(encoding.ids, dtype=np.int32)
+        return ids if self._replaced is None else self._replaced[ids]
+
+    def _pieces(self, text: str, encoding: Encoding) -> Pieces:
+        offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
+        solid = [
+            bool((piece := text[start:end].strip()) and (token != WORD_MARK or piece == WORD_MARK))
+            for (start, end), token in zip(encoding.offsets, encoding.tokens, strict=True)
+        ]
+        begins, before = np.zeros(len(solid), bool), None
+        for position, (word, counts) in enumerate(zip(encoding.word_ids, solid, strict=True)):
+            if counts:
+                begins[position] = word is None or word != before
+                before = word
+        # Unicode's canonical order may swap marks of one letter.
+        starts = np.maximum.accumulate(offsets[:, 0])
+        ends = np.maximum.accumulate(np.where(solid, offsets[:, 1], offsets[:, 0]))
+        return Pieces(self._ids(encoding), starts, ends, begins)
+
+
+class WordPieceTokenizer(TextTokenizer):
+    """The tokenizer by which texts are cut for token stores and training.
+
+    Attributes:
         mask_token_id: None if the vocabulary has no mask piece.
         template: special tokens of a sequence of query and document.
         fingerprint: hash of vocabulary and rules; equal for equal tokenizers.
@@ -149,15 +209,11 @@ class WordPieceTokenizer:
     """
 
     def __init__(self, backend: Tokenizer, directory: Path) -> None:
-        backend.no_truncation()
-        backend.no_padding()
-        self._backend, self._ids = backend, TextIds(backend, directory)
-        self.directory = directory
-        self.size: int = backend.get_vocab_size(with_added_tokens=True)
-        if (needed := needed_embeddings(backend, directory)) > self.size:
+        super().__init__(backend, directory)
+        if self.size > (entries := backend.get_vocab_size(with_added_tokens=True)):
             raise InputError(
                 directory,
-                f"the vocabulary has {self.size:,} entries, but one of them has number {needed - 1:,}",
+                f"the vocabulary has {entries:,} entries, but one of them has number {self.size - 1:,}",
                 remedy="Entries must be numbered from 0 without gaps.",
             )
         pad = named_token(backend, directory, "pad")
@@ -170,11 +226,6 @@ class WordPieceTokenizer:
         self._begins = self._word_starts() if type(backend.model).__name__ == "WordPiece" else None
         self.cuts_at_spaces = cuts_at_spaces(backend)
 
-    def encode(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """Return the word pieces (int32) of each text, whole and without special tokens."""
-        encodings = self._backend.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [self._ids.of(encoding) for encoding in encodings]
-
     def words(self, texts: Sequence[str]) -> list[Words]:
         """Return the word pieces of each text as `encode` does, where they stand, and where words begin."""
         encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
@@ -183,10 +234,10 @@ class WordPieceTokenizer:
     def _words(self, text: str, encoding: Encoding) -> Words:
         offsets = encoding.offsets
         if self._begins is not None:
-            ids = self._ids.of(encoding)
+            ids = self._ids(encoding)
             begins, starts = self._begins[ids], [start for start, _ in offsets]
         else:
-            ids, _, _, begins = pieces_of(text, encoding, self._ids)
+            ids, _, _, begins = self._pieces(text, encoding)
             starts = [end - len(text[start:end].lstrip()) for start, end in offsets]
         # Unicode's canonical order may swap marks of one letter.
         return Words(ids, begins, np.maximum.accumulate(np.array(starts, np.int32)))
@@ -205,9 +256,6 @@ class WordPieceTokenizer:
         for token, number in self._backend.get_vocab().items():
             starts[number] = not token.startswith(CONTINUATION)
         return starts
-
-    def token(self, number: int) -> str:
-        return str(self._backend.id_to_token(number))
 
 
 def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) -> WordPieceTokenizer:
@@ -278,29 +326,6 @@ def check_special_tokens(marked: Encoding, backend: Tokenizer, directory: Path) 
             )
 
 
-class TextIds:
-    """Ids of the pieces of texts, none of which is a special token.
-
-    SentencePiece lists special tokens as pieces of the best score, so their names in a text would become the tokens
-    despite `encode_special_tokens`; here they are unknown.
-    """
-
-    def __init__(self, backend: Tokenizer, directory: Path) -> None:
-        backend.encode_special_tokens = True
-        self._replaced: np.ndarray | None = None
-        unknown = named_token(backend, directory, "unk")
-        if type(backend.model).__name__ == "Unigram" and unknown is not None:
-            numbers = [
-                number for number, token in backend.get_added_tokens_decoder().items() if token.special
-            ]
-            self._replaced = np.arange(max(backend.get_vocab().values()) + 1, dtype=np.int32)
-            self._replaced[numbers] = unknown
-
-    def of(self, encoding: Encoding) -> np.ndarray:
-        ids = np.asarray(encoding.ids, dtype=np.int32)
-        return ids if self._replaced is None else self._replaced[ids]
-
-
 def named_token(backend: Tokenizer, directory: Path, name: str) -> int | None:
     """Return the id of a tokenizer's token for padding ("pad") or masks ("mask"); None if it has none."""
     file = directory / "tokenizer_config.json"
@@ -323,24 +348,29 @@ def tokenizer_backend(directory: Path) -> Tokenizer:
     """Return the tokenizer of a Hugging Face directory, from tokenizer.json or by transformers."""
     from tokenizers import Tokenizer
 
+    path = directory / "tokenizer.json"
+    if not path.exists():
+        backend: Tokenizer = hub_tokenizer(directory, REMEDY).backend_tokenizer
+        return backend
     check_json_files(directory)
-    if (directory / "tokenizer.json").exists():
-        with refusing(
-            directory / "tokenizer.json", "this is not a tokenizer of the tokenizers library", REMEDY
-        ):
-            return Tokenizer.from_file(str(directory / "tokenizer.json"))
-    if not any((directory / name).exists() for name in VOCABULARIES):
+    with refusing(path, "this is not a tokenizer of the tokenizers library", REMEDY):
+        return Tokenizer.from_file(str(path))
+
+
+def hub_tokenizer(directory: Path, remedy: str) -> Any:
+    """Return transformers' tokenizer of a directory; InputError if there is none of the tokenizers library."""
+    if not any((directory / name).is_file() for name in VOCABULARIES):
         raise InputError(
-            directory, "there is no tokenizer: neither tokenizer.json nor vocab.txt", remedy=REMEDY
+            directory, "there is no tokenizer: neither tokenizer.json nor vocab.txt", remedy=remedy
         )
+    check_json_files(directory)
     from transformers import AutoTokenizer
 
-    with refusing(directory, "the tokenizer cannot be loaded", REMEDY):
+    with refusing(directory, "the tokenizer cannot be loaded", remedy):
         tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
-    backend: Tokenizer | None = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is None:
-        raise InputError(directory, "the tokenizer is not one of the tokenizers library", remedy=REMEDY)
-    return backend
+    if getattr(tokenizer, "backend_tokenizer", None) is None:
+        raise InputError(directory, "the tokenizer is not one of the tokenizers library", remedy=remedy)
+    return tokenizer
 
 
 def _check_known_entry(tokenizer: WordPieceTokenizer, vocabulary: Path) -> None:
@@ -358,23 +388,6 @@ def _check_known_entry(tokenizer: WordPieceTokenizer, vocabulary: Path) -> None:
             f"entry {number:,} is {lines[-1].strip()!r}, but the tokenizer loaded beside it does not have it there",
             remedy="tokenizer.json and vocab.txt belong to different encoders; take both from one.",
         )
-
-
-def pieces_of(text: str, encoding: Encoding, ids: TextIds) -> Pieces:
-    offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
-    solid = [
-        bool((piece := text[start:end].strip()) and (token != WORD_MARK or piece == WORD_MARK))
-        for (start, end), token in zip(encoding.offsets, encoding.tokens, strict=True)
-    ]
-    begins, before = np.zeros(len(solid), bool), None
-    for position, (word, counts) in enumerate(zip(encoding.word_ids, solid, strict=True)):
-        if counts:
-            begins[position] = word is None or word != before
-            before = word
-    # Unicode's canonical order may swap marks of one letter.
-    starts = np.maximum.accumulate(offsets[:, 0])
-    ends = np.maximum.accumulate(np.where(solid, offsets[:, 1], offsets[:, 0]))
-    return Pieces(ids.of(encoding), starts, ends, begins)
 
 
 # Word pieces of texts from those of their chunks: what stands between two spaces is cut only once.

@@ -7,7 +7,7 @@ A word's number is its row in the collection's WORD_COUNTS table, so stems and s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -111,9 +111,13 @@ def write_word_store(
     numbers = word_numbers(statistics)
     keys: list[pa.RecordBatch] = []
     counts = {"documents": 0, "words": 0}
+    find, columns = word_finder(text.word_kind), list(dict.fromkeys([*KEYS, *text.fields]))
+    batches = DOCUMENTS.stream(documents, columns, DOCUMENTS_AT_ONCE)
+    title, total = f"number words {Path(documents).parent.name}", DOCUMENTS.count(documents)
     with atomic_directory(output) as folder:
         with StoreWriter(folder, {"words": np.int32}) as store:
-            for rows, word_lists in _batches(documents, text):
+            for rows in progress(batches, title, "documents", total, size=len):
+                word_lists = [find(document) for document in texts_of(rows, text)]
                 try:
                     flat = [numbers[word] for text_words in word_lists for word in text_words]
                 except KeyError as error:
@@ -134,16 +138,5 @@ def write_word_store(
 
 def word_numbers(statistics: str | Path) -> dict[str, int]:
     """Return word → number (its row) of a WORD_COUNTS table."""
-    words: list[str] = []
-    for batch in WORD_COUNTS.stream(statistics, ["word"]):
-        words += batch.column("word").to_pylist()
+    words = WORD_COUNTS.read(statistics, ["word"])["word"].to_pylist()
     return {word: number for number, word in enumerate(words)}
-
-
-def _batches(documents: str | Path, text: TextConfig) -> Iterator[tuple[pa.RecordBatch, list[list[str]]]]:
-    find = word_finder(text.word_kind)
-    columns = list(dict.fromkeys([*KEYS, *text.fields]))
-    batches = DOCUMENTS.stream(documents, columns, DOCUMENTS_AT_ONCE)
-    title = f"number words {Path(documents).parent.name}"
-    for rows in progress(batches, title, "documents", DOCUMENTS.count(documents), size=len):
-        yield rows, [find(document) for document in texts_of(rows, text)]

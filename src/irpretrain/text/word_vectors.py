@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import numpy as np
 
@@ -218,32 +217,25 @@ def _binary(
 RECORD = "vectors.json"
 
 
-@dataclass(frozen=True)
-class WordVectors:
-    rows: np.ndarray
-    record: dict[str, Any]  # content of vectors.json
-
-    @classmethod
-    def open(cls, directory: str | Path, words: int) -> Self:
-        """Open the vectors of a collection with so many words; IntegrityError if damaged or of another collection."""
-        folder = Path(directory)
-        with refusing_damage(
-            directory, "these are not word vectors", "Delete them and run the workflow again."
-        ):
-            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-            shape = record["words"], record["dimensions"]
-            # An empty file cannot be memory-mapped.
-            rows = np.asarray(np.load(folder / "vectors.npy", mmap_mode="r" if shape[0] else None))
-            if rows.shape != shape or rows.dtype != np.float32:
-                raise ValueError(f"vectors.npy holds {rows.dtype} {rows.shape}, not float32 {shape}")
-        if len(rows) != words:
-            raise IntegrityError(
-                directory,
-                f"they are for {count_of(len(rows), 'word')}, but the statistics have {words:,}",
-                remedy="Delete them and run the workflow again.",
-            )
-        rows.flags.writeable = False
-        return cls(rows, record)
+def open_word_vectors(directory: str | Path, words: int) -> np.ndarray:
+    """Open the vectors of a collection with so many words, float32 [words, dimensions]; IntegrityError if damaged or of
+    another collection."""
+    folder = Path(directory)
+    with refusing_damage(directory, "these are not word vectors", "Delete them and run the workflow again."):
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        shape = record["words"], record["dimensions"]
+        # An empty file cannot be memory-mapped.
+        rows = np.asarray(np.load(folder / "vectors.npy", mmap_mode="r" if shape[0] else None))
+        if rows.shape != shape or rows.dtype != np.float32:
+            raise ValueError(f"vectors.npy holds {rows.dtype} {rows.shape}, not float32 {shape}")
+    if len(rows) != words:
+        raise IntegrityError(
+            directory,
+            f"they are for {count_of(len(rows), 'word')}, but the statistics have {words:,}",
+            remedy="Delete them and run the workflow again.",
+        )
+    rows.flags.writeable = False
+    return rows
 
 
 def make_word_vectors(

@@ -16,8 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from itertools import compress, count, pairwise
-from operator import not_
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,8 @@ from irpretrain.text.languages import ENGLISH, language
 if TYPE_CHECKING:
     import regex
 
+
+_RUN = re.compile(r"[^\W_]+")
 
 # How texts are cut: `alphanumeric` or `letters`, behind a language and a colon where it is not English.
 WordKind = str
@@ -50,12 +51,12 @@ def find_words(text: str, kind: WordKind) -> list[str]:
 def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
     """Return the function that cuts a text into words."""
     if language_of(kind) != ENGLISH:
-        return _finder_of_marked_words(kind)
+        return lambda text: word_spans(text, kind).words
     belongs = str.isalnum if kind == "alphanumeric" else str.isalpha
     # ASCII separators are blanked byte by byte, several times as fast as a regular expression; only the rest is
     # searched.
     blanks = bytes(code if code > 127 or belongs(chr(code)) else ord(" ") for code in range(256))
-    cut = re.compile(r"[^\W_]+").findall if kind == "alphanumeric" else _letters
+    cut = _RUN.findall if kind == "alphanumeric" else _letters
 
     def find(text: str) -> list[str]:
         lower = text.lower()
@@ -65,25 +66,19 @@ def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
         if lower.isascii():
             return pieces
         words: list[str] = []
-        start = 0
-        for position in compress(count(), map(not_, map(str.isascii, pieces))):
-            words += pieces[start:position]
-            words += cut(pieces[position])
-            start = position + 1
-        return words + pieces[start:]
+        for piece in pieces:
+            if piece.isascii():
+                words.append(piece)
+            else:
+                words += cut(piece)
+        return words
 
     return find
 
 
 def _letters(piece: str) -> list[str]:
-    words: list[str] = _LETTERS_AND_NUMERALS.findall(piece)
-    if all(map(str.isalpha, words)):
-        return words
-    spaced = ("".join(c if c.isalpha() else " " for c in word) for word in words)
-    return [word for run in spaced for word in run.split()]
+    return "".join(c if c.isalpha() else " " for c in piece).split()
 
-
-_LETTERS_AND_NUMERALS = re.compile(r"[^\W\d_]+")
 
 # Characters of Chinese, Japanese and Korean, with the sign of a long vowel.
 UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\u30FC\uFF70]"
@@ -136,25 +131,12 @@ def unspaced_word(kind: WordKind) -> Callable[[str], bool]:
     return is_unspaced
 
 
-def _finder_of_marked_words(kind: WordKind) -> Callable[[str], list[str]]:
-    positions = marked_words(kind).positions
-
-    def find(text: str) -> list[str]:
-        lower = text.lower()
-        return [lower[start:end] for start, end in positions(lower)]
-
-    return find
-
-
 # Where the words of a text stand: the words of `irpretrain.text.words`, each with its characters.
 #
 # The words are those of the lower-cased text, the characters those of the text as it is written, for an encoder that
 # reads it so. They differ where lower-casing makes two characters of one (İ). Words of Chinese, Japanese and Korean
 # overlap: each begins one letter after the one before and ends one letter later, so neither starts nor ends ever
 # fall.
-
-
-_RUN = re.compile(r"[^\W_]+")
 
 
 class WordSpans(NamedTuple):
@@ -186,7 +168,7 @@ def _letter_spans(lower: str, start: int, end: int) -> list[tuple[int, int]]:
     if lower[start:end].isalpha():
         return [(start, end)]
     spaced = "".join(c if c.isalpha() else " " for c in lower[start:end])
-    return [(start + match.start(), start + match.end()) for match in re.finditer(r"\S+", spaced)]
+    return [(start + match.start(), start + match.end()) for match in _SPACED.finditer(spaced)]
 
 
 # Lengths of texts in words between white space, for options that count words, and where these words stand.

@@ -117,14 +117,11 @@ class BatchBuilder:
             room = self._max_length - template.special - len(pieces)
             pieces_of_document, begins = self._pieces(span)
             cut.append((pieces, starts, linking, pieces_of_document[:room], begins[:room]))
-        lengths = [template.special + len(pieces) + len(text) for pieces, _, _, text, _ in cut]
-        shape = (len(cut), max(lengths))
-        ids = np.full(shape, self.tokenizer.pad_token_id, dtype=np.int64)
-        types, attention = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        query_mask, document_mask, anchors, word_starts = (np.zeros(shape, dtype=bool) for _ in range(4))
+        pairs = [(pieces, text) for pieces, _, _, text, _ in cut]
+        ids, types, attention = template.join(pairs, self.tokenizer.pad_token_id)
+        query_mask, document_mask, anchors, word_starts = (np.zeros(ids.shape, dtype=bool) for _ in range(4))
         for row, (pieces, starts, linking, text, begins) in enumerate(cut):
-            requested, read = template.fill(ids[row], types[row], pieces, text)
-            attention[row, : lengths[row]] = 1
+            requested, read = template.positions(len(pieces), len(text))
             query_mask[row, requested] = True
             document_mask[row, read] = True
             anchors[row, requested][linking] = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -96,7 +95,7 @@ class Duet(NeuralRanker):
         ngraphs: Sequence[str] = (),  # the character n-graphs of version 1; none in version 2
     ) -> None:
         super().__init__(options, vocabulary, dimensions)
-        self._ngraphs = list(ngraphs)
+        self.ngraphs = list(ngraphs)
         self._is_second = options.type == "duet-v2"
         self._activate = functional.relu if self._is_second else torch.tanh
         self._add_word_inputs()
@@ -123,17 +122,14 @@ class Duet(NeuralRanker):
             self.document_windows: nn.Module = nn.Conv1d(self.dimensions, HIDDEN, WINDOW)
             return
         # Padding, the id 0, is a word without n-graphs.
-        numbers, offsets = number_ngraphs(["", *self.vocabulary.words], self._ngraphs, NGRAPH_LENGTH)
+        numbers, offsets = number_ngraphs(["", *self.vocabulary.words], self.ngraphs, NGRAPH_LENGTH)
         empty = int(offsets[1])
         self.register_buffer("ngraph_numbers", torch.from_numpy(numbers[empty:]), persistent=False)
         self.register_buffer(
             "ngraph_offsets", torch.from_numpy(offsets - empty).clamp(min=0), persistent=False
         )
-        self.query_windows = NgraphConvolution(len(self._ngraphs), HIDDEN, WINDOW)
-        self.document_windows = NgraphConvolution(len(self._ngraphs), HIDDEN, WINDOW)
-
-    def facts(self) -> dict[str, Any]:
-        return {"ngraphs": self._ngraphs} if self._ngraphs else {}
+        self.query_windows = NgraphConvolution(len(self.ngraphs), HIDDEN, WINDOW)
+        self.document_windows = NgraphConvolution(len(self.ngraphs), HIDDEN, WINDOW)
 
     def scores(self, query: Tensor, document: Tensor) -> Tensor:
         query = _fixed(query, self.options.query_words)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors.torch import save_file
@@ -29,6 +29,8 @@ PADDING = 0
 class NeuralRanker(nn.Module, ABC):
     """A ranker over words; `dimensions` is the size of its word vectors."""
 
+    ngraphs: Sequence[str] = ()  # the character n-graphs that it reads
+
     def __init__(self, options: NeuralConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__()
         self.options, self.vocabulary, self.dimensions = options, vocabulary, dimensions
@@ -46,10 +48,6 @@ class NeuralRanker(nn.Module, ABC):
     def device(self) -> torch.device:
         return next(self.parameters()).device
 
-    def facts(self) -> dict[str, Any]:
-        """Return what the constructor takes beside options, vocabulary and dimensions."""
-        return {}
-
     def save(self, directory: str | Path) -> None:
         with atomic_directory(directory) as folder:
             self.write_files(folder)
@@ -63,7 +61,7 @@ class NeuralRanker(nn.Module, ABC):
             "vocabulary": len(self.vocabulary),
             "collection_words": self.vocabulary.collection_words,
             "dimensions": self.dimensions,
-            "facts": self.facts(),
+            "facts": {"ngraphs": self.ngraphs} if self.ngraphs else {},
         }
         (folder / "config.json").write_text(json.dumps(described, indent=1, sort_keys=True) + "\n")
         self.vocabulary.write(folder)

@@ -25,7 +25,7 @@ from irpretrain.models.neural.ranker import MODEL_TYPE, NeuralRanker, draw_weigh
 from irpretrain.models.parameters import own_memory, refuse_broken
 from irpretrain.text.statistics import read_totals
 from irpretrain.text.vocabulary import Vocabulary, frequent_ngraphs
-from irpretrain.text.word_vectors import WordVectors
+from irpretrain.text.word_vectors import open_word_vectors
 
 RANKERS: dict[str, type[Any]] = {
     "knrm": Knrm,
@@ -109,8 +109,8 @@ def make_neural_ranker(
     if options.needs_vectors:
         if vectors is None:
             raise ValueError(f"{options.type} reads word vectors; none are given")
-        opened = WordVectors.open(vectors, vocabulary.collection_words)
-        rows, without = with_drawn(opened.rows[vocabulary.numbers], seed)
+        opened = open_word_vectors(vectors, vocabulary.collection_words)
+        rows, without = with_drawn(opened[vocabulary.numbers], seed)
     ranker = empty_ranker(options, vocabulary, rows.shape[1], facts)
     draw_weights(ranker, seed)
     _fill(ranker, rows, idf(documents, read_totals(statistics).documents))

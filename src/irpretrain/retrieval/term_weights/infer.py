@@ -38,8 +38,9 @@ from irpretrain.models.parameters import check_embeddings
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.integers import weighted_terms
 from irpretrain.retrieval.term_weights.sequences import WordWeights, first_pieces, windows, word_weights
-from irpretrain.text.pair_tokenizer import EncoderPieces, Pieces
+from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.text.texts import Text, document_texts
+from irpretrain.text.word_pieces import Pieces
 from irpretrain.text.words import WordSpans, word_spans
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import (
@@ -119,7 +120,7 @@ class WeightPredictor:
             compute = compute.model_copy(update={"packing": "off"})
         use_fast_paths(model, compute, device, training=False)
         pieces = EncoderPieces(directory)
-        check_embeddings(model.network, pieces.size, directory)
+        check_embeddings(model.classifier, pieces.size, directory)
         return cls(model, pieces, options, text, device)
 
     def rows(
@@ -131,7 +132,7 @@ class WeightPredictor:
     ) -> tuple[pa.Table, dict[str, int]]:
         """Return the TERM_WEIGHTS rows of texts, in order, and counts."""
         words = [word_spans(text.text, self.text.word_kind) for text in texts]
-        pieces = self.encoder.encode([text.text for text in texts])
+        pieces = self.encoder.pieces([text.text for text in texts])
         weights, counts = self._weights(words, pieces, [] if retained is None else retained, keep)
         rows, unread = [], 0
         for text, spans, text_weights in zip(texts, words, weights, strict=True):

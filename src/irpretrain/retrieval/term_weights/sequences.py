@@ -18,7 +18,8 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import TERM_TARGETS
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.randomness import generator
-from irpretrain.text.pair_tokenizer import EncoderPieces, Pieces
+from irpretrain.text.pair_tokenizer import EncoderPieces
+from irpretrain.text.word_pieces import Pieces
 from irpretrain.text.words import WordSpans, word_spans
 
 # First piece of a word that has none: the tokenizer drops its characters.
@@ -113,7 +114,7 @@ def _texts(
         names = batch.column("document_id").to_pylist()
         rows = [row for row, name in enumerate(names) if chosen is None or name in chosen]
         written = [batch.column("text")[row].as_py() for row in rows]
-        for row, content, pieces in zip(rows, written, encoder.encode(written), strict=True):
+        for row, content, pieces in zip(rows, written, encoder.pieces(written), strict=True):
             words, word_targets = (
                 word_spans(content, text.word_kind),
                 batch.column("targets")[row].values.to_numpy(),

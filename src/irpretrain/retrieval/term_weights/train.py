@@ -130,7 +130,7 @@ def train_regressor(
         model.check_length(options.max_length, "max_length")
         model.set_dropout(training.dropout, HEAD_DROPOUT)
         pieces = EncoderPieces(encoder)
-        check_embeddings(model.network, pieces.size, encoder)
+        check_embeddings(model.classifier, pieces.size, encoder)
         sequences = TrainingSequences.read(targets, pieces, options, text, chosen)
         if not len(sequences):
             raise InputError(

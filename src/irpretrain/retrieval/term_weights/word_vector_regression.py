@@ -36,10 +36,10 @@ class WordFeatures:
     @classmethod
     def open(cls, vectors: str | Path, statistics: str | Path) -> Self:
         """Open the word vectors of a collection; IntegrityError if they do not match the statistics."""
-        from irpretrain.text.word_vectors import WordVectors  # numba
+        from irpretrain.text.word_vectors import open_word_vectors  # numba
 
         numbers = word_numbers(statistics)
-        return cls(WordVectors.open(vectors, len(numbers)).rows, numbers)
+        return cls(open_word_vectors(vectors, len(numbers)), numbers)
 
     @property
     def dimensions(self) -> int:
