@@ -7,7 +7,7 @@ import json
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
@@ -21,27 +21,26 @@ from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.randomness import stream_key
-from irpretrain.foundation.records import Query
 from irpretrain.text.texts import read_queries
 
 
 def sample(
-    usable: list[Query],  # the queries that can be used, in the order of the source
+    texts: Mapping[str, str],  # of all queries by their identifiers, in the order of the source
+    usable: Collection[str],  # the queries that can be used
     dataset: DatasetConfig,
     seed: int,
     source: str | Path,  # the file of the queries, for messages
-    having: str = "a relevant document",  # what makes a query usable, for messages
-) -> list[Query]:
+    needed: str,  # what makes a query usable, for messages
+) -> dict[str, str]:
     """Return the sample of a data set's queries, in the order of the source; ConfigError if there are too few."""
-    count = dataset.sample_queries
-    if count is not None and count > len(usable):
+    count, names = dataset.sample_queries, [query for query in texts if query in usable]
+    if count is not None and count > len(names):
         raise ConfigError(
-            f"datasets ({dataset.label}).sample_queries: {count} queries are asked for, but {source} has {len(usable)} "
-            f"with {having}; lower it, or give null for all"
+            f"datasets ({dataset.label}).sample_queries: {count} queries are asked for, but {source} has {len(names)} "
+            f"with {'an' if needed == 'answer' else 'a'} {needed}; lower it, or give null for all"
         )
-    names = (query.query_id for query in usable)
     drawn = set(sorted(names, key=lambda name: (stream_key(seed, "sample-queries", name), name))[:count])
-    return [query for query in usable if query.query_id in drawn]
+    return {query: text for query, text in texts.items() if query in drawn}
 
 
 # When two queries ask the same: their texts are equal but for case, white space and punctuation.

@@ -13,7 +13,7 @@ from irpretrain.corpora.file_lists import given_files
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.registry import Kind, format_of
 from irpretrain.foundation.errors import InputError, count_of
-from irpretrain.foundation.records import Malformed, Query
+from irpretrain.foundation.records import Malformed
 
 # Query id → document id → relevance.
 Judgements = dict[str, dict[str, int]]
@@ -54,20 +54,19 @@ def check_number(config: FileConfig, files: list[Path], found: int, what: str) -
         )
 
 
-def read_queries(config: FileConfig, files: list[Path], tally: RecordTally) -> list[Query]:
-    """Read the queries; one that is repeated word for word counts once, one with another text is malformed."""
-    first = dict[str, Query]()
+def read_queries(config: FileConfig, files: list[Path], tally: RecordTally) -> dict[str, str]:
+    """Read the queries' texts; one that is repeated word for word counts once, one with another text is malformed."""
+    texts = dict[str, str]()
     for path, query in _sound_records("topics", config, files, tally):
-        earlier = first.setdefault(query.query_id, query)
-        if earlier is query:
-            continue
-        if earlier.text == query.text:
+        if query.query_id not in texts:
+            texts[query.query_id] = query.text
+        elif texts[query.query_id] == query.text:
             tally.skipped[REPEATED_QUERY] += 1
         else:
-            detail = f"{query.query_id} was {earlier.text[:60]!r} before"
+            detail = f"{query.query_id} was {texts[query.query_id][:60]!r} before"
             tally.report(path, Malformed(query.position, "query id occurs twice", detail, query.line))
     tally.settle()
-    return list(first.values())
+    return texts
 
 
 def read_judgements(config: FileConfig, files: list[Path], tally: RecordTally) -> Judgements:

@@ -169,7 +169,7 @@ def read_topics(
         files = source_files("topics", config, source)
         setting = "" if options is None else "malformed"
         tally = RecordTally(config.malformed, setting, "--topics-option")
-        return {query.query_id: query.text for query in read_queries(config, files, tally)}
+        return read_queries(config, files, tally)
 
 
 def read_relevance(path: str) -> Judgements:
