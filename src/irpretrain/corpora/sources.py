@@ -105,18 +105,18 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     faults: list[str] = []
     for used in used_files(config):
         with _collected(faults, used.key):
-            if _is_file(used.path, manifest):
-                used.check(used.path)
+            kind, name = resolve(used.path)
+            path = name if kind == "file" else None
+            if kind == "embedded":
+                # None: the stage that copies from the package reports that it is not installed.
+                installed = installed_path(manifest.asset(name))
+                path = None if installed is None else str(installed)
+            if path is not None:
+                used.check(path)
     for section, name in used_entries(config):
         if section == "datasets" and isinstance(config.datasets[name].folds, list):
             with _collected(faults, f"datasets.{name}.folds"):
                 _check_folds(config.datasets[name])
-    for key, encoder in encoders_in(config, used_entries(config)).items():
-        with _collected(faults, f"{key}.path"):
-            if not _is_file(encoder.path, manifest):
-                installed = installed_path(manifest.asset(str(resolve(encoder.path)[1])))
-                if installed is not None:  # else the stage that copies from the package reports it
-                    _check_encoder(config, encoder, key, installed)
     _refuse(f"Some sources cannot be used; paths are relative to {Path.cwd()}", faults)
 
 
@@ -128,7 +128,7 @@ def used_ir_datasets(config: Config) -> dict[tuple[str, str], str]:
         part = {"corpora": "docs", "first_stages": "scoreddocs"}.get(section, key)  # else queries or qrels
         kind, name = resolve(used.path)
         if kind == "ir_datasets":
-            keys.setdefault((str(name), part), used.key)
+            keys.setdefault((name, part), used.key)
     return keys
 
 
@@ -144,7 +144,7 @@ def check_downloads(config: Config) -> None:
 def used_assets(config: Config) -> list[str]:
     """Return the embedded assets that some experiment needs."""
     resolved = [resolve(used.path) for used in used_files(config)]
-    return list(dict.fromkeys(str(name) for kind, name in resolved if kind == "embedded"))
+    return list(dict.fromkeys(name for kind, name in resolved if kind == "embedded"))
 
 
 def with_caveats(config: Config, manifest: Manifest) -> Config:
@@ -190,13 +190,6 @@ def _refuse(heading: str, faults: list[str]) -> None:
         raise ConfigError("\n".join([heading, *("  - " + fault.replace("\n", "\n  ") for fault in faults)]))
 
 
-def _is_file(path: str, manifest: Manifest) -> bool:
-    kind, where = resolve(path)
-    if kind == "embedded":
-        manifest.asset(str(where))
-    return kind == "file"
-
-
 def _check_documents(corpus: CorpusConfig, path: str) -> None:
     _check_usable(document_files(path, corpus.format, corpus.files))
 
@@ -205,7 +198,7 @@ def _check_file(path: str, suffixes: Sequence[str] = ()) -> None:
     _check_usable(given_files(path, suffixes))
 
 
-def _check_encoder(config: Config, encoder: EncoderConfig, key: str, folder: str | Path) -> None:
+def _check_encoder(config: Config, encoder: EncoderConfig, key: str, folder: str) -> None:
     check_encoder_files(folder, encoder, longest_sequences(config, key), key)
 
 

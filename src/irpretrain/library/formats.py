@@ -194,9 +194,9 @@ def described(
     source = Path(path)
     if scheme == "embedded":
         manifest = resources_directory() / "embedded.yaml"
-        first_file = next(iter(read_manifest(manifest).asset(str(name)).files))
+        first_file = next(iter(read_manifest(manifest).asset(name).files))
         source = Path(folder) / Path(first_file).name
-        materialise(str(name), manifest, source)
+        materialise(name, manifest, source)
     named: dict[str, Any] = {"path": str(path), "options": dict(options)}
     for key in {"malformed", "files"} & options.keys() & section.model_fields.keys():
         named[key] = named["options"].pop(key)
@@ -214,5 +214,5 @@ def described(
     from irpretrain.corpora.formats.ir_datasets import describe_part
 
     description = Path(folder, "ir-dataset.json")
-    describe_part(str(name), part, False, description)
+    describe_part(name, part, False, description)
     return config, description
