@@ -14,7 +14,7 @@ from pathlib import Path
 from irpretrain.corpora.checked import NoOptions, document, several_in_one
 from irpretrain.corpora.fields import repeated_names
 from irpretrain.corpora.registry import Format
-from irpretrain.foundation.characters import clean_line, identifier_fault
+from irpretrain.foundation.characters import clean_line
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
 from irpretrain.foundation.records import AnyDocument, Malformed, Share, Skipped, everything, most_bytes
 
@@ -85,11 +85,9 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
 
 
 def _document(position: int, line: int, cells: dict[str, str]) -> AnyDocument:
-    identifier = cells["cord_uid"]
-    if fault := identifier_fault(identifier):
-        return Malformed(position, "bad identifier", fault, line)
     abstract, url = cells["abstract"], cells.get("url", "").split(";")[0]
-    return document(position, identifier, cells["title"], abstract if abstract.strip() else "", url, line)
+    body = abstract if abstract.strip() else ""
+    return document(position, cells["cord_uid"], cells["title"], body, url, line)
 
 
 DOCUMENTS = Format(NoOptions, read, suffixes=(".csv",))

@@ -15,12 +15,11 @@ from urllib.parse import unquote
 from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.checked import query, read_json
+from irpretrain.corpora.checked import document, query, read_json
 from irpretrain.corpora.registry import Format
-from irpretrain.foundation.characters import clean_line, clean_text, identifier_fault
+from irpretrain.foundation.characters import clean_line, identifier_fault
 from irpretrain.foundation.records import (
     AnyDocument,
-    Document,
     Judgement,
     Malformed,
     Query,
@@ -90,7 +89,7 @@ def read_documents(
             if share(article.position):
                 yield article
         elif options.unit == "paragraph":
-            yield from (document for document in _paragraphs(article) if share(document.position))
+            yield from (entry for entry in _paragraphs(article) if share(entry.position))
         elif share(article.position):
             yield _whole(article)
 
@@ -155,10 +154,9 @@ def _whole(article: SquadArticle) -> AnyDocument:
     return _document(article.position, article.identifier, article.title, "\n".join(contexts))
 
 
-def _document(position: int, identifier: str, title: str, text: str) -> Document | Skipped:
-    if not text.strip():  # whatever the title: it is no document without a paragraph
-        return Skipped(position, "empty document", location=f"document {identifier}")
-    return Document(position, identifier, title, "", clean_text(text))
+def _document(position: int, identifier: str, title: str, text: str) -> AnyDocument:
+    # A title is no document without a paragraph.
+    return document(position, identifier, title if text.strip() else "", text)
 
 
 @dataclass(frozen=True, slots=True)
