@@ -68,7 +68,7 @@ def judge_by_answers(
         InputError: a refused malformed answer, or a run has an unknown question or passage.
     """
     tally = RecordTally(dataset.qrels.malformed, "qrels.malformed")
-    answers = read_answers(dataset.qrels, source_files("judgements", dataset.qrels, answers_source), tally)
+    answers = read_answers(dataset.qrels, source_files(dataset.qrels, answers_source), tally)
     pairs: Pairs = {name: {} for name in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()}
     for path in runs:
         _add_run(pairs, path)

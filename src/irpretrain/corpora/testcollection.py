@@ -81,8 +81,8 @@ def prepare(
     """
     words, read = (ANSWERED, read_answers) if qrels is None else (JUDGED, read_judgements)
     corpus = check_collection(documents, expected=corpora)
-    queries_files = source_files("topics", dataset.queries, queries_source)
-    qrels_files = source_files("judgements", dataset.qrels, qrels_source)
+    queries_files = source_files(dataset.queries, queries_source)
+    qrels_files = source_files(dataset.qrels, qrels_source)
     topics = RecordTally(dataset.queries.malformed, "queries.malformed")
     judged = RecordTally(dataset.qrels.malformed, "qrels.malformed")
     texts = read_queries(dataset.queries, queries_files, topics)

@@ -11,7 +11,7 @@ from irpretrain.config.corpora import FileConfig
 from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.file_lists import given_files
 from irpretrain.corpora.policy import RecordTally
-from irpretrain.corpora.registry import Kind, format_of
+from irpretrain.corpora.registry import format_of
 from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.records import Malformed
 
@@ -24,22 +24,21 @@ REPEATED_QUERY, REPEATED_JUDGEMENT = "repeated query", "repeated judgement"
 Sources = str | Path | Sequence[str | Path]
 
 
-def source_files(kind: Kind, config: FileConfig, sources: Sources) -> list[Path]:
+def source_files(config: FileConfig, sources: Sources) -> list[Path]:
     """Return the files that are given, those of folders included."""
-    return given_files(sources, format_of(kind, config.format).suffixes)
+    return given_files(sources, format_of(config.kind, config.format).suffixes)
 
 
-def read_records(kind: Kind, config: FileConfig, path: Path) -> Any:
+def read_records(config: FileConfig, path: Path) -> Any:
     """Return an iterator over the records of one file: the kind's, `Skipped` and `Malformed` ones."""
-    reader = format_of(kind, config.format)
+    reader = format_of(config.kind, config.format)
     return reader.read(path, reader.options(**config.options))
 
 
-def _sound_records(
-    kind: Kind, config: FileConfig, files: list[Path], tally: RecordTally
-) -> Iterator[tuple[Path, Any]]:
+def sound_records(config: FileConfig, files: list[Path], tally: RecordTally) -> Iterator[tuple[Path, Any]]:
+    """Yield the sound records of some files, each with its file."""
     for path in files:
-        for record in tally.sound(path, read_records(kind, config, path)):
+        for record in tally.sound(path, read_records(config, path)):
             yield path, record
 
 
@@ -57,7 +56,7 @@ def check_number(config: FileConfig, files: list[Path], found: int, what: str) -
 def read_queries(config: FileConfig, files: list[Path], tally: RecordTally) -> dict[str, str]:
     """Read the queries' texts; one that is repeated word for word counts once, one with another text is malformed."""
     texts = dict[str, str]()
-    for path, query in _sound_records("topics", config, files, tally):
+    for path, query in sound_records(config, files, tally):
         if query.query_id not in texts:
             texts[query.query_id] = query.text
         elif texts[query.query_id] == query.text:
@@ -72,7 +71,7 @@ def read_queries(config: FileConfig, files: list[Path], tally: RecordTally) -> d
 def read_judgements(config: FileConfig, files: list[Path], tally: RecordTally) -> Judgements:
     """Read the judgements; a repeated one counts once, one with another relevance is malformed."""
     read = Judgements()
-    for path, entry in _sound_records("judgements", config, files, tally):
+    for path, entry in sound_records(config, files, tally):
         pairs = read.setdefault(entry.query_id, {})
         earlier = pairs.get(entry.document_id)
         if earlier is None:
@@ -91,7 +90,7 @@ def read_judgements(config: FileConfig, files: list[Path], tally: RecordTally) -
 def read_answers(config: FileConfig, files: list[Path], tally: RecordTally) -> dict[str, tuple[str, ...]]:
     """Read the answers of each query; a query that comes again is malformed unless its answers are the same."""
     read = dict[str, tuple[str, ...]]()
-    for path, entry in _sound_records("judgements", config, files, tally):
+    for path, entry in sound_records(config, files, tally):
         if entry.query_id not in read:
             read[entry.query_id] = entry.answers
         elif read[entry.query_id] == entry.answers:

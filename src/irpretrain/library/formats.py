@@ -166,7 +166,7 @@ def read_topics(
     """
     with TemporaryDirectory(prefix="irpretrain-") as folder:
         config, source = described(TopicsConfig, path, format, options or {}, folder)
-        files = source_files("topics", config, source)
+        files = source_files(config, source)
         setting = "" if options is None else "malformed"
         tally = RecordTally(config.malformed, setting, "--topics-option")
         return read_queries(config, files, tally)
@@ -176,7 +176,7 @@ def read_relevance(path: str) -> Judgements:
     """Return query → document → relevance, as the workflow reads judgements."""
     with TemporaryDirectory(prefix="irpretrain-") as folder:
         config, source = described(QrelsConfig, path, None, {}, folder)
-        files = source_files("judgements", config, source)
+        files = source_files(config, source)
         return read_judgements(config, files, RecordTally(config.malformed, ""))
 
 
