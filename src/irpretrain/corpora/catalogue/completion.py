@@ -139,11 +139,8 @@ def searched(data_folder: str) -> str:
 def folder_of(entry: Entry, data_folder: str) -> str:
     """Return the folder that has an entry's files: the first that has any of them, else the first."""
     folders = data_folders(data_folder)
-    return next((folder for folder in folders if has_any(entry, folder)), folders[0])
-
-
-def has_any(entry: Entry, folder: str) -> bool:
-    return any(Path(folder, path).exists() for path in entry.files)
+    there = (folder for folder in folders for path in entry.files if Path(folder, path).exists())
+    return next(there, folders[0])
 
 
 def with_data_of_the_project(config: Config) -> Config:

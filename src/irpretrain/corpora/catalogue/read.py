@@ -152,23 +152,13 @@ def resolved(described: Any, known: Collection[str], data: str | Path) -> Any:
     return f"{data}/{described}" if isinstance(described, str) and described in known else described
 
 
-def _named_paths(entry: Entry) -> Iterator[tuple[str, Any]]:
-    """Yield (key, path) of every place of an entry that must name a file."""
-    sections: dict[str, Any] = {f"corpora.{name}": corpus for name, corpus in entry.corpora.items()}
-    for name, dataset in entry.datasets.items():
-        sections |= {f"datasets.{name}.{key}": dataset.get(key) for key in ("queries", "qrels")}
-        if isinstance(dataset.get("folds"), str):
-            yield f"datasets.{name}.folds", dataset["folds"]
-    for name, stage in entry.first_stages.items():
-        runs = stage.get("runs") or {}
-        sections |= {f"first_stages.{name}.runs.{key}": run for key, run in runs.items()}
-    for name, task in entry.downstream_tasks.items():
-        parts = task.get("questions", {})
-        sections |= {f"downstream_tasks.{name}.questions.{part}": files for part, files in parts.items()}
-    for key, section in sections.items():
-        value = section.get("path") if isinstance(section, dict) else None
-        for path in value if isinstance(value, list) else [value]:
-            yield f"{key}.path", path
+def _named_paths(described: dict[str, Any], key: str) -> Iterator[tuple[str, Any]]:
+    """Yield (key, path) of every place of a description that names files."""
+    for name, value in described.items():
+        if isinstance(value, dict) and name != "options":
+            yield from _named_paths(value, f"{key}.{name}")
+        elif name == "path" or (name == "folds" and isinstance(value, str)):
+            yield from ((f"{key}.{name}", path) for path in (value if isinstance(value, list) else [value]))
 
 
 def _read_entry(path: Path) -> Entry:
@@ -188,10 +178,12 @@ def _faults_between(catalogue: Catalogue) -> Iterator[str]:
             if other not in catalogue:
                 yield f"{name}.yaml: needs {other}, which is not in the catalogue"
         paths = known_paths(entry, catalogue)
-        for key, path in _named_paths(entry):
-            if path not in paths:
-                yield f"{name}.yaml: {key} is {path!r}, which is not among the files of this entry or those it needs"
         for section in SECTIONS:
+            for key, path in _named_paths(getattr(entry, section), section):
+                if path not in paths:
+                    yield (
+                        f"{name}.yaml: {key} is {path!r}, which is not among the files of this entry or those it needs"
+                    )
             if section == "first_stages":
                 continue  # runs of one may come with several data sets
             for key in getattr(entry, section):
