@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from irpretrain.config.base import ONCE, Section, option
 from irpretrain.corpora import checked
-from irpretrain.foundation.characters import displayed_names
+from irpretrain.foundation.characters import displayed_names, identifier_fault
 from irpretrain.foundation.errors import InputError, cli_or_api, instead_of
 from irpretrain.foundation.files import FieldLine, Line, read_lines, split_fields
 from irpretrain.foundation.records import AnyDocument, Malformed, Share, everything
@@ -126,6 +126,8 @@ def document(
         return malformed(
             "bad identifier", f"field {key} must be a text or a whole number, not {_kind(record[key])}"
         )
+    if fault := identifier_fault(identifier):
+        return malformed("bad identifier", fault)
     chosen = body_fields(record, names)
     missing = [name for name in chosen if name not in record]
     if missing or not chosen:

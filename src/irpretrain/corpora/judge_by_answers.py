@@ -74,7 +74,7 @@ def judge_by_answers(
         _add_run(pairs, path)
     without = [name for name, passages in pairs.items() if not passages]
     if without:
-        first = _first_id(documents)
+        first = min(filter(None, (pc.min(column).as_py() for column in document_names(documents))))
         pairs.update((name, {first: False}) for name in without)
     spellings = {name: [spaced(answer) for answer in answers[name]] for name in pairs}
     _judge(pairs, spellings, documents, runs)
@@ -98,11 +98,6 @@ def _add_run(pairs: Pairs, path: str | Path) -> None:
         pairs[query].update(dict.fromkeys((document for document, _ in ranking), False))
 
 
-def _first_id(documents: Sequence[str | Path]) -> str:
-    names = (pc.min(column).as_py() for column in document_names(documents))
-    return str(min(name for name in names if name is not None))
-
-
 def _judge(
     pairs: Pairs, spellings: dict[str, list[str]], documents: Sequence[str | Path], runs: Sequence[str | Path]
 ) -> None:
@@ -120,11 +115,7 @@ def _judge(
     if asking:
         document, [query, *_] = min(asking.items())
         raise InputError(
-            next((path for path in runs if _holds(path, query, document)), documents[0]),
+            next(path for path in runs if document in dict(read_run(path).get(query, ()))),
             f"{len(asking):,} retrieved passages are not in the corpus, such as {document!r} (question {query!r})",
             remedy="Check that runs and corpus belong together.",
         )
-
-
-def _holds(run: str | Path, query: str, document: str) -> bool:
-    return any(name == document for name, _ in read_run(run).get(query, ()))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache
 from pathlib import Path
 from typing import Any
+
+import regex
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.evaluation.runs import read_qrels, relevant
@@ -46,19 +45,16 @@ def sample(
 # When two queries ask the same: their texts are equal but for case, white space and punctuation.
 
 
+SEPARATORS = regex.compile(r"[\p{P}\p{S}\p{Z}]+")
+
+
 def compared_text(text: str) -> str:
     """Return text as queries are compared: case-folded, one space for each run of white space, punctuation and symbols.
 
     A text of punctuation alone keeps it; "" has no words at all.
     """
     folded = text.casefold()
-    return " ".join((folded.translate(_spaces()).split()) or folded.split())
-
-
-@cache
-def _spaces() -> dict[int, str]:
-    separates = (code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] in "PSZ")
-    return dict.fromkeys(separates, " ")
+    return " ".join(SEPARATORS.sub(" ", folded).split() or folded.split())
 
 
 # Test queries that train, choose or tune too: found by the queries themselves, whatever their data set is called.
