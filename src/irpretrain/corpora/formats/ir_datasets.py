@@ -107,15 +107,6 @@ def read_records(identifier: str, part: str, first: int = 0, end: int | None = N
         yield record
 
 
-def is_downloaded(identifier: str, part: str) -> bool:
-    """Whether the first record of a part can be read."""
-    try:
-        check_downloaded(identifier, part)
-    except InputError:
-        return False
-    return True
-
-
 def check_downloaded(identifier: str, part: str) -> None:
     """Raise InputError where the first record of a part cannot be read."""
     if next(read_records(identifier, part), None) is None:
@@ -124,11 +115,14 @@ def check_downloaded(identifier: str, part: str) -> None:
 
 def downloads_text(parts: Iterable[tuple[str, str]]) -> str:
     """Return which parts of data sets are on the disk, and how to get the others; nothing if there is none."""
-    lines = [
-        f"  {identifier} {part}: "
-        + ("present" if is_downloaded(identifier, part) else f"missing; {download_command(identifier, part)}")
-        for identifier, part in parts
-    ]
+    lines = list[str]()
+    for identifier, part in parts:
+        state = "present"
+        try:
+            check_downloaded(identifier, part)
+        except InputError:
+            state = f"missing; {download_command(identifier, part)}"
+        lines.append(f"  {identifier} {part}: {state}")
     return "\n".join([f"ir_datasets, in {home()}", *lines]) if lines else ""
 
 
