@@ -52,24 +52,23 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
             for cells in table:
                 if position < 0:
                     position, columns = 0, [name.lstrip("\ufeff").strip() for name in cells]
+                    detail = ""
                     if missing := [name for name in NEEDED if name not in columns]:
                         detail = f"there is no column {missing[0]}; there are {', '.join(columns[:20])}"
+                    elif repeated := repeated_names(columns):
+                        detail = f"its header names a column twice: {repeated[0][:80]}"
+                    if detail:
                         yield Malformed(0, "no table of CORD-19", clean_line(detail)[:300], 1)
                         return
-                    if repeated := repeated_names(columns):
-                        detail = f"its header names a column twice: {clean_line(repeated[0])[:80]}"
-                        yield Malformed(0, "no table of CORD-19", detail, 1)
-                        return
-                elif len(cells) != len(columns):
+                    continue
+                if len(cells) != len(columns):
                     detail = f"{len(cells)} instead of {len(columns)}"
                     yield Malformed(position, "wrong number of columns", detail, table.line_num)
-                    position += 1
                 elif rows := sum(len(_ROW.findall(cell)) for cell in cells if "\n" in cell):
                     yield several_in_one(position, rows + 1, "<cord_uid>,", table.line_num)
-                    position += 1
                 else:
                     yield position, table.line_num, dict(zip(columns, cells, strict=True))
-                    position += 1
+                position += 1
         except csv.Error as error:
             reason, detail = "broken CSV", str(error)
         except UnicodeDecodeError as error:

@@ -225,13 +225,7 @@ def _end_of_part(text: str, start: int, end: int, closed: set[str]) -> int:
 
 Layout = Literal["qrels", "prels", "weighted"]
 
-# Of each layout: number of columns, and the positions of document and relevance.
-LOCATIONS: dict[Layout, tuple[int, int, int]] = {
-    "qrels": (4, 2, 3),
-    "prels": (5, 1, 2),
-    "weighted": (5, 2, 3),
-}
-LAYOUT_COLUMNS: dict[Layout, str] = {
+LAYOUTS: dict[Layout, str] = {
     "qrels": "query iteration document relevance",
     "prels": "query document relevance method chance",
     "weighted": "query iteration document relevance weight",
@@ -255,16 +249,15 @@ def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skip
     facts.refuse_smart(path)
     layout = facts.layout()
     if layout != "qrels":
-        notice(str(path), f"its lines of five columns are read as: {LAYOUT_COLUMNS[layout]}")
+        notice(str(path), f"its lines of five columns are read as: {LAYOUTS[layout]}")
     for line in read_lines(path):
         yield line if isinstance(line, Malformed) else comment_or(line, _judgement(line, layout))
 
 
 def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
-    cells, (number, document, relevance) = split_columns(line.text), LOCATIONS[layout]
-    if len(cells) != number:
-        detail = f"{len(cells)} instead of {number} ({LAYOUT_COLUMNS[layout]})"
-        fault = line.wrong_columns(detail)
+    cells, columns = split_columns(line.text), LAYOUTS[layout].split()
+    if len(cells) != len(columns):
+        fault = line.wrong_columns(f"{len(cells)} instead of {len(columns)} ({LAYOUTS[layout]})")
         if len(cells) == 6 and cells[1].upper() == "Q0":
             return replace(fault, remedy=A_RUN)
         if len(cells) != 3 or "\r" in line.text:
@@ -273,7 +266,8 @@ def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
         return replace(fault, remedy=WITHOUT_ITERATION if WHOLE.fullmatch(cells[2]) else with_header)
     if layout != "qrels" and not (_CHANCE if layout == "prels" else NUMBER).fullmatch(cells[4]):
         return line.malformed("the fifth column is no chance or weight", repr(cells[4][:40]))
-    return judgement(cells[0], cells[document], cells[relevance], line.position, line.number)
+    row = dict(zip(columns, cells, strict=True))
+    return judgement(row["query"], row["document"], row["relevance"], line.position, line.number)
 
 
 @dataclass
@@ -351,8 +345,7 @@ def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Skipped | 
 def _retrieved(line: Line) -> Retrieved | Malformed:
     cells = split_columns(line.text)
     if len(cells) != 6:
-        detail = f"{len(cells)} instead of 6 (query Q0 document rank score tag)"
-        return line.wrong_columns(detail)
+        return line.wrong_columns(f"{len(cells)} instead of 6 (query Q0 document rank score tag)")
     return retrieved(cells[0], cells[2], cells[3], cells[4], line.position, line.number)
 
 
