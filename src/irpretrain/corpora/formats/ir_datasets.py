@@ -206,18 +206,18 @@ def _library() -> Any:
     return ir_datasets
 
 
-class IrDatasetsDocumentOptions(Section):
+class IrDatasetsTextOptions(Section):
     """Options of the format ir_datasets."""
 
     fields: list[str] | None = option(
         None,
-        "Parts of a document that make its body, in this order; null: default_text, without the title.",
+        "Parts that make a document's body or a query, in this order; null: default_text, without a document's title.",
         min_length=1,
     )
 
 
 def read_documents(
-    path: Path, options: IrDatasetsDocumentOptions, share: Share = everything
+    path: Path, options: IrDatasetsTextOptions, share: Share = everything
 ) -> Iterator[AnyDocument]:
     """Yield a share, a slice, of the documents in ir_datasets' order; a position is a document's number."""
     identifier, part, slices = described_part(path)
@@ -243,17 +243,7 @@ def _text(record: Any, field: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-class IrDatasetsTopicOptions(Section):
-    """Options of the format ir_datasets."""
-
-    fields: list[str] | None = option(
-        None,
-        "Parts of a topic that make its query, in this order; null: default_text.",
-        min_length=1,
-    )
-
-
-def read_topics(path: Path, options: IrDatasetsTopicOptions) -> Iterator[Query | Malformed]:
+def read_topics(path: Path, options: IrDatasetsTextOptions) -> Iterator[Query | Malformed]:
     identifier, part, _ = described_part(path)
     for position, record in enumerate(read_records(identifier, part)):
         yield query(record.query_id, text_of(record, options.fields, identifier), position)
@@ -271,7 +261,7 @@ def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Malformed]
         yield retrieved(record.query_id, record.doc_id, None, repr(float(record.score)), position, None)
 
 
-DOCUMENTS = Format(IrDatasetsDocumentOptions, read_documents, suffixes=(".json",))
-TOPICS = Format(IrDatasetsTopicOptions, read_topics)
+DOCUMENTS = Format(IrDatasetsTextOptions, read_documents, suffixes=(".json",))
+TOPICS = Format(IrDatasetsTextOptions, read_topics)
 JUDGEMENTS = Format(NoOptions, read_judgements)
 RUNS = Format(NoOptions, read_runs)

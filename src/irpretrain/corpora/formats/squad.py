@@ -49,10 +49,12 @@ class ArticleOptions(Section):
         return given
 
 
-class SquadDocumentOptions(ArticleOptions):
+class SquadUnitOptions(ArticleOptions):
     """Options of the format squad."""
 
-    unit: Unit = option("paragraph", "A document is a paragraph, or an article with all its paragraphs.")
+    unit: Unit = option(
+        "paragraph", "What one document is: a paragraph or a whole article; in corpus and judgements alike."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +82,7 @@ class SquadArticle:
     paragraphs: list[Paragraph | Malformed]
 
 
-def read_documents(
-    path: Path, options: SquadDocumentOptions, share: Share = everything
-) -> Iterator[AnyDocument]:
+def read_documents(path: Path, options: SquadUnitOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position counts the paragraphs (or articles) of the file from 0."""
     for article in read_articles(path, options):
         if isinstance(article, Malformed):
@@ -208,13 +208,7 @@ def read_topics(path: Path, options: ArticleOptions) -> Iterator[Query | Skipped
             yield entry
 
 
-class SquadJudgementOptions(ArticleOptions):
-    """Options of the format squad."""
-
-    unit: Unit = option("paragraph", "As in the corpus.")
-
-
-def read_judgements(path: Path, options: SquadJudgementOptions) -> Iterator[Judgement | Skipped | Malformed]:
+def read_judgements(path: Path, options: SquadUnitOptions) -> Iterator[Judgement | Skipped | Malformed]:
     """Yield one judgement a question, in the order of the file."""
     for entry in read_squad(path, options):
         if not isinstance(entry, SquadQuestion):
@@ -260,7 +254,7 @@ def _span(answer: Any, context: str) -> tuple[int, int] | None:
     return (start, end) if context[start:end] == text else None
 
 
-DOCUMENTS = Format(SquadDocumentOptions, read_documents, suffixes=(".json",))
+DOCUMENTS = Format(SquadUnitOptions, read_documents, suffixes=(".json",))
 TOPICS = Format(ArticleOptions, read_topics)
-JUDGEMENTS = Format(SquadJudgementOptions, read_judgements)
+JUDGEMENTS = Format(SquadUnitOptions, read_judgements)
 QUESTIONS = Format(ArticleOptions, read_questions)
