@@ -71,7 +71,12 @@ def judge_by_answers(
     answers = read_answers(dataset.qrels, source_files(dataset.qrels, answers_source), tally)
     pairs: Pairs = {name: {} for name in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()}
     for path in runs:
-        _add_run(pairs, path)
+        for query, ranking in read_run(path).items():
+            if query not in pairs:
+                raise InputError(
+                    path, f"question {query!r} is not in the data set", remedy="Make the run again."
+                )
+            pairs[query].update((document, False) for document, _ in ranking)
     without = [name for name, passages in pairs.items() if not passages]
     if without:
         first = min(filter(None, (pc.min(column).as_py() for column in document_names(documents))))
@@ -89,13 +94,6 @@ def judge_by_answers(
         "judgements_written": len(lines),
         "relevant": sum(sum(passages.values()) for passages in pairs.values()),
     }
-
-
-def _add_run(pairs: Pairs, path: str | Path) -> None:
-    for query, ranking in read_run(path).items():
-        if query not in pairs:
-            raise InputError(path, f"question {query!r} is not in the data set", remedy="Make the run again.")
-        pairs[query].update(dict.fromkeys((document for document, _ in ranking), False))
 
 
 def _judge(

@@ -128,9 +128,11 @@ def read_catalogue(folder: str | Path | None = None) -> Catalogue:
     catalogue: Catalogue = {}
     for path in sorted(Path(folder or resources_directory() / "datasets").glob("*.yaml")):
         try:
-            catalogue[path.stem] = _read_entry(path)
-        except ConfigError as error:
-            faults.append(str(error))
+            catalogue[path.stem] = Entry.model_validate(parse_yaml(path.read_text(encoding="utf-8")))
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            faults.append(f"{path.name}: this is not valid YAML: {' '.join(str(error).split())}")
+        except ValidationError as error:
+            faults.append(f"{path.name}: {listed_faults(error)}")
     faults += _faults_between(catalogue)
     if faults:
         raise ConfigError("\n".join(["The catalogue of data sets has faults", *(f"  - {f}" for f in faults)]))
@@ -159,15 +161,6 @@ def _named_paths(described: dict[str, Any], key: str) -> Iterator[tuple[str, Any
             yield from _named_paths(value, f"{key}.{name}")
         elif name == "path" or (name == "folds" and isinstance(value, str)):
             yield from ((f"{key}.{name}", path) for path in (value if isinstance(value, list) else [value]))
-
-
-def _read_entry(path: Path) -> Entry:
-    try:
-        return Entry.model_validate(parse_yaml(path.read_text(encoding="utf-8")))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path.name}: this is not valid YAML: {' '.join(str(error).split())}") from None
-    except ValidationError as error:
-        raise ConfigError(f"{path.name}: {listed_faults(error)}") from None
 
 
 def _faults_between(catalogue: Catalogue) -> Iterator[str]:

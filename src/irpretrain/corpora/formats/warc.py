@@ -258,10 +258,6 @@ class WarcDocumentOptions(Section):
     )
 
 
-def option_files(options: WarcDocumentOptions) -> list[str]:
-    return [] if options.spam is None else [options.spam]
-
-
 def read(path: Path, options: WarcDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the responses of one file; a position is the number of the record in it, whatever its type."""
     for record in read_warc(path):
@@ -311,4 +307,9 @@ def _location(number: int, byte: int) -> str:
     return f"record {number + 1}, byte {byte:,}"
 
 
-DOCUMENTS = Format(WarcDocumentOptions, read, suffixes=(".warc",), option_files=option_files)
+DOCUMENTS = Format(
+    WarcDocumentOptions,
+    read,
+    suffixes=(".warc",),
+    option_files=lambda options: [] if options.spam is None else [options.spam],
+)
