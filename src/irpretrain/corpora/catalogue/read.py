@@ -1,6 +1,6 @@
 """What the catalogue knows of a data set: one YAML file of resources/datasets, checked."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
@@ -145,13 +145,14 @@ def known_paths(entry: Entry, catalogue: Catalogue) -> set[str]:
     return set(entry.files).union(*needed)
 
 
-def resolved(described: Any, known: Collection[str], data: str | Path) -> Any:
-    """Return a description in which every text that is a known path of the data folder leads into that folder."""
+def with_paths(described: Any, locations: Mapping[str, Any], key: str = "") -> Any:
+    """Return a description in which every text that is one of some paths, and no label, is replaced."""
     if isinstance(described, dict):
-        return {key: resolved(value, known, data) for key, value in described.items()}
+        return {name: with_paths(value, locations, name) for name, value in described.items()}
     if isinstance(described, list):
-        return [resolved(value, known, data) for value in described]
-    return f"{data}/{described}" if isinstance(described, str) and described in known else described
+        return [with_paths(value, locations) for value in described]
+    is_path = isinstance(described, str) and key != "label"
+    return locations.get(described, described) if is_path else described
 
 
 def _named_paths(described: dict[str, Any], key: str) -> Iterator[tuple[str, Any]]:
