@@ -208,19 +208,17 @@ def _parts(text: str, tags: list[re.Match[str]]) -> dict[str, str]:
     for tag, end in zip(tags, ends, strict=False):
         if not tag.group(1):
             label = _LABEL.match(text, tag.end(), end)
-            end = _end_of_part(text, label.end() if label else tag.end(), end, closed)
-            content = text[label.end() if label else tag.end() : end]
+            start = label.end() if label else tag.end()
+            # A part ends before a line that begins with the tag of another part, one that is not closed.
+            others = (
+                other for other in _OTHER_PART.finditer(text, start, end) if other[1].lower() not in closed
+            )
+            content = text[start : next((other.start() for other in others), end)]
             name = tag.group(2).lower()
             text_by_tag.setdefault(_NAMES.get(name, name), unescaped(_MARKUP.sub(" ", content)).strip())
         elif tag.group(2).lower() == "docno" and (bare := text[tag.end() : end].strip()):
             text_by_tag.setdefault("title", unescaped(_MARKUP.sub(" ", bare)))
     return text_by_tag
-
-
-def _end_of_part(text: str, start: int, end: int, closed: set[str]) -> int:
-    """Return where a part ends: before a line that begins with the tag of another part, one that is not closed."""
-    others = (tag for tag in _OTHER_PART.finditer(text, start, end) if tag[1].lower() not in closed)
-    return next((tag.start() for tag in others), end)
 
 
 Layout = Literal["qrels", "prels", "weighted"]
@@ -230,9 +228,6 @@ LAYOUTS: dict[Layout, str] = {
     "prels": "query document relevance method chance",
     "weighted": "query iteration document relevance weight",
 }
-WITH_HEADER = "This looks like a table with a header: give format: tsv"
-NO_JUDGEMENTS = "Give a file of judgements"  # no command takes their format
-A_RUN = "This looks like a run: give the judgements"
 WITHOUT_ITERATION = "awk '{print $1, 0, $2, $3}' makes TREC's columns of query, document, relevance"
 
 _CHANCE = re.compile(r"[01](?:\.[0-9]*)?(?:[eE]-?[0-9]{1,3})?|\.[0-9]+")
@@ -259,11 +254,13 @@ def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
     if len(cells) != len(columns):
         fault = line.wrong_columns(f"{len(cells)} instead of {len(columns)} ({LAYOUTS[layout]})")
         if len(cells) == 6 and cells[1].upper() == "Q0":
-            return replace(fault, remedy=A_RUN)
+            return replace(fault, remedy="This looks like a run: give the judgements")
         if len(cells) != 3 or "\r" in line.text:
             return fault
-        with_header = cli_or_api(WITH_HEADER, NO_JUDGEMENTS)
-        return replace(fault, remedy=WITHOUT_ITERATION if WHOLE.fullmatch(cells[2]) else with_header)
+        if WHOLE.fullmatch(cells[2]):
+            return replace(fault, remedy=WITHOUT_ITERATION)
+        with_header = "This looks like a table with a header: give format: tsv"
+        return replace(fault, remedy=cli_or_api(with_header, "Give a file of judgements"))
     if layout != "qrels" and not (_CHANCE if layout == "prels" else NUMBER).fullmatch(cells[4]):
         return line.malformed("the fifth column is no chance or weight", repr(cells[4][:40]))
     row = dict(zip(columns, cells, strict=True))
@@ -278,8 +275,6 @@ class _Facts:
     fives: int = 0
     prels: int = 0
     weighted: int = 0
-    iterations: set[str] = field(default_factory=set)
-    pairs: set[tuple[str, str]] = field(default_factory=set)
     documents: set[tuple[str, str, str]] = field(default_factory=set)
     second: set[str] = field(default_factory=set)  # columns of lines of four, at most two values each
     third: set[str] = field(default_factory=set)
@@ -300,8 +295,6 @@ class _Facts:
             self.fives += 1
             self.prels += bool(WHOLE.fullmatch(cells[2]) and _CHANCE.fullmatch(cells[4]))
             self.weighted += bool(WHOLE.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]))
-            self.iterations.add(cells[1])
-            self.pairs.add((cells[0], cells[1]))
             self.documents.add((cells[0], cells[1], cells[2]))
         elif len(cells) == 4 and len(self.third) < 2:
             self.third.add(cells[2])
@@ -320,8 +313,10 @@ class _Facts:
             return "qrels"
         if 2 * abs(self.prels - self.weighted) > self.fives:  # fewer may be damaged
             return "prels" if self.prels > self.weighted else "weighted"
-        is_iteration = len(self.iterations) == 1 and _ITERATION.fullmatch(min(self.iterations))
-        return "weighted" if is_iteration or 2 * len(self.pairs) <= len(self.documents) else "prels"
+        pairs = {(query, second) for query, second, _ in self.documents}
+        seconds = {second for _, second in pairs}
+        is_iteration = len(seconds) == 1 and _ITERATION.fullmatch(min(seconds))
+        return "weighted" if is_iteration or 2 * len(pairs) <= len(self.documents) else "prels"
 
     def refuse_smart(self, path: Path) -> None:
         if self.third != {"0"}:
