@@ -75,8 +75,8 @@ rule prepare_dataset:
 rule prepare_questions:
     """Questions whose answers judge what is retrieved for them, so that judgements are made later: judge_by_answers."""
     input:
-        questions=plan.datasets.queries,
-        answers=plan.datasets.qrels,
+        queries=plan.datasets.queries,
+        qrels=plan.datasets.qrels,
         documents=plan.of_dataset(paths.DOCUMENTS),
         sound=plan.soundness("datasets"),
     output:
@@ -97,7 +97,7 @@ rule prepare_questions:
         corpora=plan.corpora.expected_of_dataset,
         seed=CFG.seed,
     script:
-        "../scripts/prepare_questions.py"
+        "../scripts/prepare_dataset.py"
 
 
 rule judge_by_answers:

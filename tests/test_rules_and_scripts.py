@@ -23,6 +23,7 @@ SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
 SHARED = {
     "materialise_file": "materialise_input",
     "materialise_directory": "materialise_input",
+    "prepare_questions": "prepare_dataset",
     "rerank_snapshot": "rerank",
     "write_paper_report": "write_report",
 }

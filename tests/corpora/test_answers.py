@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.corpora.formats import entity_questions
-from irpretrain.corpora.judge_by_answers import has_words, judge_by_answers, prepare_questions, spaced
+from irpretrain.corpora.judge_by_answers import has_words, judge_by_answers, spaced
+from irpretrain.corpora.testcollection import prepare
 from irpretrain.evaluation.runs import write_run
 from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError
@@ -156,8 +157,8 @@ def questions(tmp_path):
 def prepared(tmp_path: Path, questions: Path, **changes: object) -> tuple[list[dict], dict]:
     dataset = DatasetConfig(**(CONFIG | changes))
     assert dataset.by_answers
-    counts = prepare_questions(
-        dataset, questions, questions, shards(tmp_path, 2), 1, tmp_path / "queries.parquet"
+    counts = prepare(
+        dataset, questions, questions, shards(tmp_path, 2), 1, tmp_path / "queries.parquet", None
     )
     return QUERIES.read(tmp_path / "queries.parquet").to_pylist(), counts
 
@@ -166,7 +167,7 @@ def test_questions_are_retained_whether_or_not_the_corpus_answers_them(tmp_path,
     rows, counts = prepared(tmp_path, questions)
     assert [row["query_id"] for row in rows] == ["P19-0", "P19-1", "P50-0"]
     assert rows[2]["text"] == "Who wrote C?"
-    assert (counts["queries_written"], counts["queries_without_answer"], counts["documents"]) == (3, 0, 5)
+    assert (counts["queries_written"], counts["queries_left_out"], counts["documents"]) == (3, 0, 5)
     with pytest.raises(InputError, match=r"there are 3 questions with answers here .*, expected 4"):
         prepared(tmp_path, questions, qrels=CONFIG["qrels"] | {"expected": 4})
 
@@ -178,7 +179,7 @@ def test_a_question_without_an_answer(tmp_path, questions):
     skipping = {"qrels": CONFIG["qrels"] | {"malformed": "skip"}, "folds": [["P19-0"], ["P19-1"], ["P50-0"]]}
     rows, counts = prepared(tmp_path, questions, **skipping)
     assert [row["query_id"] for row in rows] == ["P19-0", "P19-1"]
-    assert (counts["queries_without_answer"], counts["answers"]["malformed"]) == (1, {"no answer": 1})
+    assert (counts["queries_left_out"], counts["answers"]["malformed"]) == (1, {"no answer": 1})
 
 
 def test_messages_on_too_few_questions_speak_of_answers(tmp_path, questions):

@@ -59,7 +59,7 @@ def test_queries_without_a_relevant_document(run):
     queries, qrels, counts = run(TOPICS, judged)
     assert [q["query_id"] for q in queries] == ["q9", "q1", "q3"]
     assert "q5" not in qrels
-    assert counts["queries_without_relevant_document"] == 1
+    assert counts["queries_left_out"] == 1
 
 
 def test_judgements_of_unknown_documents(run):

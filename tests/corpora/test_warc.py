@@ -11,7 +11,7 @@ import pytest
 
 from irpretrain.corpora import web_pages
 from irpretrain.corpora.formats import warc
-from irpretrain.corpora.formats.warc import WarcDocumentOptions, option_files, percentile_of, read, read_warc
+from irpretrain.corpora.formats.warc import DOCUMENTS, WarcDocumentOptions, percentile_of, read, read_warc
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.records import Document, Malformed, Skipped
 
@@ -281,8 +281,8 @@ def test_only_what_is_no_spam(tmp_path):
     path = write(tmp_path / "00.warc", b"".join(SOUND[:4]))
     rankings = write(tmp_path / "fusion", RANKINGS.encode())
     options = WarcDocumentOptions(spam=str(rankings))
-    assert option_files(options) == [str(rankings)]
-    assert option_files(WarcDocumentOptions()) == []
+    assert DOCUMENTS.option_files(options) == [str(rankings)]
+    assert DOCUMENTS.option_files(WarcDocumentOptions()) == []
     assert list(read(path, options)) == [PAGES[0], Skipped(2, "spam"), PAGES[2]]
     assert list(read(path, WarcDocumentOptions(spam=str(rankings), spam_percentile=99))) == [
         Skipped(1, "spam"),

@@ -17,8 +17,8 @@ from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.provenance import read_sidecar
 
-# Document id, shard, part and position.
-Location = tuple[str, Path, int, int]
+# Shard, part and position.
+Location = tuple[Path, int, int]
 UNIQUE_IDENTIFIERS = (
     "Identifiers must be unique; mend the corpus. A Wikipedia dump has the option leave_out, which takes all "
     "but one of the places as <file name>:<record>."
@@ -58,8 +58,33 @@ def check_collection(
 
 def check_identifiers(shards: Sequence[Path], describe_location: Callable[[Path, int, int], str]) -> None:
     """Raise InputError, with the first repeated id and two of its locations, if documents share an id."""
-    if repeated := _repeated(shards, sum(DOCUMENTS.count(path) for path in shards)):
-        _refuse(repeated, describe_location)
+    # Python's own hash differs from process to process; it only narrows the search, so the result does not.
+    names = (name for column in document_names(shards) for name in column.to_pylist())
+    hashes = np.fromiter(map(hash, names), np.int64, count=sum(map(DOCUMENTS.count, shards)))
+    hashes.sort()
+    suspects = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
+    locations = defaultdict[str, list[Location]](list)
+    for path in shards if suspects else ():
+        for batch in DOCUMENTS.stream(path, columns=["document_id", "part", "position"]):
+            for name, part, position in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                if hash(name) in suspects:
+                    locations[name].append((path, part, position))
+    repeated = [name for name, occurrences in locations.items() if len(occurrences) > 1]
+    if not repeated:
+        return
+    first, second, *_ = locations[repeated[0]]
+    others = f"; {len(repeated) - 1:,} more ids are repeated" if len(repeated) > 1 else ""
+    remedy = UNIQUE_IDENTIFIERS
+    if first[0].parent != second[0].parent:
+        remedy = (
+            "Two corpora of a collection share identifiers; rename those of one, or leave one corpus out."
+        )
+    raise InputError(
+        second[0],
+        f"document id {repeated[0]!r} occurs {count_of(len(locations[repeated[0]]), 'time')}: "
+        f"{describe_location(*first)} and {describe_location(*second)}{others}",
+        remedy=remedy,
+    )
 
 
 def describe_location_in(file: str | Path, position: int, format: str) -> str:
@@ -108,46 +133,6 @@ def _check_number(shards: list[Path], expected: int) -> None:
             remedy="Files are missing or differ from the published ones: snakemake --cores 1 "
             "datasets shows which. If your data are right, change `expected` of the corpus.",
         )
-
-
-def _repeated(paths: Sequence[Path], total: int) -> dict[str, list[Location]]:
-    # Python's own hash differs from process to process; it only narrows the search, so the result does not.
-    names = (name for column in document_names(paths) for name in column.to_pylist())
-    hashes = np.fromiter(map(hash, names), np.int64, count=total)
-    hashes.sort()
-    suspects = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
-    if not suspects:
-        return {}
-    locations: dict[str, list[Location]] = {}
-    for location in _locations(paths):
-        if hash(location[0]) in suspects:
-            locations.setdefault(location[0], []).append(location)
-    return {name: occurrences for name, occurrences in locations.items() if len(occurrences) > 1}
-
-
-def _locations(paths: Sequence[Path]) -> Iterator[Location]:
-    for path in paths:
-        for batch in DOCUMENTS.stream(path, columns=["document_id", "part", "position"]):
-            for name, part, position in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                yield name, path, part, position
-
-
-def _refuse(repeated: dict[str, list[Location]], describe_location: Callable[[Path, int, int], str]) -> None:
-    name, locations = next(iter(repeated.items()))
-    (_, first, *_), (_, second, *_) = locations[:2]
-    others = f"; {len(repeated) - 1:,} more ids are repeated" if len(repeated) > 1 else ""
-    displayed = " and ".join(describe_location(*location[1:]) for location in locations[:2])
-    if first.parent == second.parent:
-        remedy = UNIQUE_IDENTIFIERS
-    else:
-        remedy = (
-            "Two corpora of a collection share identifiers; rename those of one, or leave one corpus out."
-        )
-    raise InputError(
-        second,
-        f"document id {name!r} occurs {count_of(len(locations), 'time')}: {displayed}{others}",
-        remedy=remedy,
-    )
 
 
 def _recorded_location(shard: Path, part: int, position: int) -> str:

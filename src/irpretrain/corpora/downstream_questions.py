@@ -6,14 +6,12 @@ development and test (section 4.5.2): what is tested never chooses.
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from irpretrain.config.corpora import FileConfig
 from irpretrain.config.experiments import DownstreamTaskConfig
-from irpretrain.corpora.file_lists import given_files
 from irpretrain.corpora.policy import RecordTally
-from irpretrain.corpora.registry import format_of
-from irpretrain.corpora.topics_and_judgements import check_number
+from irpretrain.corpora.topics_and_judgements import check_number, sound_records, source_files
 from irpretrain.evaluation.answers import CHOOSE, TEST, TRAIN
 from irpretrain.foundation.characters import whole_characters
 from irpretrain.foundation.contracts import SPAN_QUESTIONS
@@ -69,11 +67,8 @@ def prepare_task(
 
 
 def _rows(files: FileConfig, paths: Sequence[Path], tally: RecordTally) -> Iterator[Row]:
-    reader = format_of(files.kind, files.format)
-    options = reader.options(**files.options)
-    for path in given_files(list(paths), reader.suffixes):
-        for record in cast(Any, tally.sound(path, reader.read(path, options))):
-            yield _question(record)
+    for _, record in sound_records(files, source_files(files, paths), tally):
+        yield _question(record)
 
 
 def _question(record: SpanQuestion) -> Row:

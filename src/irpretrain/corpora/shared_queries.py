@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache
 from pathlib import Path
 from typing import Any
+
+import regex
 
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.evaluation.runs import read_qrels, relevant
@@ -21,30 +20,32 @@ from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.randomness import stream_key
-from irpretrain.foundation.records import Query
 from irpretrain.text.texts import read_queries
 
 
 def sample(
-    usable: list[Query],  # the queries that can be used, in the order of the source
+    texts: Mapping[str, str],  # of all queries by their identifiers, in the order of the source
+    usable: Collection[str],  # the queries that can be used
     dataset: DatasetConfig,
     seed: int,
     source: str | Path,  # the file of the queries, for messages
-    having: str = "a relevant document",  # what makes a query usable, for messages
-) -> list[Query]:
+    needed: str,  # what makes a query usable, for messages
+) -> dict[str, str]:
     """Return the sample of a data set's queries, in the order of the source; ConfigError if there are too few."""
-    count = dataset.sample_queries
-    if count is not None and count > len(usable):
+    count, names = dataset.sample_queries, [query for query in texts if query in usable]
+    if count is not None and count > len(names):
         raise ConfigError(
-            f"datasets ({dataset.label}).sample_queries: {count} queries are asked for, but {source} has {len(usable)} "
-            f"with {having}; lower it, or give null for all"
+            f"datasets ({dataset.label}).sample_queries: {count} queries are asked for, but {source} has {len(names)} "
+            f"with {'an' if needed == 'answer' else 'a'} {needed}; lower it, or give null for all"
         )
-    names = (query.query_id for query in usable)
     drawn = set(sorted(names, key=lambda name: (stream_key(seed, "sample-queries", name), name))[:count])
-    return [query for query in usable if query.query_id in drawn]
+    return {query: text for query, text in texts.items() if query in drawn}
 
 
 # When two queries ask the same: their texts are equal but for case, white space and punctuation.
+
+
+SEPARATORS = regex.compile(r"[\p{P}\p{S}\p{Z}]+")
 
 
 def compared_text(text: str) -> str:
@@ -53,13 +54,7 @@ def compared_text(text: str) -> str:
     A text of punctuation alone keeps it; "" has no words at all.
     """
     folded = text.casefold()
-    return " ".join((folded.translate(_spaces()).split()) or folded.split())
-
-
-@cache
-def _spaces() -> dict[int, str]:
-    separates = (code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] in "PSZ")
-    return dict.fromkeys(separates, " ")
+    return " ".join(SEPARATORS.sub(" ", folded).split() or folded.split())
 
 
 # Test queries that train, choose or tune too: found by the queries themselves, whatever their data set is called.

@@ -105,18 +105,18 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     faults: list[str] = []
     for used in used_files(config):
         with _collected(faults, used.key):
-            if _is_file(used.path, manifest):
-                used.check(used.path)
+            kind, name = resolve(used.path)
+            path = name if kind == "file" else None
+            if kind == "embedded":
+                # None: the stage that copies from the package reports that it is not installed.
+                installed = installed_path(manifest.asset(name))
+                path = None if installed is None else str(installed)
+            if path is not None:
+                used.check(path)
     for section, name in used_entries(config):
         if section == "datasets" and isinstance(config.datasets[name].folds, list):
             with _collected(faults, f"datasets.{name}.folds"):
                 _check_folds(config.datasets[name])
-    for key, encoder in encoders_in(config, used_entries(config)).items():
-        with _collected(faults, f"{key}.path"):
-            if not _is_file(encoder.path, manifest):
-                installed = installed_path(manifest.asset(str(resolve(encoder.path)[1])))
-                if installed is not None:  # else the stage that copies from the package reports it
-                    _check_encoder(config, encoder, key, installed)
     _refuse(f"Some sources cannot be used; paths are relative to {Path.cwd()}", faults)
 
 
@@ -128,7 +128,7 @@ def used_ir_datasets(config: Config) -> dict[tuple[str, str], str]:
         part = {"corpora": "docs", "first_stages": "scoreddocs"}.get(section, key)  # else queries or qrels
         kind, name = resolve(used.path)
         if kind == "ir_datasets":
-            keys.setdefault((str(name), part), used.key)
+            keys.setdefault((name, part), used.key)
     return keys
 
 
@@ -144,7 +144,7 @@ def check_downloads(config: Config) -> None:
 def used_assets(config: Config) -> list[str]:
     """Return the embedded assets that some experiment needs."""
     resolved = [resolve(used.path) for used in used_files(config)]
-    return list(dict.fromkeys(str(name) for kind, name in resolved if kind == "embedded"))
+    return list(dict.fromkeys(name for kind, name in resolved if kind == "embedded"))
 
 
 def with_caveats(config: Config, manifest: Manifest) -> Config:
@@ -190,13 +190,6 @@ def _refuse(heading: str, faults: list[str]) -> None:
         raise ConfigError("\n".join([heading, *("  - " + fault.replace("\n", "\n  ") for fault in faults)]))
 
 
-def _is_file(path: str, manifest: Manifest) -> bool:
-    kind, where = resolve(path)
-    if kind == "embedded":
-        manifest.asset(str(where))
-    return kind == "file"
-
-
 def _check_documents(corpus: CorpusConfig, path: str) -> None:
     _check_usable(document_files(path, corpus.format, corpus.files))
 
@@ -205,7 +198,7 @@ def _check_file(path: str, suffixes: Sequence[str] = ()) -> None:
     _check_usable(given_files(path, suffixes))
 
 
-def _check_encoder(config: Config, encoder: EncoderConfig, key: str, folder: str | Path) -> None:
+def _check_encoder(config: Config, encoder: EncoderConfig, key: str, folder: str) -> None:
     check_encoder_files(folder, encoder, longest_sequences(config, key), key)
 
 
@@ -269,55 +262,41 @@ def write_shard(
     if not 0 <= shard < config.shards:
         raise ValueError(f"shard {shard} of {config.shards}")
     files = document_files(source, config.format, config.files)
+    reader = format_of("documents", config.format)
+    options = reader.options(**config.options)
     tally = RecordTally(config.malformed, "malformed")
+    facts = defaultdict[str, set[str]](set)  # what files say of all their documents: distinct values
+
+    def rows() -> Iterator[dict[str, Any]]:
+        written = False
+        for part, file, share in parts_of_shard(files, shard, config.shards):
+            for record in tally.sound(file, reader.read(file, options, share)):
+                if isinstance(record, Redirect):
+                    redirects_writer.add_row({"part": part, **asdict(record)})
+                    continue
+                words = config.passage_words
+                for piece in passages(record, words, language) if words else [record]:
+                    written = True
+                    yield document_row(part, piece)
+            for name, value in reader.facts(file, options).items():
+                facts[name].add(value)
+        if config.shards == 1:  # of several, `collection.check_collection` adds up the counts
+            tally.settle()
+        if not written and config.shards == 1:
+            raise no_documents(config.path, [tally.counts()])
+
     which = f", shard {shard + 1} of {config.shards}" if config.shards > 1 else ""
     title = f"read {Path(documents).parent.name}{which}"
     with atomic_file(redirects) as path, ContractWriter(REDIRECTS, path) as redirects_writer:
-        rows = progress(_rows(files, config, shard, tally, redirects_writer, language), title, "documents")
-        written = DOCUMENTS.write(documents, rows)
-        if facts := _facts(files, config, shard):
-            redirects_writer.note(facts)
-    _log_dropped_parts(title, tally)
+        written = DOCUMENTS.write(documents, progress(rows(), title, "documents"))
+        if facts:
+            redirects_writer.note({name: ",".join(sorted(facts[name])) for name in sorted(facts)})
+    if left_out := sum(tally.malformed.values()):
+        what = f"{left_out:,} malformed records of {tally.read:,} are left out, such as {tally.examples[0]}"
+        notice(title, what)
+    for named in tally.named:
+        notice(title, f"left out: {named}")
     return {"files": len(files), **tally.counts(), "written": written, "redirects": redirects_writer.rows}
-
-
-def _rows(
-    files: list[Path],
-    config: CorpusConfig,
-    shard: int,
-    tally: RecordTally,
-    redirects: ContractWriter,
-    language: str,
-) -> Iterator[dict[str, Any]]:
-    reader = format_of("documents", config.format)
-    options = reader.options(**config.options)
-    written = False
-    for part, path, share in parts_of_shard(files, shard, config.shards):
-        for record in tally.sound(path, reader.read(path, options, share)):
-            if isinstance(record, Redirect):
-                redirects.add_row({"part": part, **asdict(record)})
-                continue
-            words = config.passage_words
-            for piece in passages(record, words, language) if words else [record]:
-                written = True
-                yield document_row(part, piece)
-    if config.shards == 1:  # of several, `collection.check_collection` adds up the counts
-        tally.settle()
-    if not written and config.shards == 1:
-        raise no_documents(config.path, [tally.counts()])
-
-
-def _facts(files: list[Path], config: CorpusConfig, shard: int) -> dict[str, str]:
-    """The facts in the files of a shard, if their format has any: distinct values, sorted."""
-    reader = format_of("documents", config.format)
-    values_by_name: defaultdict[str, set[str]] = defaultdict(set)
-    if reader.facts is None:
-        return {}
-    options = reader.options(**config.options)
-    for _, path, _ in parts_of_shard(files, shard, config.shards):
-        for name, value in reader.facts(path, options).items():
-            values_by_name[name].add(value)
-    return {name: ",".join(sorted(values)) for name, values in sorted(values_by_name.items())}
 
 
 def document_row(part: int, document: Document) -> dict[str, Any]:
@@ -338,14 +317,6 @@ def document_row(part: int, document: Document) -> dict[str, Any]:
         ],
         "disambiguation": document.disambiguation,
     }
-
-
-def _log_dropped_parts(title: str, tally: RecordTally) -> None:
-    if left_out := sum(tally.malformed.values()):
-        what = f"{left_out:,} malformed records of {tally.read:,} are left out, such as {tally.examples[0]}"
-        notice(title, what)
-    for named in tally.named:
-        notice(title, f"left out: {named}")
 
 
 def passages(document: Document, words: int, language: str = ENGLISH) -> Iterator[Document]:

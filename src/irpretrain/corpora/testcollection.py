@@ -1,8 +1,8 @@
 """A test collection: its queries and judgements, read, checked against the corpus, sampled and written canonically."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -28,6 +28,7 @@ from irpretrain.corpora.topics_and_judgements import (
     check_something_is_relevant,
     document_hint,
     near_hint,
+    read_answers,
     read_judgements,
     read_queries,
     source_files,
@@ -37,6 +38,20 @@ from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import count_of
 
 
+class _Words(NamedTuple):
+    """What messages call the parts of a test collection."""
+
+    query: str
+    queries: str
+    judgement: str
+    records: str  # what is counted in the file of judgements
+    needed: str  # what a query needs to be used
+
+
+JUDGED = _Words("query", "queries", "judgement", "judgements", "relevant document")
+ANSWERED = _Words("question", "questions", "answer", "questions with answers", "answer")
+
+
 def prepare(
     dataset: DatasetConfig,
     queries_source: Sources,
@@ -44,7 +59,8 @@ def prepare(
     documents: Sequence[str | Path],  # all shards of the corpus that is searched
     seed: int,
     queries: str | Path,  # where the table of queries goes
-    qrels: str | Path,  # where the TREC file of judgements goes
+    # Where the TREC file of judgements goes; None where answers judge later, see `judge_by_answers`.
+    qrels: str | Path | None,
     # How many records the corpus must have, by its name; see `collection.check_collection`.
     corpora: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
@@ -52,6 +68,8 @@ def prepare(
 
     Queries keep their source's order. Judgements of the sampled queries are sorted by query id, then document id (code
     points). Whether a query is sampled depends on the seed and its id alone: a larger sample contains a smaller one.
+    Where answers judge, questions without an answer are left out and counted; a question that no passage of the corpus
+    answers stays, and counts 0.
 
     Returns:
         Counts of records read, left out by reason, and written.
@@ -61,74 +79,78 @@ def prepare(
             nothing left, unexpected numbers, or a corpus that is empty or repeats a document id.
         ConfigError: there are fewer queries than `sample_queries`.
     """
+    words, read = (ANSWERED, read_answers) if qrels is None else (JUDGED, read_judgements)
     corpus = check_collection(documents, expected=corpora)
-    queries_files = source_files("topics", dataset.queries, queries_source)
-    qrels_files = source_files("judgements", dataset.qrels, qrels_source)
+    queries_files = source_files(dataset.queries, queries_source)
+    qrels_files = source_files(dataset.qrels, qrels_source)
     topics = RecordTally(dataset.queries.malformed, "queries.malformed")
     judged = RecordTally(dataset.qrels.malformed, "qrels.malformed")
-    all_queries = read_queries(dataset.queries, queries_files, topics)
-    judgements = read_judgements(dataset.qrels, qrels_files, judged)
-    repeated = topics.skipped[REPEATED_QUERY], judged.skipped[REPEATED_JUDGEMENT]
-    check_number(dataset.queries, queries_files, len(all_queries) + repeated[0], "queries")
-    number = sum(map(len, judgements.values())) + repeated[1]
-    check_number(dataset.qrels, qrels_files, number, "judgements")
-    names = {query.query_id for query in all_queries}
-    check_queries_are_judged(names, judgements, queries_files[0], qrels_files[0])
-    strangers = {name: len(judgements.pop(name)) for name in sorted(set(judgements) - names)}
-    own = 0
-    if dataset.queries_are_documents:
-        own = sum(judged.pop(query, None) is not None for query, judged in judgements.items())
-    unknown = absent_documents({name for pairs in judgements.values() for name in pairs}, documents)
-    check_documents_are_known(judgements, unknown, documents, qrels_files[0])
-    check_something_is_relevant(judgements, qrels_files[0])
-    relevant = {name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())}
-    usable = [query for query in all_queries if query.query_id in relevant]
-    without = [query for query in all_queries if query.query_id not in relevant]
-    chosen = sample(usable, dataset, seed, queries_files[0])
-    retained = {query.query_id: judgements[query.query_id] for query in chosen}
-    QUERIES.write(queries, ({"query_id": query.query_id, "text": query.text} for query in chosen))
-    lines = [f"{q} 0 {d} {retained[q][d]}\n" for q in sorted(retained) for d in sorted(retained[q])]
-    write_text(qrels, "".join(lines))
-    example = f"query {without[0].query_id}" if without else ""
-    hopeless = _hopeless(retained, unknown)
+    texts = read_queries(dataset.queries, queries_files, topics)
+    judgements: dict[str, Any] = read(dataset.qrels, qrels_files, judged)
+    number = len(judgements) if qrels is None else sum(map(len, judgements.values()))
+    number += judged.skipped[REPEATED_JUDGEMENT]
+    check_number(dataset.queries, queries_files, len(texts) + topics.skipped[REPEATED_QUERY], "queries")
+    check_number(dataset.qrels, qrels_files, number, words.records)
+    check_queries_are_judged(texts, judgements, queries_files[0], qrels_files[0], words.judgement)
+    strangers = {name: len(judgements.pop(name)) for name in sorted(judgements.keys() - texts.keys())}
+    own, unknown, usable = 0, set[str](), set(judgements)
+    if qrels is not None:
+        if dataset.queries_are_documents:
+            own = sum(judged.pop(query, None) is not None for query, judged in judgements.items())
+        unknown = absent_documents({name for pairs in judgements.values() for name in pairs}, documents)
+        check_documents_are_known(judgements, unknown, documents, qrels_files[0])
+        check_something_is_relevant(judgements, qrels_files[0])
+        usable = {name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())}
+    chosen = sample(texts, usable, dataset, seed, queries_files[0], words.needed)
+    QUERIES.write(queries, ({"query_id": query, "text": text} for query, text in chosen.items()))
+    without = [query for query in texts if query not in usable]
+    example = f"{words.query} {without[0]}" if without else ""
     losses = [
         *lost_documents(documents),
-        malformed_records(topics, "queries"),
-        malformed_records(judged, "judgements"),
+        malformed_records(topics, words.queries),
+        malformed_records(judged, f"{words.judgement}s"),
         DroppedRecords(
-            len(without), len(all_queries), "queries have no relevant document and are left out", example
+            len(without), len(texts), f"{words.queries} have no {words.needed} and are left out", example
         ),
-        _of_unknown_queries(strangers, number, names),
-        DroppedRecords(own, number, "judgements are of the query's own document and are left out"),
-        _of_unknown_documents(retained, unknown, documents),
-        hopeless,
     ]
-    reported = log(
-        dataset.label,
-        f"{count_of(len(chosen), 'query')}, {count_of(len(lines), 'judgement')}",
-        corpus["documents"],
-        losses,
-    )
+    held, counts = count_of(len(chosen), words.query), dict[str, int]()
+    if qrels is not None:
+        retained = {query: judgements[query] for query in chosen}
+        lines = [f"{q} 0 {d} {retained[q][d]}\n" for q in sorted(retained) for d in sorted(retained[q])]
+        write_text(qrels, "".join(lines))
+        hopeless = _hopeless(retained, unknown)
+        losses += [
+            _of_unknown_queries(strangers, number, texts),
+            DroppedRecords(own, number, "judgements are of the query's own document and are left out"),
+            _of_unknown_documents(retained, unknown, documents),
+            hopeless,
+        ]
+        held += f", {count_of(len(lines), 'judgement')}"
+        counts = {
+            "queries_whose_relevant_documents_are_unknown": hopeless.number,
+            "judged_queries_unknown": len(strangers),
+            "judgements_of_unknown_queries": sum(strangers.values()),
+            "judgements_of_own_documents": own,
+            "judgements_of_unknown_documents": sum(
+                name in unknown for pairs in retained.values() for name in pairs
+            ),
+            "judgements_written": len(lines),
+        }
     return {
-        **reported,
+        **log(dataset.label, held, corpus["documents"], losses),
         "documents": corpus["documents"],
         "queries": topics.counts(),
-        "judgements": judged.counts(),
-        "queries_without_relevant_document": len(without),
+        f"{words.judgement}s": judged.counts(),
+        "queries_left_out": len(without),
         "queries_not_sampled": len(usable) - len(chosen),
-        "queries_whose_relevant_documents_are_unknown": hopeless.number,
-        "judged_queries_unknown": len(strangers),
-        "judgements_of_unknown_queries": sum(strangers.values()),
-        "judgements_of_own_documents": own,
-        "judgements_of_unknown_documents": sum(
-            name in unknown for pairs in retained.values() for name in pairs
-        ),
         "queries_written": len(chosen),
-        "judgements_written": len(lines),
+        **counts,
     }
 
 
-def _of_unknown_queries(strangers: Mapping[str, int], judgements: int, names: set[str]) -> DroppedRecords:
+def _of_unknown_queries(
+    strangers: Mapping[str, int], judgements: int, names: Iterable[str]
+) -> DroppedRecords:
     example = f"query {min(strangers)}" if strangers else ""
     hint = near_hint(strangers, [pa.array(sorted(names))], "the file of topics")
     what = "judgements are of queries that the topics lack and are left out"

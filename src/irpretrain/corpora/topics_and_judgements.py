@@ -11,9 +11,9 @@ from irpretrain.config.corpora import FileConfig
 from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.file_lists import given_files
 from irpretrain.corpora.policy import RecordTally
-from irpretrain.corpora.registry import Kind, format_of
+from irpretrain.corpora.registry import format_of
 from irpretrain.foundation.errors import InputError, count_of
-from irpretrain.foundation.records import Malformed, Query
+from irpretrain.foundation.records import Malformed
 
 # Query id → document id → relevance.
 Judgements = dict[str, dict[str, int]]
@@ -24,22 +24,21 @@ REPEATED_QUERY, REPEATED_JUDGEMENT = "repeated query", "repeated judgement"
 Sources = str | Path | Sequence[str | Path]
 
 
-def source_files(kind: Kind, config: FileConfig, sources: Sources) -> list[Path]:
+def source_files(config: FileConfig, sources: Sources) -> list[Path]:
     """Return the files that are given, those of folders included."""
-    return given_files(sources, format_of(kind, config.format).suffixes)
+    return given_files(sources, format_of(config.kind, config.format).suffixes)
 
 
-def read_records(kind: Kind, config: FileConfig, path: Path) -> Any:
+def read_records(config: FileConfig, path: Path) -> Any:
     """Return an iterator over the records of one file: the kind's, `Skipped` and `Malformed` ones."""
-    reader = format_of(kind, config.format)
+    reader = format_of(config.kind, config.format)
     return reader.read(path, reader.options(**config.options))
 
 
-def _sound_records(
-    kind: Kind, config: FileConfig, files: list[Path], tally: RecordTally
-) -> Iterator[tuple[Path, Any]]:
+def sound_records(config: FileConfig, files: list[Path], tally: RecordTally) -> Iterator[tuple[Path, Any]]:
+    """Yield the sound records of some files, each with its file."""
     for path in files:
-        for record in tally.sound(path, read_records(kind, config, path)):
+        for record in tally.sound(path, read_records(config, path)):
             yield path, record
 
 
@@ -54,26 +53,25 @@ def check_number(config: FileConfig, files: list[Path], found: int, what: str) -
         )
 
 
-def read_queries(config: FileConfig, files: list[Path], tally: RecordTally) -> list[Query]:
-    """Read the queries; one that is repeated word for word counts once, one with another text is malformed."""
-    first = dict[str, Query]()
-    for path, query in _sound_records("topics", config, files, tally):
-        earlier = first.setdefault(query.query_id, query)
-        if earlier is query:
-            continue
-        if earlier.text == query.text:
+def read_queries(config: FileConfig, files: list[Path], tally: RecordTally) -> dict[str, str]:
+    """Read the queries' texts; one that is repeated word for word counts once, one with another text is malformed."""
+    texts = dict[str, str]()
+    for path, query in sound_records(config, files, tally):
+        if query.query_id not in texts:
+            texts[query.query_id] = query.text
+        elif texts[query.query_id] == query.text:
             tally.skipped[REPEATED_QUERY] += 1
         else:
-            detail = f"{query.query_id} was {earlier.text[:60]!r} before"
+            detail = f"{query.query_id} was {texts[query.query_id][:60]!r} before"
             tally.report(path, Malformed(query.position, "query id occurs twice", detail, query.line))
     tally.settle()
-    return list(first.values())
+    return texts
 
 
 def read_judgements(config: FileConfig, files: list[Path], tally: RecordTally) -> Judgements:
     """Read the judgements; a repeated one counts once, one with another relevance is malformed."""
     read = Judgements()
-    for path, entry in _sound_records("judgements", config, files, tally):
+    for path, entry in sound_records(config, files, tally):
         pairs = read.setdefault(entry.query_id, {})
         earlier = pairs.get(entry.document_id)
         if earlier is None:
@@ -92,7 +90,7 @@ def read_judgements(config: FileConfig, files: list[Path], tally: RecordTally) -
 def read_answers(config: FileConfig, files: list[Path], tally: RecordTally) -> dict[str, tuple[str, ...]]:
     """Read the answers of each query; a query that comes again is malformed unless its answers are the same."""
     read = dict[str, tuple[str, ...]]()
-    for path, entry in _sound_records("judgements", config, files, tally):
+    for path, entry in sound_records(config, files, tally):
         if entry.query_id not in read:
             read[entry.query_id] = entry.answers
         elif read[entry.query_id] == entry.answers:

@@ -166,17 +166,17 @@ def read_topics(
     """
     with TemporaryDirectory(prefix="irpretrain-") as folder:
         config, source = described(TopicsConfig, path, format, options or {}, folder)
-        files = source_files("topics", config, source)
+        files = source_files(config, source)
         setting = "" if options is None else "malformed"
         tally = RecordTally(config.malformed, setting, "--topics-option")
-        return {query.query_id: query.text for query in read_queries(config, files, tally)}
+        return read_queries(config, files, tally)
 
 
 def read_relevance(path: str) -> Judgements:
     """Return query → document → relevance, as the workflow reads judgements."""
     with TemporaryDirectory(prefix="irpretrain-") as folder:
         config, source = described(QrelsConfig, path, None, {}, folder)
-        files = source_files("judgements", config, source)
+        files = source_files(config, source)
         return read_judgements(config, files, RecordTally(config.malformed, ""))
 
 
@@ -194,9 +194,9 @@ def described(
     source = Path(path)
     if scheme == "embedded":
         manifest = resources_directory() / "embedded.yaml"
-        first_file = next(iter(read_manifest(manifest).asset(str(name)).files))
+        first_file = next(iter(read_manifest(manifest).asset(name).files))
         source = Path(folder) / Path(first_file).name
-        materialise(str(name), manifest, source)
+        materialise(name, manifest, source)
     named: dict[str, Any] = {"path": str(path), "options": dict(options)}
     for key in {"malformed", "files"} & options.keys() & section.model_fields.keys():
         named[key] = named["options"].pop(key)
@@ -214,5 +214,5 @@ def described(
     from irpretrain.corpora.formats.ir_datasets import describe_part
 
     description = Path(folder, "ir-dataset.json")
-    describe_part(str(name), part, False, description)
+    describe_part(name, part, False, description)
     return config, description

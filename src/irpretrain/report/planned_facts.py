@@ -349,7 +349,7 @@ def _files_of(path: str, format_name: str, patterns: tuple[str, ...], folder: st
     """Return the files behind a path relative to a folder, links resolved; a path that is not there as it is."""
     kind, name = resolve(path)
     if kind == "ir_datasets":
-        return (f"{kind}:{corpus_identifier(str(name))}",)
+        return (f"{kind}:{corpus_identifier(name)}",)
     if kind == "embedded":
         return (path,)
     try:

@@ -92,7 +92,7 @@ def take_run(
         InputError: lines cannot be read, or scores are NaN; else one message on all faults: documents that a query has
             twice or the corpus lacks, ranks against the scores, queries without any document.
     """
-    files = source_files("runs", config, sources)
+    files = source_files(config, sources)
     query_ids = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
     faults, counts = Faults(), dict.fromkeys(COUNTED, 0)
     lists, twice, strangers = _read(config, files, set(query_ids), faults, counts)
@@ -186,7 +186,7 @@ def _read(
     lists: defaultdict[str, dict[str, Ranked]] = defaultdict(dict)
     unreadable, twice, breaks_off, strangers = Faults(), Faults(), False, dict[str, None]()
     names: dict[str, str] = {}  # a document's name is kept once, however many queries have it
-    lines = ((path, line) for path in files for line in read_records("runs", config, path))
+    lines = ((path, line) for path in files for line in read_records(config, path))
     for path, line in lines:
         if isinstance(line, Skipped):
             counts["comments"] += 1

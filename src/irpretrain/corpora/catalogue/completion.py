@@ -14,7 +14,7 @@ from irpretrain.corpora.catalogue.read import (
     Entry,
     known_paths,
     read_catalogue,
-    resolved,
+    with_paths,
 )
 from irpretrain.foundation.resources import project_directory
 
@@ -85,20 +85,14 @@ def entries_of(given: dict[str, Any], section: str) -> dict[str, Any]:
 def _offers(catalogue: Catalogue, data_folder: str) -> dict[Name, dict[str, Any]]:
     offers: dict[Name, dict[str, Any]] = {}
     for name, entry in catalogue.items():
-        paths = known_paths(entry, catalogue)
-        for section, key, described in _sections(name, entry):
-            described = resolved(described, paths, data_folder)
-            offers[section, key] = deep_merge(offers.get((section, key), {}), described)
+        locations = {path: f"{data_folder}/{path}" for path in known_paths(entry, catalogue)}
+        for section in SECTIONS:
+            for key, described in getattr(entry, section).items():
+                offer = with_paths(described, locations)
+                for from_entry in offer["runs"].values() if section == "first_stages" else [offer]:
+                    from_entry["entry"] = name
+                offers[section, key] = deep_merge(offers.get((section, key), {}), offer)
     return offers
-
-
-def _sections(name: str, entry: Entry) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for section in ("corpora", "datasets", "downstream_tasks"):
-        for key, described in getattr(entry, section).items():
-            yield section, key, {**described, "entry": name}
-    for key, stage in entry.first_stages.items():
-        runs = {dataset: {**run, "entry": name} for dataset, run in stage["runs"].items()}
-        yield "first_stages", key, {**stage, "runs": runs}
 
 
 def _without_other_runs(given: dict[str, Any], tried: set[Name]) -> dict[str, Any]:
@@ -139,11 +133,8 @@ def searched(data_folder: str) -> str:
 def folder_of(entry: Entry, data_folder: str) -> str:
     """Return the folder that has an entry's files: the first that has any of them, else the first."""
     folders = data_folders(data_folder)
-    return next((folder for folder in folders if has_any(entry, folder)), folders[0])
-
-
-def has_any(entry: Entry, folder: str) -> bool:
-    return any(Path(folder, path).exists() for path in entry.files)
+    there = (folder for folder in folders for path in entry.files if Path(folder, path).exists())
+    return next(there, folders[0])
 
 
 def with_data_of_the_project(config: Config) -> Config:
@@ -159,17 +150,11 @@ def with_data_of_the_project(config: Config) -> Config:
 
 def moved(config: Config, locations: dict[str, str], folds: int | None = None) -> Config:
     """Return the configuration with paths replaced (`locations`), and files of folds by the number `folds`."""
-
-    def replaced(value: Any, key: str = "") -> Any:
-        if isinstance(value, dict):
-            return {name: replaced(inner, name) for name, inner in value.items()}
-        if isinstance(value, list):
-            return [replaced(inner) for inner in value]
-        if isinstance(value, str) and value in locations and key != "label":
-            return folds if key == "folds" and folds is not None else locations[value]
-        return value
-
-    plain = replaced(config.model_dump())
-    if plain == config.model_dump():
+    plain = config.model_dump()
+    replaced = with_paths(plain, locations)
+    for name, dataset in config.datasets.items():
+        if folds is not None and isinstance(dataset.folds, str) and dataset.folds in locations:
+            replaced["datasets"][name]["folds"] = folds
+    if replaced == plain:
         return config
-    return Config.model_validate({**plain, "skip_absent": config.skip_absent})
+    return Config.model_validate({**replaced, "skip_absent": config.skip_absent})

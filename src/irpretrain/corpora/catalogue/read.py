@@ -1,6 +1,6 @@
 """What the catalogue knows of a data set: one YAML file of resources/datasets, checked."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
@@ -128,9 +128,11 @@ def read_catalogue(folder: str | Path | None = None) -> Catalogue:
     catalogue: Catalogue = {}
     for path in sorted(Path(folder or resources_directory() / "datasets").glob("*.yaml")):
         try:
-            catalogue[path.stem] = _read_entry(path)
-        except ConfigError as error:
-            faults.append(str(error))
+            catalogue[path.stem] = Entry.model_validate(parse_yaml(path.read_text(encoding="utf-8")))
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            faults.append(f"{path.name}: this is not valid YAML: {' '.join(str(error).split())}")
+        except ValidationError as error:
+            faults.append(f"{path.name}: {listed_faults(error)}")
     faults += _faults_between(catalogue)
     if faults:
         raise ConfigError("\n".join(["The catalogue of data sets has faults", *(f"  - {f}" for f in faults)]))
@@ -143,41 +145,23 @@ def known_paths(entry: Entry, catalogue: Catalogue) -> set[str]:
     return set(entry.files).union(*needed)
 
 
-def resolved(described: Any, known: Collection[str], data: str | Path) -> Any:
-    """Return a description in which every text that is a known path of the data folder leads into that folder."""
+def with_paths(described: Any, locations: Mapping[str, Any], key: str = "") -> Any:
+    """Return a description in which every text that is one of some paths, and no label, is replaced."""
     if isinstance(described, dict):
-        return {key: resolved(value, known, data) for key, value in described.items()}
+        return {name: with_paths(value, locations, name) for name, value in described.items()}
     if isinstance(described, list):
-        return [resolved(value, known, data) for value in described]
-    return f"{data}/{described}" if isinstance(described, str) and described in known else described
+        return [with_paths(value, locations) for value in described]
+    is_path = isinstance(described, str) and key != "label"
+    return locations.get(described, described) if is_path else described
 
 
-def _named_paths(entry: Entry) -> Iterator[tuple[str, Any]]:
-    """Yield (key, path) of every place of an entry that must name a file."""
-    sections: dict[str, Any] = {f"corpora.{name}": corpus for name, corpus in entry.corpora.items()}
-    for name, dataset in entry.datasets.items():
-        sections |= {f"datasets.{name}.{key}": dataset.get(key) for key in ("queries", "qrels")}
-        if isinstance(dataset.get("folds"), str):
-            yield f"datasets.{name}.folds", dataset["folds"]
-    for name, stage in entry.first_stages.items():
-        runs = stage.get("runs") or {}
-        sections |= {f"first_stages.{name}.runs.{key}": run for key, run in runs.items()}
-    for name, task in entry.downstream_tasks.items():
-        parts = task.get("questions", {})
-        sections |= {f"downstream_tasks.{name}.questions.{part}": files for part, files in parts.items()}
-    for key, section in sections.items():
-        value = section.get("path") if isinstance(section, dict) else None
-        for path in value if isinstance(value, list) else [value]:
-            yield f"{key}.path", path
-
-
-def _read_entry(path: Path) -> Entry:
-    try:
-        return Entry.model_validate(parse_yaml(path.read_text(encoding="utf-8")))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path.name}: this is not valid YAML: {' '.join(str(error).split())}") from None
-    except ValidationError as error:
-        raise ConfigError(f"{path.name}: {listed_faults(error)}") from None
+def _named_paths(described: dict[str, Any], key: str) -> Iterator[tuple[str, Any]]:
+    """Yield (key, path) of every place of a description that names files."""
+    for name, value in described.items():
+        if isinstance(value, dict) and name != "options":
+            yield from _named_paths(value, f"{key}.{name}")
+        elif name == "path" or (name == "folds" and isinstance(value, str)):
+            yield from ((f"{key}.{name}", path) for path in (value if isinstance(value, list) else [value]))
 
 
 def _faults_between(catalogue: Catalogue) -> Iterator[str]:
@@ -188,10 +172,12 @@ def _faults_between(catalogue: Catalogue) -> Iterator[str]:
             if other not in catalogue:
                 yield f"{name}.yaml: needs {other}, which is not in the catalogue"
         paths = known_paths(entry, catalogue)
-        for key, path in _named_paths(entry):
-            if path not in paths:
-                yield f"{name}.yaml: {key} is {path!r}, which is not among the files of this entry or those it needs"
         for section in SECTIONS:
+            for key, path in _named_paths(getattr(entry, section), section):
+                if path not in paths:
+                    yield (
+                        f"{name}.yaml: {key} is {path!r}, which is not among the files of this entry or those it needs"
+                    )
             if section == "first_stages":
                 continue  # runs of one may come with several data sets
             for key in getattr(entry, section):

@@ -4,6 +4,7 @@ import hashlib
 import json
 import shlex
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,8 +29,7 @@ def verify(name: str, entry: Entry, data: str | Path, output: str | Path) -> dic
         "files": {path: asdict(state) for path, state in files.items()},
     }
     write_text(output, json.dumps(report, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
-    statuses = [state.status for state in files.values()]
-    return {status: statuses.count(status) for status in sorted(set(statuses))}
+    return dict(sorted(Counter(state.status for state in files.values()).items()))
 
 
 def read_report(path: str | Path) -> tuple[str, dict[str, FileState]]:
@@ -109,8 +109,7 @@ def list_datasets(
     """Write the state of every data set as text; return counts of data sets by their status."""
     lines = _lines(catalogue, reports, folders)
     write_text(table, as_text(lines, "/ and ".join(folders)) + "\n")
-    statuses = [line.status for line in lines]
-    return {status: statuses.count(status) for status in sorted(set(statuses))}
+    return dict(sorted(Counter(line.status for line in lines).items()))
 
 
 def datasets_text(catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from irpretrain.corpora.checked import NoOptions, document, several_in_one
 from irpretrain.corpora.fields import repeated_names
 from irpretrain.corpora.registry import Format
-from irpretrain.foundation.characters import clean_line, identifier_fault
+from irpretrain.foundation.characters import clean_line
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
 from irpretrain.foundation.records import AnyDocument, Malformed, Share, Skipped, everything, most_bytes
 
@@ -52,24 +52,23 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
             for cells in table:
                 if position < 0:
                     position, columns = 0, [name.lstrip("\ufeff").strip() for name in cells]
+                    detail = ""
                     if missing := [name for name in NEEDED if name not in columns]:
                         detail = f"there is no column {missing[0]}; there are {', '.join(columns[:20])}"
+                    elif repeated := repeated_names(columns):
+                        detail = f"its header names a column twice: {repeated[0][:80]}"
+                    if detail:
                         yield Malformed(0, "no table of CORD-19", clean_line(detail)[:300], 1)
                         return
-                    if repeated := repeated_names(columns):
-                        detail = f"its header names a column twice: {clean_line(repeated[0])[:80]}"
-                        yield Malformed(0, "no table of CORD-19", detail, 1)
-                        return
-                elif len(cells) != len(columns):
+                    continue
+                if len(cells) != len(columns):
                     detail = f"{len(cells)} instead of {len(columns)}"
                     yield Malformed(position, "wrong number of columns", detail, table.line_num)
-                    position += 1
                 elif rows := sum(len(_ROW.findall(cell)) for cell in cells if "\n" in cell):
                     yield several_in_one(position, rows + 1, "<cord_uid>,", table.line_num)
-                    position += 1
                 else:
                     yield position, table.line_num, dict(zip(columns, cells, strict=True))
-                    position += 1
+                position += 1
         except csv.Error as error:
             reason, detail = "broken CSV", str(error)
         except UnicodeDecodeError as error:
@@ -85,11 +84,9 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
 
 
 def _document(position: int, line: int, cells: dict[str, str]) -> AnyDocument:
-    identifier = cells["cord_uid"]
-    if fault := identifier_fault(identifier):
-        return Malformed(position, "bad identifier", fault, line)
     abstract, url = cells["abstract"], cells.get("url", "").split(";")[0]
-    return document(position, identifier, cells["title"], abstract if abstract.strip() else "", url, line)
+    body = abstract if abstract.strip() else ""
+    return document(position, cells["cord_uid"], cells["title"], body, url, line)
 
 
 DOCUMENTS = Format(NoOptions, read, suffixes=(".csv",))

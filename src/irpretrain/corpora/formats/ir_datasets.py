@@ -107,15 +107,6 @@ def read_records(identifier: str, part: str, first: int = 0, end: int | None = N
         yield record
 
 
-def is_downloaded(identifier: str, part: str) -> bool:
-    """Whether the first record of a part can be read."""
-    try:
-        check_downloaded(identifier, part)
-    except InputError:
-        return False
-    return True
-
-
 def check_downloaded(identifier: str, part: str) -> None:
     """Raise InputError where the first record of a part cannot be read."""
     if next(read_records(identifier, part), None) is None:
@@ -124,11 +115,14 @@ def check_downloaded(identifier: str, part: str) -> None:
 
 def downloads_text(parts: Iterable[tuple[str, str]]) -> str:
     """Return which parts of data sets are on the disk, and how to get the others; nothing if there is none."""
-    lines = [
-        f"  {identifier} {part}: "
-        + ("present" if is_downloaded(identifier, part) else f"missing; {download_command(identifier, part)}")
-        for identifier, part in parts
-    ]
+    lines = list[str]()
+    for identifier, part in parts:
+        state = "present"
+        try:
+            check_downloaded(identifier, part)
+        except InputError:
+            state = f"missing; {download_command(identifier, part)}"
+        lines.append(f"  {identifier} {part}: {state}")
     return "\n".join([f"ir_datasets, in {home()}", *lines]) if lines else ""
 
 
@@ -212,18 +206,18 @@ def _library() -> Any:
     return ir_datasets
 
 
-class IrDatasetsDocumentOptions(Section):
+class IrDatasetsTextOptions(Section):
     """Options of the format ir_datasets."""
 
     fields: list[str] | None = option(
         None,
-        "Parts of a document that make its body, in this order; null: default_text, without the title.",
+        "Parts that make a document's body or a query, in this order; null: default_text, without a document's title.",
         min_length=1,
     )
 
 
 def read_documents(
-    path: Path, options: IrDatasetsDocumentOptions, share: Share = everything
+    path: Path, options: IrDatasetsTextOptions, share: Share = everything
 ) -> Iterator[AnyDocument]:
     """Yield a share, a slice, of the documents in ir_datasets' order; a position is a document's number."""
     identifier, part, slices = described_part(path)
@@ -249,17 +243,7 @@ def _text(record: Any, field: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-class IrDatasetsTopicOptions(Section):
-    """Options of the format ir_datasets."""
-
-    fields: list[str] | None = option(
-        None,
-        "Parts of a topic that make its query, in this order; null: default_text.",
-        min_length=1,
-    )
-
-
-def read_topics(path: Path, options: IrDatasetsTopicOptions) -> Iterator[Query | Malformed]:
+def read_topics(path: Path, options: IrDatasetsTextOptions) -> Iterator[Query | Malformed]:
     identifier, part, _ = described_part(path)
     for position, record in enumerate(read_records(identifier, part)):
         yield query(record.query_id, text_of(record, options.fields, identifier), position)
@@ -277,7 +261,7 @@ def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Malformed]
         yield retrieved(record.query_id, record.doc_id, None, repr(float(record.score)), position, None)
 
 
-DOCUMENTS = Format(IrDatasetsDocumentOptions, read_documents, suffixes=(".json",))
-TOPICS = Format(IrDatasetsTopicOptions, read_topics)
+DOCUMENTS = Format(IrDatasetsTextOptions, read_documents, suffixes=(".json",))
+TOPICS = Format(IrDatasetsTextOptions, read_topics)
 JUDGEMENTS = Format(NoOptions, read_judgements)
 RUNS = Format(NoOptions, read_runs)

@@ -39,22 +39,19 @@ def read_topics(path: Path, options: JsonlTopicOptions) -> Iterator[Query | Malf
 
 
 def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
-    record = entry.fields
+    record, values = entry.fields, list[str]()
     for named, defaults in ((options.id_field, IDENTIFIERS), (options.text_field, TEXTS)):
         if fault := same_meaning(record, named, defaults):
             return Malformed(entry.position, "two fields for one", fault, entry.line, remedy=NAME_FIELD)
-    id_key, text_key = pick(record, options.id_field, IDENTIFIERS), pick(record, options.text_field, TEXTS)
-    if id_key is None or text_key is None:
-        missing_field = (
-            (options.id_field or " or ".join(IDENTIFIERS))
-            if id_key is None
-            else (options.text_field or " or ".join(TEXTS))
-        )
-        return Malformed(entry.position, "field missing", f"there is no field {missing_field}", entry.line)
-    identifier, text = as_identifier(record[id_key]), record[text_key]
-    if identifier is None or not isinstance(text, str):
-        wrong = id_key if identifier is None else text_key
-        return Malformed(entry.position, "field is not text", f"field {wrong}", entry.line)
+        key = pick(record, named, defaults)
+        if key is None:
+            detail = f"there is no field {named or ' or '.join(defaults)}"
+            return Malformed(entry.position, "field missing", detail, entry.line)
+        value = as_identifier(record[key]) if defaults is IDENTIFIERS else record[key]
+        if not isinstance(value, str):
+            return Malformed(entry.position, "field is not text", f"field {key}", entry.line)
+        values.append(value)
+    identifier, text = values
     return query(identifier, text, entry.position, entry.line)
 
 

@@ -13,7 +13,6 @@ from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import NoOptions, document, read_json, retrieved
 from irpretrain.corpora.formats.cord19 import REPEATED
 from irpretrain.corpora.registry import Format
-from irpretrain.foundation.characters import identifier_fault
 from irpretrain.foundation.records import AnyDocument, Malformed, Retrieved, Share, Skipped, everything
 
 # Key of the case's name.
@@ -37,9 +36,7 @@ def read_documents(
     if not share(0):
         return
     identifier = path.name.partition(".")[0]
-    if fault := identifier_fault(identifier):
-        yield Malformed(0, "bad identifier", fault)
-    elif _first_folders(path.parent.parent).get(identifier, path.parent.name) < path.parent.name:
+    if _first_folders(path.parent.parent).get(identifier, path.parent.name) < path.parent.name:
         yield Skipped(0, REPEATED)
     else:
         yield _document(identifier, path, options)

@@ -31,7 +31,7 @@ _LINE = re.compile(
     r"(?P<label>[+-]?[0-9]{1,9})\s+qid:(?P<query>[^ \t]++)(?P<features>[^#]*)#\s*docid\s*=\s*(?P<document>[^ \t]+)"
     r"(?=[ \t]*(?:$|\w+[ \t]*=))"  # a blank within an identifier would cut it
 )
-_FEATURE = re.compile(r"([0-9]{1,4}):(\S+)")
+_FEATURE = re.compile(rf"([0-9]{{1,4}}):(NULL|{NUMBER.pattern})")
 _FOLD = re.compile(r"fold([0-9]{1,3})", re.IGNORECASE)
 
 
@@ -59,28 +59,25 @@ def _parse(line: Line) -> LetorLine | Malformed:
         return line.malformed("not a line of LETOR", detail)
     if marks := line.text.count("qid:", match.end()):
         return several_in_one(line.position, marks + 1, "qid:", line.number)
-    features = _features(match["features"])
-    if isinstance(features, str):
-        return line.malformed("feature cannot be read", repr(features[:40]))
+    features: dict[int, float | None] = {}
+    for word in split_columns(match["features"]):
+        feature = _FEATURE.fullmatch(word)
+        if feature is None or int(feature[1]) in features:
+            return line.malformed("feature cannot be read", repr(word[:40]))
+        features[int(feature[1])] = None if feature[2] == "NULL" else float(feature[2])
     return LetorLine(line.position, line.number, match["label"], match["query"], match["document"], features)
 
 
-def _features(text: str) -> dict[int, float | None] | str:
-    features: dict[int, float | None] = {}
-    for word in split_columns(text):
-        match = _FEATURE.fullmatch(word)
-        if (
-            match is None
-            or not (match[2] == "NULL" or NUMBER.fullmatch(match[2]))
-            or int(match[1]) in features
-        ):
-            return word
-        features[int(match[1])] = None if match[2] == "NULL" else float(match[2])
-    return features
+def read_folds(folder: Path) -> dict[str, int]:
+    """Return query → fold such that the folds have LETOR's own three parts.
 
+    Test fold f validates on the next fold; LETOR's Fold1 tests S5 and validates on S4, Fold2 tests S1 and validates on
+    S5, and so on. So fold 1 is S5, fold 2 is S4 ... fold 5 is S1.
 
-def fold_folders(folder: Path) -> dict[int, Path]:
-    """Return the folders Fold1, Fold2 ... of a data set by their numbers; InputError where one is missing."""
+    Raises:
+        InputError: a folder or a file is missing, a line cannot be read, a query is in two test parts, or the parts do
+            not follow this order.
+    """
     folders = {
         int(match[1]): path
         for path in sorted(folder.iterdir())
@@ -95,19 +92,6 @@ def fold_folders(folder: Path) -> dict[int, Path]:
         for part in PARTS:
             if not (path / f"{part}.txt").is_file():
                 raise InputError(path, f"{part}.txt is missing", remedy="Unpack the whole data set.")
-    return folders
-
-
-def read_folds(folder: Path) -> dict[str, int]:
-    """Return query → fold such that the folds have LETOR's own three parts.
-
-    Test fold f validates on the next fold; LETOR's Fold1 tests S5 and validates on S4, Fold2 tests S1 and validates on
-    S5, and so on. So fold 1 is S5, fold 2 is S4 ... fold 5 is S1.
-
-    Raises:
-        InputError: a line cannot be read, a query is in two test parts, or the parts do not follow this order.
-    """
-    folders = fold_folders(folder)
     parts = {
         number: {part: _queries(path / f"{part}.txt") for part in PARTS} for number, path in folders.items()
     }

@@ -12,17 +12,15 @@ from pathlib import Path
 from typing import Literal
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.checked import converted, query, several_in_one
+from irpretrain.corpora.checked import converted, document, query, several_in_one
 from irpretrain.corpora.registry import Format
-from irpretrain.foundation.characters import clean_line, clean_text, identifier_fault
+from irpretrain.foundation.characters import clean_text
 from irpretrain.foundation.files import OTHER_LINE_END, Encoding, read_lines
 from irpretrain.foundation.records import (
     AnyDocument,
-    Document,
     Malformed,
     Query,
     Share,
-    Skipped,
     everything,
     is_too_large,
     too_large,
@@ -149,14 +147,8 @@ def _stray(position: int, reason: str, content: str, line: int) -> Malformed:
 
 
 def _document(record: SmartRecord, options: SmartDocumentOptions) -> AnyDocument:
-    if fault := identifier_fault(record.identifier):
-        return Malformed(record.position, "bad identifier", fault, record.line)
-    title = clean_line(record.text(TITLE))
     body = clean_text("\n".join(filter(None, (record.text(letter) for letter in options.body_fields))))
-    if not title and not body.strip():
-        location = f"document {record.identifier}, line {record.line:,}"
-        return Skipped(record.position, "empty document", location=location)
-    return Document(record.position, record.identifier, title, "", body.strip())
+    return document(record.position, record.identifier, record.text(TITLE), body.strip(), line=record.line)
 
 
 class SmartTopicOptions(Section):

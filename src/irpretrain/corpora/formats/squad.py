@@ -15,12 +15,11 @@ from urllib.parse import unquote
 from pydantic import field_validator
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.checked import query, read_json
+from irpretrain.corpora.checked import document, query, read_json
 from irpretrain.corpora.registry import Format
-from irpretrain.foundation.characters import clean_line, clean_text, identifier_fault
+from irpretrain.foundation.characters import clean_line, identifier_fault
 from irpretrain.foundation.records import (
     AnyDocument,
-    Document,
     Judgement,
     Malformed,
     Query,
@@ -50,10 +49,12 @@ class ArticleOptions(Section):
         return given
 
 
-class SquadDocumentOptions(ArticleOptions):
+class SquadUnitOptions(ArticleOptions):
     """Options of the format squad."""
 
-    unit: Unit = option("paragraph", "A document is a paragraph, or an article with all its paragraphs.")
+    unit: Unit = option(
+        "paragraph", "What one document is: a paragraph or a whole article; in corpus and judgements alike."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +82,14 @@ class SquadArticle:
     paragraphs: list[Paragraph | Malformed]
 
 
-def read_documents(
-    path: Path, options: SquadDocumentOptions, share: Share = everything
-) -> Iterator[AnyDocument]:
+def read_documents(path: Path, options: SquadUnitOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position counts the paragraphs (or articles) of the file from 0."""
     for article in read_articles(path, options):
         if isinstance(article, Malformed):
             if share(article.position):
                 yield article
         elif options.unit == "paragraph":
-            yield from (document for document in _paragraphs(article) if share(document.position))
+            yield from (entry for entry in _paragraphs(article) if share(entry.position))
         elif share(article.position):
             yield _whole(article)
 
@@ -155,10 +154,9 @@ def _whole(article: SquadArticle) -> AnyDocument:
     return _document(article.position, article.identifier, article.title, "\n".join(contexts))
 
 
-def _document(position: int, identifier: str, title: str, text: str) -> Document | Skipped:
-    if not text.strip():  # whatever the title: it is no document without a paragraph
-        return Skipped(position, "empty document", location=f"document {identifier}")
-    return Document(position, identifier, title, "", clean_text(text))
+def _document(position: int, identifier: str, title: str, text: str) -> AnyDocument:
+    # A title is no document without a paragraph.
+    return document(position, identifier, title if text.strip() else "", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,13 +208,7 @@ def read_topics(path: Path, options: ArticleOptions) -> Iterator[Query | Skipped
             yield entry
 
 
-class SquadJudgementOptions(ArticleOptions):
-    """Options of the format squad."""
-
-    unit: Unit = option("paragraph", "As in the corpus.")
-
-
-def read_judgements(path: Path, options: SquadJudgementOptions) -> Iterator[Judgement | Skipped | Malformed]:
+def read_judgements(path: Path, options: SquadUnitOptions) -> Iterator[Judgement | Skipped | Malformed]:
     """Yield one judgement a question, in the order of the file."""
     for entry in read_squad(path, options):
         if not isinstance(entry, SquadQuestion):
@@ -262,7 +254,7 @@ def _span(answer: Any, context: str) -> tuple[int, int] | None:
     return (start, end) if context[start:end] == text else None
 
 
-DOCUMENTS = Format(SquadDocumentOptions, read_documents, suffixes=(".json",))
+DOCUMENTS = Format(SquadUnitOptions, read_documents, suffixes=(".json",))
 TOPICS = Format(ArticleOptions, read_topics)
-JUDGEMENTS = Format(SquadJudgementOptions, read_judgements)
+JUDGEMENTS = Format(SquadUnitOptions, read_judgements)
 QUESTIONS = Format(ArticleOptions, read_questions)

@@ -208,8 +208,12 @@ def _parts(text: str, tags: list[re.Match[str]]) -> dict[str, str]:
     for tag, end in zip(tags, ends, strict=False):
         if not tag.group(1):
             label = _LABEL.match(text, tag.end(), end)
-            end = _end_of_part(text, label.end() if label else tag.end(), end, closed)
-            content = text[label.end() if label else tag.end() : end]
+            start = label.end() if label else tag.end()
+            # A part ends before a line that begins with the tag of another part, one that is not closed.
+            others = (
+                other for other in _OTHER_PART.finditer(text, start, end) if other[1].lower() not in closed
+            )
+            content = text[start : next((other.start() for other in others), end)]
             name = tag.group(2).lower()
             text_by_tag.setdefault(_NAMES.get(name, name), unescaped(_MARKUP.sub(" ", content)).strip())
         elif tag.group(2).lower() == "docno" and (bare := text[tag.end() : end].strip()):
@@ -217,28 +221,13 @@ def _parts(text: str, tags: list[re.Match[str]]) -> dict[str, str]:
     return text_by_tag
 
 
-def _end_of_part(text: str, start: int, end: int, closed: set[str]) -> int:
-    """Return where a part ends: before a line that begins with the tag of another part, one that is not closed."""
-    others = (tag for tag in _OTHER_PART.finditer(text, start, end) if tag[1].lower() not in closed)
-    return next((tag.start() for tag in others), end)
-
-
 Layout = Literal["qrels", "prels", "weighted"]
 
-# Of each layout: number of columns, and the positions of document and relevance.
-LOCATIONS: dict[Layout, tuple[int, int, int]] = {
-    "qrels": (4, 2, 3),
-    "prels": (5, 1, 2),
-    "weighted": (5, 2, 3),
-}
-LAYOUT_COLUMNS: dict[Layout, str] = {
+LAYOUTS: dict[Layout, str] = {
     "qrels": "query iteration document relevance",
     "prels": "query document relevance method chance",
     "weighted": "query iteration document relevance weight",
 }
-WITH_HEADER = "This looks like a table with a header: give format: tsv"
-NO_JUDGEMENTS = "Give a file of judgements"  # no command takes their format
-A_RUN = "This looks like a run: give the judgements"
 WITHOUT_ITERATION = "awk '{print $1, 0, $2, $3}' makes TREC's columns of query, document, relevance"
 
 _CHANCE = re.compile(r"[01](?:\.[0-9]*)?(?:[eE]-?[0-9]{1,3})?|\.[0-9]+")
@@ -255,25 +244,27 @@ def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skip
     facts.refuse_smart(path)
     layout = facts.layout()
     if layout != "qrels":
-        notice(str(path), f"its lines of five columns are read as: {LAYOUT_COLUMNS[layout]}")
+        notice(str(path), f"its lines of five columns are read as: {LAYOUTS[layout]}")
     for line in read_lines(path):
         yield line if isinstance(line, Malformed) else comment_or(line, _judgement(line, layout))
 
 
 def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
-    cells, (number, document, relevance) = split_columns(line.text), LOCATIONS[layout]
-    if len(cells) != number:
-        detail = f"{len(cells)} instead of {number} ({LAYOUT_COLUMNS[layout]})"
-        fault = line.wrong_columns(detail)
+    cells, columns = split_columns(line.text), LAYOUTS[layout].split()
+    if len(cells) != len(columns):
+        fault = line.wrong_columns(f"{len(cells)} instead of {len(columns)} ({LAYOUTS[layout]})")
         if len(cells) == 6 and cells[1].upper() == "Q0":
-            return replace(fault, remedy=A_RUN)
+            return replace(fault, remedy="This looks like a run: give the judgements")
         if len(cells) != 3 or "\r" in line.text:
             return fault
-        with_header = cli_or_api(WITH_HEADER, NO_JUDGEMENTS)
-        return replace(fault, remedy=WITHOUT_ITERATION if WHOLE.fullmatch(cells[2]) else with_header)
+        if WHOLE.fullmatch(cells[2]):
+            return replace(fault, remedy=WITHOUT_ITERATION)
+        with_header = "This looks like a table with a header: give format: tsv"
+        return replace(fault, remedy=cli_or_api(with_header, "Give a file of judgements"))
     if layout != "qrels" and not (_CHANCE if layout == "prels" else NUMBER).fullmatch(cells[4]):
         return line.malformed("the fifth column is no chance or weight", repr(cells[4][:40]))
-    return judgement(cells[0], cells[document], cells[relevance], line.position, line.number)
+    row = dict(zip(columns, cells, strict=True))
+    return judgement(row["query"], row["document"], row["relevance"], line.position, line.number)
 
 
 @dataclass
@@ -284,8 +275,6 @@ class _Facts:
     fives: int = 0
     prels: int = 0
     weighted: int = 0
-    iterations: set[str] = field(default_factory=set)
-    pairs: set[tuple[str, str]] = field(default_factory=set)
     documents: set[tuple[str, str, str]] = field(default_factory=set)
     second: set[str] = field(default_factory=set)  # columns of lines of four, at most two values each
     third: set[str] = field(default_factory=set)
@@ -306,8 +295,6 @@ class _Facts:
             self.fives += 1
             self.prels += bool(WHOLE.fullmatch(cells[2]) and _CHANCE.fullmatch(cells[4]))
             self.weighted += bool(WHOLE.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]))
-            self.iterations.add(cells[1])
-            self.pairs.add((cells[0], cells[1]))
             self.documents.add((cells[0], cells[1], cells[2]))
         elif len(cells) == 4 and len(self.third) < 2:
             self.third.add(cells[2])
@@ -326,8 +313,10 @@ class _Facts:
             return "qrels"
         if 2 * abs(self.prels - self.weighted) > self.fives:  # fewer may be damaged
             return "prels" if self.prels > self.weighted else "weighted"
-        is_iteration = len(self.iterations) == 1 and _ITERATION.fullmatch(min(self.iterations))
-        return "weighted" if is_iteration or 2 * len(self.pairs) <= len(self.documents) else "prels"
+        pairs = {(query, second) for query, second, _ in self.documents}
+        seconds = {second for _, second in pairs}
+        is_iteration = len(seconds) == 1 and _ITERATION.fullmatch(min(seconds))
+        return "weighted" if is_iteration or 2 * len(pairs) <= len(self.documents) else "prels"
 
     def refuse_smart(self, path: Path) -> None:
         if self.third != {"0"}:
@@ -351,8 +340,7 @@ def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Skipped | 
 def _retrieved(line: Line) -> Retrieved | Malformed:
     cells = split_columns(line.text)
     if len(cells) != 6:
-        detail = f"{len(cells)} instead of 6 (query Q0 document rank score tag)"
-        return line.wrong_columns(detail)
+        return line.wrong_columns(f"{len(cells)} instead of 6 (query Q0 document rank score tag)")
     return retrieved(cells[0], cells[2], cells[3], cells[4], line.position, line.number)
 
 

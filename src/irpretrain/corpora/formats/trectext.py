@@ -83,7 +83,10 @@ def _document(block: DocBlock, options: TrectextDocumentOptions) -> AnyDocument:
     texts = marked.texts(*options.body_tags) if has_body else bare_texts
     body = clean_text("\n".join(filter(str.strip, texts)))
     if not title and not body.strip():
-        return _empty(block, _unread_tags(markup, options))
+        if not (tags := _unread_tags(markup, options)):
+            return Skipped(block.position, "empty document", location=block.location)
+        location = f"{block.location}, whose tags are {', '.join(tags[:10])}"
+        return Skipped(block.position, NO_TEXT, location=location)
     is_left_out = (
         any(map(str.strip, bare_texts)) if has_body else not body and bool(_unread_tags(markup, options))
     )
@@ -113,15 +116,6 @@ def _unread_tags(markup: str, options: TrectextDocumentOptions) -> list[str]:
     names = dict.fromkeys(tag[2].upper() for tag in _TAG.finditer(markup))
     rest = _Marked.of(markup, read).rest()
     return [name for name in names if name not in read] if _plain(rest).strip() else []
-
-
-def _empty(block: DocBlock, tags: list[str]) -> Skipped:
-    """A document without title and body; where other tags hold text, with their names."""
-    if not tags:
-        return Skipped(block.position, "empty document", location=block.location)
-    return Skipped(
-        block.position, NO_TEXT, location=f"{block.location}, whose tags are {', '.join(tags[:10])}"
-    )
 
 
 @dataclass(frozen=True)

@@ -106,23 +106,24 @@ def read_judgements(path: Path, options: TsvJudgementOptions) -> Iterator[Judgem
     columns = options.columns or header(path)
     if not columns:
         return
-    keys = [pick(columns, None, names) for names in (QUERY_COLUMNS, DOCUMENT_COLUMNS, RELEVANCE_COLUMNS)]
-    for key, names in zip(keys, (QUERY_COLUMNS, DOCUMENT_COLUMNS, RELEVANCE_COLUMNS), strict=True):
+    keys = list[str]()
+    for names in (QUERY_COLUMNS, DOCUMENT_COLUMNS, RELEVANCE_COLUMNS):
         if fault := same_meaning(columns, None, names):
             raise InputError(path, fault, remedy="Name the columns in the options, in order: columns.")
-        if key is None:
-            reason = (
-                f"one of the columns {', '.join(names)} is needed; the file has {displayed_names(columns)}"
-            )
-            raise InputError(path, reason)
-    query_key, document_key, relevance_key = map(str, keys)
-    for row in read_rows(path, columns, options.columns is None):
-        if isinstance(row, Malformed):
-            yield row
-        else:
-            cells = row.fields
-            relevance = cells[relevance_key].strip()
-            yield judgement(cells[query_key], cells[document_key], relevance, row.position, row.line)
+        if (key := pick(columns, None, names)) is None:
+            needed = f"one of the columns {', '.join(names)} is needed"
+            raise InputError(path, f"{needed}; the file has {displayed_names(columns)}")
+        keys.append(key)
+    yield from converted(
+        read_rows(path, columns, options.columns is None), lambda row: _judgement(row, *keys)
+    )
+
+
+def _judgement(
+    row: FieldLine, query_key: str, document_key: str, relevance_key: str
+) -> Judgement | Malformed:
+    query_id, document_id, relevance = (row.fields[key] for key in (query_key, document_key, relevance_key))
+    return judgement(query_id, document_id, relevance.strip(), row.position, row.line)
 
 
 NEEDED, PLACING = {"query_id", "document_id"}, {"rank", "score"}

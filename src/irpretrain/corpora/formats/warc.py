@@ -122,6 +122,13 @@ class WarcRecord:
     headers: dict[str, str]  # by their names in small letters
     content: bytes
 
+    @property
+    def location(self) -> str:
+        return _location(self.number, self.byte)
+
+    def malformed(self, reason: str, detail: str, remedy: str = "Mend the record") -> Malformed:
+        return Malformed(self.number, reason, detail, location=self.location, remedy=remedy)
+
 
 @dataclass
 class _Reader:
@@ -251,10 +258,6 @@ class WarcDocumentOptions(Section):
     )
 
 
-def option_files(options: WarcDocumentOptions) -> list[str]:
-    return [] if options.spam is None else [options.spam]
-
-
 def read(path: Path, options: WarcDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the responses of one file; a position is the number of the record in it, whatever its type."""
     for record in read_warc(path):
@@ -267,37 +270,26 @@ def read(path: Path, options: WarcDocumentOptions, share: Share = everything) ->
 
 def _responses(record: WarcRecord, options: WarcDocumentOptions) -> Iterator[AnyDocument]:
     """Yield the response, or why there is none; nothing of a record that belongs to a response."""
-    location, kind = _location(record.number, record.byte), record.headers.get("warc-type", "").lower()
+    kind = record.headers.get("warc-type", "").lower()
     if within := len(_WITHIN.findall(record.content)):
-        yield several_in_one(record.number, within + 1, "WARC/<version>", location=location)
+        yield several_in_one(record.number, within + 1, "WARC/<version>", location=record.location)
     elif kind in _WITH_CONTENT:
-        yield Skipped(record.number, f"{kind} record, which is no response", location=location)
+        yield Skipped(record.number, f"{kind} record, which is no response", location=record.location)
     elif kind == "response":
         yield _document(record, options)
     elif kind not in _WITHOUT_CONTENT:
-        yield Malformed(
-            record.number, "no type", f"the record's WARC-Type is {kind[:40]!r}", location=location
-        )
+        yield record.malformed("no type", f"the record's WARC-Type is {kind[:40]!r}")
 
 
 def _document(record: WarcRecord, options: WarcDocumentOptions) -> AnyDocument:
-    location = _location(record.number, record.byte)
     identifier = record.headers.get(options.id_header.lower(), "").strip()
     if fault := identifier_fault(identifier):
-        detail = f"{fault} (header {options.id_header})"
-        return Malformed(record.number, "bad identifier", detail, location=location)
+        return record.malformed("bad identifier", f"{fault} (header {options.id_header})")
     if options.spam is not None:
         percentile = percentile_of(identifier, Path(options.spam))
         if percentile is None:
             detail = f"{identifier} is not in {options.spam}"
-            remedy = "Get the whole file of rankings"
-            return Malformed(
-                record.number,
-                "no spam ranking",
-                detail,
-                location=location,
-                remedy=remedy,
-            )
+            return record.malformed("no spam ranking", detail, "Get the whole file of rankings")
         if percentile < options.spam_percentile:
             return Skipped(record.number, "spam")
     headers, content = split_response(record.content)
@@ -305,7 +297,7 @@ def _document(record: WarcRecord, options: WarcDocumentOptions) -> AnyDocument:
     try:
         text = unpacked(headers, content, "warc-truncated" in record.headers)
     except (zlib.error, BrokenChunksError) as error:
-        return Malformed(record.number, "damaged content", f"{identifier}: {error}", location=location)
+        return record.malformed("damaged content", f"{identifier}: {error}")
     if isinstance(text, str):
         return Skipped(record.number, "content encoding is not read", f"{identifier}: {text}")
     return page(record.number, identifier, url, headers, text)
@@ -315,4 +307,9 @@ def _location(number: int, byte: int) -> str:
     return f"record {number + 1}, byte {byte:,}"
 
 
-DOCUMENTS = Format(WarcDocumentOptions, read, suffixes=(".warc",), option_files=option_files)
+DOCUMENTS = Format(
+    WarcDocumentOptions,
+    read,
+    suffixes=(".warc",),
+    option_files=lambda options: [] if options.spam is None else [options.spam],
+)

@@ -250,17 +250,15 @@ def _classified(
 ) -> Iterator[Record | Unparsed]:
     for page in read_pages(read_pieces(path, share), options.longest_page):
         if isinstance(page, Fault):
-            yield _malformed(path, page)
+            fault = Malformed(
+                page.position, page.reason, page.detail, remedy=GET_AGAIN, loses_more=page.loses_more
+            )
+            yield _at_location(path, fault)
         elif f"{path.name}:{page.position}" in options.leave_out:
             yield Skipped(page.position, "left out by the configuration", _name(page))
         else:
             entry = _classify(page, site, language, options)
             yield _at_location(path, entry) if isinstance(entry, Malformed) else entry
-
-
-def _malformed(path: Path, fault: Fault) -> Malformed:
-    details = fault.position, fault.reason, fault.detail
-    return _at_location(path, Malformed(*details, remedy=GET_AGAIN, loses_more=fault.loses_more))
 
 
 def _at_location(path: Path, fault: Malformed) -> Malformed:
