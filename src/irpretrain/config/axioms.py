@@ -41,11 +41,9 @@ class WordVectorsConfig(Section):
     """Word vectors for the axioms REG and STM, for term weights and for rankers over words."""
 
     files: dict[str, str] = option(
-        description=(
-            "Collection → file of word vectors (word2vec, GloVe). Vectors of other collections are trained "
-            "(skip-gram, negative sampling; Mikolov et al., 2013)."
-        ),
-        default_factory=dict,
+        {},
+        "Collection → file of word vectors (word2vec, GloVe). Vectors of other collections are trained "
+        "(skip-gram, negative sampling; Mikolov et al., 2013).",
     )
     dimensions: int = option(100, "Size of a trained vector.", ge=2)
     epochs: int = option(5, "Passes over the collection.", unit="epochs", ge=1)
@@ -68,9 +66,7 @@ class AxiomsConfig(Section):
         "inquery",
         "Words that are no terms; they keep their positions.",
     )
-    bm25: Bm25Config = option(
-        description="BM25 of the RANK axiom.", default_factory=lambda: Bm25Config(k1=3.8, b=0.87)
-    )
+    bm25: Bm25Config = option(Bm25Config(k1=3.8, b=0.87), "BM25 of the RANK axiom.")
     rank_depth: int = option(50, "Deeper ranks count as +∞.", unit="documents", ge=1)
     missing_terms: Literal["worst", "skipped"] = option(
         "worst",

@@ -41,11 +41,10 @@ def option(
     The default `...` makes the key required; `others` are limits of the value and further arguments of `Field`. A key
     that `decides` nothing changes no result, such as speed, verbosity or labels.
     """
-    start = {} if "default_factory" in others else {"default": default}
     extra: Any = {"unit": unit} if unit else {}
     if not decides:
         extra["decides"] = False
-    return Field(**start, description=description, json_schema_extra=extra or None, **others)
+    return Field(default, description=description, json_schema_extra=extra or None, **others)
 
 
 def _listed_once(values: list[Any]) -> list[Any]:
@@ -74,7 +73,7 @@ def deciding(section: BaseModel, values: dict[str, Any] | None = None) -> dict[s
 def changed_keys(section: Section, others: tuple[str, ...]) -> list[str]:
     """Return the keys of a section, but for `others`, that have another value than their default."""
     fields = ((key, field) for key, field in type(section).model_fields.items() if key not in others)
-    return [k for k, field in fields if getattr(section, k) != field.get_default(call_default_factory=True)]
+    return [k for k, field in fields if getattr(section, k) != field.default]
 
 
 def leaves(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -86,17 +86,11 @@ class PretrainingConfig(SequenceConfig):
         ge=0,
         lt=1,
     )
-    optimiser: OptimiserConfig = option(
-        description="Optimiser and schedule.", default_factory=OptimiserConfig
-    )
-    masking: MaskingConfig = option(description="Masked language modelling.", default_factory=MaskingConfig)
-    compute: SharedComputeConfig = option(
-        description="Threads, precision, device, processes.", default_factory=SharedComputeConfig
-    )
+    optimiser: OptimiserConfig = option(OptimiserConfig(), "Optimiser and schedule.")
+    masking: MaskingConfig = option(MaskingConfig(), "Masked language modelling.")
+    compute: SharedComputeConfig = option(SharedComputeConfig(), "Threads, precision, device, processes.")
     snapshots: Annotated[list[int], ONCE] = option(
-        description="Steps whose weights are kept as separate models (learning curves).",
-        unit="steps",
-        default_factory=list,
+        [], "Steps whose weights are kept as separate models (learning curves).", unit="steps"
     )
     log_every: int = option(10, "Steps between status lines.", unit="steps", decides=False, ge=1)
 
