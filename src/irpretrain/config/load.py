@@ -11,7 +11,7 @@ from typing import Any
 
 from irpretrain.config.base import DISPLAYED, deep_merge, explain, listing_error
 from irpretrain.config.consistency import cross_faults
-from irpretrain.config.papers import fill_objective, read_preset, read_recipe
+from irpretrain.config.papers import read_preset, read_recipe
 from irpretrain.config.root import NAMED, Config
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.corpora.catalogue.completion import complete, entries_of, naming_keys
@@ -204,24 +204,23 @@ def _drop_removed(given: dict[str, Any]) -> dict[str, Any]:
 def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
     """Fill keys that `given` leaves out from its preset.
 
-    Objectives take theirs by type, or name their own preset; models take theirs by the type of their objectives.
+    Objectives take theirs by type; models take theirs by the type of their objectives.
     """
-    name = _preset_name(given, "paper")
-    preset = read_preset(name)
+    # Of an unknown preset, which is refused later, the missing keys would be reported too.
+    preset = read_preset("released" if given.get("preset") == "released" else "paper")
+    of_types = preset["objectives"]
     result = _changed(dict(given), "models", lambda _, model: _with_model_preset(model, given, preset))
-    result = _changed(result, "objectives", lambda _, options: _with_objective_preset(options, name))
+    result = _changed(
+        result,
+        "objectives",
+        lambda _, options: deep_merge(of_types.get(str(options.get("type")), {}), options),
+    )
     weights = preset["term_weights"]["<name>"]
     result = _changed(result, "term_weights", lambda _, weighting: deep_merge(weights, weighting))
     for section in ("text", "pseudo_queries", "pretraining"):
         if isinstance(given.get(section, {}), dict):
             result[section] = deep_merge(preset[section], given.get(section) or {})
     return result
-
-
-def _preset_name(given: dict[str, Any], default: str) -> str:
-    """Return the preset of a section; the default for an invalid name, so that no missing keys are reported too."""
-    name = given.get("preset", default)
-    return name if isinstance(name, str) and read_preset(name) else default
 
 
 def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
@@ -238,13 +237,6 @@ def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
             retained = {key: value for key, value in section_keys.items() if value is not None}
             result[section] = deep_merge(filled, retained)
     return result
-
-
-def _with_objective_preset(options: dict[str, Any], default: str) -> dict[str, Any]:
-    kind = options.get("type")
-    if not isinstance(kind, str):
-        return options  # refused where the section is checked
-    return fill_objective(kind, _preset_name(options, default), options)
 
 
 def _with_model_preset(

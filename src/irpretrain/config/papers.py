@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -270,7 +270,7 @@ class PublishedRecipe(Strict):
         return {"finetuning": {**self.finetuning, **self.lengths}, "reranking": dict(self.lengths)}
 
 
-PresetName = Annotated[str, Field(pattern="^(paper|released)$")]
+PresetName = Literal["paper", "released"]
 # Keys that `preset` fills where the user leaves them out: `text`, `pseudo_queries` and `pretraining`; `<name>` of
 # `term_weights`; objectives by their type; the `training` of models by the type of their objectives.
 Preset = dict[str, dict[str, Any]]
@@ -386,8 +386,8 @@ def figure_names(papers: Iterable[str]) -> list[str]:
 
 
 @cache
-def read_preset(name: str) -> dict[str, Any]:
-    """Return the keys that a preset fills, of all papers, read once a process; empty where there is no such preset.
+def read_preset(name: PresetName) -> dict[str, Any]:
+    """Return the keys that a preset fills, of all papers, read once a process.
 
     Raises:
         InputError: two papers give the same key.
@@ -403,11 +403,6 @@ def read_preset(name: str) -> dict[str, Any]:
             )
         filled = deep_merge(filled, keys)
     return filled
-
-
-def fill_objective(kind: str, preset: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of an objective of a type, with the keys of a preset that `given` leaves out."""
-    return deep_merge(read_preset(preset).get("objectives", {}).get(kind, {}), given)
 
 
 def recipe_names() -> list[str]:

@@ -17,8 +17,7 @@ import pyarrow as pa
 from pydantic import model_validator
 
 from irpretrain.config.axioms import AXIOMS, Axiom
-from irpretrain.config.base import ONCE, option
-from irpretrain.config.objectives import PresetOptions
+from irpretrain.config.base import ONCE, Section, option
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import progress
@@ -36,11 +35,10 @@ NEEDS = frozenset({"axiom_values", "predictor"})
 STAGE = "ares"
 
 
-class AresOptions(PresetOptions):
+class AresOptions(Section):
     """ARES's pairs of pseudo-queries of one document; axioms or a predictor choose the preferred one."""
 
     type: Literal["ares"] = option(..., "This objective.")
-    preset: Literal["paper", "released"] | None = option(None, "Preset of this objective; null: global.")
     agreement: Literal["predictor", "strict"] = option(
         "predictor",
         "Prefer a predictor's choice; or keep pairs on which all axioms with a preference agree.",
