@@ -49,10 +49,6 @@ class AresOptions(Section):
         "With agreement strict: the axioms that must agree; null: all nine.",
         min_length=1,
     )
-    strict_ties: Literal["allowed", "refused"] = option(
-        "allowed",
-        "With agreement strict: allow indifferent axioms beside one with a preference, or refuse them.",
-    )
     pairs_per_document: int = option(2, "Pairs per document.", unit="pairs", ge=1)
     draw: Literal["until-accepted", "first"] = option(
         ..., "Draw pairs until enough are accepted, or only `pairs_per_document`."
@@ -132,7 +128,6 @@ def _rule(options: AresOptions, shard: Shard) -> Rule:
         threshold=options.threshold or 0.5,
         keep_ties=options.ties == "keep",
         must_agree=np.array([axiom in (options.axioms or AXIOMS) for axiom in AXIOMS]),
-        all_prefer=options.strict_ties == "refused",
         stm_2_threshold=shard.axioms.stm_2_threshold,
         wanted=options.pairs_per_document,
         only_first=options.draw == "first",
