@@ -97,11 +97,6 @@ class PredictorConfig(Section):
         ...,
         "Key of the data set whose queries are the positives. Its corpus must be in the collection.",
     )
-    negative_terms: Literal["equal", "any"] = option(
-        "equal",
-        "Terms of a negative query: as many as its positive query has (section 4.1), or any number. With any, the "
-        "predictor also learns lengths.",
-    )
     setting: Literal["I", "II", "III", "IV"] = option(
         "I",
         "Negative queries (table 2). I: any pseudo-query of the document. II: by softmax(1 "
