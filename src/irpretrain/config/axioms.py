@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from irpretrain.config.base import ONCE, Names, Section, option
+from irpretrain.config.base import ONCE, Names, Section, Seeds, option
 from irpretrain.config.retrieval import Bm25Config
 from irpretrain.text.stop_words import StopList
 
@@ -106,11 +106,7 @@ class PredictorConfig(Section):
     model: Literal["boosted", "forest"] = option(
         "boosted", "XGBoost's boosted trees (paper) or random forest (released loader)."
     )
-    seeds: list[Annotated[int, Field(ge=0)]] = option(
-        [1],
-        "Seeds; the model of the first one is used.",
-        min_length=1,
-    )
+    seeds: Seeds = option([1], "Seeds; the model of the first one is used.")
 
 
 # Random pairs of pseudo-queries of each document in a diagnosis: as many as ARES's released loader takes.
@@ -123,4 +119,4 @@ class DiagnosisConfig(Section):
     collection: str = option(..., "Key of the collection whose pseudo-queries are scored.")
     models: Names = option(..., "Keys of `models` (zero-shot).", min_length=1)
     documents: int = option(200, "Documents drawn by the seed.", unit="documents", ge=1)
-    seeds: list[Annotated[int, Field(ge=0)]] = option([1], "Seeds of the models.", min_length=1)
+    seeds: Seeds = option([1], "Seeds of the models.")

@@ -56,6 +56,8 @@ def _listed_once(values: list[Any]) -> list[Any]:
 # For the type of a list that has each value once.
 ONCE = AfterValidator(_listed_once)
 Names = Annotated[list[str], ONCE]
+Seed = Annotated[int, Field(ge=0)]
+Seeds = Annotated[list[Seed], Field(min_length=1)]
 
 
 def deciding(section: BaseModel, values: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -152,12 +154,10 @@ def _fault(model: type[BaseModel], fault: Any) -> str:
     message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if kind == "value_error":
         return f"{where}: {message}" if where else message
-    meant = did_you_mean(value, _allowed(fault)) if kind == "literal_error" and isinstance(value, str) else ""
+    meant = ""
+    if kind == "literal_error" and isinstance(value, str):
+        meant = did_you_mean(value, re.findall(r"'([^']*)'", fault["ctx"]["expected"]))
     return "; ".join(filter(None, [f"{where}: {message}", f"given was {DISPLAYED.repr(value)}", meant]))
-
-
-def _allowed(fault: Any) -> list[str]:
-    return re.findall(r"'([^']*)'", fault["ctx"]["expected"])
 
 
 def _keys_at(model: Any, location: tuple[Any, ...]) -> list[str]:

@@ -38,6 +38,7 @@ from irpretrain.config.usage import (
     used,
     used_entries,
     wanted_models,
+    with_starts,
 )
 from irpretrain.foundation.errors import instead_of
 
@@ -167,15 +168,12 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
             yield f"{where}.parameters: {parameter} is tuned on {stage.tuned_on}; leave one of the two out"
 
 
-def missing_runs(
-    config: Config, where: str, stage: str, datasets: list[str], instead: str = ""
-) -> Iterator[str]:
-    """Yield the faults of a first stage of external runs without one for a data set; `instead` is another remedy."""
+def missing_runs(config: Config, where: str, stage: str, dataset: str, instead: str = "") -> Iterator[str]:
+    """Yield the fault of a first stage of external runs without one for a data set; `instead` is another remedy."""
     stage = ranked_stage(config, stage)
     runs = config.first_stages[stage].runs if stage in config.first_stages else {}
-    for dataset in dict.fromkeys(datasets) if runs else ():
-        if dataset not in runs:
-            yield f"{where}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}{instead}"
+    if runs and dataset not in runs:
+        yield f"{where}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}{instead}"
 
 
 REGIMES = ("zero-shot", "full", "few-shot-<n>")
@@ -207,7 +205,7 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
         )
     if experiment.dataset not in config.datasets:
         return
-    yield from missing_runs(config, f"{where}.candidates", experiment.candidates, [experiment.dataset])
+    yield from missing_runs(config, f"{where}.candidates", experiment.candidates, experiment.dataset)
     source = trained_on(config, experiment.dataset)
     trains = bool(set(experiment.regimes) - {"zero-shot"})
     if trains and source in config.datasets and config.datasets[source].by_answers:
@@ -229,9 +227,9 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
     if trains and source != experiment.dataset:
         training = training_candidates(config, experiment.dataset, experiment.candidates)
         instead = f", or name other candidates for training in first_stages.{experiment.candidates}.training_candidates"
-        yield from missing_runs(config, f"{where}.candidates", training, [source], instead)
+        yield from missing_runs(config, f"{where}.candidates", training, source, instead)
     for stage in experiment.first_stages:
-        yield from missing_runs(config, f"{where}.first_stages", stage, [experiment.dataset])
+        yield from missing_runs(config, f"{where}.first_stages", stage, experiment.dataset)
 
 
 def _depth_faults(config: Config, where: str, experiment: ExperimentConfig) -> Iterator[str]:
@@ -266,11 +264,13 @@ def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]
     if model.start != "encoder":
         if model.encoder is not None:
             yield f"{where}.encoder: {name} starts from {model.start}, whose encoder it has; leave encoder out"
-        yield from _circle(config, name, model)
+        chain = with_starts(config, [name])
+        if (again := config.models[chain[-1]].start) in chain:
+            yield f"{where}.start: goes round in a circle: {' -> '.join([*chain, again])}"
     if model.tasks and model.collection is None:
         yield f"{where}: has tasks but no collection to train on; set {where}.collection"
     if (chosen := model.select_on) is not None:
-        yield from missing_runs(config, f"{where}.select_on.candidates", chosen.candidates, [chosen.dataset])
+        yield from missing_runs(config, f"{where}.select_on.candidates", chosen.candidates, chosen.dataset)
     for task in model.tasks:
         if task.weight == 0 and task.mlm_weight == 0:
             yield f"{where}.tasks: {task.objective} has weight 0 and mlm_weight 0, so nothing is learned"
@@ -297,16 +297,6 @@ def training_faults(config: Config, name: str) -> Iterator[str]:
             f"{where}.select_on: {name} keeps no snapshots to choose among; {instead}list steps in "
             f"{where}.training.snapshots, or leave select_on out"
         )
-
-
-def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
-    seen, current = [name], model
-    while current.start in config.models and current.start != "encoder":
-        if current.start in seen:
-            yield f"models.{name}.start: goes round in a circle: {' -> '.join([*seen, current.start])}"
-            return
-        seen.append(current.start)
-        current = config.models[current.start]
 
 
 def view_faults(config: Config) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from irpretrain.config.base import ONCE, Names, Section, option
+from irpretrain.config.base import ONCE, Names, Section, Seeds, option
 from irpretrain.config.corpora import ENTRY, FileConfig, Measure
 from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.papers import known_papers
@@ -85,7 +85,7 @@ class ExperimentConfig(Section):
         "`results/depths/<name>.csv` show it.",
         unit="documents",
     )
-    seeds: list[Annotated[int, Field(ge=0)]] = option([1], "Seeds; each is a whole repetition.", min_length=1)
+    seeds: Seeds = option([1], "Seeds; each is a whole repetition.")
 
 
 class AbsenceConfig(Section):
@@ -238,4 +238,4 @@ class DownstreamConfig(Section):
     )
     tasks: Names = option(..., "Keys of `downstream_tasks`.", min_length=1)
     models: Names = option(..., "Keys of `models`.", min_length=1)
-    seeds: list[Annotated[int, Field(ge=0)]] = option([1], "Seeds; each is a whole repetition.", min_length=1)
+    seeds: Seeds = option([1], "Seeds; each is a whole repetition.")

@@ -165,7 +165,7 @@ def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Config:
     completed = _with_labels(complete(with_ir_datasets(_drop_removed(given))))
     config = explain(Config, apply_recipe(apply_preset(completed)), source, top=True)
     try:
-        faults = list(cross_faults(config))
+        faults = list(dict.fromkeys(cross_faults(config)))
     except ValueError as error:  # of options that a model has of its own
         faults = [str(error)]
     if faults:

@@ -21,7 +21,8 @@ def unknown_names(where: str, names: Iterable[str], existing: Iterable[str], sec
             known = f"the catalogue has runs of {name!r} for {', '.join(runs)} alone"
             yield f"{where}: {known}; {section} has {', '.join(existing)}"
         else:
-            others = dict.fromkeys(_in_the_catalogue(section), "the catalogue")
+            entries = read_catalogue().values() if section in SECTIONS else ()
+            others = {other: "the catalogue" for entry in entries for other in getattr(entry, section)}
             yield f"{where}: {name!r} is not in {section}; {instead_of(name, existing, f'{section} has', others)}"
 
 
@@ -31,9 +32,3 @@ def _datasets_with_runs(section: str, name: str) -> list[str]:
         return []
     stages = (entry.first_stages.get(name, {}) for entry in read_catalogue().values())
     return [dataset for stage in stages for dataset in stage.get("runs", {})]
-
-
-def _in_the_catalogue(section: str) -> list[str]:
-    if section not in SECTIONS:
-        return []
-    return [name for entry in read_catalogue().values() for name in getattr(entry, section)]

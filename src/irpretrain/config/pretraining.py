@@ -116,10 +116,6 @@ class PretrainingConfig(SequenceConfig):
                         f"{name}: counts steps, but with epochs {self.epochs:g} their number is known only "
                         f"when the groups exist; set it to {nothing}, or give steps instead of epochs"
                     )
-        return self
-
-    @model_validator(mode="after")
-    def _check_processes(self) -> Self:
         if fault := self.compute.too_few(self.batch_groups, "batch_groups"):
             raise ValueError(fault)
         return self
