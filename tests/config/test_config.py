@@ -323,8 +323,8 @@ def test_ares_takes_what_its_preset_says(given):
         # The model is tested through another one that starts from it.
         (
             {"collections": {"paragraphs": ["squad-dev"]}, "predictors": {"simple": {"dataset": "squad"}}},
-            "predictors.simple.dataset: experiments.zero-shot-ares tests on squad; test queries must not teach the "
-            "predictor that ares learns from",
+            "predictors.simple.dataset: experiments.zero-shot-ares tests on squad; test queries must not teach a "
+            "predictor, so name a data set with other queries",
         ),
         (
             {"datasets": {"squad-train": {"queries": {"path": "embedded:squad-dev"}}}},

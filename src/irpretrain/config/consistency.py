@@ -367,7 +367,7 @@ def query_uses(config: Config) -> list[QueryUse]:
         for name, experiment in active_experiments(config).items()
         if experiment.dataset in config.datasets
         for key, dataset, purpose in _uses(config, name)
-        if dataset is not None and dataset in config.datasets
+        if dataset in config.datasets
     )
     return list(dict.fromkeys(uses))
 
@@ -388,7 +388,7 @@ def query_use_faults(config: Config) -> Iterator[str]:
             )
 
 
-def _uses(config: Config, name: str) -> Iterator[tuple[str, str | None, str]]:
+def _uses(config: Config, name: str) -> Iterator[tuple[str, str, str]]:
     """Yield the keys behind an experiment whose data sets train, choose or tune, these, and what they must not do."""
     experiment = config.experiments[name]
     source, elsewhere = trained_on(config, experiment.dataset), list[Name]()
@@ -407,27 +407,15 @@ def _uses(config: Config, name: str) -> Iterator[tuple[str, str | None, str]]:
     # First stages whose candidates teach or choose models on other queries than those tested.
     teaching = reached(config, elsewhere)
     for section, needed in entries:
-        where = f"{section}.{needed}"
-        match section:
-            case "models":
-                model = config.models[needed]
-                if model.select_on is not None:
-                    yield f"{where}.select_on.dataset", model.select_on.dataset, "choose a model"
-                for task in model.tasks:
-                    predictor = getattr(config.objectives.get(task.objective), "predictor", None)
-                    if predictor in config.predictors:
-                        taught = f"teach the predictor that {needed} learns from"
-                        yield f"predictors.{predictor}.dataset", config.predictors[predictor].dataset, taught
-            case "first_stages":
-                stage = config.first_stages[needed]
-                yield f"{where}.tuned_on", stage.tuned_on, "choose parameters"
-                for role, weights in (("index", stage.index), ("query_weights", stage.query_weights)):
-                    weighting = config.term_weights.get(weights or "")
-                    if weighting is not None and weighting.same_as is not None:
-                        weighting = config.term_weights.get(weighting.same_as)
-                    if weighting is None or weighting.model not in TRAINED:
-                        continue
-                    # Weights of the tested queries themselves were learned on other folds.
-                    is_own = role == "query_weights" and weighting.dataset == experiment.dataset
-                    if not is_own or (section, needed) in teaching:
-                        yield f"{where}.{role}", weighting.dataset, f"teach the weights of {weights}"
+        entry: Any = getattr(config, section)[needed]
+        if section == "term_weights":
+            # Weights of the tested queries themselves were learned on other folds.
+            is_own = entry.kind == "queries" and entry.dataset == experiment.dataset
+            if entry.same_as is not None or entry.model not in TRAINED:
+                continue
+            if is_own and (section, needed) not in teaching:
+                continue
+        for reference in REFERENCES:
+            if reference.section == section and reference.decides:
+                for dataset in names_under(entry, reference.key):
+                    yield f"{section}.{needed}.{reference.key}", dataset, reference.decides

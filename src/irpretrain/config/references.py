@@ -21,9 +21,9 @@ class Reference(NamedTuple):
     if_used: bool = False
     # Whether whatever needs the entry needs what the key names; `config.usage` has the conditions of other keys.
     always: bool = True
-    # Whether its data sets teach or choose something. Judgements by answers cannot: they follow from what experiments
-    # retrieve, so they come after what they would decide, and another first stage would change them.
-    decides: bool = False
+    # What queries of its data sets do, and tested ones must not. Judgements by answers cannot: they follow from what
+    # experiments retrieve, so they come after what they would decide, and another first stage would change them.
+    decides: str = ""
     # Keys that make a model another one than those that are pre-trained here, so that it cannot be named.
     refused: tuple[str, ...] = ()
 
@@ -38,25 +38,25 @@ REFERENCES = (
     Reference("collections", "", "corpora"),
     Reference("word_vectors", "files", "collections"),
     Reference("predictors", "collection", "collections", if_used=True),
-    Reference("predictors", "dataset", "datasets", if_used=True, decides=True),
+    Reference("predictors", "dataset", "datasets", if_used=True, decides="teach a predictor"),
     Reference("objectives", "predictor", "predictors"),
     Reference("models", "start", "models", refused=("cross_encoder", "neural")),
     Reference("models", "collection", "collections", always=False),
     Reference("models", "tasks.objective", "objectives"),
-    Reference("models", "select_on.dataset", "datasets", decides=True),
+    Reference("models", "select_on.dataset", "datasets", decides="choose a model"),
     Reference("models", "select_on.candidates", "first_stages"),
     Reference("models", "neural.collection", "collections"),
     Reference("datasets", "corpus", "corpora"),
     Reference("datasets", "train_on", "datasets", always=False),
     Reference("term_weights", "same_as", "term_weights"),
-    Reference("term_weights", "dataset", "datasets", if_used=True, always=False, decides=True),
+    Reference("term_weights", "dataset", "datasets", if_used=True, always=False, decides="teach weights"),
     Reference("term_weights", "collection", "collections", if_used=True, always=False),
     Reference("first_stages", "runs", "datasets", always=False),
     Reference("first_stages", "training_candidates", "first_stages", always=False),
     Reference("first_stages", "index", "indexes", if_used=True),
     Reference("first_stages", "candidates", "first_stages", if_used=True),
     Reference("first_stages", "query_weights", WEIGHTS_OF_QUERIES, if_used=True),
-    Reference("first_stages", "tuned_on", "datasets", if_used=True, decides=True),
+    Reference("first_stages", "tuned_on", "datasets", if_used=True, decides="choose parameters"),
     Reference("experiments", "models", "models", if_used=True),
     Reference("experiments", "dataset", "datasets", if_used=True),
     Reference("experiments", "candidates", "first_stages", if_used=True),
