@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.base import Section, changed_keys
 from irpretrain.config.corpora import folds_fault
 from irpretrain.config.depths import measure_faults, reranked, retrieved
-from irpretrain.config.names import unknown_names
 from irpretrain.config.papers import papers_with_depths, show_term_weights
 from irpretrain.config.references import (
     NOT_PRETRAINED,
@@ -18,6 +16,7 @@ from irpretrain.config.references import (
     WEIGHTS_OF_QUERIES,
     Name,
     names_under,
+    unknown_names,
 )
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
 from irpretrain.config.root import NAMED, Config
@@ -160,7 +159,7 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
     elif stage.query_weights is not None or stage.dependence is not None:
         yield f"{where}: query_weights and dependence need model indri"
     parameters = MODEL_PARAMETERS[stage.model]
-    for parameter in stage.parameters.given():
+    for parameter in stage.parameters.model_dump(exclude_none=True):
         if parameter not in parameters:
             has = " and ".join(parameters)
             yield f"{where}.parameters: {stage.model} has no {parameter}, only {has}"
@@ -349,8 +348,7 @@ def _names_of(config: Config, target: str) -> list[str]:
 # Which queries have a part in a result beside those that it is measured on: they train, choose or tune.
 
 
-@dataclass(frozen=True)
-class QueryUse:
+class QueryUse(NamedTuple):
     """Queries of a data set have a part in what an experiment tests on another data set."""
 
     key: str  # the key of the configuration that names the data set, such as models.prop.select_on.dataset

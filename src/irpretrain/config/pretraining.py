@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import model_validator
 
 from irpretrain.config.base import ONCE, Section, deep_merge, explain, option
-from irpretrain.config.names import unknown_names
+from irpretrain.config.references import unknown_names
 from irpretrain.config.training import (
     ACCUMULATION_TEXT,
     LOSS_TEXT,

@@ -101,9 +101,6 @@ class ParametersConfig(Section):
     mu: Mu | None = option(None, "Of query likelihood (Dirichlet) and of indri.")
     smoothing: Smoothing | None = option(None, "Of query likelihood (Jelinek-Mercer).")
 
-    def given(self) -> dict[str, float]:
-        return {name: value for name, value in self.model_dump().items() if value is not None}
-
 
 # Which parameters each ranking model has.
 MODEL_PARAMETERS: dict[StageModel, tuple[str, ...]] = {
