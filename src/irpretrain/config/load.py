@@ -14,7 +14,7 @@ from irpretrain.config.consistency import cross_faults
 from irpretrain.config.papers import read_preset, read_recipe
 from irpretrain.config.root import NAMED, Config
 from irpretrain.config.yaml_files import read_yaml
-from irpretrain.corpora.catalogue.completion import complete, entries_of, naming_keys
+from irpretrain.corpora.catalogue.completion import complete, naming_keys
 from irpretrain.corpora.formats.ir_datasets import PREFIX, corpus_identifier
 from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.foundation.resources import resources_directory
@@ -243,7 +243,10 @@ def _with_model_preset(
     model: dict[str, Any], given: dict[str, Any], preset: dict[str, Any]
 ) -> dict[str, Any]:
     """Return a model with the preset's keys of `training` that neither it nor `pretraining` has, if its types agree."""
-    types = set(_types_of_tasks(model.get("tasks"), entries_of(given, "objectives")))
+    try:
+        types = {given["objectives"][task["objective"]]["type"] for task in model["tasks"]}
+    except (KeyError, TypeError):  # without tasks, or refused where sections are checked
+        return model
     if len(types) != 1 or model.get("neural") or model.get("cross_encoder"):  # which are not pre-trained here
         return model
     filled = preset["models"].get(types.pop(), {})
@@ -251,14 +254,6 @@ def _with_model_preset(
     if not filled or not isinstance(pretraining, dict) or not isinstance(model.get("training", {}), dict):
         return model
     return deep_merge({"training": _without(filled["training"], pretraining)}, model)
-
-
-def _types_of_tasks(tasks: Any, objectives: dict[str, Any]) -> Iterator[str | None]:
-    for task in tasks if isinstance(tasks, list) else ():
-        name = task.get("objective") if isinstance(task, dict) else None
-        objective = objectives.get(name) if isinstance(name, str) else None
-        kind = objective.get("type") if isinstance(objective, dict) else None
-        yield kind if isinstance(kind, str) else None
 
 
 def _without(filled: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
