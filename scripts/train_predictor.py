@@ -10,7 +10,7 @@ with stage(snakemake) as done:
     done(
         train_predictor(
             snakemake.input.judged,
-            list(snakemake.input.pseudo),
+            snakemake.input.pseudo,
             PredictorConfig(**snakemake.params.options),
             AxiomsConfig(**snakemake.params.axioms),
             Path(snakemake.output.scores).parent,

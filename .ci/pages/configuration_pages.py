@@ -14,7 +14,6 @@ from configuration_examples import EXAMPLES
 from generated_pages import literal
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from irpretrain.config.base import changed_keys
 from irpretrain.config.objectives import OBJECTIVES
@@ -173,9 +172,9 @@ def _entries(title: str, model: type[BaseModel], locations: _Locations) -> Itera
 
 def _own_defaults(entry: FieldInfo) -> list[str]:
     """Keys of a section, with their values, whose default differs here from the description."""
-    section = None if entry.is_required() else entry.get_default(call_default_factory=True)
-    if section is None:
+    if entry.is_required() or entry.default is None:
         return []
+    section = entry.default
     changed = [key for key in changed_keys(section, ()) if not _is_filled_in(type(section).model_fields[key])]
     return [f"`{key}` `{getattr(section, key)}`" for key in changed]
 
@@ -362,7 +361,7 @@ def _default(title: str, name: str, field: FieldInfo) -> str:
         return f"*preset* {paper}" if paper == released else f"*preset* {paper} or {released}"
     if field.is_required():
         return "required"
-    if field.default_factory is not None or field.default is PydanticUndefined:
+    if field.default in ([], {}):
         return "empty"
     return _displayed(field.default)
 

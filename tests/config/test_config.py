@@ -323,8 +323,8 @@ def test_ares_takes_what_its_preset_says(given):
         # The model is tested through another one that starts from it.
         (
             {"collections": {"paragraphs": ["squad-dev"]}, "predictors": {"simple": {"dataset": "squad"}}},
-            "predictors.simple.dataset: experiments.zero-shot-ares tests on squad; test queries must not teach the "
-            "predictor that ares learns from",
+            "predictors.simple.dataset: experiments.zero-shot-ares tests on squad; test queries must not teach a "
+            "predictor, so name a data set with other queries",
         ),
         (
             {"datasets": {"squad-train": {"queries": {"path": "embedded:squad-dev"}}}},
@@ -423,10 +423,9 @@ def test_presets_fill_only_what_is_left_out(given):
     assert parse_config(given).pretraining.head == "mlp"
 
 
-@pytest.mark.parametrize("section", ["", "objectives.rop"])
 @pytest.mark.parametrize("name", ["papre", 3])
-def test_an_unknown_preset_is_the_only_fault(given, section, name):
-    (given["objectives"]["rop"] if section else given)["preset"] = name
+def test_an_unknown_preset_is_the_only_fault(given, name):
+    given["preset"] = name
     text = message(given)
     assert "1 fault" in text
     assert f"preset: should be 'paper' or 'released'; given was {name!r}" in text
@@ -479,13 +478,6 @@ def test_presets_say_nothing_of_models_with_objectives_of_several_papers(given):
     }
     config = parse_config(with_ares(given))
     assert training(config, "both") == ("mlp", "document", 0.01, 1.0)
-
-
-def test_an_objective_may_take_another_preset(given):
-    given["objectives"]["rop-released"] = {"type": "rop", "preset": "released"}
-    parsed = parse_config(given)
-    assert parsed.objectives["rop-released"].stop_list == "nltk+inquery"
-    assert parsed.objectives["rop"].stop_list == "inquery"
 
 
 def test_null_removes_a_named_entry(given):

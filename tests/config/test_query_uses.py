@@ -21,8 +21,8 @@ def test_the_default_uses_queries_of_other_data_sets(given: dict) -> None:
         ("datasets.squad.train_on", "squad-train", "squad"),
         ("predictors.simple.dataset", "squad-questions", "squad"),
         ("first_stages.tf-bm25.tuned_on", "squad-held-out", "squad-first-stages"),
-        ("first_stages.deepct-bm25.index", "squad-fit", "squad"),
-        ("first_stages.bow-deepct.query_weights", "squad-fit", "squad-first-stages"),
+        ("term_weights.deepct.dataset", "squad-fit", "squad"),
+        ("term_weights.deepct-query.dataset", "squad-fit", "squad-first-stages"),
     } <= uses
     assert not {use for use in uses if "oracle" in use[0]}
 
@@ -86,4 +86,4 @@ def test_fields_of_the_same_topics_that_train_on_their_own_folds_are_no_use(give
     assert not fields
     given["first_stages"]["title"]["query_weights"] = "description"
     uses = [(use.key, use.dataset) for use in query_uses(parse_config(given)) if use.tested == "title"]
-    assert uses == [("first_stages.title.query_weights", "description")]
+    assert uses == [("term_weights.description.dataset", "description")]

@@ -121,11 +121,15 @@ def test_nothing_is_measured_deeper_than_there_are_candidates(given, changes, de
 
 def test_tested_queries_teach_no_weights(given):
     given["experiments"]["stages"] = {"dataset": "squad-fit", "first_stages": ["deepct-root-bm25"]}
-    with pytest.raises(ConfigError, match=r"tests on squad-fit; test queries must not teach .* deepct-root"):
+    with pytest.raises(
+        ConfigError, match=r"deepct\.dataset: .* tests on squad-fit; test queries must not teach"
+    ):
         parse_config(given)
     given["datasets"]["again"] = {**given["datasets"]["squad-fit"], "sample_queries": 10}
     given["experiments"]["stages"] = {"dataset": "again", "first_stages": ["deepct-w-bm25", "bow-deepct"]}
-    with pytest.raises(ConfigError, match=r"(?s)teach the weights of deepct-w,.*the weights of deepct-query"):
+    with pytest.raises(
+        ConfigError, match=r"(?s)deepct-w\.dataset: .*deepct-query\.dataset: .* must not teach"
+    ):
         parse_config(given)
 
 
@@ -144,7 +148,7 @@ def test_tested_queries_weigh_no_queries_of_candidates_that_teach(given, by):
         tested |= {"candidates": "bow-deepct", "regimes": ["full"]}
     given["experiments"] = {"tested": tested}
     with pytest.raises(
-        ConfigError, match=r"squad-fit; test queries must not teach the weights of deepct-query"
+        ConfigError, match=r"deepct-query\.dataset: .*squad-fit; test queries must not teach weights"
     ):
         parse_config(given)
 

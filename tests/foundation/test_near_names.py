@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from irpretrain.config.names import unknown_names
 from irpretrain.config.objectives import read_options
+from irpretrain.config.references import unknown_names
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.registry import format_of
 from irpretrain.evaluation.measures import parse_measure

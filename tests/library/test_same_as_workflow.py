@@ -19,10 +19,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import GROUPS, TERM_WEIGHTS
 from irpretrain.foundation.errors import ConfigError
-from irpretrain.objectives.ares import AresOptions
-from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.shard import Shard, write_groups
-from irpretrain.objectives.srr import SrrOptions
 
 LETTERS = "abcdefghij"
 TEXT = TextConfig(words="alphanumeric")
@@ -207,17 +204,6 @@ def test_weights_of_words(tmp_path: Path, tiny_encoder: Path) -> None:
     expected = [{term["term"]: term["weight"] for term in row["terms"]} for row in rows]
     weigher = TermWeigher(tmp_path / "weigher", max_length=32)
     assert weigher.weigh(list(collection.texts().values())) == expected
-
-
-@pytest.mark.parametrize("preset", ["paper", "released"])
-@pytest.mark.parametrize(
-    ("kind", "options", "others"),
-    [("rop", RopOptions, {}), ("srr", SrrOptions, {}), ("ares", AresOptions, {"predictor": "simple"})],
-)
-def test_a_preset_alone_makes_options(kind: str, options: Any, others: dict[str, Any], preset: str) -> None:
-    objectives = {"given": {"type": kind, **others}}
-    filled = apply_preset({"preset": preset, "objectives": objectives})["objectives"]["given"]
-    assert options(preset=preset, **others) == read_options("given", {**filled, "preset": preset})
 
 
 def test_what_needs_an_encoder_says_so(tmp_path: Path) -> None:

@@ -174,14 +174,6 @@ def test_ltm_prefers_what_see_also_names_and_does_not_read_the_list(linked: Made
     [
         ({}, 1, {"see-also": 2, "symmetric": 0}, "", 0, {"no_links": 4}),
         ({"links": "symmetric"}, 1, {"see-also": 0, "symmetric": 2}, "", 0, {"no_links": 3}),
-        (
-            {"positives_per_document": 1},
-            1,
-            {"see-also": 1, "symmetric": 0},
-            "above_positives_per_document",
-            1,
-            {"no_links": 4},
-        ),
         # Document 1 has one word, document 2 two, the others, but for the first, one.
         (
             {"links": "symmetric"},

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from small_plan import W, plan_of
 
+from irpretrain.workflow.plan import paths
+
 PAGES = """
 models: {mono: {label: M, cross_encoder: "embedded:minilm"}}
 attributions: {words: {dataset: news, query: q1, document: d1, models: [prop], seed: 3}}
@@ -92,9 +94,6 @@ def test_the_name_of_an_entry_of_downstream_is_one_of_an_experiment():
 
 
 def test_a_predictor_reads_the_pseudo_queries_of_its_judged_queries():
-    section = "predictors: {simple: {label: I, collection: both, dataset: news%s}}"
-    job = W(predictor="simple")
-    expected = ["results/judged/both/news/all-terms-negatives-axioms.parquet"]
-    assert plan_of(section % "").axioms.negatives(job) == expected
-    anything = plan_of(section % ", negative_terms: any").axioms.negatives(job)
-    assert anything == ["results/axioms/both/web-0.parquet"]
+    plan = plan_of("predictors: {simple: {label: I, collection: both, dataset: news}}")
+    negatives = plan.file(paths.NEGATIVE_AXIOMS, "predictors")(W(predictor="simple"))
+    assert negatives == "results/judged/both/news/all-terms-negatives-axioms.parquet"

@@ -479,13 +479,11 @@ def test_a_claim_on_predictors_says_what_their_sides_differ_in(config) -> None:
             pairs=pairs, test_pairs=90, importance={"RANK": 1.0}, seeds=each,
         )  # fmt: skip
 
-    def described(name: str, setting: str, negative_terms: str) -> PredictorConfig:
-        return PredictorConfig(
-            label=name, collection="c", dataset="d", setting=setting, negative_terms=negative_terms
-        )
+    def described(name: str, setting: str, model: str) -> PredictorConfig:
+        return PredictorConfig(label=name, collection="c", dataset="d", setting=setting, model=model)
 
     sides = {"better": {"predictor": "first"}, "worse": {"predictor": "second"}}
-    predictors = {"first": described("first", "I", "equal"), "second": described("second", "IV", "any")}
+    predictors = {"first": described("first", "I", "boosted"), "second": described("second", "IV", "forest")}
     config = config.model_copy(update={"predictors": predictors})
 
     def only(*measured: PredictorScores) -> Answer:
@@ -493,7 +491,7 @@ def test_a_claim_on_predictors_says_what_their_sides_differ_in(config) -> None:
         return row
 
     row = only(scores("first", (1, 2, 3), 900), scores("second", (2, 3), 800))
-    assert row.differs == "negative terms: equal (first), any (second); pairs: 900 (first), 800 (second)"
+    assert row.differs == "model: boosted (first), forest (second); pairs: 900 (first), 800 (second)"
     assert (row.seeds, row.difference) == (2, 0), "the seeds of both sides"
     assert only(scores("first", (1,), 900), scores("second", (2,), 900)).verdict == NOT_RUN
 

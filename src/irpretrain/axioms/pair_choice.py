@@ -20,9 +20,9 @@ from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 ANY, PREDICTOR, STRICT = 0, 1, 2
 
 # What became of a pair. TIE: probability 0.5; UNSURE: under the threshold; CONFLICT: axioms disagree; SILENT: no
-# axiom has a preference; PARTLY_SILENT: some axiom has none, where that is refused.
-ACCEPTED, TIE, UNSURE, CONFLICT, SILENT, PARTLY_SILENT = 0, 1, 2, 3, 4, 5
-FATES = ("accepted", "tie", "below_threshold", "conflict", "no_preference", "an_axiom_is_indifferent")
+# axiom has a preference.
+ACCEPTED, TIE, UNSURE, CONFLICT, SILENT = 0, 1, 2, 3, 4
+FATES = ("accepted", "tie", "below_threshold", "conflict", "no_preference")
 
 # Of the histogram of the larger probability of a pair, from 0.5 to 1.
 BINS = 10
@@ -34,7 +34,6 @@ class Rule(NamedTuple):
     threshold: float  # least probability of the preferred query, for PREDICTOR
     keep_ties: bool  # accept pairs with probability 0.5, the first drawn query preferred, for PREDICTOR
     must_agree: np.ndarray  # bool [9], axioms that must agree, for STRICT
-    all_prefer: bool  # whether each of them must have a preference, for STRICT
     stm_2_threshold: float
     wanted: int  # pairs of each document
     only_first: bool  # stop after this many pairs, accepted or not
@@ -42,7 +41,7 @@ class Rule(NamedTuple):
 
 def any_pair(stm_2_threshold: float, wanted: int) -> Rule:
     nothing = np.zeros(len(AXIOMS), bool)
-    return Rule(ANY, np.full(VECTORS, 0.5), 0.5, True, nothing, False, stm_2_threshold, wanted, False)
+    return Rule(ANY, np.full(VECTORS, 0.5), 0.5, True, nothing, stm_2_threshold, wanted, False)
 
 
 class PairChoice(NamedTuple):
@@ -56,7 +55,7 @@ class PairChoice(NamedTuple):
     features: np.ndarray  # int8 [pairs, 9], of (preferred, other)
     equal: np.ndarray  # int64 [documents], pairs of queries of equal length that there are
     accepted: np.ndarray  # int64 [documents], pairs that were accepted
-    fates: np.ndarray  # int64 [6], pairs considered, by what became of them
+    fates: np.ndarray  # int64 [5], pairs considered, by what became of them
     unanimous: int  # pairs considered on which every axiom of a STRICT rule has the same preference
     # int64 [BINS], pairs considered by a predictor, by the larger of their two probabilities.
     histogram: np.ndarray
@@ -81,8 +80,6 @@ def _judge_strictly(compared: np.ndarray, rule: Rule) -> tuple[int, bool, bool]:
         return CONFLICT, False, False
     if not for_first and not for_second:
         return SILENT, False, False
-    if silent and rule.all_prefer:
-        return PARTLY_SILENT, for_first, False
     return ACCEPTED, for_first, not silent
 
 

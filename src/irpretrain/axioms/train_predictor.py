@@ -8,7 +8,6 @@ on its own; the best of them by that AUC is the predictor, and its AUC on the te
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +41,7 @@ RESAMPLES = 1000
 
 def train_predictor(
     judged: str | Path,  # AXIOM_VALUES of judged queries with their relevant documents
-    pseudo: Sequence[str | Path],  # AXIOM_VALUES of pseudo-queries, see `read_candidates`
+    pseudo: str | Path,  # AXIOM_VALUES of the pseudo-queries of judged queries
     options: PredictorConfig,
     axioms: AxiomsConfig,
     output: str | Path,  # directory to write, see `irpretrain.axioms.predictor`
@@ -59,7 +58,7 @@ def train_predictor(
     """
     import xgboost
 
-    candidates = read_candidates(judged, pseudo, options)
+    candidates = read_candidates(judged, pseudo)
     outcomes = [_outcome(candidates, options, axioms, seed, threads, judged) for seed in options.seeds]
     versions = {
         "python": platform.python_version(),

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from irpretrain.config.base import ONCE, Names, Section, option
+from irpretrain.config.base import ONCE, Names, Section, Seeds, option
 from irpretrain.config.retrieval import Bm25Config
 from irpretrain.text.stop_words import StopList
 
@@ -41,11 +41,9 @@ class WordVectorsConfig(Section):
     """Word vectors for the axioms REG and STM, for term weights and for rankers over words."""
 
     files: dict[str, str] = option(
-        description=(
-            "Collection → file of word vectors (word2vec, GloVe). Vectors of other collections are trained "
-            "(skip-gram, negative sampling; Mikolov et al., 2013)."
-        ),
-        default_factory=dict,
+        {},
+        "Collection → file of word vectors (word2vec, GloVe). Vectors of other collections are trained "
+        "(skip-gram, negative sampling; Mikolov et al., 2013).",
     )
     dimensions: int = option(100, "Size of a trained vector.", ge=2)
     epochs: int = option(5, "Passes over the collection.", unit="epochs", ge=1)
@@ -68,9 +66,7 @@ class AxiomsConfig(Section):
         "inquery",
         "Words that are no terms; they keep their positions.",
     )
-    bm25: Bm25Config = option(
-        description="BM25 of the RANK axiom.", default_factory=lambda: Bm25Config(k1=3.8, b=0.87)
-    )
+    bm25: Bm25Config = option(Bm25Config(k1=3.8, b=0.87), "BM25 of the RANK axiom.")
     rank_depth: int = option(50, "Deeper ranks count as +∞.", unit="documents", ge=1)
     missing_terms: Literal["worst", "skipped"] = option(
         "worst",
@@ -101,11 +97,6 @@ class PredictorConfig(Section):
         ...,
         "Key of the data set whose queries are the positives. Its corpus must be in the collection.",
     )
-    negative_terms: Literal["equal", "any"] = option(
-        "equal",
-        "Terms of a negative query: as many as its positive query has (section 4.1), or any number. With any, the "
-        "predictor also learns lengths.",
-    )
     setting: Literal["I", "II", "III", "IV"] = option(
         "I",
         "Negative queries (table 2). I: any pseudo-query of the document. II: by softmax(1 "
@@ -115,11 +106,7 @@ class PredictorConfig(Section):
     model: Literal["boosted", "forest"] = option(
         "boosted", "XGBoost's boosted trees (paper) or random forest (released loader)."
     )
-    seeds: list[Annotated[int, Field(ge=0)]] = option(
-        [1],
-        "Seeds; the model of the first one is used.",
-        min_length=1,
-    )
+    seeds: Seeds = option([1], "Seeds; the model of the first one is used.")
 
 
 # Random pairs of pseudo-queries of each document in a diagnosis: as many as ARES's released loader takes.
@@ -132,4 +119,4 @@ class DiagnosisConfig(Section):
     collection: str = option(..., "Key of the collection whose pseudo-queries are scored.")
     models: Names = option(..., "Keys of `models` (zero-shot).", min_length=1)
     documents: int = option(200, "Documents drawn by the seed.", unit="documents", ge=1)
-    seeds: list[Annotated[int, Field(ge=0)]] = option([1], "Seeds of the models.", min_length=1)
+    seeds: Seeds = option([1], "Seeds of the models.")

@@ -41,11 +41,10 @@ def option(
     The default `...` makes the key required; `others` are limits of the value and further arguments of `Field`. A key
     that `decides` nothing changes no result, such as speed, verbosity or labels.
     """
-    start = {} if "default_factory" in others else {"default": default}
     extra: Any = {"unit": unit} if unit else {}
     if not decides:
         extra["decides"] = False
-    return Field(**start, description=description, json_schema_extra=extra or None, **others)
+    return Field(default, description=description, json_schema_extra=extra or None, **others)
 
 
 def _listed_once(values: list[Any]) -> list[Any]:
@@ -57,6 +56,8 @@ def _listed_once(values: list[Any]) -> list[Any]:
 # For the type of a list that has each value once.
 ONCE = AfterValidator(_listed_once)
 Names = Annotated[list[str], ONCE]
+Seed = Annotated[int, Field(ge=0)]
+Seeds = Annotated[list[Seed], Field(min_length=1)]
 
 
 def deciding(section: BaseModel, values: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def deciding(section: BaseModel, values: dict[str, Any] | None = None) -> dict[s
 def changed_keys(section: Section, others: tuple[str, ...]) -> list[str]:
     """Return the keys of a section, but for `others`, that have another value than their default."""
     fields = ((key, field) for key, field in type(section).model_fields.items() if key not in others)
-    return [k for k, field in fields if getattr(section, k) != field.get_default(call_default_factory=True)]
+    return [k for k, field in fields if getattr(section, k) != field.default]
 
 
 def leaves(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -153,12 +154,10 @@ def _fault(model: type[BaseModel], fault: Any) -> str:
     message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if kind == "value_error":
         return f"{where}: {message}" if where else message
-    meant = did_you_mean(value, _allowed(fault)) if kind == "literal_error" and isinstance(value, str) else ""
+    meant = ""
+    if kind == "literal_error" and isinstance(value, str):
+        meant = did_you_mean(value, re.findall(r"'([^']*)'", fault["ctx"]["expected"]))
     return "; ".join(filter(None, [f"{where}: {message}", f"given was {DISPLAYED.repr(value)}", meant]))
-
-
-def _allowed(fault: Any) -> list[str]:
-    return re.findall(r"'([^']*)'", fault["ctx"]["expected"])
 
 
 def _keys_at(model: Any, location: tuple[Any, ...]) -> list[str]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.base import Section, changed_keys
 from irpretrain.config.corpora import folds_fault
 from irpretrain.config.depths import measure_faults, reranked, retrieved
-from irpretrain.config.names import unknown_names
 from irpretrain.config.papers import papers_with_depths, show_term_weights
 from irpretrain.config.references import (
     NOT_PRETRAINED,
@@ -18,6 +16,7 @@ from irpretrain.config.references import (
     WEIGHTS_OF_QUERIES,
     Name,
     names_under,
+    unknown_names,
 )
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
 from irpretrain.config.root import NAMED, Config
@@ -38,6 +37,7 @@ from irpretrain.config.usage import (
     used,
     used_entries,
     wanted_models,
+    with_starts,
 )
 from irpretrain.foundation.errors import instead_of
 
@@ -159,7 +159,7 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
     elif stage.query_weights is not None or stage.dependence is not None:
         yield f"{where}: query_weights and dependence need model indri"
     parameters = MODEL_PARAMETERS[stage.model]
-    for parameter in stage.parameters.given():
+    for parameter in stage.parameters.model_dump(exclude_none=True):
         if parameter not in parameters:
             has = " and ".join(parameters)
             yield f"{where}.parameters: {stage.model} has no {parameter}, only {has}"
@@ -167,15 +167,12 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
             yield f"{where}.parameters: {parameter} is tuned on {stage.tuned_on}; leave one of the two out"
 
 
-def missing_runs(
-    config: Config, where: str, stage: str, datasets: list[str], instead: str = ""
-) -> Iterator[str]:
-    """Yield the faults of a first stage of external runs without one for a data set; `instead` is another remedy."""
+def missing_runs(config: Config, where: str, stage: str, dataset: str, instead: str = "") -> Iterator[str]:
+    """Yield the fault of a first stage of external runs without one for a data set; `instead` is another remedy."""
     stage = ranked_stage(config, stage)
     runs = config.first_stages[stage].runs if stage in config.first_stages else {}
-    for dataset in dict.fromkeys(datasets) if runs else ():
-        if dataset not in runs:
-            yield f"{where}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}{instead}"
+    if runs and dataset not in runs:
+        yield f"{where}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}{instead}"
 
 
 REGIMES = ("zero-shot", "full", "few-shot-<n>")
@@ -207,7 +204,7 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
         )
     if experiment.dataset not in config.datasets:
         return
-    yield from missing_runs(config, f"{where}.candidates", experiment.candidates, [experiment.dataset])
+    yield from missing_runs(config, f"{where}.candidates", experiment.candidates, experiment.dataset)
     source = trained_on(config, experiment.dataset)
     trains = bool(set(experiment.regimes) - {"zero-shot"})
     if trains and source in config.datasets and config.datasets[source].by_answers:
@@ -229,9 +226,9 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
     if trains and source != experiment.dataset:
         training = training_candidates(config, experiment.dataset, experiment.candidates)
         instead = f", or name other candidates for training in first_stages.{experiment.candidates}.training_candidates"
-        yield from missing_runs(config, f"{where}.candidates", training, [source], instead)
+        yield from missing_runs(config, f"{where}.candidates", training, source, instead)
     for stage in experiment.first_stages:
-        yield from missing_runs(config, f"{where}.first_stages", stage, [experiment.dataset])
+        yield from missing_runs(config, f"{where}.first_stages", stage, experiment.dataset)
 
 
 def _depth_faults(config: Config, where: str, experiment: ExperimentConfig) -> Iterator[str]:
@@ -266,11 +263,13 @@ def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]
     if model.start != "encoder":
         if model.encoder is not None:
             yield f"{where}.encoder: {name} starts from {model.start}, whose encoder it has; leave encoder out"
-        yield from _circle(config, name, model)
+        chain = with_starts(config, [name])
+        if (again := config.models[chain[-1]].start) in chain:
+            yield f"{where}.start: goes round in a circle: {' -> '.join([*chain, again])}"
     if model.tasks and model.collection is None:
         yield f"{where}: has tasks but no collection to train on; set {where}.collection"
     if (chosen := model.select_on) is not None:
-        yield from missing_runs(config, f"{where}.select_on.candidates", chosen.candidates, [chosen.dataset])
+        yield from missing_runs(config, f"{where}.select_on.candidates", chosen.candidates, chosen.dataset)
     for task in model.tasks:
         if task.weight == 0 and task.mlm_weight == 0:
             yield f"{where}.tasks: {task.objective} has weight 0 and mlm_weight 0, so nothing is learned"
@@ -297,16 +296,6 @@ def training_faults(config: Config, name: str) -> Iterator[str]:
             f"{where}.select_on: {name} keeps no snapshots to choose among; {instead}list steps in "
             f"{where}.training.snapshots, or leave select_on out"
         )
-
-
-def _circle(config: Config, name: str, model: ModelConfig) -> Iterator[str]:
-    seen, current = [name], model
-    while current.start in config.models and current.start != "encoder":
-        if current.start in seen:
-            yield f"models.{name}.start: goes round in a circle: {' -> '.join([*seen, current.start])}"
-            return
-        seen.append(current.start)
-        current = config.models[current.start]
 
 
 def view_faults(config: Config) -> Iterator[str]:
@@ -359,8 +348,7 @@ def _names_of(config: Config, target: str) -> list[str]:
 # Which queries have a part in a result beside those that it is measured on: they train, choose or tune.
 
 
-@dataclass(frozen=True)
-class QueryUse:
+class QueryUse(NamedTuple):
     """Queries of a data set have a part in what an experiment tests on another data set."""
 
     key: str  # the key of the configuration that names the data set, such as models.prop.select_on.dataset
@@ -377,7 +365,7 @@ def query_uses(config: Config) -> list[QueryUse]:
         for name, experiment in active_experiments(config).items()
         if experiment.dataset in config.datasets
         for key, dataset, purpose in _uses(config, name)
-        if dataset is not None and dataset in config.datasets
+        if dataset in config.datasets
     )
     return list(dict.fromkeys(uses))
 
@@ -398,7 +386,7 @@ def query_use_faults(config: Config) -> Iterator[str]:
             )
 
 
-def _uses(config: Config, name: str) -> Iterator[tuple[str, str | None, str]]:
+def _uses(config: Config, name: str) -> Iterator[tuple[str, str, str]]:
     """Yield the keys behind an experiment whose data sets train, choose or tune, these, and what they must not do."""
     experiment = config.experiments[name]
     source, elsewhere = trained_on(config, experiment.dataset), list[Name]()
@@ -417,27 +405,15 @@ def _uses(config: Config, name: str) -> Iterator[tuple[str, str | None, str]]:
     # First stages whose candidates teach or choose models on other queries than those tested.
     teaching = reached(config, elsewhere)
     for section, needed in entries:
-        where = f"{section}.{needed}"
-        match section:
-            case "models":
-                model = config.models[needed]
-                if model.select_on is not None:
-                    yield f"{where}.select_on.dataset", model.select_on.dataset, "choose a model"
-                for task in model.tasks:
-                    predictor = getattr(config.objectives.get(task.objective), "predictor", None)
-                    if predictor in config.predictors:
-                        taught = f"teach the predictor that {needed} learns from"
-                        yield f"predictors.{predictor}.dataset", config.predictors[predictor].dataset, taught
-            case "first_stages":
-                stage = config.first_stages[needed]
-                yield f"{where}.tuned_on", stage.tuned_on, "choose parameters"
-                for role, weights in (("index", stage.index), ("query_weights", stage.query_weights)):
-                    weighting = config.term_weights.get(weights or "")
-                    if weighting is not None and weighting.same_as is not None:
-                        weighting = config.term_weights.get(weighting.same_as)
-                    if weighting is None or weighting.model not in TRAINED:
-                        continue
-                    # Weights of the tested queries themselves were learned on other folds.
-                    is_own = role == "query_weights" and weighting.dataset == experiment.dataset
-                    if not is_own or (section, needed) in teaching:
-                        yield f"{where}.{role}", weighting.dataset, f"teach the weights of {weights}"
+        entry: Any = getattr(config, section)[needed]
+        if section == "term_weights":
+            # Weights of the tested queries themselves were learned on other folds.
+            is_own = entry.kind == "queries" and entry.dataset == experiment.dataset
+            if entry.same_as is not None or entry.model not in TRAINED:
+                continue
+            if is_own and (section, needed) not in teaching:
+                continue
+        for reference in REFERENCES:
+            if reference.section == section and reference.decides:
+                for dataset in names_under(entry, reference.key):
+                    yield f"{section}.{needed}.{reference.key}", dataset, reference.decides

@@ -118,12 +118,9 @@ class CorpusConfig(SourceConfig):
         ge=1,
     )
     malformed: MalformedConfig = option(
-        description="How many unreadable records are skipped before the run stops.",
-        default_factory=lambda: MalformedConfig(skip=0.001),
+        MalformedConfig(skip=0.001), "How many unreadable records are skipped before the run stops."
     )
-    options: dict[str, Any] = option(
-        description="Options of the format, see docs/corpora.md.", default_factory=dict
-    )
+    options: dict[str, Any] = option({}, "Options of the format, see docs/corpora.md.")
     about: About | None = option(
         None,
         "Approximate number of records, for the cost estimate; null: `expected`.",
@@ -146,12 +143,9 @@ class FileConfig(SourceConfig):
         ..., "The file, or several that are read in this order; or embedded:<asset>, or ir_datasets:<id>."
     )
     malformed: MalformedConfig = option(
-        description="How many unreadable lines are skipped before the run stops.",
-        default_factory=MalformedConfig,
+        MalformedConfig(), "How many unreadable lines are skipped before the run stops."
     )
-    options: dict[str, Any] = option(
-        description="Options of the format, see docs/corpora.md.", default_factory=dict
-    )
+    options: dict[str, Any] = option({}, "Options of the format, see docs/corpora.md.")
     expected: Expected | None = option(
         None, "Exact number of records, duplicates included; another number is refused.", unit="records"
     )

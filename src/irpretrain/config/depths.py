@@ -92,11 +92,7 @@ def scored(config: Config, first_stage: str, dataset: str) -> Depth:
 
 
 def measure_faults(config: Config) -> Iterator[str]:
-    """Yield the measures that look deeper than the rankings that they score."""
-    yield from dict.fromkeys(_measure_faults(config))
-
-
-def _measure_faults(config: Config) -> Iterator[str]:
+    """Yield the measures that look deeper than the rankings that they score; some more than once."""
     for name in tested_datasets(config):
         if name not in config.datasets:
             continue

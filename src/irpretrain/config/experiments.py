@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from irpretrain.config.base import ONCE, Names, Section, option
+from irpretrain.config.base import ONCE, Names, Section, Seeds, option
 from irpretrain.config.corpora import ENTRY, FileConfig, Measure
 from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.papers import known_papers
@@ -35,12 +35,8 @@ class ModelConfig(Section):
         None, "Encoder of this model and of those that start from it; null: section `encoder`."
     )
     collection: str | None = option(None, "Key of the collection for pre-training.")
-    tasks: list[TaskConfig] = option(
-        description="Objectives; their weighted losses are summed.", default_factory=list
-    )
-    training: dict[str, Any] = option(
-        description="Changes to `pretraining` for this model.", default_factory=dict
-    )
+    tasks: list[TaskConfig] = option([], "Objectives; their weighted losses are summed.")
+    training: dict[str, Any] = option({}, "Changes to `pretraining` for this model.")
     select_on: SelectionConfig | None = option(
         None, "Keep the snapshot that is best on these queries; null: the last step."
     )
@@ -59,9 +55,7 @@ class ModelConfig(Section):
         None,
         "Passages that documents are cut into for a cross-encoder (BERT-maxP); null: `reranking.passages`.",
     )
-    finetuning: dict[str, Any] = option(
-        description="Changes to `finetuning` for this model.", default_factory=dict
-    )
+    finetuning: dict[str, Any] = option({}, "Changes to `finetuning` for this model.")
 
 
 if TYPE_CHECKING:
@@ -80,28 +74,18 @@ class ExperimentConfig(Section):
 
     dataset: str = option(..., "Key of `datasets`.")
     candidates: str = option("bm25", "First stage to re-rank: bm25, ql, or a key of `first_stages`.")
-    first_stages: Names = option(
-        description="Keys of `first_stages` to evaluate beside the candidates, bm25 and ql.",
-        default_factory=list,
-    )
-    models: Names = option(
-        description="Keys of `models`; empty: only first stages are compared.", default_factory=list
-    )
+    first_stages: Names = option([], "Keys of `first_stages` to evaluate beside the candidates, bm25 and ql.")
+    models: Names = option([], "Keys of `models`; empty: only first stages are compared.")
     regimes: list[str] = option(
-        description=(
-            "zero-shot, full, or few-shot-<n>: fine-tuning with n training queries. Empty without models."
-        ),
-        default_factory=list,
+        [], "zero-shot, full, or few-shot-<n>: fine-tuning with n training queries. Empty without models."
     )
     depths: list[Annotated[int, Field(ge=1)]] = option(
-        description=(
-            "Cut candidates and re-ranked runs at these depths and measure recall; only DeepCT's Table 4 and "
-            "`results/depths/<name>.csv` show it."
-        ),
+        [],
+        "Cut candidates and re-ranked runs at these depths and measure recall; only DeepCT's Table 4 and "
+        "`results/depths/<name>.csv` show it.",
         unit="documents",
-        default_factory=list,
     )
-    seeds: list[Annotated[int, Field(ge=0)]] = option([1], "Seeds; each is a whole repetition.", min_length=1)
+    seeds: Seeds = option([1], "Seeds; each is a whole repetition.")
 
 
 class AbsenceConfig(Section):
@@ -116,12 +100,9 @@ class ReportConfig(Section):
     """Tables, figures and the report."""
 
     papers: Annotated[list[Paper], ONCE] = option(
-        description="Papers whose tables and figures are built; each is also a target (`snakemake php`).",
-        default_factory=list,
+        [], "Papers whose tables and figures are built; each is also a target (`snakemake php`)."
     )
-    notes: list[str] = option(
-        description="Remarks at the top of the report and under each table.", default_factory=list
-    )
+    notes: list[str] = option([], "Remarks at the top of the report and under each table.")
 
 
 # First stage whose run the models of a page re-rank: it gives the ranks of documents, as in ARES's Figure 4.
@@ -229,7 +210,7 @@ class QuestionAnsweringConfig(Section):
     dropout: float | None = option(
         0.1, "Dropout of all layers and before the output layer; null: the model's own.", ge=0, lt=1
     )
-    compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)
+    compute: ComputeConfig = option(ComputeConfig(), "Threads, precision, device.")
     max_length: int = option(
         384,
         "Maximum length of question and window with special tokens.",
@@ -257,4 +238,4 @@ class DownstreamConfig(Section):
     )
     tasks: Names = option(..., "Keys of `downstream_tasks`.", min_length=1)
     models: Names = option(..., "Keys of `models`.", min_length=1)
-    seeds: list[Annotated[int, Field(ge=0)]] = option([1], "Seeds; each is a whole repetition.", min_length=1)
+    seeds: Seeds = option([1], "Seeds; each is a whole repetition.")

@@ -59,10 +59,8 @@ class FinetuningConfig(SequenceConfig):
         ge=1,
     )
     keep_models: bool = option(False, "Keep each fold's fine-tuned model beside its run.")
-    optimiser: OptimiserConfig = option(
-        description="Optimiser; learning_rates overrides its rate.", default_factory=OptimiserConfig
-    )
-    compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)
+    optimiser: OptimiserConfig = option(OptimiserConfig(), "Optimiser; learning_rates overrides its rate.")
+    compute: ComputeConfig = option(ComputeConfig(), "Threads, precision, device.")
 
     def batch_sizes_of(self, regime: str) -> list[int]:
         return self.few_shot_batch_sizes if regime.startswith("few-shot") else self.batch_sizes

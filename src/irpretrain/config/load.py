@@ -11,10 +11,10 @@ from typing import Any
 
 from irpretrain.config.base import DISPLAYED, deep_merge, explain, listing_error
 from irpretrain.config.consistency import cross_faults
-from irpretrain.config.papers import fill_objective, read_preset, read_recipe
+from irpretrain.config.papers import read_preset, read_recipe
 from irpretrain.config.root import NAMED, Config
 from irpretrain.config.yaml_files import read_yaml
-from irpretrain.corpora.catalogue.completion import complete, entries_of, naming_keys
+from irpretrain.corpora.catalogue.completion import complete, naming_keys
 from irpretrain.corpora.formats.ir_datasets import PREFIX, corpus_identifier
 from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.foundation.resources import resources_directory
@@ -165,7 +165,7 @@ def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Config:
     completed = _with_labels(complete(with_ir_datasets(_drop_removed(given))))
     config = explain(Config, apply_recipe(apply_preset(completed)), source, top=True)
     try:
-        faults = list(cross_faults(config))
+        faults = list(dict.fromkeys(cross_faults(config)))
     except ValueError as error:  # of options that a model has of its own
         faults = [str(error)]
     if faults:
@@ -204,24 +204,23 @@ def _drop_removed(given: dict[str, Any]) -> dict[str, Any]:
 def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
     """Fill keys that `given` leaves out from its preset.
 
-    Objectives take theirs by type, or name their own preset; models take theirs by the type of their objectives.
+    Objectives take theirs by type; models take theirs by the type of their objectives.
     """
-    name = _preset_name(given, "paper")
-    preset = read_preset(name)
+    # Of an unknown preset, which is refused later, the missing keys would be reported too.
+    preset = read_preset("released" if given.get("preset") == "released" else "paper")
+    of_types = preset["objectives"]
     result = _changed(dict(given), "models", lambda _, model: _with_model_preset(model, given, preset))
-    result = _changed(result, "objectives", lambda _, options: _with_objective_preset(options, name))
+    result = _changed(
+        result,
+        "objectives",
+        lambda _, options: deep_merge(of_types.get(str(options.get("type")), {}), options),
+    )
     weights = preset["term_weights"]["<name>"]
     result = _changed(result, "term_weights", lambda _, weighting: deep_merge(weights, weighting))
     for section in ("text", "pseudo_queries", "pretraining"):
         if isinstance(given.get(section, {}), dict):
             result[section] = deep_merge(preset[section], given.get(section) or {})
     return result
-
-
-def _preset_name(given: dict[str, Any], default: str) -> str:
-    """Return the preset of a section; the default for an invalid name, so that no missing keys are reported too."""
-    name = given.get("preset", default)
-    return name if isinstance(name, str) and read_preset(name) else default
 
 
 def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
@@ -240,18 +239,14 @@ def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _with_objective_preset(options: dict[str, Any], default: str) -> dict[str, Any]:
-    kind = options.get("type")
-    if not isinstance(kind, str):
-        return options  # refused where the section is checked
-    return fill_objective(kind, _preset_name(options, default), options)
-
-
 def _with_model_preset(
     model: dict[str, Any], given: dict[str, Any], preset: dict[str, Any]
 ) -> dict[str, Any]:
     """Return a model with the preset's keys of `training` that neither it nor `pretraining` has, if its types agree."""
-    types = set(_types_of_tasks(model.get("tasks"), entries_of(given, "objectives")))
+    try:
+        types = {given["objectives"][task["objective"]]["type"] for task in model["tasks"]}
+    except (KeyError, TypeError):  # without tasks, or refused where sections are checked
+        return model
     if len(types) != 1 or model.get("neural") or model.get("cross_encoder"):  # which are not pre-trained here
         return model
     filled = preset["models"].get(types.pop(), {})
@@ -259,14 +254,6 @@ def _with_model_preset(
     if not filled or not isinstance(pretraining, dict) or not isinstance(model.get("training", {}), dict):
         return model
     return deep_merge({"training": _without(filled["training"], pretraining)}, model)
-
-
-def _types_of_tasks(tasks: Any, objectives: dict[str, Any]) -> Iterator[str | None]:
-    for task in tasks if isinstance(tasks, list) else ():
-        name = task.get("objective") if isinstance(task, dict) else None
-        objective = objectives.get(name) if isinstance(name, str) else None
-        kind = objective.get("type") if isinstance(objective, dict) else None
-        yield kind if isinstance(kind, str) else None
 
 
 def _without(filled: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:

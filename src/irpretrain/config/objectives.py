@@ -2,12 +2,9 @@
 here."""
 
 from importlib import import_module
-from typing import Any, get_args
-
-from pydantic import model_validator
+from typing import Any
 
 from irpretrain.config.base import Section, explain, option
-from irpretrain.config.papers import fill_objective
 from irpretrain.foundation.errors import instead_of
 
 # Type of an objective → module with `OPTIONS` (its section of the configuration), `NEEDS` (a frozenset of those
@@ -69,18 +66,6 @@ def needs(options: Any) -> frozenset[str]:
     if unknown := names - set(NEEDS):
         raise ValueError(f"{OBJECTIVES[options.type]}.NEEDS: {', '.join(sorted(unknown))} is none of {NEEDS}")
     return names
-
-
-class PresetOptions(Section):
-    """Options of an objective of one type whose keys a preset fills, so that `Options(preset="paper")` is whole."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill(cls, values: Any) -> Any:
-        if not (isinstance(values, dict) and isinstance(values.get("preset"), str)):
-            return values
-        (kind,) = get_args(cls.model_fields["type"].annotation)
-        return fill_objective(kind, values["preset"], {"type": kind, **values})
 
 
 class AnchorOptions(Section):

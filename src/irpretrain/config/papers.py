@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from irpretrain.config.base import deep_merge, leaves
+from irpretrain.config.base import Section, deep_merge, leaves
 from irpretrain.config.printed import (
     NO_NUMBER,
     Direction,
@@ -20,8 +20,6 @@ from irpretrain.config.printed import (
     PublishedDepths,
     PublishedPlace,
     PublishedValue,
-    Strict,
-    different_keys,
     load_paper_yaml,
 )
 from irpretrain.foundation.errors import InputError
@@ -33,7 +31,7 @@ OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
 FIRST_STAGE = "first-stage"
 
 
-class PublishedDataset(Strict):
+class PublishedDataset(Section):
     """A data set of the paper and why a configuration may lack it."""
 
     label: str
@@ -42,7 +40,7 @@ class PublishedDataset(Strict):
     absent: str
 
 
-class PublishedColumn(Strict):
+class PublishedColumn(Section):
     """A column of a table: data set, measure (in ir_measures' notation), the candidates that are re-ranked, and the
     regime, which is named where one table reports several; else it is the rows' own."""
 
@@ -52,7 +50,7 @@ class PublishedColumn(Strict):
     regime: str | None = None
 
 
-class PublishedMark(Strict):
+class PublishedMark(Section):
     """A significance mark: the row has one where it is significantly better (or worse) than the row `over`.
 
     A mark that speaks of several rows is given once for each of them. `rows` names the rows that can have it, where
@@ -65,14 +63,14 @@ class PublishedMark(Strict):
     rows: list[str] = Field(default_factory=list)
 
 
-class PublishedOutcomes(Strict):
+class PublishedOutcomes(Section):
     """Wins, ties and losses beside every value of a measure, against the row that a mark speaks of."""
 
     measure: str
     mark: str
 
 
-class PublishedRow(Strict):
+class PublishedRow(Section):
     """A row: its label and values as printed, and the model of ours that fills it.
 
     `models` are keys of our configuration (or first stages), of which the first one present is taken; `by_dataset` has
@@ -125,7 +123,9 @@ class PublishedTable(PublishedPlace):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        keys = different_keys([row.key for row in self.rows])
+        keys = [row.key for row in self.rows]
+        if len(set(keys)) != len(keys):
+            raise ValueError("two rows have the same key")
         unknown = {key for mark in self.marks for key in (mark.over, *mark.rows)}
         unknown |= {key for row in self.rows for key in row.stands_for}
         if unknown - set(keys):
@@ -230,7 +230,7 @@ Drawing = Literal[
 ]
 
 
-class PublishedFigure(Strict):
+class PublishedFigure(Section):
     """A figure of the paper: what it shows, how it is drawn, and which models of ours are drawn in its place.
 
     What the keys of `models` mean depends on how the figure is drawn. `counts` says what the
@@ -258,7 +258,7 @@ class PublishedFigure(Strict):
         return f" (the overlays {self.overlays} do)" if self.overlays else ""
 
 
-class PublishedRecipe(Strict):
+class PublishedRecipe(Section):
     """How the paper fine-tuned: keys of `finetuning`, and the lengths of query and document, of `reranking` too."""
 
     lengths: dict[str, int]
@@ -270,13 +270,13 @@ class PublishedRecipe(Strict):
         return {"finetuning": {**self.finetuning, **self.lengths}, "reranking": dict(self.lengths)}
 
 
-PresetName = Annotated[str, Field(pattern="^(paper|released)$")]
+PresetName = Literal["paper", "released"]
 # Keys that `preset` fills where the user leaves them out: `text`, `pseudo_queries` and `pretraining`; `<name>` of
 # `term_weights`; objectives by their type; the `training` of models by the type of their objectives.
 Preset = dict[str, dict[str, Any]]
 
 
-class Published(Strict):
+class Published(Section):
     """All that is taken from one paper."""
 
     paper: str  # the file's name
@@ -386,8 +386,8 @@ def figure_names(papers: Iterable[str]) -> list[str]:
 
 
 @cache
-def read_preset(name: str) -> dict[str, Any]:
-    """Return the keys that a preset fills, of all papers, read once a process; empty where there is no such preset.
+def read_preset(name: PresetName) -> dict[str, Any]:
+    """Return the keys that a preset fills, of all papers, read once a process.
 
     Raises:
         InputError: two papers give the same key.
@@ -403,11 +403,6 @@ def read_preset(name: str) -> dict[str, Any]:
             )
         filled = deep_merge(filled, keys)
     return filled
-
-
-def fill_objective(kind: str, preset: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of an objective of a type, with the keys of a preset that `given` leaves out."""
-    return deep_merge(read_preset(preset).get("objectives", {}).get(kind, {}), given)
 
 
 def recipe_names() -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import model_validator
 
 from irpretrain.config.base import ONCE, Section, deep_merge, explain, option
-from irpretrain.config.names import unknown_names
+from irpretrain.config.references import unknown_names
 from irpretrain.config.training import (
     ACCUMULATION_TEXT,
     LOSS_TEXT,
@@ -86,17 +86,11 @@ class PretrainingConfig(SequenceConfig):
         ge=0,
         lt=1,
     )
-    optimiser: OptimiserConfig = option(
-        description="Optimiser and schedule.", default_factory=OptimiserConfig
-    )
-    masking: MaskingConfig = option(description="Masked language modelling.", default_factory=MaskingConfig)
-    compute: SharedComputeConfig = option(
-        description="Threads, precision, device, processes.", default_factory=SharedComputeConfig
-    )
+    optimiser: OptimiserConfig = option(OptimiserConfig(), "Optimiser and schedule.")
+    masking: MaskingConfig = option(MaskingConfig(), "Masked language modelling.")
+    compute: SharedComputeConfig = option(SharedComputeConfig(), "Threads, precision, device, processes.")
     snapshots: Annotated[list[int], ONCE] = option(
-        description="Steps whose weights are kept as separate models (learning curves).",
-        unit="steps",
-        default_factory=list,
+        [], "Steps whose weights are kept as separate models (learning curves).", unit="steps"
     )
     log_every: int = option(10, "Steps between status lines.", unit="steps", decides=False, ge=1)
 
@@ -122,10 +116,6 @@ class PretrainingConfig(SequenceConfig):
                         f"{name}: counts steps, but with epochs {self.epochs:g} their number is known only "
                         f"when the groups exist; set it to {nothing}, or give steps instead of epochs"
                     )
-        return self
-
-    @model_validator(mode="after")
-    def _check_processes(self) -> Self:
         if fault := self.compute.too_few(self.batch_groups, "batch_groups"):
             raise ValueError(fault)
         return self

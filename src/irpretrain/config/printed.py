@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from irpretrain.config.base import listed_faults
+from irpretrain.config.base import Section, listed_faults
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.resources import parse_yaml
 
@@ -24,13 +23,7 @@ ILLEGIBLE = "illegible"
 NO_NUMBER = {"-": "", "NA": "NA", "?": ILLEGIBLE}
 
 
-class Strict(BaseModel):
-    """A section; an unknown key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PublishedValue(Strict):
+class PublishedValue(Section):
     """One printed number: its value, its significance marks, and the text on the page."""
 
     value: float
@@ -63,14 +56,7 @@ class PublishedValue(Strict):
         return cls(value=float(share), marks=match["marks"], printed=f"{share}{match['marks']}")
 
 
-def different_keys(keys: Sequence[str]) -> Sequence[str]:
-    """Return the keys of a table's rows; ValueError where two rows have the same."""
-    if len(set(keys)) != len(keys):
-        raise ValueError("two rows have the same key")
-    return keys
-
-
-class PublishedPlace(Strict):
+class PublishedPlace(Section):
     """Where something stands in the paper, what it shows, and how its numbers came about.
 
     `page` is left out where it is not known.
@@ -118,10 +104,9 @@ def load_paper_yaml(path: str | Path, shape: type[Content], what: str) -> Conten
 Setting = Literal["I", "II", "III", "IV"]
 # The intervals in which ranks are counted, `results/axioms/<collection>/rank-intervals.json`.
 RankCount = Literal["1", "2", "3-5", "6-10", "11-50", ">50"]
-RANK_COUNTS: tuple[RankCount, ...] = ("1", "2", "3-5", "6-10", "11-50", ">50")
 
 
-class PublishedSetting(Strict):
+class PublishedSetting(Section):
     """One setting: where negative queries are drawn from, and the printed AUC."""
 
     setting: Setting
@@ -144,7 +129,7 @@ class PublishedPredictors(PublishedOnOwnData):
     settings: list[PublishedSetting] = Field(min_length=1)
 
 
-class PublishedInterval(Strict):
+class PublishedInterval(Section):
     """An interval of ranks as printed, the counts that it is read as, and the printed share in percent."""
 
     printed: str
@@ -174,8 +159,8 @@ class PublishedRankIntervals(PublishedOnOwnData):
     @model_validator(mode="after")
     def _check(self) -> Self:
         covered = [rank for interval in self.intervals for rank in interval.ranks]
-        if sorted(covered) != sorted(RANK_COUNTS):
-            raise ValueError(f"the intervals must cover each of {', '.join(RANK_COUNTS)} once")
+        if sorted(covered) != sorted(get_args(RankCount)):
+            raise ValueError(f"the intervals must cover each of {', '.join(get_args(RankCount))} once")
         return self
 
     @property
@@ -189,7 +174,7 @@ class PublishedRankIntervals(PublishedOnOwnData):
         return {interval.name: interval.share.value for interval in self.intervals}
 
 
-class PublishedAxioms(Strict):
+class PublishedAxioms(Section):
     """The axioms, each with its group, in the paper's order, and what is printed of them."""
 
     groups: dict[str, str] = Field(min_length=1)
@@ -200,14 +185,14 @@ class PublishedAxioms(Strict):
 # What a paper prints of re-ranking at several depths over two indexes (DeepCT, table 4).
 
 
-class PublishedIndex(Strict):
+class PublishedIndex(Section):
     """An index whose ranking is re-ranked; `first_stage` is its key under which a configuration has it."""
 
     label: str
     first_stage: str
 
 
-class PublishedReranker(Strict):
+class PublishedReranker(Section):
     """A re-ranker; `models` and `regimes` of ours fill it on the paper's data set, `absent` says why nothing does."""
 
     label: str
@@ -216,7 +201,7 @@ class PublishedReranker(Strict):
     absent: str
 
 
-class PublishedDepth(Strict):
+class PublishedDepth(Section):
     """One row: recall of the candidates in percent, and each re-ranker's measure, for every index in their order."""
 
     depth: int = Field(ge=1)

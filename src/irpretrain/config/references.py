@@ -1,9 +1,12 @@
-"""Which keys of the configuration name entries of which sections."""
+"""Which keys of the configuration name entries of which sections, and names that lead nowhere."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
+
+from irpretrain.corpora.catalogue.read import SECTIONS, read_catalogue
+from irpretrain.foundation.errors import instead_of
 
 # Section and name of an entry, such as ("datasets", "robust04").
 Name = tuple[str, str]
@@ -21,9 +24,9 @@ class Reference(NamedTuple):
     if_used: bool = False
     # Whether whatever needs the entry needs what the key names; `config.usage` has the conditions of other keys.
     always: bool = True
-    # Whether its data sets teach or choose something. Judgements by answers cannot: they follow from what experiments
-    # retrieve, so they come after what they would decide, and another first stage would change them.
-    decides: bool = False
+    # What queries of its data sets do, and tested ones must not. Judgements by answers cannot: they follow from what
+    # experiments retrieve, so they come after what they would decide, and another first stage would change them.
+    decides: str = ""
     # Keys that make a model another one than those that are pre-trained here, so that it cannot be named.
     refused: tuple[str, ...] = ()
 
@@ -38,25 +41,25 @@ REFERENCES = (
     Reference("collections", "", "corpora"),
     Reference("word_vectors", "files", "collections"),
     Reference("predictors", "collection", "collections", if_used=True),
-    Reference("predictors", "dataset", "datasets", if_used=True, decides=True),
+    Reference("predictors", "dataset", "datasets", if_used=True, decides="teach a predictor"),
     Reference("objectives", "predictor", "predictors"),
     Reference("models", "start", "models", refused=("cross_encoder", "neural")),
     Reference("models", "collection", "collections", always=False),
     Reference("models", "tasks.objective", "objectives"),
-    Reference("models", "select_on.dataset", "datasets", decides=True),
+    Reference("models", "select_on.dataset", "datasets", decides="choose a model"),
     Reference("models", "select_on.candidates", "first_stages"),
     Reference("models", "neural.collection", "collections"),
     Reference("datasets", "corpus", "corpora"),
     Reference("datasets", "train_on", "datasets", always=False),
     Reference("term_weights", "same_as", "term_weights"),
-    Reference("term_weights", "dataset", "datasets", if_used=True, always=False, decides=True),
+    Reference("term_weights", "dataset", "datasets", if_used=True, always=False, decides="teach weights"),
     Reference("term_weights", "collection", "collections", if_used=True, always=False),
     Reference("first_stages", "runs", "datasets", always=False),
     Reference("first_stages", "training_candidates", "first_stages", always=False),
     Reference("first_stages", "index", "indexes", if_used=True),
     Reference("first_stages", "candidates", "first_stages", if_used=True),
     Reference("first_stages", "query_weights", WEIGHTS_OF_QUERIES, if_used=True),
-    Reference("first_stages", "tuned_on", "datasets", if_used=True, decides=True),
+    Reference("first_stages", "tuned_on", "datasets", if_used=True, decides="choose parameters"),
     Reference("experiments", "models", "models", if_used=True),
     Reference("experiments", "dataset", "datasets", if_used=True),
     Reference("experiments", "candidates", "first_stages", if_used=True),
@@ -100,3 +103,32 @@ def _names(value: Any, keys: Sequence[str]) -> list[str]:
     if keys and value is not None:
         return _names(getattr(value, keys[0], None), keys[1:])
     return [value] if isinstance(value, str) else list(value or ())
+
+
+# Faults of names that lead nowhere.
+
+
+def unknown_names(where: str, names: Iterable[str], existing: Iterable[str], section: str) -> Iterator[str]:
+    """Yield a fault, with the nearest name, for each of `names` that a section does not have.
+
+    The catalogue's names count as near: an entry that the catalogue describes needs no other description.
+    """
+    existing = list(existing)
+    for name in names:
+        if name in existing:
+            continue
+        if runs := _datasets_with_runs(section, name):
+            known = f"the catalogue has runs of {name!r} for {', '.join(runs)} alone"
+            yield f"{where}: {known}; {section} has {', '.join(existing)}"
+        else:
+            entries = read_catalogue().values() if section in SECTIONS else ()
+            others = {other: "the catalogue" for entry in entries for other in getattr(entry, section)}
+            yield f"{where}: {name!r} is not in {section}; {instead_of(name, existing, f'{section} has', others)}"
+
+
+def _datasets_with_runs(section: str, name: str) -> list[str]:
+    """The data sets for which the catalogue has runs of a first stage, which it offers for no other."""
+    if section != "first_stages":
+        return []
+    stages = (entry.first_stages.get(name, {}) for entry in read_catalogue().values())
+    return [dataset for stage in stages for dataset in stage.get("runs", {})]

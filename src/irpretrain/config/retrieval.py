@@ -101,9 +101,6 @@ class ParametersConfig(Section):
     mu: Mu | None = option(None, "Of query likelihood (Dirichlet) and of indri.")
     smoothing: Smoothing | None = option(None, "Of query likelihood (Jelinek-Mercer).")
 
-    def given(self) -> dict[str, float]:
-        return {name: value for name, value in self.model_dump().items() if value is not None}
-
 
 # Which parameters each ranking model has.
 MODEL_PARAMETERS: dict[StageModel, tuple[str, ...]] = {
@@ -173,7 +170,7 @@ class FirstStageConfig(Section):
     )
     depth: int | None = option(None, "Candidates a query; null: `retrieval.depth`.", unit="documents", ge=1)
     parameters: ParametersConfig = option(
-        description="Parameters of the model if they are not tuned.", default_factory=ParametersConfig
+        ParametersConfig(), "Parameters of the model if they are not tuned."
     )
     tuned_on: str | None = option(
         None,
@@ -181,11 +178,9 @@ class FirstStageConfig(Section):
         "tested. null: fixed parameters.",
     )
     runs: dict[str, RunConfig] = option(
-        description=(
-            "Run files of others instead of a search, by data set. Other keys with an "
-            "effect: `label`, `training_candidates`."
-        ),
-        default_factory=dict,
+        {},
+        "Run files of others instead of a search, by data set. Other keys with an "
+        "effect: `label`, `training_candidates`.",
     )
     training_candidates: str | None = option(
         None,
@@ -224,14 +219,12 @@ class RetrievalConfig(Section):
         unit="documents",
         ge=1,
     )
-    bm25: Bm25Config = option(description="BM25 parameters.", default_factory=Bm25Config)
-    query_likelihood: QueryLikelihoodConfig = option(
-        description="QL parameters.", default_factory=QueryLikelihoodConfig
-    )
+    bm25: Bm25Config = option(Bm25Config(), "BM25 parameters.")
+    query_likelihood: QueryLikelihoodConfig = option(QueryLikelihoodConfig(), "QL parameters.")
     jelinek_mercer: JelinekMercerConfig = option(
-        description="Parameters of QL with Jelinek-Mercer smoothing.", default_factory=JelinekMercerConfig
+        JelinekMercerConfig(), "Parameters of QL with Jelinek-Mercer smoothing."
     )
-    sweep: SweepConfig = option(description="Grid for `tuned_on`.", default_factory=SweepConfig)
+    sweep: SweepConfig = option(SweepConfig(), "Grid for `tuned_on`.")
     stemmer: Literal["porter", "krovetz", "none"] = option("porter", "Stemmer of the Lucene analyser.")
     stop_list: Literal["lucene", "none"] = option(
         "lucene", "Stop words of index and queries: Lucene's 33, or none."
@@ -300,4 +293,4 @@ class RerankingConfig(SequenceConfig):
         None,
         "Cut documents into passages, in fine-tuning too. null: cut a document at its end.",
     )
-    compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)
+    compute: ComputeConfig = option(ComputeConfig(), "Threads, precision, device.")

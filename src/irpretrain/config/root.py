@@ -63,86 +63,60 @@ class Config(Section):
     )
     corpora: dict[str, CorpusConfig] = option(..., "Corpora by name.", min_length=1)
     collections: dict[str, Names] = option(..., "Collections for pre-training: lists of corpora.")
-    graph: GraphConfig = option(
-        description="Links between a collection's documents.", default_factory=GraphConfig
-    )
-    pseudo_queries: PseudoQueriesConfig = option(
-        description="Pseudo-queries that ARES compares.", default_factory=PseudoQueriesConfig
-    )
-    word_vectors: WordVectorsConfig = option(
-        description="Word vectors of ARES's semantic axioms.", default_factory=WordVectorsConfig
-    )
-    axioms: AxiomsConfig = option(description="The axioms of ARES.", default_factory=AxiomsConfig)
-    predictors: dict[str, PredictorConfig] = option(
-        description="Preference predictors of ARES by name.", default_factory=dict
-    )
+    graph: GraphConfig = option(GraphConfig(), "Links between a collection's documents.")
+    pseudo_queries: PseudoQueriesConfig = option(PseudoQueriesConfig(), "Pseudo-queries that ARES compares.")
+    word_vectors: WordVectorsConfig = option(WordVectorsConfig(), "Word vectors of ARES's semantic axioms.")
+    axioms: AxiomsConfig = option(AxiomsConfig(), "The axioms of ARES.")
+    predictors: dict[str, PredictorConfig] = option({}, "Preference predictors of ARES by name.")
     term_weights: dict[str, TermWeightsConfig] = option(
-        description="Weightings of words by name: DeepCT and its baselines.", default_factory=dict
+        {}, "Weightings of words by name: DeepCT and its baselines."
     )
     encoder: EncoderConfig = option(..., "The encoder that models start from which name none of their own.")
     objectives: dict[str, SerializeAsAny[Section]] = option(
-        description="Pre-training objectives by name; `type` says which.",
-        default_factory=dict,
+        {}, "Pre-training objectives by name; `type` says which."
     )
     pretraining: PretrainingConfig = option(..., "Defaults of pre-training.")
     models: dict[str, ModelConfig] = option(..., "Models by name.", min_length=1)
-    datasets: dict[str, DatasetConfig] = option(description="Test collections by name.", default_factory=dict)
-    retrieval: RetrievalConfig = option(description="First-stage retrieval.", default_factory=RetrievalConfig)
-    indexes: dict[str, IndexConfig] = option(
-        description="Weighted indexes without training, by name.", default_factory=dict
-    )
+    datasets: dict[str, DatasetConfig] = option({}, "Test collections by name.")
+    retrieval: RetrievalConfig = option(RetrievalConfig(), "First-stage retrieval.")
+    indexes: dict[str, IndexConfig] = option({}, "Weighted indexes without training, by name.")
     first_stages: dict[str, FirstStageConfig] = option(
-        description=(
-            "First stages by name, beside bm25 and ql, which search the tf index with the parameters of "
-            "`retrieval`."
-        ),
-        default_factory=dict,
+        {},
+        "First stages by name, beside bm25 and ql, which search the tf index with the parameters of "
+        "`retrieval`.",
     )
-    reranking: RerankingConfig = option(description="Re-ranking.", default_factory=RerankingConfig)
-    finetuning: FinetuningConfig = option(description="Fine-tuning.", default_factory=FinetuningConfig)
-    experiments: dict[str, ExperimentConfig] = option(
-        description="Comparisons by name.", default_factory=dict
-    )
+    reranking: RerankingConfig = option(RerankingConfig(), "Re-ranking.")
+    finetuning: FinetuningConfig = option(FinetuningConfig(), "Fine-tuning.")
+    experiments: dict[str, ExperimentConfig] = option({}, "Comparisons by name.")
     downstream_tasks: dict[str, DownstreamTaskConfig] = option(
-        description="Other tasks by name: extractive question answering.", default_factory=dict
+        {}, "Other tasks by name: extractive question answering."
     )
     question_answering: QuestionAnsweringConfig = option(
-        description="Fine-tuning for extractive question answering.", default_factory=QuestionAnsweringConfig
+        QuestionAnsweringConfig(), "Fine-tuning for extractive question answering."
     )
-    downstream: dict[str, DownstreamConfig] = option(
-        description="Models to fine-tune for these tasks, by name.", default_factory=dict
-    )
+    downstream: dict[str, DownstreamConfig] = option({}, "Models to fine-tune for these tasks, by name.")
     absent: SkipJsonSchema[dict[str, AbsenceConfig]] = option(
-        description="Filled in by the program: experiments left out because data files are missing.",
-        default_factory=dict,
+        {}, "Filled in by the program: experiments left out because data files are missing."
     )
     absent_predictors: SkipJsonSchema[dict[str, str]] = option(
-        description="Filled in by the program: predictors left out because data files are missing, with the reason.",
-        default_factory=dict,
+        {}, "Filled in by the program: predictors left out because data files are missing, with the reason."
     )
     absent_tasks: SkipJsonSchema[dict[str, str]] = option(
-        description=(
-            "Filled in by the program: `downstream_tasks` left out because data files are missing, with the "
-            "reason."
-        ),
-        default_factory=dict,
+        {},
+        "Filled in by the program: `downstream_tasks` left out because data files are missing, with the "
+        "reason.",
     )
-    diagnoses: dict[str, DiagnosisConfig] = option(
-        description="Axiom diagnoses of re-rankers by name.", default_factory=dict
-    )
+    diagnoses: dict[str, DiagnosisConfig] = option({}, "Axiom diagnoses of re-rankers by name.")
     attributions: dict[str, AttributionConfig] = option(
-        description="Pages of the target `attributions` by name: which words a score comes from.",
-        default_factory=dict,
+        {}, "Pages of the target `attributions` by name: which words a score comes from."
     )
     weight_distributions: dict[str, WeightDistributionConfig] = option(
-        description="Collections of DeepCT's figure 1 by name: the share of a passage's weight on its heaviest terms.",
-        default_factory=dict,
+        {}, "Collections of DeepCT's figure 1 by name: the share of a passage's weight on its heaviest terms."
     )
     term_weight_pages: dict[str, TermWeightPageConfig] = option(
-        description="Pages of the target `term_weight_pages` by name: heat maps of passages.",
-        default_factory=dict,
+        {}, "Pages of the target `term_weight_pages` by name: heat maps of passages."
     )
-    report: ReportConfig = option(description="Tables, figures and the report.", default_factory=ReportConfig)
+    report: ReportConfig = option(ReportConfig(), "Tables, figures and the report.")
 
     @field_validator("objectives", mode="before")
     @classmethod

@@ -53,12 +53,8 @@ class TermTrainingConfig(Section):
         "mean", "Squared errors of a step: mean (released code) or sum (paper, equation 2)."
     )
     dropout: float | None = option(None, "Dropout inside the encoder; null: the encoder's own.", ge=0, lt=1)
-    optimiser: OptimiserConfig = option(
-        description="Optimiser and schedule.", default_factory=OptimiserConfig
-    )
-    compute: SharedComputeConfig = option(
-        description="Threads, precision, device, processes.", default_factory=SharedComputeConfig
-    )
+    optimiser: OptimiserConfig = option(OptimiserConfig(), "Optimiser and schedule.")
+    compute: SharedComputeConfig = option(SharedComputeConfig(), "Threads, precision, device, processes.")
     log_every: int = option(10, "Steps between status lines.", unit="steps", decides=False, ge=1)
 
     @model_validator(mode="after")
@@ -81,7 +77,7 @@ class TermInferenceConfig(Section):
         unit="word pieces",
         ge=64,
     )
-    compute: ComputeConfig = option(description="Threads, precision, device.", default_factory=ComputeConfig)
+    compute: ComputeConfig = option(ComputeConfig(), "Threads, precision, device.")
 
 
 class TermWeightsConfig(Section):
@@ -106,7 +102,7 @@ class TermWeightsConfig(Section):
         None,
         "Any Hugging Face encoder with a token classifier and a fast tokenizer; null: section `encoder`.",
     )
-    labels: TermLabelsConfig = option(description="Targets.", default_factory=TermLabelsConfig)
+    labels: TermLabelsConfig = option(TermLabelsConfig(), "Targets.")
     max_length: int = option(
         128,
         "Maximum sequence length with special tokens (paper: 30, 50 and 100 for titles, "
@@ -121,12 +117,8 @@ class TermWeightsConfig(Section):
         unit="word pieces",
         ge=0,
     )
-    training: TermTrainingConfig = option(
-        description="Training of the regressor.", default_factory=TermTrainingConfig
-    )
-    inference: TermInferenceConfig = option(
-        description="Prediction of weights.", default_factory=TermInferenceConfig
-    )
+    training: TermTrainingConfig = option(TermTrainingConfig(), "Training of the regressor.")
+    inference: TermInferenceConfig = option(TermInferenceConfig(), "Prediction of weights.")
     same_as: str | None = option(
         None,
         "Another passage weighting whose predictions are used; only square_root counts then.",

@@ -14,7 +14,6 @@ from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVect
 from irpretrain.config.base import Section, deep_merge, explain, explained, option
 from irpretrain.config.load import apply_preset
 from irpretrain.config.objectives import OBJECTIVES, read_options
-from irpretrain.config.papers import read_preset
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.foundation.characters import clean_text, identifier_fault
@@ -40,11 +39,11 @@ class Options(Section):
 
     preset: Literal["paper", "released"] = option("paper", "Fills the keys that are left out.")
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of all random draws.")
-    text: TextConfig = option(default_factory=lambda: TextConfig(**read_preset("paper")["text"]))
-    graph: GraphConfig = option(default_factory=GraphConfig)
-    axioms: AxiomsConfig = option(default_factory=AxiomsConfig)
-    pseudo_queries: PseudoQueriesConfig = option(default_factory=PseudoQueriesConfig)
-    word_vectors: WordVectorsConfig = option(default_factory=WordVectorsConfig)
+    text: TextConfig
+    graph: GraphConfig = GraphConfig()
+    axioms: AxiomsConfig = AxiomsConfig()
+    pseudo_queries: PseudoQueriesConfig = PseudoQueriesConfig()
+    word_vectors: WordVectorsConfig = WordVectorsConfig()
 
     def __init__(self, **values: Any) -> None:
         """Check and fill the sections; ConfigError names every fault."""

@@ -17,8 +17,7 @@ import pyarrow as pa
 from pydantic import model_validator
 
 from irpretrain.config.axioms import AXIOMS, Axiom
-from irpretrain.config.base import ONCE, option
-from irpretrain.config.objectives import PresetOptions
+from irpretrain.config.base import ONCE, Section, option
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import progress
@@ -36,11 +35,10 @@ NEEDS = frozenset({"axiom_values", "predictor"})
 STAGE = "ares"
 
 
-class AresOptions(PresetOptions):
+class AresOptions(Section):
     """ARES's pairs of pseudo-queries of one document; axioms or a predictor choose the preferred one."""
 
     type: Literal["ares"] = option(..., "This objective.")
-    preset: Literal["paper", "released"] | None = option(None, "Preset of this objective; null: global.")
     agreement: Literal["predictor", "strict"] = option(
         "predictor",
         "Prefer a predictor's choice; or keep pairs on which all axioms with a preference agree.",
@@ -50,10 +48,6 @@ class AresOptions(PresetOptions):
         None,
         "With agreement strict: the axioms that must agree; null: all nine.",
         min_length=1,
-    )
-    strict_ties: Literal["allowed", "refused"] = option(
-        "allowed",
-        "With agreement strict: allow indifferent axioms beside one with a preference, or refuse them.",
     )
     pairs_per_document: int = option(2, "Pairs per document.", unit="pairs", ge=1)
     draw: Literal["until-accepted", "first"] = option(
@@ -134,7 +128,6 @@ def _rule(options: AresOptions, shard: Shard) -> Rule:
         threshold=options.threshold or 0.5,
         keep_ties=options.ties == "keep",
         must_agree=np.array([axiom in (options.axioms or AXIOMS) for axiom in AXIOMS]),
-        all_prefer=options.strict_ties == "refused",
         stm_2_threshold=shard.axioms.stm_2_threshold,
         wanted=options.pairs_per_document,
         only_first=options.draw == "first",

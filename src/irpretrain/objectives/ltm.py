@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from irpretrain.config.base import Section, option
-from irpretrain.objectives.draws import LinkSource, RandomDocuments, some
+from irpretrain.objectives.draws import LinkSource, RandomDocuments
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.shard import Counts, Shard, ShardArticle
 from irpretrain.wikipedia.article import SEE_ALSO, within
@@ -23,7 +23,6 @@ UNUSED = (
     "of_skipped_documents",
     "to_disambiguation_pages",
     "to_short_documents",
-    "above_positives_per_document",
     "without_other_documents",
 )
 
@@ -41,9 +40,6 @@ class LtmOptions(Section):
         "Related articles: linked in See Also, or linking each other anywhere (not in the paper).",
     )
     negatives: int = option(4, "Random documents.", unit="documents", ge=1)
-    positives_per_document: int | None = option(
-        None, "Maximum groups per article; null: all.", unit="groups", ge=1
-    )
 
 
 OPTIONS = LtmOptions
@@ -83,9 +79,7 @@ def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[G
         choices = choose(article_node, linked, others, options, rng)
         unused["to_disambiguation_pages"] += len(adjacent) - len(articles)
         unused["to_short_documents"] += len(articles) - len(linked)
-        if choices:
-            unused["above_positives_per_document"] += len(linked) - len(choices)
-        else:
+        if not choices:
             reason = "no_other_documents" if linked else "short_links" if articles else "no_links"
             counts.skip(reason)
             unused["without_other_documents"] += len(linked)
@@ -118,7 +112,7 @@ def choose(
 ) -> list[LtmChoice]:
     """Return one group for each linked document: it, and random ones that are neither linked nor the query."""
     choices = []
-    for positive in some(rng, linked, options.positives_per_document):
+    for positive in linked:
         negatives, repeated = others.draw(rng, options.negatives, {article, *linked})
         if negatives:
             choices.append(LtmChoice(positive, negatives, repeated))

@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from irpretrain.config.base import option
-from irpretrain.config.objectives import PresetOptions
+from irpretrain.config.base import Section, option
 from irpretrain.objectives.draws import some
 from irpretrain.objectives.groups import Group, group
 from irpretrain.objectives.shard import Counts, Shard
@@ -19,11 +18,10 @@ from irpretrain.wikipedia.article import WikiStructureTree, build_tree
 NEEDS = frozenset({"positions"})
 
 
-class SrrOptions(PresetOptions):
+class SrrOptions(Section):
     """Wikiformer's SRR: one section is preferred to others for its path of titles."""
 
     type: Literal["srr"] = option(..., "This objective.")
-    preset: Literal["paper", "released"] | None = option(None, "Preset of this objective; null: global.")
     candidates: Literal["siblings", "article"] = option(
         ..., "Sections that compete: the children of one node, or all of the article."
     )

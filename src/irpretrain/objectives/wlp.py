@@ -21,10 +21,6 @@ class WlpOptions(Section):
     """Wiki link prediction: a sentence of the first section finds a linked document."""
 
     type: Literal["wlp"] = option(..., "This objective.")
-    sentence: Literal["random", "first"] = option(
-        "random",
-        "Sentence of the first section: any, or the first.",
-    )
     negatives: int = option(4, "Random documents that the article does not link.", unit="documents", ge=1)
     groups_per_document: int | None = option(1, "Maximum groups per article; null: all.", unit="groups", ge=1)
 
@@ -46,7 +42,7 @@ def make_groups(shard: Shard, options: WlpOptions, counts: Counts) -> Iterator[G
             for start, end in sentences(article.body, lead.start, lead.end, article.language)
             if article.words(start, end) >= MINIMUM_QUERY_WORDS
             and (span := article.span(start, end)) is not None
-        ][: 1 if options.sentence == "first" else None]
+        ]
         if not targets or not queries:
             counts.skip("no_links" if not targets else "no_sentence")
             continue

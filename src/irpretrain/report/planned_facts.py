@@ -209,7 +209,7 @@ def _searching(config: Config, first_stage: str) -> dict[str, Any]:
             if stage.model == "indri"
             else config.retrieval.parameters_of(stage.model)
         )
-        given = stage.parameters.given()
+        given = stage.parameters.model_dump(exclude_none=True)
         facts |= {name: given.get(name, usual.get(name)) for name in MODEL_PARAMETERS[stage.model]}
         return facts | {"tuning": "not tuned"}
     return facts | {"tuning": f"tuned on {stage.tuned_on} by {config.retrieval.sweep.measure}"}

@@ -43,8 +43,7 @@ class Names(Section):
     )
     image_frames: list[str] = option([], "The options that show the caption: thumb, frame, thumb=$1.")
     templates: dict[str, str] = option(
-        description="Templates to show: name to pattern, as in resources/wikipedia/templates.yaml.",
-        default_factory=dict,
+        {}, "Templates to show: name to pattern, as in resources/wikipedia/templates.yaml."
     )
 
     @field_validator("see_also", "boilerplate")

@@ -73,12 +73,10 @@ class WikipediaDumpDocumentOptions(Section):
         ge=16,
     )
     leave_out: list[str] = option(
-        description="Pages to skip, as <file name>:<record>, such as a page that occurs twice.",
-        default_factory=list,
+        [], "Pages to skip, as <file name>:<record>, such as a page that occurs twice."
     )
     keep: list[Part] = option(
-        description=("Text to keep beside prose; tables have one line per row, galleries their captions."),
-        default_factory=list,
+        [], "Text to keep beside prose; tables have one line per row, galleries their captions."
     )
     formula_word: str = option(
         "",
@@ -90,11 +88,9 @@ class WikipediaDumpDocumentOptions(Section):
         "Parser of wikitext. With mwparserfromhell, templates show nothing.",
     )
     names: Names = option(
-        description=(
-            "Names added to those of the wiki's language and to the dump's namespaces; see "
-            "docs/methods/wikipedia.md."
-        ),
-        default_factory=Names,
+        Names(),
+        "Names added to those of the wiki's language and to the dump's namespaces; see "
+        "docs/methods/wikipedia.md.",
     )
 
     @model_validator(mode="after")

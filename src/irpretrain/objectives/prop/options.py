@@ -6,16 +6,14 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from irpretrain.config.base import option
-from irpretrain.config.objectives import PresetOptions
+from irpretrain.config.base import Section, option
 from irpretrain.text.stop_words import StopList
 
 
-class RopOptions(PresetOptions):
+class RopOptions(Section):
     """PROP's pairs of word sets from one document; the likelier set is preferred."""
 
     type: Literal["rop"] = option(..., "This objective.")
-    preset: Literal["paper", "released"] | None = option(None, "Preset of this objective; null: global.")
     sampling: Literal["document-language-model", "random"] = option(
         "document-language-model",
         "random: draw every vocabulary word with equal probability, without sub-sampling (PROP, Table 5).",
