@@ -154,7 +154,7 @@ def test_a_worker_ends_quietly_when_nobody_listens(
 def test_the_library_gives_up_a_page_that_costs_too_much(monkeypatch):
     monkeypatch.setattr(documents, "SECONDS", 0.2)
     # Quadratic within one regular expression, which no bytecode interrupts.
-    monkeypatch.setattr(documents, "parse_clean", lambda *_: re.match("(a+)+b", "a" * 60))
+    monkeypatch.setattr(documents, "parse_article", lambda *_: re.match("(a+)+b", "a" * 60))
     with pytest.raises(InputError, match=r"the page 'Pear' took more than 0\.2 s"):
         documents.parse_wikitext("a", "Pear")
     assert signal.getsignal(signal.SIGPROF) is signal.SIG_DFL
