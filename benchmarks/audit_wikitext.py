@@ -14,7 +14,7 @@ import heapq
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from itertools import groupby
@@ -38,7 +38,7 @@ from irpretrain.wikipedia.wikitext import parse_article
 from wikitext_comparison import KINDS, SAME, Compared, Comparison, Difference, compare_readings
 from wikitext_reference import Edition, Reading
 
-PARSER = "audit_wikitext:page_auditor"
+PARSER = "audit_wikitext:audit_page"
 LONGEST_EXAMPLE = 300
 """Characters of an example that are shown."""
 LONGEST_HEADING = 100
@@ -193,23 +193,16 @@ def _articles(files: list[Path], options: WikipediaDumpDocumentOptions) -> Itera
             yield part, found
 
 
-def page_auditor(argument: tuple[WikiLanguage, int]) -> Callable[[str], PageAudit]:
-    """Return the function that the worker applies to each page; the argument is the wiki's language and the number of
-    examples that are wanted of a kind."""
-    language, most = argument
-    edition = Edition.of(language)
-
-    def audit(wikitext: str) -> PageAudit:
-        article = parse_article(wikitext, language)
-        found = compare_readings(article, Reading.of(wikitext, edition))
-        unexplained = {kind: len(getattr(found, kind).unexplained) for kind in KINDS}
-        for kind in KINDS:
-            compared = getattr(found, kind)
-            compared.unexplained = [_shortened(difference) for difference in compared.unexplained[:most]]
-        headings = [(section.heading[:LONGEST_HEADING], section.role) for section in article.sections[1:]]
-        return PageAudit(found, unexplained, headings)
-
-    return audit
+def audit_page(wikitext: str, language: WikiLanguage, most: int) -> PageAudit:
+    """Audit a page, in the worker; `most` is the number of examples that are wanted of a kind."""
+    article = parse_article(wikitext, language)
+    found = compare_readings(article, Reading.of(wikitext, Edition.of(language)))
+    unexplained = {kind: len(getattr(found, kind).unexplained) for kind in KINDS}
+    for kind in KINDS:
+        compared = getattr(found, kind)
+        compared.unexplained = [_shortened(difference) for difference in compared.unexplained[:most]]
+    headings = [(section.heading[:LONGEST_HEADING], section.role) for section in article.sections[1:]]
+    return PageAudit(found, unexplained, headings)
 
 
 def _shortened(difference: Difference) -> Difference:

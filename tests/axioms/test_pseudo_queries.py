@@ -38,14 +38,10 @@ def options(**given: Any) -> PseudoQueriesConfig:
     return PseudoQueriesConfig(**{"stop_list": "none", "support": "document", "temperature": 1.0, **given})
 
 
-def patch_lengths(
-    patch: pytest.MonkeyPatch, mean: float = 3.0, most: int = 20, one_length: bool = True
-) -> np.ndarray:
-    """Set the law of lengths, and whether all queries of a document share theirs; return the law."""
+def patch_lengths(patch: pytest.MonkeyPatch, mean: float = 3.0, most: int = 20) -> np.ndarray:
+    """Set the law of lengths; return it."""
     law = set_size_probabilities(mean, most)
-    module = "irpretrain.axioms.pseudo_queries"
-    patch.setattr(f"{module}.set_size_probabilities", lambda: law)
-    patch.setattr(f"{module}.ONE_LENGTH", one_length)
+    patch.setattr("irpretrain.axioms.pseudo_queries.set_size_probabilities", lambda: law)
     return law
 
 
@@ -82,9 +78,13 @@ def successive(probabilities: dict[str, float], length: int) -> Iterator[tuple[t
         yield words, chance
 
 
-def assert_law(folder: Path, chosen: PseudoQueriesConfig, lengths: np.ndarray, documents: int = 2000) -> Made:
+def assert_law(
+    folder: Path, chosen: PseudoQueriesConfig, lengths: np.ndarray, documents: int = 20_000
+) -> Made:
     """Compare the frequencies of whole queries with the exact law (chi-square; the seed is fixed)."""
     made = Made(folder, [FIVE_WORDS] * documents, chosen, [FIVE_WORDS, *OTHERS])
+    # The queries of a document share their length, so one of each document counts, now the first, now the second.
+    independent = [made.queries[2 * number + number % 2] for number in range(documents)]
     model = read_contrastive_model(made.statistics, chosen)
     rows = np.array(WordStore(made.store).words[:5])
     shares = distribution(model, rows, chosen.temperature, chosen.support)
@@ -95,11 +95,11 @@ def assert_law(folder: Path, chosen: PseudoQueriesConfig, lengths: np.ndarray, d
         for sequence, chance in successive(words, min(length, len(words))):
             expected[sequence] += float(probability * chance)
     assert sum(expected.values()) == pytest.approx(1)
-    found = Counter(tuple(query) for query in made.queries)
+    found = Counter(map(tuple, independent))
     assert set(found) <= set(expected)
-    rare = {one for one, chance in expected.items() if chance * len(made.queries) < 5}
+    rare = {one for one, chance in expected.items() if chance * documents < 5}
     observed = [found[one] for one in expected if one not in rare]
-    wanted = [expected[one] * len(made.queries) for one in expected if one not in rare]
+    wanted = [expected[one] * documents for one in expected if one not in rare]
     if rare:
         observed.append(sum(found[one] for one in rare))
         wanted.append(sum(expected[one] for one in rare) * len(made.queries))
@@ -112,8 +112,8 @@ def assert_law(folder: Path, chosen: PseudoQueriesConfig, lengths: np.ndarray, d
 def test_queries_follow_the_exact_law(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, support: str, temperature: float
 ) -> None:
-    lengths = patch_lengths(monkeypatch, most=3, one_length=False)
-    made = assert_law(tmp_path, options(support=support, temperature=temperature), lengths)
+    lengths = patch_lengths(monkeypatch, most=3)
+    made = assert_law(tmp_path, options(support=support, temperature=temperature, per_document=2), lengths)
     outside = sum(word not in FIVE_WORDS for query in made.queries for word in query)
     assert made.counts["words_outside_document"] == outside
     assert (outside > 0) == (support == "collection")
@@ -122,8 +122,8 @@ def test_queries_follow_the_exact_law(
 def test_the_law_holds_with_many_classes_and_long_queries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen = options(support="collection", temperature=0.002)
-    made = assert_law(tmp_path, chosen, patch_lengths(monkeypatch, mean=6, most=7, one_length=False))
+    chosen = options(support="collection", temperature=0.002, per_document=2)
+    made = assert_law(tmp_path, chosen, patch_lengths(monkeypatch, mean=6, most=7))
     sampler = PseudoQuerySampler(made.statistics, chosen, 1)
     assert len(sampler.tables.classes.tops) >= 3
     assert made.counts["lengths"]["7"]["queries"] > 0

@@ -8,7 +8,7 @@ from english_pages import ENGLISH
 from synthetic_dumps import dump, page
 
 import audit_wikitext as module
-from audit_wikitext import Sampling, audit_pages, audit_wikitext, main, page_auditor
+from audit_wikitext import Sampling, audit_page, audit_pages, audit_wikitext, main
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.foundation.errors import InputError
 from irpretrain.report.table_files import markdown_escape
@@ -97,7 +97,7 @@ def test_differences_that_nothing_explains():
 
 
 def test_examples_are_few_and_short_but_all_are_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "PARSER", f"{__name__}:differing_auditor")
+    monkeypatch.setattr(module, "PARSER", f"{__name__}:audit_differing_page")
     folder = write(tmp_path / "dump", [page(n, f"P|{n}", "x") for n in range(1, 6)])
     outputs = tmp_path / "audit.md", tmp_path / "audit.json"
     counts = audit_wikitext("w", CONFIG, folder, Sampling(examples=4), 1, *outputs)
@@ -109,13 +109,14 @@ def test_examples_are_few_and_short_but_all_are_counted(tmp_path, monkeypatch):
     assert "500 of 500 links" in outputs[0].read_text()
 
 
-def differing_auditor(argument):
+READ = module.Reading.of
+LINKS = " ".join(f"[[L{n}|{'x' * 1000}]]" for n in range(100))
+
+
+def audit_differing_page(wikitext, *arguments):
     """Sees a hundred links, long ones, where the other parser sees none."""
-    links = " ".join(f"[[L{n}|{'x' * 1000}]]" for n in range(100))
-    real = module.Reading.of
-    module.Reading.of = lambda wikitext, edition: real("", edition)
-    auditor = page_auditor(argument)
-    return lambda wikitext: auditor(links)
+    module.Reading.of = lambda wikitext, edition: READ("", edition)
+    return audit_page(LINKS, *arguments)
 
 
 def test_pages_that_cost_too_much_are_named_and_the_others_compared(tmp_path):

@@ -20,10 +20,10 @@ from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.pieces import read_pieces
 from irpretrain.foundation.records import Document, Malformed, Redirect, Share, Skipped
 from irpretrain.wikipedia.article import MOST_SECTIONS
-from irpretrain.wikipedia.article_parser import article_parser
 from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.links import extract_links
 from irpretrain.wikipedia.pages import read_pages
+from irpretrain.wikipedia.wikitext import parse_article
 
 MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
 
@@ -329,17 +329,12 @@ def test_a_page_that_kills_the_parser_is_left_out_and_named(tmp_path, monkeypatc
     assert error == "page cannot be parsed: 'C' (page id 3): ValueError: an error"
 
 
-def hostile_parser(language):
-    sound = article_parser(language)
-
-    def parse(wikitext):
-        while wikitext == "bomb":
-            pass
-        if wikitext == "error":
-            raise ValueError("an error")
-        return sound(wikitext)
-
-    return parse
+def hostile_parser(wikitext, *arguments):
+    while wikitext == "bomb":
+        pass
+    if wikitext == "error":
+        raise ValueError("an error")
+    return parse_article(wikitext, *arguments)
 
 
 def test_a_page_of_very_many_sections_is_left_out_and_named(tmp_path):

@@ -17,8 +17,8 @@ from test_graph_exact import HUB, ONE_WAY, SHARDS, STRONG, WEAK, check, lead, wi
 from irpretrain.corpora.formats import wikipedia_dump
 from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.wikipedia.article import build_tree, read_sections
-from irpretrain.wikipedia.article_parser import article_parser
 from irpretrain.wikipedia.guarded_parser import Settings
+from irpretrain.wikipedia.wikitext import parse_article
 
 PACKS: dict[str, Callable[[bytes], bytes]] = {
     "plain": bytes,
@@ -31,7 +31,7 @@ class DirectParser:
     """Parses in this process: a guarded one costs a new process for each shard."""
 
     def __init__(self, settings: Settings) -> None:
-        self._parse = article_parser(settings.argument)
+        self._arguments = settings.arguments
 
     def __enter__(self) -> DirectParser:
         return self
@@ -41,7 +41,7 @@ class DirectParser:
 
     def parse(self, items: Iterable[tuple[Any, str | None]]) -> Iterator[tuple[Any, Any]]:
         for item, text in items:
-            yield item, None if text is None else self._parse(text)
+            yield item, None if text is None else parse_article(text, *self._arguments)
 
 
 def check_documents(wiki: Wiki, written: Written) -> None:

@@ -19,8 +19,8 @@ from irpretrain.foundation.records import Link, Section
 from irpretrain.wikipedia.article import (
     Article,
 )
-from irpretrain.wikipedia.article_parser import article_parser as own_parser
-from irpretrain.wikipedia.mwparserfromhell_parser import article_parser
+from irpretrain.wikipedia.mwparserfromhell_parser import parse_article
+from irpretrain.wikipedia.wikitext import parse_article as parse_by_ours
 from irpretrain.wikipedia.wikitext.images import Rendering
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +39,7 @@ def arguments(excerpt):
 
 
 def parsed(arguments, wikitext: str) -> Article:
-    return article_parser(arguments)(wikitext)
+    return parse_article(wikitext, *arguments)
 
 
 def test_a_page_by_hand(arguments):
@@ -86,7 +86,7 @@ def test_it_finds_nearly_the_links_and_headings_of_our_parser(excerpt, arguments
     same = Counter[str]()
     for entry in islice(read_unparsed(excerpt, WikipediaDumpDocumentOptions()), 5):
         theirs = parsed(arguments, str(entry.page.text))
-        ours = own_parser(arguments)(str(entry.page.text))
+        ours = parse_by_ours(str(entry.page.text), *arguments)
         for kind in ("sections", "links"):
             values = [Counter(map(name, getattr(article, kind))) for article in (ours, theirs)]
             same[kind] += (values[0] & values[1]).total()

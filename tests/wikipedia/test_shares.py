@@ -34,11 +34,10 @@ def no_worker(monkeypatch):
     """Parse in this process: for tests that read thousands of files."""
 
     def parse(self, items):
-        from irpretrain.wikipedia.article_parser import article_parser
+        from irpretrain.wikipedia.wikitext import parse_article
 
-        parser = article_parser(self._settings.argument)
         for item, text in items:
-            yield item, None if text is None else parser(text)
+            yield item, None if text is None else parse_article(text, *self._settings.arguments)
 
     monkeypatch.setattr(GuardedParser, "parse", parse)
 

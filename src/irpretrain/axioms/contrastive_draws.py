@@ -10,7 +10,7 @@ until the word is new. Once the drawn words hold half of the mass, the weights o
 relative to the largest of them, so that neither the number of tries nor underflow can grow however small the
 temperature is.
 
-Each document has its own Philox stream: the length that all its queries share, and then the words of all.
+Each document has its own Philox stream: the length that all its queries share, unless given, and then their words.
 """
 
 from typing import NamedTuple
@@ -38,7 +38,6 @@ class ContrastTables(NamedTuple):
 class ContrastRules(NamedTuple):
     mu: float  # Dirichlet prior
     temperature: float  # T of equation 6
-    one_length: bool  # whether all queries of a document have one length
     per_document: int  # queries of a document
 
 
@@ -46,11 +45,13 @@ class DrawnQueries(NamedTuple):
     document: np.ndarray  # int64 [queries], which document of the batch
     sizes: np.ndarray  # int64 [queries], words of each
     words: np.ndarray  # int32, places in the vocabulary, queries end to end, in the order drawn
-    cut: int  # queries shorter than the length drawn, as there are no more words
+    cut: int  # queries that were drawn too short, or documents without queries: there are no more words
     outside: int  # words that the document does not hold
 
 
 class Urn(NamedTuple):
+    """What the words of one document are drawn from."""
+
     own: np.ndarray  # int64, its words of the vocabulary, sorted
     gammas: np.ndarray  # float64, γ of each unit: own words, then for each class that of its heaviest word
     # int64, words in each unit that the document's other units do not have: 1, or those of the class that the
@@ -62,6 +63,9 @@ class Urn(NamedTuple):
     rest: np.ndarray
     shrink: float  # s = μ / (|D| + μ)
     top: float  # the largest γ of a unit that is not empty, which weights are relative to
+    tables: ContrastTables
+    rules: ContrastRules
+    state: np.ndarray  # of the document's stream
 
 
 @compiled
@@ -87,7 +91,7 @@ def _location_in(own: np.ndarray, word: int) -> int:
 
 
 @compiled
-def _urn_of(words: np.ndarray, tables: ContrastTables, rules: ContrastRules) -> Urn:
+def _urn_of(words: np.ndarray, tables: ContrastTables, rules: ContrastRules, state: np.ndarray) -> Urn:
     """Return the urn of a document with these words of the vocabulary; sorts them."""
     own, counts = np.empty(len(words), np.int64), np.empty(len(words), np.int64)
     size = count_terms(words, own, counts)
@@ -106,7 +110,8 @@ def _urn_of(words: np.ndarray, tables: ContrastTables, rules: ContrastRules) -> 
         for position in range(size):
             free[size + classes.class_of[own[position]]] -= 1
     top = _add_up(gammas, free, rules.temperature, sums)
-    return Urn(own, gammas, free, sums, np.empty(units, np.int64), np.empty(units), shrink, top)
+    left, rest = np.empty(units, np.int64), np.empty(units)
+    return Urn(own, gammas, free, sums, left, rest, shrink, top, tables, rules, state)
 
 
 @compiled
@@ -118,98 +123,81 @@ def _holds(query: np.ndarray, drawn: int, word: int) -> bool:
 
 
 @compiled
-def _of_unit(
-    unit: int,
-    urn: Urn,
-    query: np.ndarray,
-    without: int,
-    tables: ContrastTables,
-    rules: ContrastRules,
-    state: np.ndarray,
-) -> int:
+def _of_unit(urn: Urn, unit: int, query: np.ndarray, without: int) -> int:
     """Return a word of the unit in proportion to its weight, none of the first `without` of the query; or REFUSED.
 
     The unit must hold such a word.
     """
     if unit < len(urn.own):
         return int(urn.own[unit])
-    classes, kind = tables.classes, unit - len(urn.own)
+    tables, classes, kind = urn.tables, urn.tables.classes, unit - len(urn.own)
     start, number = classes.offsets[kind], classes.offsets[kind + 1] - classes.offsets[kind]
     while True:
-        word = int(classes.members[start + int(next_uniform(state) * number)])
+        word = int(classes.members[start + int(next_uniform(urn.state) * number)])
         if _location_in(urn.own, word) < 0 and not _holds(query, without, word):
             break
     gamma = urn.shrink * (tables.background[word] * tables.information[word])
-    accept = np.exp((gamma - urn.gammas[unit]) / rules.temperature)
-    return word if next_uniform(state) < accept else REFUSED
+    accept = np.exp((gamma - urn.gammas[unit]) / urn.rules.temperature)
+    return word if next_uniform(urn.state) < accept else REFUSED
 
 
 @compiled
-def _draw_any(
-    urn: Urn, query: np.ndarray, without: int, tables: ContrastTables, rules: ContrastRules, state: np.ndarray
-) -> int:
+def _draw_any(urn: Urn, query: np.ndarray, without: int) -> int:
     """Return a word in proportion to its weight, none of the first `without` of the query; reads `urn.left`."""
     numbers, sums = (urn.left, urn.rest) if without > 0 else (urn.free, urn.sums)
     while True:
-        unit = first_above(sums, len(sums), next_uniform(state) * sums[-1])
+        unit = first_above(sums, len(sums), next_uniform(urn.state) * sums[-1])
         while numbers[unit] == 0:  # one uniform in 2^53 may round up to the whole sum
             unit -= 1
-        word = _of_unit(unit, urn, query, without, tables, rules, state)
+        word = _of_unit(urn, unit, query, without)
         if word != REFUSED:
             return word
 
 
 @compiled
-def _unit_of(word: int, urn: Urn, tables: ContrastTables) -> int:
+def _unit_of(urn: Urn, word: int) -> int:
     position = _location_in(urn.own, word)
-    return position if position >= 0 else len(urn.own) + tables.classes.class_of[word]
+    return position if position >= 0 else len(urn.own) + urn.tables.classes.class_of[word]
 
 
 @compiled
-def _draw_left(
-    urn: Urn, query: np.ndarray, drawn: int, tables: ContrastTables, rules: ContrastRules, state: np.ndarray
-) -> int:
+def _draw_left(urn: Urn, query: np.ndarray, drawn: int) -> int:
     """Return a word that the query does not hold, with the weights of all such words spelt out."""
     urn.left[:] = urn.free
     for position in range(drawn):
-        urn.left[_unit_of(query[position], urn, tables)] -= 1
-    _add_up(urn.gammas, urn.left, rules.temperature, urn.rest)
-    return _draw_any(urn, query, drawn, tables, rules, state)
+        urn.left[_unit_of(urn, query[position])] -= 1
+    _add_up(urn.gammas, urn.left, urn.rules.temperature, urn.rest)
+    return _draw_any(urn, query, drawn)
 
 
 @compiled
-def _weight(word: int, urn: Urn, tables: ContrastTables, rules: ContrastRules) -> float:
-    """Return the part of the running sums that a drawn word has."""
-    return np.exp((urn.gammas[_unit_of(word, urn, tables)] - urn.top) / rules.temperature)
-
-
-@compiled
-def _draw_new(
-    urn: Urn,
-    query: np.ndarray,
-    drawn: int,
-    mass: float,
-    tables: ContrastTables,
-    rules: ContrastRules,
-    state: np.ndarray,
-) -> int:
+def _draw_new(urn: Urn, query: np.ndarray, drawn: int, mass: float) -> int:
     """Return a word that the first `drawn` words of the query, which have this mass, do not hold."""
     if mass > 0.5 * urn.sums[-1]:
-        return _draw_left(urn, query, drawn, tables, rules, state)
-    word = _draw_any(urn, query, 0, tables, rules, state)
+        return _draw_left(urn, query, drawn)
+    word = _draw_any(urn, query, 0)
     while _holds(query, drawn, word):
-        word = _draw_any(urn, query, 0, tables, rules, state)
+        word = _draw_any(urn, query, 0)
     return word
 
 
 @compiled
-def _draw_query(
-    urn: Urn, query: np.ndarray, tables: ContrastTables, rules: ContrastRules, state: np.ndarray
-) -> None:
-    mass = 0.0
-    for position in range(len(query)):
-        query[position] = _draw_new(urn, query, position, mass, tables, rules, state)
-        mass += _weight(query[position], urn, tables, rules)
+def _draw_query(urn: Urn, query: np.ndarray, drawn: np.ndarray, term_of: np.ndarray) -> int:
+    """Fill `query` with words of different terms; return how many there are, too few where `drawn` has no more room."""
+    terms, mass = 0, 0.0
+    for position in range(len(drawn)):
+        word = _draw_new(urn, drawn, position, mass)
+        drawn[position] = word
+        mass += np.exp((urn.gammas[_unit_of(urn, word)] - urn.top) / urn.rules.temperature)
+        is_new = term_of[word] >= 0
+        for other in query[:terms]:
+            is_new &= term_of[other] != term_of[word]
+        if is_new:
+            query[terms] = word
+            terms += 1
+            if terms == len(query):
+                break
+    return terms
 
 
 @compiled
@@ -225,111 +213,48 @@ def _numbers(words: np.ndarray, number_of: np.ndarray) -> np.ndarray:
 
 @compiled
 def draw_queries(
-    words: np.ndarray, offsets: np.ndarray, keys: np.ndarray, tables: ContrastTables, rules: ContrastRules
-) -> DrawnQueries:
-    """Draw the pseudo-queries of a batch of documents.
-
-    Args:
-        words: int32, words of all documents end to end, as in a word store; `offsets` int64 [documents + 1].
-        keys: uint64 [documents, 2], Philox keys.
-    """
-    batch, longest = len(offsets) - 1, len(tables.lengths)
-    capacity = batch * rules.per_document
-    document, sizes = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-    drawn = np.empty(capacity * longest, np.int32)
-    state = np.empty(STATE_WORDS, np.uint64)
-    queries = end = cut = outside = 0
-    for row in range(batch):
-        numbers = _numbers(words[offsets[row] : offsets[row + 1]], tables.number_of)
-        if len(numbers) == 0:
-            continue
-        start_stream(state, keys[row, 0], keys[row, 1])
-        urn = _urn_of(numbers, tables, rules)
-        most = urn.free.sum()
-        length = 0
-        for query in range(rules.per_document):
-            if query == 0 or not rules.one_length:
-                length = first_above(tables.lengths, longest, next_uniform(state)) + 1
-            size = min(length, most)
-            chosen = drawn[end : end + size]
-            _draw_query(urn, chosen, tables, rules, state)
-            document[queries], sizes[queries] = row, size
-            cut += size < length
-            for word in chosen:
-                outside += _location_in(urn.own, word) < 0
-            queries, end = queries + 1, end + size
-    return DrawnQueries(document[:queries], sizes[:queries], drawn[:end], cut, outside)
-
-
-@compiled
-def draw_queries_of_terms(
-    words: np.ndarray,  # int32, words of the documents of all entries end to end, as a word store has them
-    offsets: np.ndarray,  # int64 [entries + 1]
-    sizes: np.ndarray,  # int64 [entries], terms of each query of an entry, 1 or more
-    keys: np.ndarray,  # uint64 [entries, 2], Philox keys
+    words: np.ndarray,  # int32, words of all documents end to end, as in a word store
+    offsets: np.ndarray,  # int64 [documents + 1]
+    keys: np.ndarray,  # uint64 [documents, 2], Philox keys
+    # int64 [documents], terms of each query of a document, 1 or more; or empty, where lengths are drawn.
+    sizes: np.ndarray,
     term_of: np.ndarray,  # int32 [V], term of each word of the vocabulary, below 0 for none
     tables: ContrastTables,
     rules: ContrastRules,
 ) -> DrawnQueries:
-    """Draw pseudo-queries with given numbers of terms, `per_document` for each entry of a batch.
+    """Draw `per_document` pseudo-queries of one length for each document of a batch.
 
     Words are drawn without repeats; a word without a term, or with a term that the query has, is dropped. So each
-    accepted word is drawn from the distribution renormalised over the words that add a term. In the result, `document`
-    is the entry; an entry with too few words has no query, and `cut` counts these.
+    accepted word is drawn from the distribution renormalised over the words that add a term. With too few words for
+    given `sizes` a document has no queries; for a drawn length its queries are shorter. `cut` counts the documents, or
+    the queries.
     """
-    batch = len(offsets) - 1
-    longest = sizes.max() if batch > 0 else 0
-    document, lengths = (
-        np.empty(batch * rules.per_document, np.int64),
-        np.empty(batch * rules.per_document, np.int64),
-    )
-    chosen = np.empty(batch * rules.per_document * longest, np.int32)
+    batch, longest, drawn_lengths = len(offsets) - 1, len(tables.lengths), len(sizes) == 0
+    if not drawn_lengths:
+        longest = sizes.max()
+    capacity = batch * rules.per_document
+    document, held = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    chosen = np.empty(capacity * longest, np.int32)
     drawn, state = np.empty(longest + MOST_DROPPED, np.int32), np.empty(STATE_WORDS, np.uint64)
     queries = end = cut = outside = 0
     for row in range(batch):
         numbers = _numbers(words[offsets[row] : offsets[row + 1]], tables.number_of)
         if len(numbers) == 0:
-            cut += 1
+            cut += not drawn_lengths
             continue
         start_stream(state, keys[row, 0], keys[row, 1])
-        urn = _urn_of(numbers, tables, rules)
+        urn = _urn_of(numbers, tables, rules, state)
+        size = first_above(tables.lengths, longest, next_uniform(state)) + 1 if drawn_lengths else sizes[row]
         most = min(urn.free.sum(), len(drawn))
         first_query, first_end = queries, end
         for _ in range(rules.per_document):
-            query = chosen[end : end + sizes[row]]
-            if _draw_terms(urn, query, drawn[:most], term_of, tables, rules, state) < sizes[row]:
+            terms = _draw_query(urn, chosen[end : end + size], drawn[:most], term_of)
+            cut += terms < size
+            if terms < size and not drawn_lengths:
                 queries, end = first_query, first_end
-                cut += 1
                 break
-            document[queries], lengths[queries] = row, sizes[row]
-            queries, end = queries + 1, end + sizes[row]
+            document[queries], held[queries] = row, terms
+            queries, end = queries + 1, end + terms
         for word in chosen[first_end:end]:
             outside += _location_in(urn.own, word) < 0
-    return DrawnQueries(document[:queries], lengths[:queries], chosen[:end], cut, outside)
-
-
-@compiled
-def _draw_terms(
-    urn: Urn,
-    query: np.ndarray,
-    drawn: np.ndarray,
-    term_of: np.ndarray,
-    tables: ContrastTables,
-    rules: ContrastRules,
-    state: np.ndarray,
-) -> int:
-    """Fill `query` with words of different terms; return how many there are, too few where `drawn` has no more room."""
-    terms, mass = 0, 0.0
-    for position in range(len(drawn)):
-        word = _draw_new(urn, drawn, position, mass, tables, rules, state)
-        drawn[position] = word
-        mass += _weight(word, urn, tables, rules)
-        is_new = term_of[word] >= 0
-        for other in query[:terms]:
-            is_new &= term_of[other] != term_of[word]
-        if is_new:
-            query[terms] = word
-            terms += 1
-            if terms == len(query):
-                break
-    return terms
+    return DrawnQueries(document[:queries], held[:queries], chosen[:end], cut, outside)

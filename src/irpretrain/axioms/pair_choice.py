@@ -16,9 +16,6 @@ from irpretrain.config.axioms import AXIOMS
 from irpretrain.foundation.compiled import compiled
 from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 
-# Which pairs are accepted: all, in the order drawn; those that a predictor decides; those on which axioms agree.
-ANY, PREDICTOR, STRICT = 0, 1, 2
-
 # What became of a pair. TIE: probability 0.5; UNSURE: under the threshold; CONFLICT: axioms disagree; SILENT: no
 # axiom has a preference.
 ACCEPTED, TIE, UNSURE, CONFLICT, SILENT = 0, 1, 2, 3, 4
@@ -29,19 +26,22 @@ BINS = 10
 
 
 class Rule(NamedTuple):
-    kind: int  # ANY, PREDICTOR or STRICT
-    table: np.ndarray  # float64 [3⁹], probability that the first query is preferred, for PREDICTOR
-    threshold: float  # least probability of the preferred query, for PREDICTOR
-    keep_ties: bool  # accept pairs with probability 0.5, the first drawn query preferred, for PREDICTOR
-    must_agree: np.ndarray  # bool [9], axioms that must agree, for STRICT
+    """Which pairs are accepted."""
+
+    strict: bool  # those on which axioms agree, else those that a table decides
+    table: np.ndarray  # float64 [3⁹], probability that the first query is preferred, unless strict
+    threshold: float  # least probability of the preferred query, unless strict
+    keep_ties: bool  # accept pairs with probability 0.5, the first drawn query preferred, unless strict
+    must_agree: np.ndarray  # bool [9], axioms that must agree if strict
     stm_2_threshold: float
     wanted: int  # pairs of each document
     only_first: bool  # stop after this many pairs, accepted or not
 
 
 def any_pair(stm_2_threshold: float, wanted: int) -> Rule:
+    """Return the rule that accepts all pairs, in the order drawn: ties, which are kept."""
     nothing = np.zeros(len(AXIOMS), bool)
-    return Rule(ANY, np.full(VECTORS, 0.5), 0.5, True, nothing, stm_2_threshold, wanted, False)
+    return Rule(False, np.full(VECTORS, 0.5), 0.5, True, nothing, stm_2_threshold, wanted, False)
 
 
 class PairChoice(NamedTuple):
@@ -51,13 +51,13 @@ class PairChoice(NamedTuple):
     # preferred, other: int64 [pairs], queries (rows of the batch).
     preferred: np.ndarray
     other: np.ndarray
-    probability: np.ndarray  # float64 [pairs], of the preferred query; 1 without a predictor
+    probability: np.ndarray  # float64 [pairs], of the preferred query; 1 if strict
     features: np.ndarray  # int8 [pairs, 9], of (preferred, other)
     equal: np.ndarray  # int64 [documents], pairs of queries of equal length that there are
     accepted: np.ndarray  # int64 [documents], pairs that were accepted
     fates: np.ndarray  # int64 [5], pairs considered, by what became of them
-    unanimous: int  # pairs considered on which every axiom of a STRICT rule has the same preference
-    # int64 [BINS], pairs considered by a predictor, by the larger of their two probabilities.
+    unanimous: int  # pairs considered on which every axiom of a strict rule has the same preference
+    # int64 [BINS], pairs considered by a table, by the larger of their two probabilities.
     histogram: np.ndarray
 
 
@@ -84,7 +84,7 @@ def _judge_strictly(compared: np.ndarray, rule: Rule) -> tuple[int, bool, bool]:
 
 
 @compiled
-def _judge_by_predictor(probability: float, rule: Rule) -> int:
+def _judge_by_table(probability: float, rule: Rule) -> int:
     if probability == 0.5 and not rule.keep_ties:
         return TIE
     if max(probability, 1.0 - probability) < rule.threshold:
@@ -141,13 +141,13 @@ def _choose(
                 break
             first, second = _next_pair(pairs, position, count, state)
             compare(values, first, second, rule.stm_2_threshold, compared)
-            fate, is_first, probability = ACCEPTED, True, 1.0
-            if rule.kind == STRICT:
+            if rule.strict:
                 fate, is_first, whole = _judge_strictly(compared, rule)
+                probability = 1.0
                 unanimous += whole
-            elif rule.kind == PREDICTOR:
+            else:
                 probability = rule.table[vector_number(compared)]
-                fate, is_first = _judge_by_predictor(probability, rule), probability >= 0.5
+                fate, is_first = _judge_by_table(probability, rule), probability >= 0.5
                 probability = max(probability, 1.0 - probability)
                 histogram[min(int((probability - 0.5) * 2 * BINS), BINS - 1)] += 1
             fates[fate] += 1

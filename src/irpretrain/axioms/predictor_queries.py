@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.axioms.contrastive_draws import draw_queries_of_terms
+from irpretrain.axioms.contrastive_draws import draw_queries
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler, at_temperature
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.evaluation.runs import read_qrels, relevant
@@ -159,10 +159,10 @@ def sample_negative_queries(
             batch = retained.slice(start, QUERIES_AT_ONCE)
             names = pc.binary_join_element_wise(batch["document_id"], batch["query_id"], "\x1f")
             keys = [stream_key(seed, STAGE, name) for name in names.to_pylist()]
-            drawn = draw_queries_of_terms(
+            drawn = draw_queries(
                 *stores.gather(rows[start : start + QUERIES_AT_ONCE]),
-                batch["terms"].to_numpy().astype(np.int64),
                 np.array(keys, np.uint64).reshape(-1, 2),
+                batch["terms"].to_numpy().astype(np.int64),
                 terms.term_of[sampler.rows],
                 sampler.tables,
                 sampler.rules,

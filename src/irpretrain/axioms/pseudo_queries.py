@@ -33,10 +33,6 @@ if TYPE_CHECKING:
 # Name of the random streams: (seed, "pseudo-queries", document id).
 STAGE = "pseudo-queries"
 
-# All queries of a document have one length: ARES samples "queries with equal length (so that some axioms can be
-# directly applied without modification)" (section 4.1).
-ONE_LENGTH = True
-
 # Room for drawn words, which decides how many documents are drawn for at a time.
 WORDS_AT_ONCE = 4_000_000
 DOCUMENTS_AT_ONCE = 4096
@@ -167,7 +163,6 @@ class PseudoQuerySampler:
         self.rules = ContrastRules(
             mu=model.mu,
             temperature=temperature,
-            one_length=ONE_LENGTH,
             per_document=options.per_document,
         )
         self.set_temperature(temperature)
@@ -196,9 +191,21 @@ class PseudoQuerySampler:
             yield documents, self.draw(words, offsets - offsets[0], documents.column("document_id"))
 
     def draw(self, words: np.ndarray, offsets: np.ndarray, document_ids: pa.ChunkedArray) -> DrawnQueries:
-        """Return the queries of documents, given by their words (int32, end to end) and offsets (int64)."""
+        """Return the queries of documents, given by their words (int32, end to end) and offsets (int64).
+
+        All queries of a document have one length: ARES samples "queries with equal length (so that some axioms can be
+        directly applied without modification)" (section 4.1).
+        """
         keys = [stream_key(self._seed, STAGE, name) for name in document_ids.to_pylist()]
-        return draw_queries(words, offsets, np.array(keys, np.uint64).reshape(-1, 2), self.tables, self.rules)
+        return draw_queries(
+            words,
+            offsets,
+            np.array(keys, np.uint64).reshape(-1, 2),
+            np.empty(0, np.int64),
+            np.arange(len(self.names), dtype=np.int32),  # each word is a term of its own
+            self.tables,
+            self.rules,
+        )
 
     def texts(self, queries: DrawnQueries) -> pa.Array:
         offsets = np.concatenate(([0], np.cumsum(queries.sizes))).astype(np.int32)

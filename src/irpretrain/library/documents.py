@@ -24,7 +24,7 @@ from irpretrain.library.options import given_text, naming
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.guarded_parser import processor_time_limit
 from irpretrain.wikipedia.languages import WikiLanguage, database_of, edition_of
-from irpretrain.wikipedia.wikitext import parse_clean
+from irpretrain.wikipedia.wikitext import parse_article
 
 # A text; its identifier and text; a dictionary with `id`, `title`, `url` and `text`, or JSONL files' other names for
 # them; or a record of a reader, which may have sections and links.
@@ -72,7 +72,7 @@ def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Docu
     names = _names_of(edition)
     try:
         with processor_time_limit(SECONDS):
-            article = parse_clean(names.with_page_names(wikitext, title), names)
+            article = parse_article(names.with_page_names(wikitext, title), names)
     except TimeoutError as error:
         raise InputError("wikitext", f"the page {title[:80]!r} {error}") from None
     return Document(

@@ -110,20 +110,20 @@ def make_groups(shard: Shard, options: AresOptions, counts: Counts) -> Iterator[
     for batch in progress(batches, title, "documents", size=lambda batch: len(batch.document_ids)):
         keys = [stream_key(shard.seed, STAGE, name) for name in batch.document_ids]
         choice = choose_pairs(batch, keys, rule)
-        yield _groups(batch, choice, strict=options.agreement == "strict")
+        yield _groups(batch, choice)
         report.add(choice)
     counts.update(report.counts(DOCUMENTS.count(shard.documents), options))
 
 
 def _rule(options: AresOptions, shard: Shard) -> Rule:
-    from irpretrain.axioms.pair_choice import PREDICTOR, STRICT, Rule  # numba
+    from irpretrain.axioms.pair_choice import Rule  # numba
     from irpretrain.axioms.predictor import load_predictor  # numba
 
     if options.agreement == "predictor" and not shard.predictor:
         raise ConfigError("an objective of type ares with agreement predictor needs a trained predictor")
     strict = options.agreement == "strict"
     return Rule(
-        kind=STRICT if strict else PREDICTOR,
+        strict=strict,
         table=np.full(1, 0.5) if strict else load_predictor(shard.predictor).table,
         threshold=options.threshold or 0.5,
         keep_ties=options.ties == "keep",
@@ -134,14 +134,13 @@ def _rule(options: AresOptions, shard: Shard) -> Rule:
     )
 
 
-def _groups(batch: ValueBatch, choice: PairChoice, strict: bool) -> pa.Table:
+def _groups(batch: ValueBatch, choice: PairChoice) -> pa.Table:
     rows = batch.rows.combine_chunks()
     queries = pa.array(np.column_stack([choice.preferred, choice.other]).ravel())
-    probability = np.ones(len(choice.document)) if strict else choice.probability
     return pair_groups(
         rows.select(["part", "position", "document_id"]).take(pa.array(choice.preferred)),
         rows["query"].combine_chunks().take(queries),
-        np.column_stack([probability, 1.0 - probability]),
+        np.column_stack([choice.probability, 1.0 - choice.probability]),
     )
 
 

@@ -34,13 +34,13 @@ class Settings:
     """What a worker is told first.
 
     Attributes:
-        parser: `module:function`; the function makes the parser, a function of one wikitext, from `argument`.
+        parser: `module:function`; the function parses one wikitext, and takes the `arguments` behind it.
         seconds: of processor time that a page may take; the kernel kills the worker (SIGPROF) that takes more.
         memory_mb: that may come on top of what the worker has when it starts.
     """
 
     parser: str
-    argument: Any
+    arguments: tuple[Any, ...]
     seconds: float
     memory_mb: int
 
@@ -60,22 +60,22 @@ def main(descriptor: int) -> None:
         try:
             settings: Settings = connection.recv()
             module, _, function = settings.parser.partition(":")
-            parse: Callable[[str], Any] = getattr(import_module(module), function)(settings.argument)
+            parse: Callable[..., Any] = getattr(import_module(module), function)
             _limit_memory(settings.memory_mb)
             connection.send("ready")
             while True:
-                connection.send(_parse(parse, connection.recv(), settings.seconds))
+                connection.send(_parse(parse, connection.recv(), settings))
         except (EOFError, BrokenPipeError, ConnectionResetError):
             return
         except MemoryError:  # while the parse was sent
             os._exit(OUT_OF_MEMORY)
 
 
-def _parse(parse: Callable[[str], Any], text: str, seconds: float) -> Any:
+def _parse(parse: Callable[..., Any], text: str, settings: Settings) -> Any:
     # Processor time, not time on the clock: a busy machine must not cost pages.
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, settings.seconds)
     try:
-        return parse(text)
+        return parse(text, *settings.arguments)
     except MemoryError:
         os._exit(OUT_OF_MEMORY)  # what else has failed by now is not known
     except Exception as error:

@@ -9,10 +9,9 @@ from typing import Any
 import mwparserfromhell
 
 from irpretrain.foundation.characters import clean_text
+from irpretrain.wikipedia import wikitext as own
 from irpretrain.wikipedia.article import Article
-from irpretrain.wikipedia.article_parser import Parser
 from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.assembly import assemble
 from irpretrain.wikipedia.wikitext.images import Rendering
 from irpretrain.wikipedia.wikitext.lines import join_lines, remove_line_marks
@@ -26,19 +25,14 @@ LEFT_OUT = frozenset((
 ))  # fmt: skip
 
 
-def article_parser(argument: tuple[WikiLanguage, Rendering]) -> Parser:
-    """Return the parser of one wiki's pages; the rendering has no effect."""
-    language, _ = argument
-
-    def parse(wikitext: str) -> Article:
-        page = _Page(language)
-        text = page.render(mwparserfromhell.parse(clean_text(wikitext)))
-        text = join_lines(remove_line_marks(f"\n{text}\n"))
-        # What a page is needs no reading of its tree.
-        disambiguation = parse_article(wikitext, language).disambiguation
-        return replace(assemble(text, page.targets, language), disambiguation=disambiguation)
-
-    return parse
+def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering) -> Article:
+    """Return what our own parser would (`irpretrain.wikipedia.wikitext`); the rendering has no effect."""
+    page = _Page(language)
+    text = page.render(mwparserfromhell.parse(clean_text(wikitext)))
+    text = join_lines(remove_line_marks(f"\n{text}\n"))
+    # What a page is needs no reading of its tree.
+    disambiguation = own.parse_article(wikitext, language).disambiguation
+    return replace(assemble(text, page.targets, language), disambiguation=disambiguation)
 
 
 class _Page:

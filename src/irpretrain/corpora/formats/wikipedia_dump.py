@@ -37,8 +37,8 @@ from irpretrain.wikipedia.wikitext.images import Part, Rendering
 GIVE_A_DUMP = "Give a pages-articles dump: .xml, plain or as .bz2, .gz, .xz or .zst"
 
 PARSERS = {
-    "irpretrain": "irpretrain.wikipedia.article_parser:article_parser",
-    "mwparserfromhell": "irpretrain.wikipedia.mwparserfromhell_parser:article_parser",
+    "irpretrain": "irpretrain.wikipedia.wikitext:parse_article",
+    "mwparserfromhell": "irpretrain.wikipedia.mwparserfromhell_parser:parse_article",
 }
 Record = Document | Redirect | Skipped | Malformed
 

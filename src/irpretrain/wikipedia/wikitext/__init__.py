@@ -39,13 +39,8 @@ def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering = 
 
     Never fails: markup that is not balanced is text. docs/methods/wikipedia.md ("Plain text") says what is shown.
     """
-    return parse_clean(clean_text(wikitext), language, rendering)
-
-
-def parse_clean(wikitext: str, language: WikiLanguage, rendering: Rendering = PROSE) -> Article:
-    """Do the same for a text of `clean_text`."""
     parts = Parts(rendering, language.images)
-    text = remove_hidden(f"\n{wikitext}\n", language.templates, parts)
+    text = remove_hidden(f"\n{clean_text(wikitext)}\n", language.templates, parts)
     text = remove_tables(text, parts)
     text = mark_headings(remove_magic_words(text, parts))
     text = split_definitions(text)
