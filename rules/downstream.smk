@@ -34,13 +34,13 @@ rule finetune_downstream:
     log:
         "results/logs/finetune_downstream/{task}-{model}-{seed}.log",
     priority: plan.models.ranking_priority
-    threads: plan.downstream.threads
+    threads: CFG.question_answering.compute.threads
     resources:
         mem_mb=memory(8000),
         runtime=minutes(2880),
-        gpu=plan.downstream.gpus,
+        gpu=CFG.question_answering.compute.gpus,
     params:
-        options=plan.downstream.training,
+        options=settings("question_answering"),
         checkpoints=paths.CHECKPOINTS,
     script:
         "../scripts/finetune_downstream.py"

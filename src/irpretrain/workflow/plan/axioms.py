@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from irpretrain.workflow.plan import paths
-from irpretrain.workflow.plan.models import Models
 from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, as_list, is_embedded
 
 # What decides which words are terms.
@@ -43,17 +41,8 @@ class Axioms(PlanPart):
         return as_list(self.file(paths.NEGATIVE_AXIOMS, "predictors")(wildcards))
 
 
-@dataclass(frozen=True, eq=False)
 class Diagnoses(PlanPart):
     """Jobs of a diagnosis: which axioms re-rankers have learned."""
-
-    models: Models
-
-    def model(self, wildcards: Wildcards) -> Input:
-        return self.models.final_files(wildcards.model, int(wildcards.seed))
-
-    def directory(self, wildcards: Wildcards) -> str:
-        return self.models.final(wildcards.model, int(wildcards.seed))
 
     def scores(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """The scores of each model, a file for each seed."""

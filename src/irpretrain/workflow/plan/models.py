@@ -228,15 +228,6 @@ class Downstream(PlanPart):
     def files(self, wildcards: Wildcards) -> list[str]:
         return [path for files in self.sources(wildcards).values() for path in files]
 
-    def training(self, wildcards: Wildcards) -> Any:
-        return plain(self.config.question_answering)
-
-    def threads(self, wildcards: Wildcards) -> int:
-        return self.config.question_answering.compute.threads
-
-    def gpus(self, wildcards: Wildcards) -> int:
-        return self.config.question_answering.compute.gpus
-
     # Entries of `downstream`
 
     def runs(self, wildcards: Wildcards) -> list[dict[str, Any]]:

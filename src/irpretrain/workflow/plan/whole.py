@@ -164,7 +164,7 @@ class Plan(PlanPart):
         self.datasets = Datasets(config, manifest)
         self.axioms = Axioms(config, manifest)
         self.models = Models(config, manifest)
-        self.diagnoses = Diagnoses(config, manifest, self.models)
+        self.diagnoses = Diagnoses(config, manifest)
         self.term_weights = TermWeights(config, manifest, self.datasets)
         self.weight_views = WeightViews(config, manifest)
         self.retrieval = Retrieval(config, manifest)
