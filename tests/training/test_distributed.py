@@ -395,12 +395,11 @@ def test_gpus_that_are_not_there_are_refused_before_anything_is_started() -> Non
 
 
 def test_an_error_that_cannot_be_pickled_is_reported_by_its_last_line(tmp_path: Path) -> None:
-    from irpretrain.training.processes import Report
+    from irpretrain.training.processes import portable
 
     class OfThisTest(Exception):
         """Not to be found by its name."""
 
-    report = Report.of(OfThisTest("it went wrong"))
-    assert report.pickled is None
+    error, _ = portable(OfThisTest("it went wrong"))
     with pytest.raises(TrainingError, match=r"a process failed: .*OfThisTest: it went wrong"):
-        raise report.error()
+        raise error
