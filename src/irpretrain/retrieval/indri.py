@@ -42,9 +42,6 @@ from irpretrain.text.words import WordKind, word_finder
 # A stop word has no postings but keeps its position, so that words on its two sides are no neighbours.
 
 
-# Documents in memory at a time.
-DOCUMENTS_AT_ONCE = 1024
-
 # Occurrences of terms that are written at a time, once they are sorted.
 OCCURRENCES_AT_ONCE = 1 << 20
 
@@ -99,7 +96,7 @@ def _terms_by_position(
     find, analyser = word_finder(text.word_kind), Analyser.of(options, text.word_kind)
     counter = Counter("find positions", "documents", sum(map(DOCUMENTS.count, documents)))
     for path in documents:
-        for identifiers, texts in stream_texts(path, text, DOCUMENTS_AT_ONCE):
+        for identifiers, texts in stream_texts(path, text):
             cut = [find(document_text) for document_text in texts]
             analyser.learn(word for words in cut for word in words)
             for name, words in zip(identifiers, cut, strict=True):
