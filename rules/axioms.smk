@@ -301,7 +301,7 @@ rule score_diagnosis_pairs:
 rule diagnose:
     input:
         pairs=paths.DIAGNOSIS_PAIRS,
-        scores=plan.diagnoses.all_scores,
+        scores=files_in(plan.diagnoses.scores),
     output:
         shares=paths.DIAGNOSIS,
         meta=sidecar(paths.DIAGNOSIS),

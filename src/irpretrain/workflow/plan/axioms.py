@@ -52,9 +52,6 @@ class Diagnoses(PlanPart):
             for model in self.labels(wildcards)
         }
 
-    def all_scores(self, wildcards: Wildcards) -> list[str]:
-        return [path for of_model in self.scores(wildcards).values() for path in of_model]
-
     def labels(self, wildcards: Wildcards) -> dict[str, str]:
         """Models of a diagnosis with their names in tables, in its order."""
         models = self.config.diagnoses[wildcards.diagnosis].models

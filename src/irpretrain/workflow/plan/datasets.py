@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
@@ -203,11 +203,6 @@ def scored_run(config: Config, dataset: str, stage: str, depth: Depth) -> dict[s
     }
 
 
-def run_files(run: Mapping[str, Any]) -> list[str]:
-    """Return every file that a description of a run names."""
-    return [*run["paths"], *filter(None, [run.get("ranked")])]
-
-
 @dataclass(frozen=True, eq=False)
 class Experiments(PlanPart):
     """Jobs of an experiment, which the wildcard `experiment` names."""
@@ -248,7 +243,9 @@ class Experiments(PlanPart):
         return first + [{**cell._asdict(), "paths": self.run_files(cell)} for cell in cells]
 
     def files(self, wildcards: Wildcards) -> list[str]:
-        return [path for run in self.runs(wildcards) for path in run_files(run)]
+        """Every file that descriptions of runs name."""
+        runs = self.runs(wildcards)
+        return [path for run in runs for path in (*run["paths"], run.get("ranked")) if path]
 
     def folds(self, wildcards: Wildcards) -> Input:
         """The folds of the experiment's data set, where it is cut into folds."""

@@ -225,9 +225,6 @@ class Downstream(PlanPart):
         parts = self.config.downstream_tasks[wildcards.task].files
         return {part: self.files_of(section) for part, section in parts.items()}
 
-    def files(self, wildcards: Wildcards) -> list[str]:
-        return [path for files in self.sources(wildcards).values() for path in files]
-
     # Entries of `downstream`
 
     def runs(self, wildcards: Wildcards) -> list[dict[str, Any]]:
@@ -242,9 +239,6 @@ class Downstream(PlanPart):
             for task, model, seed in product(tested.tasks, tested.models, tested.seeds)
         ]
 
-    def predictions(self, wildcards: Wildcards) -> list[str]:
-        return [run["path"] for run in self.runs(wildcards)]
-
     def tasks(self, wildcards: Wildcards) -> dict[str, Any]:
         return {
             task: {
@@ -253,9 +247,6 @@ class Downstream(PlanPart):
             }
             for task in self.config.downstream[wildcards.experiment].tasks
         }
-
-    def examples(self, wildcards: Wildcards) -> list[str]:
-        return [task["examples"] for task in self.tasks(wildcards).values()]
 
     def labels(self, wildcards: Wildcards) -> dict[str, str]:
         models = self.config.downstream[wildcards.experiment].models
