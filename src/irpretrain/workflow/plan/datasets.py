@@ -23,6 +23,7 @@ from irpretrain.config.usage import (
     training_candidates,
 )
 from irpretrain.corpora.file_lists import list_files
+from irpretrain.workflow.costs import work
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.models import Models
 from irpretrain.workflow.plan.part import (
@@ -92,8 +93,6 @@ class Datasets(PlanPart):
 
     def judging_memory(self, wildcards: Wildcards) -> int:
         """MB of judging by answers."""
-        from irpretrain.workflow.costs import work
-
         stages = searched_stages(self.config, wildcards.dataset)
         # Half a kB for every retrieved passage of every question, held by its name: a third of a kB if few questions
         # share one, with the run in which it is read.
