@@ -4,7 +4,7 @@
 rule write_attributions:
     input:
         models=plan.attributions.model_files_of_page,
-        runs=plan.attributions.runs,
+        runs=files_in(plan.attributions.shown_models, "run"),
         documents=plan.of_dataset(paths.DOCUMENTS, "attributions"),
         queries=plan.file(paths.QUERIES, "attributions"),
         qrels=plan.file(paths.QRELS, "attributions"),

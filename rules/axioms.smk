@@ -275,7 +275,7 @@ rule choose_diagnosis_pairs:
 
 rule score_diagnosis_pairs:
     input:
-        model=plan.diagnoses.model,
+        model=plan.models.files,
         tokens=plan.models.if_given([], plan.of_collection(paths.TOKENS, "diagnoses")),
         documents=plan.models.if_given(plan.of_collection(paths.DOCUMENTS, "diagnoses"), []),
         pairs=paths.DIAGNOSIS_PAIRS,
@@ -292,7 +292,7 @@ rule score_diagnosis_pairs:
         gpu=CFG.reranking.compute.gpus,
     params:
         options=plan.models.reranking,
-        directory=plan.diagnoses.directory,
+        directory=plan.models.directory,
         text=plan.models.if_given(settings("text")),
     script:
         "../scripts/score_diagnosis_pairs.py"
@@ -301,7 +301,7 @@ rule score_diagnosis_pairs:
 rule diagnose:
     input:
         pairs=paths.DIAGNOSIS_PAIRS,
-        scores=plan.diagnoses.all_scores,
+        scores=files_in(plan.diagnoses.scores),
     output:
         shares=paths.DIAGNOSIS,
         meta=sidecar(paths.DIAGNOSIS),

@@ -4,7 +4,7 @@ table of a paper that shows them."""
 
 rule prepare_downstream_task:
     input:
-        files=plan.downstream.files,
+        files=files_in(plan.downstream.sources),
         sound=plan.soundness("downstream_tasks"),
     output:
         examples=paths.TASK_EXAMPLES,
@@ -34,13 +34,13 @@ rule finetune_downstream:
     log:
         "results/logs/finetune_downstream/{task}-{model}-{seed}.log",
     priority: plan.models.ranking_priority
-    threads: plan.downstream.threads
+    threads: CFG.question_answering.compute.threads
     resources:
         mem_mb=memory(8000),
         runtime=minutes(2880),
-        gpu=plan.downstream.gpus,
+        gpu=CFG.question_answering.compute.gpus,
     params:
-        options=plan.downstream.training,
+        options=settings("question_answering"),
         checkpoints=paths.CHECKPOINTS,
     script:
         "../scripts/finetune_downstream.py"
@@ -48,8 +48,8 @@ rule finetune_downstream:
 
 rule evaluate_downstream:
     input:
-        predictions=plan.downstream.predictions,
-        examples=plan.downstream.examples,
+        predictions=files_in(plan.downstream.runs, "path"),
+        examples=files_in(plan.downstream.tasks, "examples"),
     output:
         per_query=paths.TASK_PER_QUERY,
         scores=paths.TASK_SCORES,

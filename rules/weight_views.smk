@@ -4,7 +4,7 @@
 rule measure_weight_distribution:
     """How much of a passage's weight its heaviest terms have, of every weighting of a collection."""
     input:
-        vectors=plan.weight_views.vectors,
+        vectors=files_in(plan.weight_views.shown),
     output:
         shares=paths.WEIGHT_SHARES,
         meta=sidecar(paths.WEIGHT_SHARES),
@@ -25,7 +25,7 @@ rule measure_weight_distribution:
 rule write_term_weight_page:
     """Heat maps of the words of queries' passages; for the target term_weight_pages alone."""
     input:
-        vectors=plan.weight_views.page_vectors,
+        vectors=files_in(plan.weight_views.page_weightings, "vectors"),
         runs=plan.weight_views.page_runs,
         documents=plan.of_dataset(paths.DOCUMENTS, "term_weight_pages"),
         queries=plan.file(paths.QUERIES, "term_weight_pages"),

@@ -1,4 +1,4 @@
-"""Weight the words of every document of a corpus shard; goes on after the last finished block."""
+"""Weight the words of every document of a corpus shard; goes on after the last saved batch."""
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig

@@ -5,6 +5,7 @@ from __future__ import annotations
 from small_plan import W, plan_of
 
 from irpretrain.workflow.plan import paths
+from irpretrain.workflow.plan.part import files_in
 
 PAGES = """
 models: {mono: {label: M, cross_encoder: "embedded:minilm"}}
@@ -15,7 +16,7 @@ attributions: {words: {dataset: news, query: q1, document: d1, models: [prop], s
 def test_a_page_of_attributions_reads_the_runs_in_which_its_document_has_a_rank():
     page = plan_of(PAGES).attributions
     run = "results/runs/news/bm25/prop/zero-shot/seed-3.run.gz"
-    assert page.runs(W(page="words")) == [run]
+    assert files_in(page.shown_models, "run")(W(page="words")) == [run]
     assert page.model_files_of_page(W(page="words")) == ["results/models/pretrained/prop/seed-3"]
     [model] = page.shown_models(W(page="words"))
     assert (model["label"], model["run"]) == ("PROP", run)
@@ -75,11 +76,11 @@ downstream: {answers: {tasks: [spans], models: [base, prop], seeds: [1]}}
 
 
 def test_a_task_is_fine_tuned_for_with_each_model_and_seed():
-    downstream = plan_of(TASK).downstream
-    assert downstream.predictions(W(experiment="answers")) == [
+    downstream, job = plan_of(TASK).downstream, W(experiment="answers")
+    assert files_in(downstream.runs, "path")(job) == [
         f"results/downstream/predictions/spans/{model}/seed-1.json" for model in ("base", "prop")
     ]
-    assert downstream.examples(W(experiment="answers")) == ["results/downstream/examples/spans.parquet"]
+    assert files_in(downstream.tasks, "examples")(job) == ["results/downstream/examples/spans.parquet"]
     assert downstream.tables(W()) == ["results/downstream/answers.md"]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from small_plan import W, plan_of
 
+from irpretrain.workflow.plan.part import files_in
+
 DEEPCT = """
 term_weights:
   deepct: {label: D, dataset: news}
@@ -64,7 +66,7 @@ def test_what_a_distribution_shows():
     views = plan_of(DEEPCT).weight_views
     files = ["results/term_vectors/deepct/wiki-0.parquet", "results/term_vectors/deepct/wiki-1.parquet"]
     assert views.shown(W(distribution="shares")) == {"deepct": files}
-    assert views.vectors(W(distribution="shares")) == files
+    assert files_in(views.shown)(W(distribution="shares")) == files
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,6 @@ def test_the_card_has_the_accuracy_on_held_out_groups(trained: Path, tmp_path: P
                 ("right", 0.8),
                 ("swapped", 0.5),
                 ("none", 0.5),
-                ("candidates", 0.5),
                 ("before", 0.4),
             )
         )
@@ -150,7 +149,7 @@ def test_the_card_of_a_model_of_stages_has_each_in_their_order(trained: Path, tm
     heading, probes = "task,input,groups,accuracy,low,high,p_value\n", []
     for task in ("hp", "rop"):
         probes.append(tmp_path / f"{task}.probe.csv")
-        inputs = ("right", "swapped", "none", "candidates", "before")
+        inputs = ("right", "swapped", "none", "before")
         probes[-1].write_text(heading + "".join(f"{task},{name},40,0.8,0.7,0.9,0.01\n" for name in inputs))
     export_model(trained, [model, trained], [], facts, tmp_path / "out", probes)
     card = (tmp_path / "out/README.md").read_text()

@@ -14,13 +14,13 @@ from irpretrain.report.html import write_report
 from irpretrain.report.page_views import ProbedTask, TimeShare, probe_views, read_probe
 from irpretrain.report.result_files import ResultFiles
 
-INPUTS = ("right", "swapped", "none", "candidates", "before")
+INPUTS = ("right", "swapped", "none", "before")
 HEADING = "task,input,groups,accuracy,low,high,p_value\n"
 
 
 def rows(task: str, groups: int, right: str, swapped: str) -> str:
-    """Five rows; the last three inputs are as swapped."""
-    numbers = [right, *[swapped] * 4]
+    """Four rows; the last three inputs are as swapped."""
+    numbers = [right, *[swapped] * 3]
     return "".join(f"{task},{name},{groups},{row}\n" for name, row in zip(INPUTS, numbers, strict=True))
 
 
@@ -80,7 +80,7 @@ def test_the_page_has_a_line_for_each_task(config: Config, tmp_path: Path) -> No
     [section] = re.findall(r'<details id="probes">.*?</details>', pages[1], re.DOTALL)
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", section))
     assert "3 srr 40 0.90 [0.80, 0.95] 0.60 [0.50, 0.70]" in text
-    assert "3 ati 0 – – – – – No held-out group was tested." in text
+    assert "3 ati 0 – – – – No held-out group was tested." in text
 
 
 @pytest.mark.parametrize("content", ["a,b\n1,2\n", HEADING + "rop,right,x,1,1,1,\n"], ids=["other", "number"])

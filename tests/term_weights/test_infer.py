@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -192,10 +191,8 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
     "rows of another block": lambda folder: shutil.copy(
         folder / "block-000001.parquet", folder / "block-000000.parquet"
     ),
-    "counts": lambda folder: (folder / "block-000000.json").write_text(
-        re.sub(r"[0-9]+", "99", (folder / "block-000000.json").read_text(), count=1)
-    ),
-    "counts of another kind": lambda folder: (folder / "block-000000.json").write_text("[]"),
+    "the newest checkpoint": lambda folder: flip(max(folder.glob("step-*.pt"))),
+    "all checkpoints": lambda folder: [flip(path) for path in folder.glob("step-*.pt")],
     "code of another kind": lambda folder: (folder / "code.json").write_text("[1]"),
 }
 

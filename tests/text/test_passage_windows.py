@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from irpretrain.config.retrieval import PassagesConfig
-from irpretrain.text.passages import combine_scores, passage_bounds, piece_bounds, text_passages
+from irpretrain.text.passages import passage_bounds, piece_bounds, text_passages
 
 
 def options(**changes: Any) -> PassagesConfig:
@@ -70,12 +70,6 @@ def test_texts_are_cut_at_white_space() -> None:
         "three  four",
     ]
     assert text_passages(" \n", options(), None) == [""]
-
-
-def test_a_document_has_the_score_of_its_passages() -> None:
-    scores, passages = np.array([3, 1, 2, -5, -4], np.float32), np.array([1, 2, 2])
-    assert combine_scores(scores, passages).tolist() == [3, 2, -4]
-    assert combine_scores(scores[:0], passages[:0]).tolist() == []
 
 
 def test_a_stride_that_leaves_gaps_is_refused() -> None:

@@ -128,7 +128,7 @@ def test_metrics_have_no_holes_after_damage(
     assert without_time(resumed) == without_time(whole)
     assert sha256(resumed / "model") == sha256(whole / "model")
     messages = capfd.readouterr().err
-    assert "the metrics up to step 5 are damaged" in messages
+    assert "the files up to step 5 are damaged" in messages
     assert bool(re.search(message, messages)) == (message != "starts anew")
 
 

@@ -104,7 +104,7 @@ def rop(count: int = DOCUMENTS, each: int = 1) -> list[tuple[int, list[Any], lis
 def test_a_scorer_that_reads_the_document(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
     """With its own document the preferred query overlaps; with another, or none, nothing does: a tie counts half."""
     rows = probe_rows(make_table(rop()), overlap)
-    assert {name: row["accuracy"] for name, row in rows.items() if name != "candidates"} == {
+    assert {name: row["accuracy"] for name, row in rows.items()} == {
         "right": 1,
         "swapped": 0.5,
         "none": 0.5,
@@ -142,19 +142,12 @@ def test_candidates_that_are_documents(make_table: MakeTable, probe_rows: Callab
     assert found["none"]["accuracy"] == 0.5
 
 
-def test_what_candidates_tell_by_themselves(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
-    longer = [(n, ["word01 word02 word03", "word04"], [Span(f"d{n}")]) for n in range(DOCUMENTS)]
-    alike = [(n, ["word01", "word01"], [Span(f"d{n}")]) for n in range(DOCUMENTS)]
-    assert probe_rows(make_table(longer), overlap)["candidates"]["accuracy"] == 1
-    assert probe_rows(make_table(alike), overlap)["candidates"]["accuracy"] == 0.5
-
-
 def test_too_few_groups_are_reported(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
     """Of one document all groups would be held out, or none is; then nothing is left to test."""
     table = make_table(rop(1, each=3), share=0.5)
     assert table.trained_count == 3
     rows = probe_rows(table, overlap)
-    assert [row["groups"] for row in rows.values()] == [0] * 5
+    assert [row["groups"] for row in rows.values()] == [0] * 4
     assert all(math.isnan(row["accuracy"]) for row in rows.values())
 
 
@@ -270,7 +263,7 @@ def test_a_training_never_sees_what_is_held_out(
         rows = list(csv.DictReader(handle))
     assert list(rows[0]) == [column.name for column in PROBE.columns]
     assert [(row["task"], row["input"]) for row in rows] == [
-        ("rop", name) for name in ("right", "swapped", "none", "candidates", "before")
+        ("rop", name) for name in ("right", "swapped", "none", "before")
     ]
     assert {row["groups"] for row in rows} == {str(2 * len(held_out))}
     again = run_pretraining("again", options, **stores)

@@ -12,8 +12,8 @@ import torch
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
 from irpretrain.config.training import ComputeConfig, OptimiserConfig
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.retrieval.pair_scoring import PiecePair, as_run
 from irpretrain.retrieval.rerank import rerank_run
-from irpretrain.text.passages import combine_scores
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
@@ -30,7 +30,9 @@ def test_scores_are_combined_as_in_ranking() -> None:
     counts = np.array([1, 4, 2])
     scores = draw.normal(size=7).astype(np.float32)
     found = combine(torch.from_numpy(scores), counts)
-    np.testing.assert_allclose(found.numpy(), combine_scores(scores, counts), rtol=1e-6)
+    pairs = [PiecePair("q", f"d{document}", 0) for document in np.repeat(range(3), counts)]
+    ranked = dict(as_run({"q": []}, pairs, scores)["q"])
+    np.testing.assert_allclose(found.numpy(), [ranked[f"d{document}"] for document in range(3)], rtol=1e-6)
 
 
 @pytest.fixture

@@ -337,7 +337,6 @@ INPUTS = {
     "right": "right text",
     "swapped": "swapped text",
     "none": "no text",
-    "candidates": "candidates alone",
     "before": "before training",
 }
 LEVEL = 0.05
@@ -345,8 +344,7 @@ FEW_GROUPS = 20
 EXPLAINED = (
     "Share of (preferred, other) pairs of held-out groups that are scored in the right order, with its 95% interval; "
     "0.5 is chance level. The text is what all candidates of a group share (the document of pseudo-queries, the query "
-    "of documents): the right one, that of another group, or none. Candidates alone: a logistic model of their words "
-    "and lengths. Before training: the right text."
+    "of documents): the right one, that of another group, or none. Before training: the right text."
 )
 
 

@@ -23,8 +23,6 @@ from irpretrain.foundation.records import Malformed
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.texts import document_texts
 
-# Documents in memory at a time.
-DOCUMENTS_AT_ONCE = 1024
 TEXTS = ("queries", "text")
 LINES, ELSEWHERE, WITHOUT = "lines", "lines_of_other_documents", "documents_without_addition"
 
@@ -57,7 +55,7 @@ def expand_documents(
     counts |= {LINES: lines, ELSEWHERE: elsewhere}
 
     def rows() -> Iterator[dict[str, Any]]:
-        for texts in document_texts(documents, text, DOCUMENTS_AT_ONCE):
+        for texts in document_texts(documents, text):
             document_words = analyser.terms([keyed.text for keyed in texts])
             more = analyser.terms(["\n".join(added.get(keyed.document_id, ())) for keyed in texts])
             for keyed, words, further in zip(texts, document_words, more, strict=True):

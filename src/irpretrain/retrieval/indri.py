@@ -42,12 +42,11 @@ from irpretrain.text.words import WordKind, word_finder
 # A stop word has no postings but keeps its position, so that words on its two sides are no neighbours.
 
 
-# Documents in memory at a time.
-DOCUMENTS_AT_ONCE = 1024
+# Occurrences of terms that are written at a time, once they are sorted.
+OCCURRENCES_AT_ONCE = 1 << 20
 
-# Occurrences of terms in memory at a time; sorting them takes up to 40 bytes each.
-OCCURRENCES_AT_ONCE = 1 << 26
-PAIR = np.dtype([("term", np.int32), ("place", np.int64)])
+# Memory in which they are sorted; what needs more goes to disk.
+SORTING_MEMORY = "4GB"
 
 
 def build_positions(
@@ -77,7 +76,7 @@ def build_positions(
                     starts.append(starts[-1] + len(terms_by_position))
         if not numbers:
             raise InputError(documents[0], "these documents have no terms")
-        _invert(folder, len(numbers))
+        _sort(folder, len(numbers))
         np.save(folder / "starts.npy", np.array(starts, np.int64))
         np.save(folder / "lengths.npy", np.array(lengths, np.int32))
         record = {
@@ -97,7 +96,7 @@ def _terms_by_position(
     find, analyser = word_finder(text.word_kind), Analyser.of(options, text.word_kind)
     counter = Counter("find positions", "documents", sum(map(DOCUMENTS.count, documents)))
     for path in documents:
-        for identifiers, texts in stream_texts(path, text, DOCUMENTS_AT_ONCE):
+        for identifiers, texts in stream_texts(path, text):
             cut = [find(document_text) for document_text in texts]
             analyser.learn(word for words in cut for word in words)
             for name, words in zip(identifiers, cut, strict=True):
@@ -106,39 +105,27 @@ def _terms_by_position(
             counter.add(len(identifiers))
 
 
-def _invert(folder: Path, terms: int) -> None:
+def _sort(folder: Path, terms: int) -> None:
+    """Sort the places of all occurrences by term, and store where those of each term begin."""
+    import duckdb
+
+    counter = Counter("sort positions", "occurrences", len(np.load(folder / "places.npy", mmap_mode="r")))
     bounds = np.zeros(terms + 1, np.int64)
-    for numbers in _chunks(folder / "terms.npy"):
-        bounds[1:] += np.bincount(numbers, minlength=terms)
-    np.cumsum(bounds, out=bounds)
-    np.save(folder / "bounds.npy", bounds)
-    # Occurrences go to files by ranges of terms first, each small enough to be sorted in memory.
-    file_of_term = bounds[:-1] // OCCURRENCES_AT_ONCE
-    counter = Counter("sort positions", "occurrences", int(bounds[-1]))
-    for numbers, positions in zip(_chunks(folder / "terms.npy"), _chunks(folder / "places.npy"), strict=True):
-        files = file_of_term[numbers]
-        for number in np.unique(files):
-            chosen = files == number
-            pairs = np.empty(np.count_nonzero(chosen), PAIR)
-            pairs["term"], pairs["place"] = numbers[chosen], positions[chosen]
-            with open(folder / f"{number}.pairs", "ab") as file:
-                pairs.tofile(file)
-        counter.add(len(numbers))
-    counter = Counter("write positions", "occurrences", int(bounds[-1]))
-    with GrowingArray(folder / "sorted.npy", np.dtype(np.int64)) as by_term:
-        for number in np.unique(file_of_term):
-            pairs = np.fromfile(folder / f"{number}.pairs", PAIR)
-            by_term.add(pairs["place"][np.argsort(pairs["term"], kind="stable")])
-            (folder / f"{number}.pairs").unlink()
-            counter.add(len(pairs))
+    with duckdb.connect() as base:
+        base.execute(f"SET memory_limit = '{SORTING_MEMORY}'; SET threads = 1")
+        base.execute("SET temp_directory = $1", [str(folder / "spilled")])
+        # DuckDB reads both arrays from the disk, by their names here.
+        occurrences = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("terms", "places")}
+        base.register("occurrences", occurrences)
+        by_term = base.query("SELECT terms, places FROM occurrences ORDER BY terms, places")
+        with GrowingArray(folder / "sorted.npy", np.dtype(np.int64)) as places:
+            for batch in by_term.to_arrow_reader(OCCURRENCES_AT_ONCE):
+                bounds[1:] += np.bincount(batch["terms"], minlength=terms)
+                places.add(batch["places"])
+                counter.add(len(batch))
+    np.save(folder / "bounds.npy", np.cumsum(bounds))
     (folder / "sorted.npy").replace(folder / "places.npy")
     (folder / "terms.npy").unlink()
-
-
-def _chunks(path: Path) -> Iterator[np.ndarray]:
-    """Yield an array in pieces of `OCCURRENCES_AT_ONCE`, each mapped anew: what is read of a map stays in memory."""
-    for start in range(0, len(np.load(path, mmap_mode="r")), OCCURRENCES_AT_ONCE):
-        yield np.load(path, mmap_mode="r")[start : start + OCCURRENCES_AT_ONCE]
 
 
 @dataclass(frozen=True)

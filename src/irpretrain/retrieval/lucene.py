@@ -44,9 +44,6 @@ from irpretrain.text.words import language_of
 # Documents in one input file. Anserini indexes files, not documents, in parallel.
 DOCUMENTS_IN_FILE = 50_000
 
-# Documents in memory at a time.
-DOCUMENTS_AT_ONCE = 1024
-
 # Line that Anserini prints once a minute while it indexes.
 INDEXED = re.compile(r"([\d,]+) documents indexed")
 
@@ -73,7 +70,7 @@ def index(
     def contents() -> Iterator[dict[str, str]]:
         counter = Counter("write documents for Lucene", "documents", sum(map(DOCUMENTS.count, documents)))
         for path in documents:
-            for identifiers, texts in stream_texts(path, text, DOCUMENTS_AT_ONCE):
+            for identifiers, texts in stream_texts(path, text):
                 for document, prepared in zip(identifiers, prepare(texts), strict=True):
                     check_identifier(path, document)
                     counts["documents"] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -161,11 +162,15 @@ def pair_names(candidates: Run) -> list[tuple[str, str]]:
 
 
 def as_run(candidates: Run, pairs: Sequence[PiecePair], scores: NDArray[np.float32]) -> Run:
-    """Return the candidates with new scores, in canonical order; a score is its shortest single-precision decimal."""
-    scored: dict[str, list[tuple[str, float]]] = {query: [] for query in candidates}
+    """Return the candidates with new scores, in canonical order; a score is its shortest single-precision decimal.
+
+    A document has the score of the best of its pairs, one for each of its passages.
+    """
+    scored: dict[str, dict[str, float]] = {query: {} for query in candidates}
     for pair, score in zip(pairs, scores, strict=True):
-        scored[pair.query].append((pair.document, float(str(score))))
-    return canonical(scored)
+        best = scored[pair.query]
+        best[pair.document] = max(float(str(score)), best.get(pair.document, -math.inf))
+    return canonical({query: best.items() for query, best in scored.items()})
 
 
 # Re-ranking of first-stage candidates by a ranker over words.

@@ -25,7 +25,7 @@ from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, as_run, pair_names, score_sequences
 from irpretrain.text.pair_tokenizer import PairTokenizer
-from irpretrain.text.passages import MOST_PASSAGES, combine_scores, piece_bounds, text_passages
+from irpretrain.text.passages import MOST_PASSAGES, piece_bounds, text_passages
 from irpretrain.text.texts import read_queries, stream_chosen
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
@@ -156,21 +156,19 @@ def score_with_its_tokenizer(
     """Return `candidates` re-ranked by a loaded re-ranker that reads texts; see `score_candidates`."""
     tokenizer = network.tokenizer
     queries, documents_pieces = _own_pieces(tokenizer, bodies, text, texts, candidates, options)
-    pairs = [PiecePair(query, document, 0) for query, document in pair_names(candidates)]
-    passages = np.array([len(documents_pieces[pair.document]) for pair in pairs], np.int64)
-    flat = [pair for pair in pairs for _ in documents_pieces[pair.document]]
-    parts = [
-        tokenizer.cut(queries[pair.query], pieces, options.max_length, options.query_length)
-        for pair in pairs
-        for pieces in documents_pieces[pair.document]
-    ]
+    pairs, parts = list[PiecePair](), list[tuple[np.ndarray, np.ndarray]]()
+    for query, document in pair_names(candidates):
+        for pieces in documents_pieces[document]:
+            pairs.append(PiecePair(query, document, 0))
+            parts.append(tokenizer.cut(queries[query], pieces, options.max_length, options.query_length))
     lengths = [tokenizer.template.special + len(query) + len(document) for query, document in parts]
 
     def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         return tokenizer.join([parts[i] for i in rows])
 
-    scores = score_sequences(network, network, flat, lengths, build, options, retained)
-    return as_run(candidates, pairs, _of_documents(scores, passages, options))
+    return as_run(
+        candidates, pairs, score_sequences(network, network, pairs, lengths, build, options, retained)
+    )
 
 
 def _own_pieces(
@@ -218,22 +216,23 @@ def rerank_run(
     """
     names = pair_names(candidates)
     rows = store.rows([document for _, document in names])
-    pairs = [PiecePair(query, document, int(row)) for (query, document), row in zip(names, rows, strict=True)]
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
-    spans = [_document_spans(store, pair.row, options) for pair in pairs]
-    parts = [(pair, span) for pair, some in zip(pairs, spans, strict=True) for span in some]
+    parts = [
+        (PiecePair(query, document, int(row)), span)
+        for (query, document), row in zip(names, rows, strict=True)
+        for span in _document_spans(store, int(row), options)
+    ]
 
     def build(chosen: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         batch = builder.build([RankingGroup((texts[parts[i][0].query],), (parts[i][1],)) for i in chosen])
         return batch.input_ids, batch.token_type_ids, batch.attention_mask
 
-    flat = [pair for pair, _ in parts]
+    pairs = [pair for pair, _ in parts]
     lengths = _sequence_lengths(builder, texts, parts, options)
     scores = score_sequences(
-        model, lambda *inputs: model(*inputs)[0], flat, lengths, build, options, retained
+        model, lambda *inputs: model(*inputs)[0], pairs, lengths, build, options, retained
     )
-    passages = np.array([len(some) for some in spans], np.int64)
-    return as_run(candidates, pairs, _of_documents(scores, passages, options))
+    return as_run(candidates, pairs, scores)
 
 
 def _document_spans(store: TokenStore, row: int, options: RerankingConfig) -> list[StoreSpan]:
@@ -241,14 +240,6 @@ def _document_spans(store: TokenStore, row: int, options: RerankingConfig) -> li
         return [StoreSpan(row)]
     bounds = piece_bounds(store.word_starts(row), options.passages, MOST_PASSAGES)
     return [StoreSpan(row, start, end) for start, end in bounds]
-
-
-def _of_documents(
-    scores: NDArray[np.float32], passages: NDArray[np.int64], options: RerankingConfig
-) -> NDArray[np.float32]:
-    if options.passages is None:
-        return scores
-    return combine_scores(scores, passages)
 
 
 def _sequence_lengths(

@@ -20,9 +20,6 @@ from irpretrain.foundation.progress import progress
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.texts import document_texts
 
-# Documents in memory at a time.
-DOCUMENTS_AT_ONCE = 1024
-
 # Mihalcea and Tarau (2004): the damping of their section 2; a window of 2 to 10 words (section 3.1).
 DAMPING = 0.85
 WINDOW = 4
@@ -52,7 +49,7 @@ def weigh_by_textrank(
     counts = dict.fromkeys(("documents", "documents_without_terms", "terms", "terms_dropped"), 0)
 
     def rows() -> Iterator[dict[str, Any]]:
-        for texts in document_texts(documents, text, DOCUMENTS_AT_ONCE):
+        for texts in document_texts(documents, text):
             word_lists = cut.terms([keyed.text for keyed in texts])
             analyser.learn(word for words in word_lists for word in words)
             for keyed, words in zip(texts, word_lists, strict=True):

@@ -141,14 +141,3 @@ def text_passages(text: str, options: PassagesConfig, most: int | None, language
     words = spaced_words(text, language)
     bounds = passage_bounds(len(words), options, most)
     return [text[words[first][0] : words[last - 1][1]] if first < last else "" for first, last in bounds]
-
-
-def combine_scores(scores: np.ndarray, passages: np.ndarray) -> np.ndarray:
-    """Return the scores of documents from those of their passages, document after document.
-
-    `passages`, int64 [documents], is the number of each document's passages, at least 1.
-    """
-    firsts = np.cumsum(passages) - passages
-    if not len(firsts):
-        return scores[:0]
-    return np.maximum.reduceat(scores, firsts)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES, ROWS_AS_OBJECTS
 from irpretrain.foundation.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def stream_texts(
-    documents: str | Path, options: TextConfig, rows: int
+    documents: str | Path, options: TextConfig, rows: int = ROWS_AS_OBJECTS
 ) -> Iterator[tuple[list[str], list[str]]]:
     """Yield the (identifiers, texts) of a DOCUMENTS table in batches of at most `rows` documents, in its order."""
     columns = list(dict.fromkeys(["document_id", *options.fields]))
@@ -69,7 +69,9 @@ class Text(NamedTuple):
         return {"part": self.part, "position": self.position, "document_id": self.document_id}
 
 
-def document_texts(documents: str | Path, options: TextConfig, at_once: int) -> Iterator[list[Text]]:
+def document_texts(
+    documents: str | Path, options: TextConfig, at_once: int = ROWS_AS_OBJECTS
+) -> Iterator[list[Text]]:
     """Yield the texts of a DOCUMENTS table in lists of `at_once` (the last may be shorter), in its order."""
     columns = list(dict.fromkeys(["part", "position", "document_id", *options.fields]))
     waiting: list[Text] = []

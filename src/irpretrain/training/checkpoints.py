@@ -53,7 +53,10 @@ class Checkpoints:
         """Write the state after `step`, a number that grows, in the first process; remove all but the last two."""
         if not self._ranks.leads:
             return
-        self.record()
+        if not (self.directory / "job.json").exists():
+            content = json.dumps(self._job, indent=1, sort_keys=True, default=str)
+            write_text(self.directory / "job.json", content + "\n")
+        keep_code(self.directory / CODE)
         buffer = io.BytesIO()
         torch.save({**state, "step": step, "job": self.key}, buffer)
         data = buffer.getbuffer()
@@ -63,41 +66,28 @@ class Checkpoints:
             path.unlink()
         self.clock.saved()
 
-    def record(self) -> None:
-        """Write whose work lies here and what code did it, before the first of it and after the last."""
-        if not (self.directory / "job.json").exists():
-            write_text(
-                self.directory / "job.json",
-                json.dumps(self._job, indent=1, sort_keys=True, default=str) + "\n",
-            )
-        keep_code(self.directory / CODE)
-
-    def go_on(self) -> None:
-        """Count the code of the work that lies here as code of this job's result."""
-        go_on_from(self.directory / CODE)
-
-    def load(self, is_measured: Callable[[dict[str, Any]], bool] | None = None) -> dict[str, Any] | None:
-        """Return the newest whole state, or None; remove and report damaged ones and those with damaged metrics.
+    def load(self, is_whole: Callable[[dict[str, Any]], bool] = lambda state: True) -> dict[str, Any] | None:
+        """Return the newest whole state, or None; remove and report damaged ones and those with damaged files.
 
         Args:
-            is_measured: whether the metrics of a state's steps are whole.
+            is_whole: whether the files that belong to a state are whole: the metrics of its steps, or its blocks.
         """
-        state, path = self._newest(is_measured) if self._ranks.leads else (None, None)
+        state, path = self._newest(is_whole) if self._ranks.leads else (None, None)
         chosen = self._ranks.from_first(lambda: path)
         return self._read(chosen) if state is None and chosen is not None else state
 
     def _newest(
-        self, is_measured: Callable[[dict[str, Any]], bool] | None
+        self, is_whole: Callable[[dict[str, Any]], bool]
     ) -> tuple[dict[str, Any] | None, Path | None]:
         for step, path in self._all():
             state = self._read(path)
             if state is None:
                 damaged = f"the checkpoint {path} is damaged; it"
-            elif is_measured is not None and not is_measured(state):
-                damaged = f"the metrics up to step {step} are damaged in {self.directory}; the checkpoint of this step"
+            elif not is_whole(state):
+                damaged = f"the files up to step {step} are damaged in {self.directory}; the checkpoint of this step"
             else:
                 print_line(f"[{self._title}] resumes from {path}")
-                self.go_on()
+                go_on_from(self.directory / CODE)
                 return state, path
             print_line(f"[{self._title}] {damaged} is removed and an earlier state is used")
             path.unlink()

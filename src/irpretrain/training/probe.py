@@ -12,102 +12,15 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from irpretrain.evaluation.significance import randomisation_test, wilson_interval
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.foundation.contracts import PROBE
 from irpretrain.foundation.randomness import generator
 from irpretrain.models.length_batches import prefetch, to_host
-from irpretrain.text.token_store import TokenStore
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.trainer import Setting
-
-# A logistic model that sees a group's candidates alone: how well they reveal the preference without shared text.
-
-
-# Documents in which word pieces are counted, at most, evenly spread over the collection.
-COUNTED_DOCUMENTS = 2000
-
-# First word pieces of these documents that are read.
-COUNTED_PIECES = 512
-
-# Columns that word pieces are hashed to.
-BUCKETS = 512
-
-# Mean deviation of these columns; that of each other feature is 1. Most buckets are uninformative, so they count less.
-BUCKET_SCALE = 0.1
-
-# Weight of half the squared length of the parameters beside the mean loss of a group.
-PENALTY = 1e-2
-ITERATIONS = 50
-GROUPS_AT_ONCE = 256
-
-
-def score_candidates_alone(
-    builder: BatchBuilder, training: Sequence[RankingGroup], tested: Sequence[RankingGroup]
-) -> np.ndarray:
-    """Return scores of the sequences of `tested`, float32 [sequences], by a logistic model of the pairs of `training`.
-
-    P(first preferred to other) = σ(w · (x_first − x_other)), fitted by maximum likelihood with a quadratic penalty;
-    every group weighs the same. The features x of a candidate: word pieces, words, different word pieces, pieces per
-    word; mean, least and largest logarithm of the number of documents with its pieces, in a sample of the collection;
-    and the logarithm of 1 + the count of each word piece, hashed. Without training groups all scores are 0.
-    """
-    if not training:
-        return np.zeros(sum(map(len, tested)), np.float32)
-    spread = _document_counts(builder.store, builder.tokenizer.size)
-    learnt, requested = (_features(builder, groups, spread) for groups in (training, tested))
-    centre, scale = learnt.mean(0), learnt.std(0)
-    scale[scale == 0] = 1
-    # One scale for all buckets: a rare piece must not weigh more than a frequent one.
-    scale[-BUCKETS:] = scale[-BUCKETS:].mean() / BUCKET_SCALE
-    weights = _fit((learnt - centre) / scale, [len(group) for group in training])
-    return np.asarray((requested - centre) / scale @ weights, np.float32)
-
-
-def _document_counts(store: TokenStore, vocabulary: int) -> np.ndarray:
-    rows = np.linspace(0, len(store) - 1, min(COUNTED_DOCUMENTS, len(store))).astype(np.int64)
-    pieces = [np.unique(store.tokens(int(row))[:COUNTED_PIECES]) for row in rows]
-    return np.bincount(np.concatenate(pieces), minlength=vocabulary)
-
-
-def _features(builder: BatchBuilder, groups: Sequence[RankingGroup], spread: np.ndarray) -> np.ndarray:
-    rows = []
-    logarithms = np.log1p(spread)
-    for start in range(0, len(groups), GROUPS_AT_ONCE):
-        batch = builder.build(groups[start : start + GROUPS_AT_ONCE])
-        for ids, mask, starts in zip(
-            batch.input_ids, batch.query | batch.document, batch.word_starts, strict=True
-        ):
-            pieces = ids[mask]
-            words, rarity = int(starts.sum()), logarithms[pieces] if len(pieces) else np.zeros(1)
-            shape = [len(pieces), words, len(np.unique(pieces)), len(pieces) / max(words, 1)]
-            buckets = np.log1p(np.bincount(pieces % BUCKETS, minlength=BUCKETS))
-            rows.append(np.array([*shape, rarity.mean(), rarity.min(), rarity.max(), *buckets], np.float32))
-    return np.stack(rows)
-
-
-def _fit(features: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    firsts = np.cumsum([0, *sizes[:-1]])
-    counts = np.array(sizes) - 1
-    others = np.delete(np.arange(len(features)), firsts)
-    differences = torch.from_numpy(features[np.repeat(firsts, counts)] - features[others])
-    share = torch.from_numpy(np.repeat(1 / (counts * len(sizes)), counts).astype(np.float32))
-    weights = torch.zeros(features.shape[1], requires_grad=True)
-    optimiser = torch.optim.LBFGS([weights], max_iter=ITERATIONS, line_search_fn="strong_wolfe")
-
-    def loss() -> torch.Tensor:
-        optimiser.zero_grad()
-        value = (share * functional.softplus(-(differences @ weights))).sum()
-        value = value + PENALTY / 2 * weights.square().sum()
-        value.backward()
-        return value
-
-    optimiser.step(loss)
-    return weights.detach().numpy()
-
 
 # What a model makes of held-out groups: whether it ranks by the shared text, or by what candidates look like.
 #
@@ -121,9 +34,6 @@ LEAST_GROUPS, MOST_GROUPS = 20, 200
 
 # Between these two: groups of the training for each, so that the probe costs a short training little.
 TRAINED_PER_PROBED = 32
-
-# Training groups that the model of candidates alone learns from, at most.
-FEATURED_GROUPS = 1000
 
 PERMUTATIONS = 10_000
 
@@ -144,8 +54,6 @@ class Probe:
         ranking = (i for i in rng.permutation(len(table.held_out)) if len(table[int(table.held_out[i])]) > 1)
         positions = np.fromiter(islice(ranking, most), np.int64)
         self._groups = [table[int(index)] for index in table.held_out[positions]]
-        featured = rng.choice(table.trained(), min(FEATURED_GROUPS, table.trained_count), replace=False)
-        self._featured = [table[int(index)] for index in np.sort(featured)]
         self._partners = draw_partners(self._groups, table.held_out_documents[positions], rng)
 
     def accuracies(self, model: Scorer) -> np.ndarray:
@@ -161,11 +69,9 @@ class Probe:
             for position in paired
         ]
         bare = [without_shared(group) for group in self._groups]
-        alone = self._of_candidates_alone(bare)
         yield self._row("right", right, None)
         yield self._row("swapped", self._of_model(model, swapped), right[paired])
         yield self._row("none", self._of_model(model, bare), right)
-        yield self._row("candidates", alone, right)
         yield self._row("before", before, right)
 
     def _row(self, name: str, accuracies: np.ndarray, right: np.ndarray | None) -> dict[str, Any]:
@@ -180,12 +86,6 @@ class Probe:
 
     def _of_model(self, model: Scorer, groups: Sequence[RankingGroup]) -> np.ndarray:
         return pair_accuracies(score_groups(model, self._builder, groups, self._setting), groups)
-
-    def _of_candidates_alone(self, bare: Sequence[RankingGroup]) -> np.ndarray:
-        if not bare:
-            return np.zeros(0)
-        featured = [without_shared(group) for group in self._featured if len(group) > 1]
-        return pair_accuracies(score_candidates_alone(self._builder, featured, bare), bare)
 
 
 def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:

@@ -12,12 +12,11 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE, STDOUT, Popen, TimeoutExpired
 from tempfile import TemporaryFile
 from threading import Thread
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from torch.distributed import TCPStore
 
@@ -34,34 +33,17 @@ from irpretrain.training.ranks import LostProcessError, Ranks, here, taking_part
 PR_SET_PDEATHSIG = 1
 
 
-@dataclass(frozen=True)
-class Report:
-    pickled: bytes | None  # the exception; None if it cannot be pickled
-    text: str  # its traceback
-    lost_another: bool  # it failed because another had ended
-
-    @classmethod
-    def of(cls, error: BaseException) -> Report:
-        pickled = None
-        with suppress(Exception):
-            pickled = pickle.dumps(error)
-            pickle.loads(pickled)  # some exceptions only fail here
-        text = "".join(traceback.format_exception(error))
-        return cls(pickled, text, isinstance(error, LostProcessError))
-
-    def error(self) -> BaseException:
-        """Return the exception, with its traceback as a note."""
-        error: BaseException
-        try:
-            error = pickle.loads(self.pickled or b"")
-        except Exception:
-            error = TrainingError(f"a process failed: {self.text.splitlines()[-1]}")
-        error.add_note(self.text)
-        return error
+def portable(error: BaseException) -> tuple[BaseException, str]:
+    """Return an exception that another process can read, and its traceback."""
+    text = "".join(traceback.format_exception(error))
+    try:
+        return pickle.loads(pickle.dumps(error)), text  # some exceptions only fail when they are read
+    except Exception:
+        return TrainingError(f"a process failed: {text.splitlines()[-1]}"), text
 
 
 def main(parent: int, descriptor: int) -> None:
-    """Make the call on stdin; write what came of it, a result or a `Report`, to a file; `parent` has started this."""
+    """Make the call on stdin; write its result, or else its error, to a file; `parent` has started this."""
     _end_with(parent)
     begin_record()
     if Path("/sys/class/net/lo").exists():
@@ -73,7 +55,7 @@ def main(parent: int, descriptor: int) -> None:
                 result = function(**arguments)
             pickle.dump((None if ranks.rank else result, code_record()), file)
         except BaseException as error:
-            pickle.dump(Report.of(error), file)
+            pickle.dump(portable(error), file)
             file.flush()
             # At once: a sum that the others still wait for, or never answered, could hold up an orderly end.
             os._exit(1)
@@ -203,15 +185,16 @@ def _cause(
 
     Args:
         statuses: exit status by rank, as `subprocess` has it.
-        reports: by rank; of processes that failed and could still report, a `Report`.
+        reports: by rank; what `portable` made of the errors of processes that failed and could still report.
         outputs: by rank; the first one's is empty, since its lines were displayed.
     """
-    for report in reports:
-        if isinstance(report, Report) and not report.lost_another:
-            return report.error()
     failed = {rank: status for rank, status in enumerate(statuses) if status}
+    for error, text in (reports[rank] for rank in failed if reports[rank]):
+        if not isinstance(error, LostProcessError):
+            error.add_note(text)
+            return cast(BaseException, error)
     # Processes that report have lost another one; killed ones cannot report.
-    rank = min(failed, key=lambda rank: (failed[rank] > 0, isinstance(reports[rank], Report)))
+    rank = min(failed, key=lambda rank: (failed[rank] > 0, reports[rank] is not None))
     status = failed[rank]
     name = f"process {rank + 1} of {len(statuses)}"
     outputs[rank].seek(0)

@@ -218,6 +218,6 @@ class WordReader:
 
 
 def combine(scores: Tensor, passages: np.ndarray) -> Tensor:
-    """Scores of documents, float [documents], from their passages'; differentiable `text.passages.combine_scores`."""
+    """Scores of documents, float [documents], each that of its best passage."""
     parts = scores.split(passages.tolist())
     return torch.stack([part.amax() for part in parts])

@@ -124,8 +124,7 @@ PROBE = Contract(
         ContractColumn(
             "input",
             pa.string(),
-            "right, swapped, none, candidates, or before "
-            "([training](methods/training.md#held-out-groups-and-the-probe))",
+            "right, swapped, none, or before ([training](methods/training.md#held-out-groups-and-the-probe))",
         ),
         ContractColumn("groups", pa.int32(), "groups tested", "groups"),
         ContractColumn(

@@ -6,7 +6,6 @@ that on one CPU thread the weights of a sequence do not depend on its block (tes
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,11 +19,9 @@ import torch
 from irpretrain.config.base import deciding
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.contracts import DOCUMENTS, TERM_WEIGHTS
-from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.progress import Counter, print_line
-from irpretrain.foundation.provenance import content_hash, sha256
+from irpretrain.foundation.provenance import sha256
 from irpretrain.models.length_batches import (
     LengthBatch,
     length_batches,
@@ -65,7 +62,7 @@ def infer_documents(
     checkpoints: str | Path,  # folder of all jobs' unfinished work
     title: str = "weight terms",  # name of the job in status lines
 ) -> dict[str, int]:
-    """Write the weights of the words of every document of a shard; resumes after the last finished block.
+    """Write the weights of the words of every document of a shard; resumes after the last saved batch.
 
     Returns:
         Counts: texts, texts without a word, words, words that no window reads or that have no piece, sequences, word
@@ -75,7 +72,7 @@ def infer_documents(
     with reproducible(compute) as device:
         predictor = WeightPredictor.open(model, options, text, device)
         job = {
-            "stage": "weight terms",
+            "stage": "weights of words",
             "kind": options.model,
             "model": sha256(model),
             "documents": sha256(documents),
@@ -227,80 +224,59 @@ class WeightPredictor:
         return wait
 
 
-# A shard is computed block by block; an interrupted job resumes after its last whole block, and of the next block
-# after the last batch that was saved.
+# A shard is computed block by block, each written to a file of its own; a checkpoint has the hashes of the whole blocks
+# and the results of the next one. An interrupted job resumes after the last batch that was saved.
 
 
 def _write_in_blocks(
     predictor: WeightPredictor, documents: str | Path, folder: Checkpoints, title: str, output: str | Path
 ) -> dict[str, int]:
     """Write the TERM_WEIGHTS of documents, and remove the checkpoints; return the sums of the blocks' counts."""
-    totals: dict[str, int] = {}
-    state = folder.load()
-    if state is None and any(folder.directory.glob("block-*")):
-        folder.go_on()
-    finished: list[Path] = []
+
+    def file_of(block: int) -> Path:
+        return folder.directory / f"block-{block:06d}.parquet"
+
+    def is_whole(state: dict[str, Any]) -> bool:
+        hashes = enumerate(state["blocks"])
+        return all(file_of(block).is_file() and sha256(file_of(block)) == known for block, known in hashes)
+
+    state = folder.load(is_whole) or {"step": 0, "blocks": [], "counts": {}, "results": []}
+    step, blocks, totals, results = (state[name] for name in ("step", "blocks", "counts", "results"))
     counter = Counter(title, "texts", DOCUMENTS.count(documents))
     done = resumed = 0
-    for number, block in enumerate(document_texts(documents, predictor.text, BLOCK)):
-        path = folder.directory / f"block-{number:06d}.parquet"
-        counts = _finished(path)
-        if counts is None:
-            folder.record()
-            results = state["results"] if state is not None and state["block"] == number else []
-            keep = partial(_keep, folder, counter, number, done, len(block), results)
-            rows, counts = predictor.rows(block, results, keep)
-            TERM_WEIGHTS.write(path, rows)
-            folder.record()  # what was imported meanwhile, too
-            # Last: it marks the block as whole.
-            write_text(_beside(path), json.dumps({"counts": counts, "hash": _hash(path, counts)}))
-        else:
-            resumed += len(block)
-            counter.skip(len(block))
-        done += len(block)
-        finished.append(path)
-        for name, value in counts.items():
-            totals[name] = totals.get(name, 0) + value
-    if resumed:
-        print_line(f"[{title}] {resumed:,} of {done:,} texts were done before")
-    parts = (part for path in finished for part in TERM_WEIGHTS.stream(path))
-    TERM_WEIGHTS.write_tables(output, (pa.Table.from_batches([part]) for part in parts))
-    folder.discard()
-    return totals
 
-
-def _keep(
-    folder: Checkpoints,
-    counter: Counter,
-    block: int,
-    done: int,
-    texts: int,
-    results: list[list[Any]],
-    share: float,
-) -> None:
-    counter.reach(done + int(texts * share))
-    if folder.clock.due():
+    def save() -> None:
+        nonlocal step
+        step += 1
         # Checkpoints hold plain values and tensors alone.
         plain = [
             [value.tolist() if isinstance(value, np.ndarray) else value for value in batch]
             for batch in results
         ]
-        folder.save(done + len(results), {"block": block, "results": plain})
+        folder.save(step, {"blocks": blocks, "counts": totals, "results": plain})
 
+    def keep(block: Sequence[Text], share: float) -> None:
+        counter.reach(done + int(len(block) * share))
+        if folder.clock.due():
+            save()
 
-def _finished(path: Path) -> dict[str, int] | None:
-    try:
-        TERM_WEIGHTS.check(path)
-        record = json.loads(_beside(path).read_text())
-        counts: dict[str, int] = record["counts"]
-        return counts if record["hash"] == _hash(path, counts) else None
-    except (IntegrityError, OSError, ValueError, TypeError, KeyError):
-        return None
-
-
-def _hash(path: Path, counts: dict[str, int]) -> str:
-    return content_hash({"block": path.name, "rows": sha256(path), "counts": counts})
-
-
-def _beside(path: Path) -> Path:
-    return path.with_suffix(".json")
+    finished = len(blocks)
+    for number, block in enumerate(document_texts(documents, predictor.text, BLOCK)):
+        if number < finished:
+            resumed += len(block)
+            counter.skip(len(block))
+        else:
+            rows, counts = predictor.rows(block, results, partial(keep, block))
+            TERM_WEIGHTS.write(file_of(number), rows)
+            blocks.append(sha256(file_of(number)))
+            results = []
+            for name, value in counts.items():
+                totals[name] = totals.get(name, 0) + value
+            save()
+        done += len(block)
+    if resumed:
+        print_line(f"[{title}] {resumed:,} of {done:,} texts were done before")
+    parts = (part for number in range(len(blocks)) for part in TERM_WEIGHTS.stream(file_of(number)))
+    TERM_WEIGHTS.write_tables(output, (pa.Table.from_batches([part]) for part in parts))
+    folder.discard()
+    return totals

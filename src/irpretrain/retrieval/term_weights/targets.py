@@ -22,8 +22,6 @@ from irpretrain.text.stop_words import load_stop_words, stems_of
 from irpretrain.text.texts import Text, document_texts, read_queries, texts_of
 from irpretrain.text.words import word_finder
 
-DOCUMENTS_AT_ONCE = 1024
-
 
 def passage_targets(
     documents: Sequence[str | Path],  # DOCUMENTS tables of the corpus, in its order
@@ -164,14 +162,11 @@ def _documents(
     keys = ["part", "position", "document_id"]
     columns = list(dict.fromkeys([*keys, *fields]))
     for path in documents:
-        for batch in DOCUMENTS.stream_chosen(path, wanted, columns, DOCUMENTS_AT_ONCE):
+        for batch in DOCUMENTS.stream_chosen(path, wanted, columns):
             yield from zip(batch.select(keys).to_pylist(), texts_of(batch, options), strict=True)
 
 
 # Weights that no model predicts: how often a word occurs (tf), and the targets themselves (oracle).
-
-
-TEXTS_AT_ONCE = 1024
 
 
 def write_frequencies(documents: str | Path, text: TextConfig, output: str | Path) -> dict[str, Any]:
@@ -180,7 +175,7 @@ def write_frequencies(documents: str | Path, text: TextConfig, output: str | Pat
     counts = {"texts": 0, "texts_without_terms": 0, "terms": 0}
 
     def rows() -> Iterator[dict[str, Any]]:
-        for texts in document_texts(documents, text, TEXTS_AT_ONCE):
+        for texts in document_texts(documents, text):
             for document in texts:
                 word_counts = Counter(find(document.text))
                 counts["texts_without_terms"] += not word_counts

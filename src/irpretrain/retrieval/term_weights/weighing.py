@@ -17,7 +17,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.evaluation.folds import read_folds
 from irpretrain.foundation.contracts import TERM_WEIGHTS
 from irpretrain.foundation.errors import InputError
-from irpretrain.retrieval.term_weights.targets import TEXTS_AT_ONCE, Oracle, passage_targets, query_targets
+from irpretrain.retrieval.term_weights.targets import Oracle, passage_targets, query_targets
 from irpretrain.retrieval.term_weights.word_vector_regression import WordFeatures, WordVectorPredictor
 from irpretrain.text.texts import Text, document_texts, query_texts
 
@@ -145,7 +145,7 @@ def _write_weights(
     totals = dict(weigher.rows([])[1])  # an empty shard has counts too
 
     def tables() -> Iterator[pa.Table]:
-        for texts in document_texts(documents, text, TEXTS_AT_ONCE):
+        for texts in document_texts(documents, text):
             table, counts = weigher.rows(texts)
             for name, value in counts.items():
                 totals[name] += value

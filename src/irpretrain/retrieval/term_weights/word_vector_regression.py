@@ -23,7 +23,6 @@ from irpretrain.text.texts import Text
 from irpretrain.text.word_store import word_numbers
 from irpretrain.text.words import word_finder
 
-TEXTS_AT_ONCE = 1024
 RIDGE = 1e-3  # L2 penalty; the paper names none
 FILE = "regression.npz"
 
@@ -97,7 +96,7 @@ def _examples(
     targets: str | Path, features: WordFeatures, text: TextConfig, chosen: Collection[str] | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     find = word_finder(text.word_kind)
-    for batch in TERM_TARGETS.stream(targets, rows=TEXTS_AT_ONCE):
+    for batch in TERM_TARGETS.stream(targets):
         for row in range(batch.num_rows):
             if chosen is not None and batch.column("document_id")[row].as_py() not in chosen:
                 continue

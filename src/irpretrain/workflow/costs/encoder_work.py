@@ -192,7 +192,7 @@ def _weigh(rule: str, config: Config, wildcards: Wildcards, texts: float) -> lis
 
 
 def _weigh_documents(config: Config, wildcards: Wildcards) -> list[Work]:
-    return _weigh("weigh_documents", config, wildcards, work.documents_of_shard(config, wildcards["corpus"]))
+    return _weigh("weigh_documents", config, wildcards, work.documents_of_shard(config, wildcards))
 
 
 def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:

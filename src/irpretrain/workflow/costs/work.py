@@ -14,6 +14,8 @@ from irpretrain.foundation.resources import parse_yaml, resources_directory
 # How large the corpora and data sets of a configuration are, as far as it says so.
 
 
+Wildcards = Mapping[str, str]
+
 # A size that the configuration does not state.
 UNKNOWN = math.nan
 
@@ -29,14 +31,14 @@ def documents(config: Config, corpus: str) -> float:
     return records(config, corpus) if config.corpora[corpus].passage_words is None else UNKNOWN
 
 
-def documents_of_shard(config: Config, corpus: str) -> float:
-    """Return how many documents one shard of a corpus has, on average."""
-    return documents(config, corpus) / config.corpora[corpus].shards
+def documents_of_shard(config: Config, wildcards: Wildcards) -> float:
+    """Return how many documents one shard of a job's corpus has, on average."""
+    return documents(config, wildcards["corpus"]) / config.corpora[wildcards["corpus"]].shards
 
 
-def documents_of_collection(config: Config, collection: str) -> float:
-    """Return how many documents a collection has."""
-    return sum(documents(config, corpus) for corpus in config.collections[collection])
+def documents_of_collection(config: Config, wildcards: Wildcards) -> float:
+    """Return how many documents a job's collection has."""
+    return sum(documents(config, corpus) for corpus in config.collections[wildcards["collection"]])
 
 
 def queries(config: Config, dataset: str) -> float:
@@ -60,7 +62,6 @@ def relevant(config: Config, dataset: str) -> float:
 
 Device = Literal["cpu", "gpu"]
 Unit = Literal["documents", "queries", "words", "word pieces"]
-Wildcards = Mapping[str, str]
 
 
 class Computing(Section):
@@ -134,10 +135,6 @@ def _queries(stage: str, amount: Amount) -> Describe:
     return _documents(stage, amount, "queries")
 
 
-def _shard(config: Config, wildcards: Wildcards) -> float:
-    return documents_of_shard(config, wildcards["corpus"])
-
-
 def _records_of_shard(config: Config, wildcards: Wildcards) -> float:
     corpus = wildcards["corpus"]
     return records(config, corpus) / config.corpora[corpus].shards
@@ -147,12 +144,8 @@ def _corpus(config: Config, wildcards: Wildcards) -> float:
     return documents(config, wildcards["corpus"])
 
 
-def _collection(config: Config, wildcards: Wildcards) -> float:
-    return documents_of_collection(config, wildcards["collection"])
-
-
 def _pseudo_queries(config: Config, wildcards: Wildcards) -> float:
-    return _shard(config, wildcards) * config.pseudo_queries.per_document
+    return documents_of_shard(config, wildcards) * config.pseudo_queries.per_document
 
 
 def _dataset(config: Config, wildcards: Wildcards) -> float:
@@ -165,10 +158,10 @@ def _negatives(config: Config, wildcards: Wildcards) -> float:
 
 def _make_word_vectors(config: Config, wildcards: Wildcards) -> list[Work]:
     """What is trained; vectors that a file has are read, which is not counted."""
-    options, collection = config.word_vectors, wildcards["collection"]
-    if collection in options.files:
+    options = config.word_vectors
+    if wildcards["collection"] in options.files:
         return []
-    words = documents_of_collection(config, collection) * WORDS
+    words = documents_of_collection(config, wildcards) * WORDS
     if options.most_words is not None:
         words = min(options.most_words, words)  # the former where the latter is not known
     stage = f"make_word_vectors {options.dimensions}"
@@ -194,18 +187,18 @@ def _of_objective(rule: str) -> Stage:
 # Rule → how its work is counted.
 TEXT_RULES: dict[str, Describe] = {
     "read_corpus": _documents(_reading, _records_of_shard),
-    "count_words": _documents("count_words", _shard),
-    "store_tokens": _documents("store_tokens", _shard),
-    "store_words": _documents("store_words", _shard),
-    "extract_links": _documents(_linking, _shard),
-    "build_graph": _documents("build_graph", _collection),
-    "list_anchor_texts": _documents("list_anchor_texts", _collection),
-    "build_groups": _documents(_of_objective("build_groups"), _shard),
-    "merge_groups": _documents(_of_objective("merge_groups"), _collection),
-    "build_postings": _documents("build_postings", _collection),
+    "count_words": _documents("count_words", documents_of_shard),
+    "store_tokens": _documents("store_tokens", documents_of_shard),
+    "store_words": _documents("store_words", documents_of_shard),
+    "extract_links": _documents(_linking, documents_of_shard),
+    "build_graph": _documents("build_graph", documents_of_collection),
+    "list_anchor_texts": _documents("list_anchor_texts", documents_of_collection),
+    "build_groups": _documents(_of_objective("build_groups"), documents_of_shard),
+    "merge_groups": _documents(_of_objective("merge_groups"), documents_of_collection),
+    "build_postings": _documents("build_postings", documents_of_collection),
     "make_word_vectors": _make_word_vectors,
-    "weigh_textrank": _documents("weigh_textrank", _shard),
-    "count_term_frequencies": _documents("count_term_frequencies", _shard),
+    "weigh_textrank": _documents("weigh_textrank", documents_of_shard),
+    "count_term_frequencies": _documents("count_term_frequencies", documents_of_shard),
     "index_corpus": _documents("index_corpus", _corpus),
     "index_weights": _documents("index_weights", _corpus),
     "build_positions": _documents("build_positions", _corpus),

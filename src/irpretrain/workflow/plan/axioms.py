@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from irpretrain.workflow.plan import paths
-from irpretrain.workflow.plan.models import Models
 from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, is_embedded
 
 # What decides which words are terms.
@@ -37,17 +35,8 @@ class Axioms(PlanPart):
         return paths.TEMPERATURE.format(collection=wildcards.collection)
 
 
-@dataclass(frozen=True, eq=False)
 class Diagnoses(PlanPart):
     """Jobs of a diagnosis: which axioms re-rankers have learned."""
-
-    models: Models
-
-    def model(self, wildcards: Wildcards) -> Input:
-        return self.models.final_files(wildcards.model, int(wildcards.seed))
-
-    def directory(self, wildcards: Wildcards) -> str:
-        return self.models.final(wildcards.model, int(wildcards.seed))
 
     def scores(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """The scores of each model, a file for each seed."""
@@ -56,9 +45,6 @@ class Diagnoses(PlanPart):
             model: [paths.DIAGNOSIS_SCORES.format(diagnosis=name, model=model, seed=seed) for seed in seeds]
             for model in self.labels(wildcards)
         }
-
-    def all_scores(self, wildcards: Wildcards) -> list[str]:
-        return [path for of_model in self.scores(wildcards).values() for path in of_model]
 
     def labels(self, wildcards: Wildcards) -> dict[str, str]:
         """Models of a diagnosis with their names in tables, in its order."""

@@ -10,8 +10,9 @@ from typing import Any
 
 from irpretrain.config.objectives import needs
 from irpretrain.config.usage import wanted_models
+from irpretrain.corpora.catalogue.absence import fingerprint
 from irpretrain.corpora.catalogue.completion import data_folders, folder_of
-from irpretrain.corpora.catalogue.read import Entry
+from irpretrain.corpora.catalogue.read import Entry, read_catalogue
 from irpretrain.corpora.sources import corpus_aids, corpus_files
 from irpretrain.foundation.provenance import content_hash
 from irpretrain.foundation.records import parts_of_shard
@@ -38,8 +39,6 @@ class Catalogue(PlanPart):
 
     @cached_property
     def entries(self) -> dict[str, Entry]:
-        from irpretrain.corpora.catalogue.read import read_catalogue
-
         return dict(read_catalogue())
 
     @property
@@ -55,8 +54,6 @@ class Catalogue(PlanPart):
 
     def states(self, wildcards: Wildcards) -> dict[str, str]:
         """Size and time of what is there, so that a changed file is verified anew."""
-        from irpretrain.corpora.catalogue.absence import fingerprint
-
         folder = self.folder(wildcards)
         return {path: fingerprint(f"{folder}/{path}") for path in self._present(wildcards.entry)}
 
@@ -111,8 +108,6 @@ class Corpora(PlanPart):
 
     def aid_states(self, wildcards: Wildcards) -> dict[str, str]:
         """Size and time of files that the options name."""
-        from irpretrain.corpora.catalogue.absence import fingerprint
-
         # As inputs, 15 GB of spam rankings would be hashed for each shard.
         aids = corpus_aids(self.config, wildcards.corpus)
         return {path: fingerprint(path) for path in aids if os.path.exists(path)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
@@ -24,6 +24,7 @@ from irpretrain.config.usage import (
     training_candidates,
 )
 from irpretrain.corpora.file_lists import list_files
+from irpretrain.workflow.costs import work
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.models import Models
 from irpretrain.workflow.plan.part import (
@@ -93,8 +94,6 @@ class Datasets(PlanPart):
 
     def judging_memory(self, wildcards: Wildcards) -> int:
         """MB of judging by answers."""
-        from irpretrain.workflow.costs import work
-
         stages = searched_stages(self.config, wildcards.dataset)
         # Half a kB for every retrieved passage of every question, held by its name: a third of a kB if few questions
         # share one, with the run in which it is read.
@@ -205,11 +204,6 @@ def scored_run(config: Config, dataset: str, stage: str, depth: Depth) -> dict[s
     }
 
 
-def run_files(run: Mapping[str, Any]) -> list[str]:
-    """Return every file that a description of a run names."""
-    return [*run["paths"], *filter(None, [run.get("ranked")])]
-
-
 @dataclass(frozen=True, eq=False)
 class Experiments(PlanPart):
     """Jobs of an experiment, which the wildcard `experiment` names."""
@@ -250,7 +244,9 @@ class Experiments(PlanPart):
         return first + [{**cell._asdict(), "paths": self.run_files(cell)} for cell in cells]
 
     def files(self, wildcards: Wildcards) -> list[str]:
-        return [path for run in self.runs(wildcards) for path in run_files(run)]
+        """Every file that descriptions of runs name."""
+        runs = self.runs(wildcards)
+        return [path for run in runs for path in (*run["paths"], run.get("ranked")) if path]
 
     def folds(self, wildcards: Wildcards) -> Input:
         """The folds of the experiment's data set, where it is cut into folds."""

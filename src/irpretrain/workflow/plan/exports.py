@@ -9,11 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.root import Config
-from irpretrain.config.usage import (
-    encoder_of,
-    used_models,
-    with_starts,
-)
+from irpretrain.config.usage import encoder_of, used_models, with_starts
 from irpretrain.corpora.catalogue.table import HUB
 from irpretrain.corpora.embedded import resolve
 from irpretrain.foundation.errors import ConfigError

@@ -225,18 +225,6 @@ class Downstream(PlanPart):
         parts = self.config.downstream_tasks[wildcards.task].files
         return {part: self.files_of(section) for part, section in parts.items()}
 
-    def files(self, wildcards: Wildcards) -> list[str]:
-        return [path for files in self.sources(wildcards).values() for path in files]
-
-    def training(self, wildcards: Wildcards) -> Any:
-        return plain(self.config.question_answering)
-
-    def threads(self, wildcards: Wildcards) -> int:
-        return self.config.question_answering.compute.threads
-
-    def gpus(self, wildcards: Wildcards) -> int:
-        return self.config.question_answering.compute.gpus
-
     # Entries of `downstream`
 
     def runs(self, wildcards: Wildcards) -> list[dict[str, Any]]:
@@ -251,9 +239,6 @@ class Downstream(PlanPart):
             for task, model, seed in product(tested.tasks, tested.models, tested.seeds)
         ]
 
-    def predictions(self, wildcards: Wildcards) -> list[str]:
-        return [run["path"] for run in self.runs(wildcards)]
-
     def tasks(self, wildcards: Wildcards) -> dict[str, Any]:
         return {
             task: {
@@ -262,9 +247,6 @@ class Downstream(PlanPart):
             }
             for task in self.config.downstream[wildcards.experiment].tasks
         }
-
-    def examples(self, wildcards: Wildcards) -> list[str]:
-        return [task["examples"] for task in self.tasks(wildcards).values()]
 
     def labels(self, wildcards: Wildcards) -> dict[str, str]:
         models = self.config.downstream[wildcards.experiment].models

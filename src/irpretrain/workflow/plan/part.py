@@ -345,6 +345,17 @@ def as_list(files: Input) -> list[str]:
     return [files] if isinstance(files, str) else files
 
 
+def files_in(parts_of: Callable[[Wildcards], Any], key: str = "") -> Files:
+    """Return the files that a parameter of a job names, part by part, for its inputs; `key` has those of each part."""
+
+    def files(wildcards: Wildcards) -> list[str]:
+        parts = parts_of(wildcards)
+        each_part = parts.values() if isinstance(parts, dict) else parts
+        return [path for part in each_part for path in as_list(part[key] if key else part)]
+
+    return files
+
+
 def as_mapping(wildcards: Any) -> dict[str, str]:
     return dict(wildcards.items())
 

@@ -120,9 +120,6 @@ class WeightViews(PlanPart):
             for name in distribution.weightings
         }
 
-    def vectors(self, wildcards: Wildcards) -> list[str]:
-        return [path for files in self.shown(wildcards).values() for path in files]
-
     # Pages of heat maps
 
     def page_weightings(self, wildcards: Wildcards) -> list[dict[str, Any]]:
@@ -136,9 +133,6 @@ class WeightViews(PlanPart):
             }
             for name in page.weightings
         ]
-
-    def page_vectors(self, wildcards: Wildcards) -> list[str]:
-        return [path for weighting in self.page_weightings(wildcards) for path in weighting["vectors"]]
 
     def page_runs(self, wildcards: Wildcards) -> list[str]:
         page = self.config.term_weight_pages[wildcards.page]

@@ -130,9 +130,6 @@ class Attributions(PlanPart):
         files = [self.models.final_files(model, page.seed) for model in page.models]
         return [path for some in files for path in as_list(some)]
 
-    def runs(self, wildcards: Wildcards) -> list[str]:
-        return [model["run"] for model in self.shown_models(wildcards)]
-
     def shown_models(self, wildcards: Wildcards) -> list[dict[str, Any]]:
         """Label, directory and run of each model of a page."""
         page = self._page(wildcards)
@@ -164,7 +161,7 @@ class Plan(PlanPart):
         self.datasets = Datasets(config, manifest)
         self.axioms = Axioms(config, manifest)
         self.models = Models(config, manifest)
-        self.diagnoses = Diagnoses(config, manifest, self.models)
+        self.diagnoses = Diagnoses(config, manifest)
         self.term_weights = TermWeights(config, manifest, self.datasets)
         self.weight_views = WeightViews(config, manifest)
         self.retrieval = Retrieval(config, manifest)
