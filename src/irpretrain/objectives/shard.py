@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.objectives import load_objective
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.atomic import atomic_file
-from irpretrain.foundation.contracts import DOCUMENTS, GROUPS, NO_ANCHOR, ContractWriter
+from irpretrain.foundation.contracts import DOCUMENTS, GROUPS, NO_ANCHOR
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import progress
@@ -215,7 +214,7 @@ def write_groups(shard: Shard, options: Any, output: str | Path) -> dict[str, An
     """Write an objective's groups of a shard, whole or not at all; return its counts, groups and sequences."""
     counts = Counts()
     groups = sequences = 0
-    with atomic_file(output) as temporary, ContractWriter(GROUPS, temporary) as writer:
+    with GROUPS.writing(output) as writer:
         for made in counts.tally(load_objective(options).make_groups(shard, options, counts)):
             if isinstance(made, pa.Table):
                 writer.add(made)
@@ -248,7 +247,7 @@ def merge_groups(
     corpora = [[shard] if isinstance(shard, str | Path) else list(shard) for shard in shards]
     if shards and all(isinstance(shard, str | Path) for shard in shards):
         corpora = [[path for corpus in corpora for path in corpus]]
-    with atomic_file(output) as temporary, ContractWriter(GROUPS, temporary) as writer:
+    with GROUPS.writing(output) as writer:
         for corpus in corpora:
             rounds = merge_rounds([GROUPS.stream(shard) for shard in corpus], _location)
             for rows in progress(

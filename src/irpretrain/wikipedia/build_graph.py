@@ -25,7 +25,6 @@ from irpretrain.foundation.contracts import (
     NODES,
     REDIRECTS,
     SEE_ALSO,
-    ContractWriter,
 )
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.out_of_core import merge_rounds
@@ -214,7 +213,7 @@ def _number_nodes(
         "CREATE TABLE nodes (node INTEGER, corpus SMALLINT, part INTEGER, position BIGINT, segments INTEGER, "
         "disambiguation BOOLEAN)"
     )
-    with ContractWriter(NODES, output) as writer:
+    with NODES.writing(output) as writer:
         for rows in progress(_numbered(sources), "number documents", "documents", total, size=len):
             writer.add(rows)
             base.insert("titled", [rows.select(["node", "key"])])

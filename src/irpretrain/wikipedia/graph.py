@@ -14,16 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from irpretrain.foundation.contracts import (
-    HYPERLINKS,
-    NODES,
-    SEE_ALSO,
-    Contract,
-    ContractWriter,
-    parquet_file,
-    row_group,
-)
+from irpretrain.foundation.contracts import HYPERLINKS, NODES, SEE_ALSO
 from irpretrain.foundation.errors import IntegrityError, SetupError
+from irpretrain.foundation.tables import Contract, parquet_file, row_group
 
 if TYPE_CHECKING:
     import duckdb
@@ -277,10 +270,7 @@ class GraphDatabase:
     def write(self, sql: str, contract: Contract, path: Path) -> int:
         """Stream the result of a query with a total order into a contract's table; return the number of rows."""
         reader = self._connection.query(sql).to_arrow_reader(ROWS_AT_ONCE)
-        with ContractWriter(contract, path) as writer:
-            for batch in reader:
-                writer.add(pa.Table.from_batches([batch]))
-            return writer.rows
+        return contract.write(path, (pa.Table.from_batches([batch]) for batch in reader))
 
 
 def parquet(paths: Sequence[str | Path]) -> str:

@@ -53,27 +53,29 @@ class Contract:
         fields = [pa.field(c.name, c.type, nullable=False) for c in self.columns]
         return pa.schema(fields, metadata={"contract": self.name})
 
-    def write(self, path: str | Path, rows: Iterable[dict[str, Any]] | pa.Table) -> int:
-        """Write `rows` (dicts in any number, or an Arrow table) atomically; return how many there were."""
-        if isinstance(rows, pa.Table):
-            return self.write_tables(path, [rows])
+    @contextmanager
+    def writing(self, path: str | Path) -> Iterator["ContractWriter"]:
+        """Write the file at `path` atomically."""
         with atomic_file(path) as temporary, ContractWriter(self, temporary) as writer:
-            for row in rows:
-                writer.add_row(row)
-        return writer.rows
+            yield writer
 
-    def write_tables(self, path: str | Path, tables: Iterable[pa.Table]) -> int:
-        """Write Arrow tables one after the other, atomically; return the number of rows."""
-        with atomic_file(path) as temporary, ContractWriter(self, temporary) as writer:
-            for table in tables:
-                writer.add(table)
-            return writer.rows
+    def write(self, path: str | Path, rows: Iterable[dict[str, Any]] | Iterable[pa.Table] | pa.Table) -> int:
+        """Write dicts, or Arrow tables, in any number, or one Arrow table, atomically; return the number of rows."""
+        with self.writing(path) as writer:
+            for part in [rows] if isinstance(rows, pa.Table) else rows:
+                if isinstance(part, pa.Table):
+                    writer.add(part)
+                else:
+                    writer.add_row(part)
+        return writer.rows
 
     def read(self, path: str | Path, columns: list[str] | None = None) -> pa.Table:
         self.check(path)
         with _read(path):
             table = pq.read_table(path, columns=columns, partitioning=None)
-            _check_rows(path, table.num_rows)
+            # Fewer rows than the metadata state: a page is damaged.
+            if table.num_rows != (rows := pq.read_metadata(path).num_rows):
+                raise pa.ArrowInvalid(f"{table.num_rows:,} of {rows:,} rows can be read")
             return table
 
     def stream(
@@ -82,12 +84,8 @@ class Contract:
         """Yield record batches of at most `rows` rows, each of one row group, so that memory stays flat."""
         self.check(path)
         with _read(path), parquet_file(path) as file:
-            read = 0
             for group in range(file.num_row_groups):
-                for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=columns):
-                    read += batch.num_rows
-                    yield batch
-            _check_rows(path, read)
+                yield from row_group(path, file, group, columns).to_batches(rows)
 
     def stream_chosen(
         self,
@@ -141,12 +139,6 @@ def row_group(
         if table.num_rows != (rows := file.metadata.row_group(group).num_rows):
             raise pa.ArrowInvalid(f"{table.num_rows:,} of {rows:,} rows of a row group can be read")
         return table
-
-
-def _check_rows(path: str | Path, read: int) -> None:
-    """Refuse a file with fewer rows than its metadata state, as with damaged pages."""
-    if read != (rows := pq.read_metadata(path).num_rows):
-        raise pa.ArrowInvalid(f"{read:,} of {rows:,} rows can be read")
 
 
 @contextmanager
