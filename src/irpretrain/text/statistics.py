@@ -139,7 +139,7 @@ class _Stems(dict[str, str]):
 
 
 def _merged(streams: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.Table]:
-    for rows in merge_rounds(streams, lambda block, row: block.column(0)[row].as_py()):
+    for rows in merge_rounds(streams, ["word"]):
         added = rows.group_by("word", use_threads=False).aggregate([(name, "sum") for name in SUMS])
         yield added.rename_columns([name.removesuffix("_sum") for name in added.column_names]).sort_by("word")
 
