@@ -12,8 +12,9 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from io import FileIO, TextIOWrapper
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import Any, TextIO
 
 from irpretrain.foundation.errors import IRPretrainError, full_disk
 from irpretrain.foundation.garbage import search_rarely
@@ -23,27 +24,16 @@ from irpretrain.foundation.provenance import Recorder
 search_rarely()
 
 
-class _Log:
+class _Log(TextIOWrapper):
     """The rule's log. Where the disk has no room for it the stage goes on: what matters is on stderr too."""
 
-    def __init__(self, path: Path) -> None:
-        self.name = str(path)
-        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (closed by __exit__)
-
-    @property
-    def closed(self) -> bool:
-        return self._file.closed
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(FileIO(str(path), "w"), "utf-8", "backslashreplace", write_through=True)
 
     def write(self, text: str) -> int:
         with suppress(OSError):
-            self._file.write(text.encode("utf-8", "backslashreplace"))
+            super().write(text)
         return len(text)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._file.close()
 
 
 class _Tee:
