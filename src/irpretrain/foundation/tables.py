@@ -69,23 +69,46 @@ class Contract:
                     writer.add_row(part)
         return writer.rows
 
+    @contextmanager
+    def opened(self, path: str | Path) -> Iterator[pq.ParquetFile]:
+        """Open the file at `path`; IntegrityError unless it keeps this contract, and for damage that is met inside."""
+        try:
+            with parquet_file(path) as file:
+                if not file.schema_arrow.equals(self.schema, check_metadata=False):
+                    there = f"expected {_brief(self.schema)}, found {_brief(file.schema_arrow)}"
+                    raise IntegrityError(
+                        path,
+                        f"this is not a table of {self.name}: {there}",
+                        remedy="Delete it and run the workflow again; it was written by another version.",
+                    )
+                yield file
+        except FileNotFoundError:
+            raise IntegrityError(path, f"there is no table of {self.name}") from None
+        except MemoryError:
+            raise
+        except (pa.ArrowException, OSError) as error:
+            reason = f"this is not a whole Parquet file ({one_line(error).rstrip('.')})"
+            raise IntegrityError(path, reason, remedy=MAKE_AGAIN) from None
+
+    def check(self, path: str | Path) -> None:
+        with self.opened(path):
+            pass
+
+    def count(self, path: str | Path) -> int:
+        with self.opened(path) as file:
+            return file.metadata.num_rows
+
     def read(self, path: str | Path, columns: list[str] | None = None) -> pa.Table:
-        self.check(path)
-        with _read(path):
-            table = pq.read_table(path, columns=columns, partitioning=None)
-            # Fewer rows than the metadata state: a page is damaged.
-            if table.num_rows != (rows := pq.read_metadata(path).num_rows):
-                raise pa.ArrowInvalid(f"{table.num_rows:,} of {rows:,} rows can be read")
-            return table
+        with self.opened(path) as file:
+            return _whole(file.read(columns), file.metadata.num_rows)
 
     def stream(
         self, path: str | Path, columns: list[str] | None = None, rows: int = ROWS_PER_GROUP
     ) -> Iterator[pa.RecordBatch]:
         """Yield record batches of at most `rows` rows, each of one row group, so that memory stays flat."""
-        self.check(path)
-        with _read(path), parquet_file(path) as file:
+        with self.opened(path) as file:
             for group in range(file.num_row_groups):
-                yield from row_group(path, file, group, columns).to_batches(rows)
+                yield from row_group(file, group, columns).to_batches(rows)
 
     def stream_chosen(
         self,
@@ -95,32 +118,13 @@ class Contract:
         rows: int = ROWS_AS_OBJECTS,
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of some documents, at most `rows` at a time; of other row groups only identifiers are read."""
-        self.check(path)
         names = pa.array(sorted(document_ids), pa.string())
-        with _read(path), parquet_file(path) as file:
+        with self.opened(path) as file:
             for group in range(file.num_row_groups):
-                identifiers = row_group(path, file, group, ["document_id"]).column(0)
+                identifiers = row_group(file, group, ["document_id"]).column(0)
                 matches = pc.is_in(identifiers, value_set=names)
                 if pc.any(matches).as_py():
-                    yield from row_group(path, file, group, columns).filter(matches).to_batches(rows)
-
-    def count(self, path: str | Path) -> int:
-        self.check(path)
-        return pq.read_metadata(path).num_rows
-
-    def check(self, path: str | Path) -> None:
-        """Raise IntegrityError unless the file at `path` keeps this contract."""
-        try:
-            with _read(path):
-                schema = pq.read_schema(path)
-        except FileNotFoundError:
-            raise IntegrityError(path, f"there is no table of {self.name}") from None
-        if not schema.equals(self.schema, check_metadata=False):
-            raise IntegrityError(
-                path,
-                f"this is not a table of {self.name}: expected {_brief(self.schema)}, found {_brief(schema)}",
-                remedy="Delete it and run the workflow again; it was written by another version.",
-            )
+                    yield from row_group(file, group, columns).filter(matches).to_batches(rows)
 
 
 def parquet_file(path: str | Path) -> pq.ParquetFile:
@@ -130,26 +134,15 @@ def parquet_file(path: str | Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, pre_buffer=False, page_checksum_verification=True)
 
 
-def row_group(
-    path: str | Path, file: pq.ParquetFile, group: int, columns: list[str] | None = None
-) -> pa.Table:
-    """Return a row group of the file at `path`; raise IntegrityError where it is damaged."""
-    with _read(path):
-        table = file.read_row_group(group, columns)
-        if table.num_rows != (rows := file.metadata.row_group(group).num_rows):
-            raise pa.ArrowInvalid(f"{table.num_rows:,} of {rows:,} rows of a row group can be read")
-        return table
+def row_group(file: pq.ParquetFile, group: int, columns: list[str] | None = None) -> pa.Table:
+    return _whole(file.read_row_group(group, columns), file.metadata.row_group(group).num_rows)
 
 
-@contextmanager
-def _read(path: str | Path) -> Iterator[None]:
-    try:
-        yield
-    except (FileNotFoundError, MemoryError):
-        raise
-    except (pa.ArrowException, OSError) as error:
-        reason = f"this is not a whole Parquet file ({one_line(error).rstrip('.')})"
-        raise IntegrityError(path, reason, remedy=MAKE_AGAIN) from None
+def _whole(table: pa.Table, rows: int) -> pa.Table:
+    """Refuse fewer rows than the metadata state, as of damaged pages."""
+    if table.num_rows != rows:
+        raise pa.ArrowInvalid(f"{table.num_rows:,} of {rows:,} rows can be read")
+    return table
 
 
 class ContractWriter:
