@@ -1,16 +1,16 @@
 """The frame of every script of the workflow around its one library call.
 
-    with stage(snakemake) as done:
-        done(count_words(snakemake.input.documents, snakemake.output.counts, ...))
+    with stage(snakemake) as counts:
+        counts |= count_words(snakemake.input.documents, snakemake.output.counts, ...)
 
 Output goes to the rule's log and to stderr or stdout; an error meant for the user is printed as its message alone, any
-other as a pointer to the traceback in the log; the sidecar of the first output has the counts given to `done`.
+other as a pointer to the traceback in the log; the sidecar of the first output has the counts.
 """
 
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from io import FileIO, TextIOWrapper
 from pathlib import Path
@@ -56,24 +56,20 @@ class _Tee:
 
 
 @contextmanager
-def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
+def stage(snakemake: Any) -> Iterator[dict[str, Any]]:
     """Run one script's library call; SystemExit with 1 after any error, 130 after an interrupt."""
     # A sidecar among the outputs is declared to Snakemake but written here.
     outputs = [str(path) for path in snakemake.output if not str(path).endswith(".meta.json")]
     inputs = [str(path) for path in snakemake.input]
     recorder = Recorder(snakemake.rule, inputs, outputs, dict(snakemake.params), _asked(snakemake))
     counts: dict[str, Any] = {}
-
-    def done(result: dict[str, Any] | None) -> None:
-        counts.update(result or {})
-
     with (
         _open_log(snakemake) as log,
         redirect_stderr(_Tee(sys.stderr, log)),
         redirect_stdout(_Tee(sys.stdout, log)),
     ):
         try:
-            yield done
+            yield counts
             recorder.write(counts)
         except KeyboardInterrupt:
             sys.exit(130)
