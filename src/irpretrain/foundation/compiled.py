@@ -123,8 +123,7 @@ def _report_lost_cache(reason: str) -> None:
 @cache
 def cache_directory() -> Path:
     """Return where the machine code of this version of the source is kept."""
-    digest = hashlib.sha256()
-    for name, source in sorted(sources().items()):
-        if b"\n@compiled" in source:  # compiled_uncounted too
-            digest.update(f"{name}\0{len(source)}\0".encode() + source)
-    return cache_folder() / f"compiled-{digest.hexdigest()[:16]}"
+    # "@compiled" begins the name of compiled_uncounted too.
+    compiled_files = [item for item in sorted(sources().items()) if b"\n@compiled" in item[1]]
+    digest = hashlib.sha256(repr(compiled_files).encode()).hexdigest()
+    return cache_folder() / f"compiled-{digest[:16]}"
