@@ -35,7 +35,7 @@ from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.foundation.atomic import atomic_directory
-from irpretrain.foundation.contracts import WORD_COUNTS, ContractWriter
+from irpretrain.foundation.contracts import WORD_COUNTS
 from irpretrain.text.stop_words import load_stop_words
 from irpretrain.text.word_store import WordStore
 from pseudo_query_ranks import PAPER
@@ -84,7 +84,7 @@ def write_statistics(words: WordStore, postings: Postings, output: Path) -> None
     documents = np.concatenate([counts[:stop], postings.document_frequencies()])
     names = sorted(word for word in load_stop_words("inquery") if word < "w")[:stop]
     names += [f"w{number:07d}" for number in range(stop, size)]
-    with ContractWriter(WORD_COUNTS, output) as writer:
+    with WORD_COUNTS.writing(output) as writer:
         writer.add(pa.table([names, counts, documents, documents], schema=WORD_COUNTS.schema))
         writer.note({"documents": str(len(postings)), "words": str(len(words.words))})
 

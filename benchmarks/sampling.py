@@ -30,7 +30,7 @@ import pyarrow as pa
 
 from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
+from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.objectives.prop.language_model import RARE
 from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.prop.pair_sampler import PairSampler
@@ -117,7 +117,7 @@ def enlarge(folder: Path, words: int) -> None:
     more = pa.table([names, *[pa.array(counts)] * 3], schema=WORD_COUNTS.schema)
     totals = read_totals(folder / "paper.parquet")
     documents = totals.documents * (totals.words + int(counts.sum())) // totals.words  # keeps the mean length
-    with ContractWriter(WORD_COUNTS, folder / "large.parquet") as writer:
+    with WORD_COUNTS.writing(folder / "large.parquet") as writer:
         writer.add(pa.concat_tables([own, more]).sort_by("word"))
         writer.note({"documents": str(documents), "words": str(totals.words + int(counts.sum()))})
     (folder / "large.parquet").replace(folder / "paper.parquet")

@@ -8,7 +8,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.objectives.shard import Shard, write_groups
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     given, params = snakemake.input, snakemake.params
     shard = Shard(
         given.documents,
@@ -25,4 +25,4 @@ with stage(snakemake) as done:
         axioms=AxiomsConfig(**params.axioms),
     )
     options = read_options(snakemake.wildcards.objective, params.options)
-    done(write_groups(shard, options, snakemake.output.groups))
+    counts |= write_groups(shard, options, snakemake.output.groups)

@@ -5,12 +5,10 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.indri import build_positions
 
-with stage(snakemake) as done:
-    done(
-        build_positions(
-            list(snakemake.input.documents),
-            IndriOptions(),
-            TextConfig(**snakemake.params.text),
-            snakemake.output.positions,
-        )
+with stage(snakemake) as counts:
+    counts |= build_positions(
+        list(snakemake.input.documents),
+        IndriOptions(),
+        TextConfig(**snakemake.params.text),
+        snakemake.output.positions,
     )

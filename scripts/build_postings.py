@@ -6,18 +6,16 @@ from irpretrain.foundation.stage import stage
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     shards = iter(snakemake.input.words)
     terms = read_terms(snakemake.input.statistics, **snakemake.params.terms)
     term_of, size = terms.term_of, len(terms.names)
     del terms  # its strings need as much memory as the postings
-    done(
-        write_postings(
-            [[WordStore(next(shards)) for _ in range(count)] for _, count in snakemake.params.corpora],
-            term_of,
-            size,
-            snakemake.output.postings,
-            Bm25Config(**snakemake.params.bounds),
-            **snakemake.params.memory,
-        )
+    counts |= write_postings(
+        [[WordStore(next(shards)) for _ in range(count)] for _, count in snakemake.params.corpora],
+        term_of,
+        size,
+        snakemake.output.postings,
+        Bm25Config(**snakemake.params.bounds),
+        **snakemake.params.memory,
     )

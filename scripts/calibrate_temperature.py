@@ -4,7 +4,7 @@ from irpretrain.axioms.calibration import SAMPLE_DOCUMENTS, RankSample, calibrat
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.foundation.stage import stage
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     given = snakemake.input
     sample = RankSample(
         list(given.words),
@@ -15,11 +15,9 @@ with stage(snakemake) as done:
         snakemake.params.seed,
         snakemake.threads,
     )
-    done(
-        calibrate_temperature(
-            sample,
-            PseudoQueriesConfig(**snakemake.params.options),
-            snakemake.params.shares,
-            snakemake.output.temperature,
-        )
+    counts |= calibrate_temperature(
+        sample,
+        PseudoQueriesConfig(**snakemake.params.options),
+        snakemake.params.shares,
+        snakemake.output.temperature,
     )

@@ -3,6 +3,6 @@
 from irpretrain.corpora.collection import check_collection
 from irpretrain.foundation.stage import stage
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     documents = list(snakemake.input.documents)
-    done(check_collection(documents, snakemake.output.checked, snakemake.params.corpora))
+    counts |= check_collection(documents, snakemake.output.checked, snakemake.params.corpora)

@@ -6,16 +6,14 @@ from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     words = snakemake.input.words
     given, options = snakemake.input, AxiomsConfig(**snakemake.params.options)
     collection = open_collection(given.statistics, given.postings, given.vectors, options, snakemake.threads)
-    done(
-        compute_axiom_values(
-            snakemake.input.queries,
-            [words] if isinstance(words, str) else list(words),
-            collection,
-            TextConfig(**snakemake.params.text),
-            snakemake.output.values,
-        )
+    counts |= compute_axiom_values(
+        snakemake.input.queries,
+        [words] if isinstance(words, str) else list(words),
+        collection,
+        TextConfig(**snakemake.params.text),
+        snakemake.output.values,
     )

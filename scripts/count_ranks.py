@@ -3,6 +3,6 @@
 from irpretrain.axioms.rank_intervals import rank_intervals
 from irpretrain.foundation.stage import stage
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     values, output = list(snakemake.input.values), snakemake.output.intervals
-    done(rank_intervals(values, output, snakemake.params.depth))
+    counts |= rank_intervals(values, output, snakemake.params.depth)

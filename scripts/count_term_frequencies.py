@@ -4,9 +4,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.term_weights.targets import write_frequencies
 
-with stage(snakemake) as done:
-    done(
-        write_frequencies(
-            snakemake.input.documents, TextConfig(**snakemake.params.text), snakemake.output.vectors
-        )
+with stage(snakemake) as counts:
+    counts |= write_frequencies(
+        snakemake.input.documents, TextConfig(**snakemake.params.text), snakemake.output.vectors
     )

@@ -4,6 +4,6 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.text.statistics import count_words
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     text = TextConfig(**snakemake.params.text)
-    done(count_words(snakemake.input.documents, text, snakemake.output.counts))
+    counts |= count_words(snakemake.input.documents, text, snakemake.output.counts)

@@ -3,12 +3,10 @@
 from irpretrain.corpora.formats.ir_datasets import describe_part
 from irpretrain.foundation.stage import stage
 
-with stage(snakemake) as done:
-    done(
-        describe_part(
-            snakemake.wildcards.identifier,
-            snakemake.wildcards.part,
-            snakemake.params.several_shards,
-            snakemake.output.description,
-        )
+with stage(snakemake) as counts:
+    counts |= describe_part(
+        snakemake.wildcards.identifier,
+        snakemake.wildcards.part,
+        snakemake.params.several_shards,
+        snakemake.output.description,
     )

@@ -3,12 +3,10 @@
 from irpretrain.axioms.diagnosis import diagnose
 from irpretrain.foundation.stage import stage
 
-with stage(snakemake) as done:
-    done(
-        diagnose(
-            snakemake.input.pairs,
-            snakemake.params.scores,
-            snakemake.params.labels,
-            snakemake.output.shares,
-        )
+with stage(snakemake) as counts:
+    counts |= diagnose(
+        snakemake.input.pairs,
+        snakemake.params.scores,
+        snakemake.params.labels,
+        snakemake.output.shares,
     )

@@ -3,15 +3,13 @@
 from irpretrain.evaluation.evaluate import evaluate_depths
 from irpretrain.foundation.stage import stage
 
-with stage(snakemake) as done:
-    done(
-        evaluate_depths(
-            snakemake.params.runs,
-            snakemake.input.qrels,
-            snakemake.params.depths,
-            snakemake.params.measures,
-            snakemake.output.per_query,
-            snakemake.output.scores,
-            snakemake.params.squad,
-        )
+with stage(snakemake) as counts:
+    counts |= evaluate_depths(
+        snakemake.params.runs,
+        snakemake.input.qrels,
+        snakemake.params.depths,
+        snakemake.params.measures,
+        snakemake.output.per_query,
+        snakemake.output.scores,
+        snakemake.params.squad,
     )

@@ -4,12 +4,10 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.expansion import expand_documents
 
-with stage(snakemake) as done:
-    done(
-        expand_documents(
-            snakemake.input.documents,
-            snakemake.input.expansion,
-            TextConfig(**snakemake.params.text),
-            snakemake.output.vectors,
-        )
+with stage(snakemake) as counts:
+    counts |= expand_documents(
+        snakemake.input.documents,
+        snakemake.input.expansion,
+        TextConfig(**snakemake.params.text),
+        snakemake.output.vectors,
     )

@@ -3,14 +3,12 @@
 from irpretrain.foundation.stage import stage
 from irpretrain.report.model_card import CardFacts, export_model
 
-with stage(snakemake) as done:
-    done(
-        export_model(
-            snakemake.input.model,
-            list(snakemake.input.trained),
-            list(snakemake.params.scores),
-            CardFacts.read(snakemake.params.facts),
-            snakemake.output.model,
-            list(snakemake.input.probes),
-        )
+with stage(snakemake) as counts:
+    counts |= export_model(
+        snakemake.input.model,
+        list(snakemake.input.trained),
+        list(snakemake.params.scores),
+        CardFacts.read(snakemake.params.facts),
+        snakemake.output.model,
+        list(snakemake.input.probes),
     )

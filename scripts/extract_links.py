@@ -5,15 +5,13 @@ from irpretrain.foundation.stage import stage
 from irpretrain.text.languages import without_language
 from irpretrain.wikipedia.links import extract_links
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     options, language = without_language(snakemake.params.options)
-    done(
-        extract_links(
-            snakemake.input.documents,
-            GraphConfig(**options),
-            snakemake.output.sources,
-            snakemake.output.links,
-            list(snakemake.input.titles),
-            language,
-        )
+    counts |= extract_links(
+        snakemake.input.documents,
+        GraphConfig(**options),
+        snakemake.output.sources,
+        snakemake.output.links,
+        list(snakemake.input.titles),
+        language,
     )

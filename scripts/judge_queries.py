@@ -3,12 +3,10 @@
 from irpretrain.axioms.predictor_queries import judged_queries
 from irpretrain.foundation.stage import stage
 
-with stage(snakemake) as done:
-    done(
-        judged_queries(
-            list(snakemake.input.documents),
-            snakemake.input.queries,
-            snakemake.input.qrels,
-            snakemake.output.queries,
-        )
+with stage(snakemake) as counts:
+    counts |= judged_queries(
+        list(snakemake.input.documents),
+        snakemake.input.queries,
+        snakemake.input.qrels,
+        snakemake.output.queries,
     )

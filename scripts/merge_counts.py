@@ -3,5 +3,5 @@
 from irpretrain.foundation.stage import stage
 from irpretrain.text.statistics import merge_counts
 
-with stage(snakemake) as done:
-    done(merge_counts(list(snakemake.input.counts), snakemake.output.statistics))
+with stage(snakemake) as counts:
+    counts |= merge_counts(list(snakemake.input.counts), snakemake.output.statistics)

@@ -3,7 +3,7 @@
 from irpretrain.foundation.stage import stage
 from irpretrain.objectives.shard import merge_groups
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     shards = iter(snakemake.input.groups)
     by_corpus = [[next(shards) for _ in range(count)] for _, count in snakemake.params.corpora]
-    done(merge_groups(by_corpus, snakemake.output.groups))
+    counts |= merge_groups(by_corpus, snakemake.output.groups)

@@ -4,16 +4,14 @@ from irpretrain.config.corpora import DatasetConfig
 from irpretrain.corpora.testcollection import prepare
 from irpretrain.foundation.stage import stage
 
-with stage(snakemake) as done:
-    done(
-        prepare(
-            DatasetConfig(**snakemake.params.dataset),
-            snakemake.input.queries,
-            snakemake.input.qrels,
-            list(snakemake.input.documents),
-            snakemake.params.seed,
-            snakemake.output.queries,
-            getattr(snakemake.output, "qrels", None),  # none where answers judge
-            snakemake.params.corpora,
-        )
+with stage(snakemake) as counts:
+    counts |= prepare(
+        DatasetConfig(**snakemake.params.dataset),
+        snakemake.input.queries,
+        snakemake.input.qrels,
+        list(snakemake.input.documents),
+        snakemake.params.seed,
+        snakemake.output.queries,
+        getattr(snakemake.output, "qrels", None),  # none where answers judge
+        snakemake.params.corpora,
     )

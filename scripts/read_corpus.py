@@ -5,8 +5,8 @@ from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.stage import stage
 from irpretrain.text.languages import without_language
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     options, language = without_language(snakemake.params.corpus)
     outputs = snakemake.output.documents, snakemake.output.redirects
     source, shard = snakemake.params.source, snakemake.params.shard
-    done(write_shard(CorpusConfig(**options), source, shard, *outputs, language))
+    counts |= write_shard(CorpusConfig(**options), source, shard, *outputs, language)

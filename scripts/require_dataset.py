@@ -3,5 +3,5 @@
 from irpretrain.corpora.catalogue.table import require
 from irpretrain.foundation.stage import stage
 
-with stage(snakemake) as done:
-    done(require(snakemake.wildcards.entry, snakemake.input.report, snakemake.output.sound))
+with stage(snakemake) as counts:
+    counts |= require(snakemake.wildcards.entry, snakemake.input.report, snakemake.output.sound)

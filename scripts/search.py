@@ -4,14 +4,12 @@ from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.lucene import search
 
-with stage(snakemake) as done:
-    done(
-        search(
-            snakemake.input.index,
-            snakemake.input.queries,
-            snakemake.wildcards.candidates,
-            RetrievalConfig(**snakemake.params.options),
-            snakemake.output.run,
-            drop_own=snakemake.params.drop_own,
-        )
+with stage(snakemake) as counts:
+    counts |= search(
+        snakemake.input.index,
+        snakemake.input.queries,
+        snakemake.wildcards.candidates,
+        RetrievalConfig(**snakemake.params.options),
+        snakemake.output.run,
+        drop_own=snakemake.params.drop_own,
     )

@@ -4,17 +4,15 @@ from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.lucene import own_parameters, search_tuned
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     parameters = own_parameters(snakemake.params.first_stage["parameters"], snakemake.input.tuning or None)
-    done(
-        search_tuned(
-            snakemake.input.index,
-            snakemake.input.queries,
-            snakemake.wildcards.candidates,
-            snakemake.params.first_stage["model"],
-            RetrievalConfig(**snakemake.params.options).with_parameters(parameters),
-            snakemake.output.run,
-            snakemake.input.ranked or None,
-            snakemake.params.drop_own,
-        )
+    counts |= search_tuned(
+        snakemake.input.index,
+        snakemake.input.queries,
+        snakemake.wildcards.candidates,
+        snakemake.params.first_stage["model"],
+        RetrievalConfig(**snakemake.params.options).with_parameters(parameters),
+        snakemake.output.run,
+        snakemake.input.ranked or None,
+        snakemake.params.drop_own,
     )

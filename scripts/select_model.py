@@ -3,14 +3,12 @@
 from irpretrain.foundation.stage import stage
 from irpretrain.training.selection import select_model
 
-with stage(snakemake) as done:
-    done(
-        select_model(
-            snakemake.input.model,
-            dict(zip(snakemake.params.steps, snakemake.input.runs, strict=True)),
-            snakemake.input.qrels,
-            snakemake.params.measure,
-            snakemake.output.model,
-            snakemake.output.scores,
-        )
+with stage(snakemake) as counts:
+    counts |= select_model(
+        snakemake.input.model,
+        dict(zip(snakemake.params.steps, snakemake.input.runs, strict=True)),
+        snakemake.input.qrels,
+        snakemake.params.measure,
+        snakemake.output.model,
+        snakemake.output.scores,
     )

@@ -4,16 +4,14 @@ from irpretrain.config.retrieval import RunConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.runs_of_others import take_run
 
-with stage(snakemake) as done:
-    done(
-        take_run(
-            RunConfig(**snakemake.params.options),
-            list(snakemake.input.run),
-            snakemake.wildcards.candidates,
-            snakemake.input.queries,
-            list(snakemake.input.documents),
-            snakemake.params.depth,
-            snakemake.output.run,
-            snakemake.params.drop_own,
-        )
+with stage(snakemake) as counts:
+    counts |= take_run(
+        RunConfig(**snakemake.params.options),
+        list(snakemake.input.run),
+        snakemake.wildcards.candidates,
+        snakemake.input.queries,
+        list(snakemake.input.documents),
+        snakemake.params.depth,
+        snakemake.output.run,
+        snakemake.params.drop_own,
     )

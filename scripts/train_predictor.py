@@ -6,14 +6,12 @@ from irpretrain.axioms.train_predictor import train_predictor
 from irpretrain.config.axioms import AxiomsConfig, PredictorConfig
 from irpretrain.foundation.stage import stage
 
-with stage(snakemake) as done:
-    done(
-        train_predictor(
-            snakemake.input.judged,
-            snakemake.input.pseudo,
-            PredictorConfig(**snakemake.params.options),
-            AxiomsConfig(**snakemake.params.axioms),
-            Path(snakemake.output.scores).parent,
-            threads=snakemake.threads,
-        )
+with stage(snakemake) as counts:
+    counts |= train_predictor(
+        snakemake.input.judged,
+        snakemake.input.pseudo,
+        PredictorConfig(**snakemake.params.options),
+        AxiomsConfig(**snakemake.params.axioms),
+        Path(snakemake.output.scores).parent,
+        threads=snakemake.threads,
     )

@@ -4,6 +4,6 @@ from irpretrain.corpora.catalogue.read import Entry
 from irpretrain.corpora.catalogue.table import verify
 from irpretrain.foundation.stage import stage
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     entry = Entry(**snakemake.params.entry)
-    done(verify(snakemake.wildcards.entry, entry, snakemake.params.data, snakemake.output.report))
+    counts |= verify(snakemake.wildcards.entry, entry, snakemake.params.data, snakemake.output.report)

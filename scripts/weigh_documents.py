@@ -5,17 +5,15 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.term_weights.weighing import Learned, weigh_documents
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     given = snakemake.input
     learned = Learned(list(given.model), str(given.targets), str(given.vectors), str(given.statistics))
-    done(
-        weigh_documents(
-            learned,
-            documents=given.documents,
-            options=TermWeightsConfig(**snakemake.params.options),
-            text=TextConfig(**snakemake.params.text),
-            output=snakemake.output.weights,
-            checkpoints=snakemake.params.checkpoints,
-            title=f"weigh {snakemake.wildcards.corpus}-{snakemake.wildcards.shard} {snakemake.wildcards.weighting}",
-        )
+    counts |= weigh_documents(
+        learned,
+        documents=given.documents,
+        options=TermWeightsConfig(**snakemake.params.options),
+        text=TextConfig(**snakemake.params.text),
+        output=snakemake.output.weights,
+        checkpoints=snakemake.params.checkpoints,
+        title=f"weigh {snakemake.wildcards.corpus}-{snakemake.wildcards.shard} {snakemake.wildcards.weighting}",
     )

@@ -5,16 +5,14 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.term_weights.weighing import Learned, weigh_queries
 
-with stage(snakemake) as done:
+with stage(snakemake) as counts:
     given = snakemake.input
     learned = Learned(list(given.model), str(given.targets), str(given.vectors), str(given.statistics))
-    done(
-        weigh_queries(
-            learned,
-            folds=str(given.folds) or None,
-            queries=given.queries,
-            options=TermWeightsConfig(**snakemake.params.options),
-            text=TextConfig(**snakemake.params.text),
-            output=snakemake.output.weights,
-        )
+    counts |= weigh_queries(
+        learned,
+        folds=str(given.folds) or None,
+        queries=given.queries,
+        options=TermWeightsConfig(**snakemake.params.options),
+        text=TextConfig(**snakemake.params.text),
+        output=snakemake.output.weights,
     )

@@ -5,12 +5,10 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.textrank import weigh_by_textrank
 
-with stage(snakemake) as done:
-    done(
-        weigh_by_textrank(
-            snakemake.input.documents,
-            RetrievalConfig(**snakemake.params.retrieval),
-            TextConfig(**snakemake.params.text),
-            snakemake.output.vectors,
-        )
+with stage(snakemake) as counts:
+    counts |= weigh_by_textrank(
+        snakemake.input.documents,
+        RetrievalConfig(**snakemake.params.retrieval),
+        TextConfig(**snakemake.params.text),
+        snakemake.output.vectors,
     )

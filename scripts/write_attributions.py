@@ -6,19 +6,17 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.report.coloured_texts import CaseSource, write_attributions
 
-with stage(snakemake) as done:
-    done(
-        write_attributions(
-            snakemake.wildcards.page,
-            AttributionConfig(**snakemake.params.options),
-            snakemake.params.models,
-            CaseSource(
-                list(snakemake.input.documents),
-                snakemake.input.queries,
-                snakemake.input.qrels,
-                TextConfig(**snakemake.params.text),
-            ),
-            RerankingConfig(**snakemake.params.reranking),
-            snakemake.output.page,
-        )
+with stage(snakemake) as counts:
+    counts |= write_attributions(
+        snakemake.wildcards.page,
+        AttributionConfig(**snakemake.params.options),
+        snakemake.params.models,
+        CaseSource(
+            list(snakemake.input.documents),
+            snakemake.input.queries,
+            snakemake.input.qrels,
+            TextConfig(**snakemake.params.text),
+        ),
+        RerankingConfig(**snakemake.params.reranking),
+        snakemake.output.page,
     )

@@ -5,14 +5,12 @@ from irpretrain.foundation.stage import stage
 from irpretrain.report.html import write_report
 from irpretrain.report.result_files import ResultFiles
 
-with stage(snakemake) as done:
-    done(
-        write_report(
-            config=Config(**snakemake.params.config).of_papers(snakemake.params.papers),
-            published=list(snakemake.input.published),
-            files=ResultFiles.named(snakemake.input),
-            results="results",
-            manifest=snakemake.input.manifest,
-            output=snakemake.output.report,
-        )
+with stage(snakemake) as counts:
+    counts |= write_report(
+        config=Config(**snakemake.params.config).of_papers(snakemake.params.papers),
+        published=list(snakemake.input.published),
+        files=ResultFiles.named(snakemake.input),
+        results="results",
+        manifest=snakemake.input.manifest,
+        output=snakemake.output.report,
     )

@@ -43,13 +43,12 @@ SCRIPT = """
 import time
 from pathlib import Path
 from irpretrain.foundation.stage import stage
-with stage(snakemake) as done:
+with stage(snakemake):
     with open("runs", "a") as runs:
         runs.write(snakemake.rule + "\\n")
     while snakemake.rule == "second" and Path("wait").exists():
         time.sleep(0.05)
     Path(snakemake.output[0]).write_text("text")
-    done({})
 """
 OTHER = "were made by other code"
 

@@ -205,7 +205,7 @@ def test_a_script_is_imports_and_one_stage(path):
     stages = [node for node in ast.walk(tree(path)) if is_call_of(node, "stage")]
     assert len(stages) == 1
     first = rest[0].items[0]
-    assert ast.unparse(first) == "stage(snakemake) as done"
+    assert ast.unparse(first) == "stage(snakemake) as counts"
 
 
 def root_of(node: ast.expr) -> str:
@@ -217,17 +217,16 @@ def root_of(node: ast.expr) -> str:
 
 @scripts
 def test_a_script_hands_the_counts_of_one_library_call_to_its_sidecar(path):
-    calls = [node for node in ast.walk(tree(path)) if is_call_of(node, "done")]
-    assert len(calls) == 1
-    [argument] = calls[0].args
-    assert isinstance(argument, ast.Call)
+    [added] = [node for node in ast.walk(tree(path)) if isinstance(node, ast.AugAssign)]
+    assert ast.unparse(added.target) == "counts"
+    assert isinstance(added.value, ast.Call)
     imported = {
         alias.asname or alias.name
         for node in tree(path).body
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("irpretrain.")
         for alias in node.names
     }
-    assert root_of(argument) in imported
+    assert root_of(added.value) in imported
 
 
 @scripts

@@ -20,8 +20,6 @@ def blocks(values: list[int], size: int) -> Iterator[pa.RecordBatch]:
     st.integers(1, 7),
 )
 def test_rounds_sorted_one_by_one_make_the_sorted_whole(streams: list[set[int]], size: int) -> None:
-    rounds = merge_rounds(
-        [blocks(sorted(stream), size) for stream in streams], lambda block, row: block.column(0)[row].as_py()
-    )
-    merged = [value for table in rounds for value in sorted(table["value"].to_pylist())]
+    rounds = merge_rounds([blocks(sorted(stream), size) for stream in streams], ["value"])
+    merged = [value for table in rounds for value in table["value"].to_pylist()]
     assert merged == sorted(value for stream in streams for value in stream)

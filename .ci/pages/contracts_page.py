@@ -5,13 +5,8 @@ from dataclasses import replace
 import pyarrow as pa
 from generated_pages import literal
 
-from irpretrain.foundation.contracts import (
-    BYTES_PER_GROUP,
-    CONTRACTS,
-    ROWS_PER_GROUP,
-    Contract,
-    ContractColumn,
-)
+from irpretrain.foundation.contracts import CONTRACTS
+from irpretrain.foundation.tables import BYTES_PER_GROUP, ROWS_PER_GROUP, Contract, ContractColumn
 
 HEADER = f"""# Tables between stages
 

@@ -9,16 +9,24 @@ from typing import TYPE_CHECKING, Any
 from irpretrain.foundation import __version__ as __version__
 
 if TYPE_CHECKING:
-    from irpretrain.axioms.predictor import load_predictor
-    from irpretrain.evaluation.evaluate import read_scores
-    from irpretrain.evaluation.significance import bootstrap_interval, holm, paired_t_test, randomisation_test
-    from irpretrain.library.collection import Collection
-    from irpretrain.library.documents import parse_wikitext, read_documents
-    from irpretrain.library.groups import Groups
-    from irpretrain.library.models import CrossEncoder, TermWeigher, finetune, pretrain
-    from irpretrain.library.options import Options
-    from irpretrain.library.own_groups import own_groups, read_groups
-    from irpretrain.wikipedia.article import build_tree
+    from irpretrain.axioms.predictor import load_predictor as load_predictor
+    from irpretrain.evaluation.evaluate import read_scores as read_scores
+    from irpretrain.evaluation.significance import bootstrap_interval as bootstrap_interval
+    from irpretrain.evaluation.significance import holm as holm
+    from irpretrain.evaluation.significance import paired_t_test as paired_t_test
+    from irpretrain.evaluation.significance import randomisation_test as randomisation_test
+    from irpretrain.library.collection import Collection as Collection
+    from irpretrain.library.documents import parse_wikitext as parse_wikitext
+    from irpretrain.library.documents import read_documents as read_documents
+    from irpretrain.library.groups import Groups as Groups
+    from irpretrain.library.models import CrossEncoder as CrossEncoder
+    from irpretrain.library.models import TermWeigher as TermWeigher
+    from irpretrain.library.models import finetune as finetune
+    from irpretrain.library.models import pretrain as pretrain
+    from irpretrain.library.options import Options as Options
+    from irpretrain.library.own_groups import own_groups as own_groups
+    from irpretrain.library.own_groups import read_groups as read_groups
+    from irpretrain.wikipedia.article import build_tree as build_tree
 
 # Name → module, imported when the name is first used: every start of the workflow imports this package.
 _MODULES = {
@@ -42,26 +50,7 @@ _MODULES = {
     "read_scores": "evaluation.evaluate",
 }
 
-__all__ = [
-    "Collection",
-    "CrossEncoder",
-    "Groups",
-    "Options",
-    "TermWeigher",
-    "bootstrap_interval",
-    "build_tree",
-    "finetune",
-    "holm",
-    "load_predictor",
-    "own_groups",
-    "paired_t_test",
-    "parse_wikitext",
-    "pretrain",
-    "randomisation_test",
-    "read_documents",
-    "read_groups",
-    "read_scores",
-]
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

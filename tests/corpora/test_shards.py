@@ -21,7 +21,7 @@ from irpretrain.foundation import pieces, records
 from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sidecar_path
-from irpretrain.foundation.records import Share, share_of
+from irpretrain.foundation.records import parts_of_shard
 
 
 def corpus(**changes):
@@ -138,8 +138,12 @@ def test_every_format_is_spread_over_shards_without_loss(tmp_path, monkeypatch, 
 
 def owner(part, position, files, shards):
     """The shard that reads a record."""
-    shares = [(shard, share_of(part, files, shard, shards)) for shard in range(shards)]
-    (owner,) = [shard for shard, share in shares if share is not None and share(position)]
+    (owner,) = [
+        shard
+        for shard in range(shards)
+        for number, _, share in parts_of_shard(range(files), shard, shards)
+        if number == part and share(position)
+    ]
     return owner
 
 
@@ -147,12 +151,6 @@ def test_the_rule_of_ownership():
     assert [owner(0, position, 1, 4) for position in (0, 1023, 1024, 2048, 4096)] == [0, 0, 1, 2, 0]
     assert [owner(part, 0, 3, 4) for part in range(3)] == [0, 1, 2]
     assert [owner(part, 5000, 5, 4) for part in range(5)] == [0, 1, 2, 3, 0]
-
-
-def test_the_distance_to_the_next_record_of_a_share():
-    assert [Share().distance(position) for position in (0, 1, 1023, 1024)] == [0, 0, 0, 0]
-    assert [Share(0, 3).distance(position) for position in (0, 1023, 1024, 3071, 3072)] == [0, 0, 2048, 1, 0]
-    assert [Share(2, 3).distance(position) for position in (0, 1000, 2048, 3072)] == [2048, 1048, 0, 2048]
 
 
 def test_formats_without_structure_have_none(tmp_path):

@@ -11,19 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.foundation import contracts
+from irpretrain.foundation import tables
 from irpretrain.foundation.contracts import (
     CONTRACTS,
     DOCUMENTS,
     GROUPS,
     QUERIES,
-    ROWS_AS_OBJECTS,
     WORD_COUNTS,
-    Contract,
-    ContractColumn,
-    ContractWriter,
 )
 from irpretrain.foundation.errors import IntegrityError
+from irpretrain.foundation.tables import ROWS_AS_OBJECTS, Contract, ContractColumn, ContractWriter
 from small_documents import document_rows
 
 TWO_QUERIES = [{"query_id": "q1", "text": "red fox"}, {"query_id": "q2", "text": "grey Ω"}]
@@ -54,7 +51,7 @@ def test_what_is_written_is_read(tmp_path):
 
 
 def test_chosen_rows_are_found_wherever_they_stand(tmp_path):
-    number = contracts.ROWS_PER_GROUP + 5
+    number = tables.ROWS_PER_GROUP + 5
     DOCUMENTS.write(tmp_path / "d.parquet", document_rows({f"d{i}": f"t{i}" for i in range(number)}))
     chosen = {"d1", f"d{number - 1}", "d3", "d-none"}
     batches = list(DOCUMENTS.stream_chosen(tmp_path / "d.parquet", chosen, ["body"], rows=1))
@@ -92,7 +89,7 @@ def test_dicts_and_a_table_give_the_same_bytes(tmp_path):
     assert (tmp_path / "table").read_bytes() == (tmp_path / "rows").read_bytes()
 
 
-ROWS = contracts.ROWS_PER_GROUP
+ROWS = tables.ROWS_PER_GROUP
 
 
 @pytest.mark.parametrize("size", [1000, ROWS - 1, ROWS, ROWS + 1, 2 * ROWS, 3 * ROWS + 7])
@@ -108,7 +105,7 @@ def test_row_groups_are_of_fixed_size_whatever_arrives(tmp_path, size):
 
 @given(cuts=st.lists(st.integers(0, 100), max_size=8))
 def test_any_cut_gives_the_same_bytes(tmp_path, monkeypatch, cuts):
-    monkeypatch.setattr(contracts.table, "ROWS_PER_GROUP", 16)
+    monkeypatch.setattr(tables, "ROWS_PER_GROUP", 16)
     table = words(100)
     bounds = [0, *sorted(cuts), 100]
     pieces = [table.slice(first, last - first) for first, last in itertools.pairwise(bounds)]
@@ -265,13 +262,13 @@ def test_rows_added_one_by_one_give_the_same_bytes(tmp_path):
 @given(cuts=st.lists(st.integers(0, 60), max_size=8))
 def test_row_groups_end_by_bytes_too_however_rows_arrive(tmp_path, monkeypatch, cuts):
     """Groups of at most 16 rows, and of 1,000 bytes: row n has a text of 20·n bytes."""
-    monkeypatch.setattr(contracts.table, "ROWS_PER_GROUP", 16)
-    monkeypatch.setattr(contracts.table, "BYTES_PER_GROUP", 1000)
+    monkeypatch.setattr(tables, "ROWS_PER_GROUP", 16)
+    monkeypatch.setattr(tables, "BYTES_PER_GROUP", 1000)
     rows = [{"query_id": "q", "text": "x" * 20 * n} for n in range(60)]
     table = pa.Table.from_pylist(rows, schema=QUERIES.schema)
     bounds = [0, *sorted(cuts), 60]
-    QUERIES.write_tables(tmp_path / "whole", [table])
-    QUERIES.write_tables(tmp_path / "cut", [table.slice(a, b - a) for a, b in itertools.pairwise(bounds)])
+    QUERIES.write(tmp_path / "whole", [table])
+    QUERIES.write(tmp_path / "cut", [table.slice(a, b - a) for a, b in itertools.pairwise(bounds)])
     QUERIES.write(tmp_path / "rows", rows)
     whole = (tmp_path / "whole").read_bytes()
     assert (tmp_path / "cut").read_bytes() == (tmp_path / "rows").read_bytes() == whole
@@ -288,7 +285,7 @@ def test_bytes_of_rows_are_those_of_their_values():
     empty |= {"part": 0, "position": 1, "sections": [], "links": [], "disambiguation": False}
     sections = [{"level": 1, "heading": h, "start": 0, "end": 1, "role": ""} for h in ("ab", "c")]
     rows = [empty | {"document_id": "é", "body": "abc"}, empty | {"sections": sections}]
-    table = pa.Table.from_pylist(rows, schema=contracts.DOCUMENTS.schema)
+    table = pa.Table.from_pylist(rows, schema=DOCUMENTS.schema)
     fixed = 4 + 8 + 1
-    assert contracts.table._bytes_of_rows(table).tolist() == [fixed + 2 + 3, fixed + 2 * 10 + 3]
-    assert contracts.table._bytes_of_rows(table.slice(1)).tolist() == [fixed + 2 * 10 + 3]
+    assert tables._bytes_of_rows(table).tolist() == [fixed + 2 + 3, fixed + 2 * 10 + 3]
+    assert tables._bytes_of_rows(table.slice(1)).tolist() == [fixed + 2 * 10 + 3]

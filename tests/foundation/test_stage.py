@@ -43,11 +43,10 @@ def log() -> str:
 def test_a_finished_stage_has_a_sidecar_with_its_counts(job):
     Path("documents").write_text("red fox")
     job.input = InputFiles(fromdict={"documents": "documents"})
-    with stage(job) as done:
+    with stage(job) as counts:
         Path(job.output.counts).write_text("fox 1")
-        done({"documents": 2})
-        done({"words": 5})
-        done(None)
+        counts |= {"documents": 2}
+        counts |= {"words": 5}
     found = json.loads(Path("counts.parquet.meta.json").read_text())
     assert found["stage"] == "count_words"
     assert found["counts"] == {"documents": 2, "words": 5}
@@ -58,19 +57,17 @@ def test_a_finished_stage_has_a_sidecar_with_its_counts(job):
 
 def test_the_declared_sidecar_may_come_first(job):
     job.output = OutputFiles(fromdict={"meta": "a.meta.json", "counts": "a"})
-    with stage(job) as done:
+    with stage(job):
         Path("a").write_text("fox 1")
-        done({})
     assert list(json.loads(Path("a.meta.json").read_text())["outputs"]) == ["a"]
 
 
 def test_what_is_printed_is_on_the_screen_and_in_the_log(job, capsys):
-    with stage(job) as done:
+    with stage(job):
         Path("counts.parquet").write_text("fox 1")
         print("status", file=sys.stderr)
         print("result")
         sys.stderr.log.write("only after a fault\n")
-        done({})
     screen = capsys.readouterr()
     assert (screen.err, screen.out) == ("status\n", "result\n")
     assert log() == "status\nresult\nonly after a fault\n"
@@ -98,9 +95,9 @@ def test_the_screen_is_as_before_after_the_stage(job, capsys):
 
 
 def run(job: Job, error: BaseException) -> None:
-    with stage(job) as done:
+    with stage(job) as counts:
         Path("counts.parquet").write_text("half")
-        done({"documents": 2})
+        counts |= {"documents": 2}
         raise error
 
 
@@ -214,7 +211,7 @@ sys.path.insert(0, {here!r})
 from test_stage import Job
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.stage import stage
-with stage(Job({{"counts": "counts"}})) as done:
+with stage(Job({{"counts": "counts"}})):
     raise {error}
 """
 

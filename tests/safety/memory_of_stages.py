@@ -20,7 +20,7 @@ from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.corpora.sources import write_shard
-from irpretrain.foundation import contracts
+from irpretrain.foundation import tables
 from irpretrain.objectives.shard import Shard, write_groups
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.token_store import write_token_store
@@ -97,8 +97,8 @@ def peak(stage: Callable[[], Any]) -> float:
 
 
 def main(folder: Path, encoder: Path, documents: int) -> None:
-    contracts.table.ROWS_PER_GROUP = ROWS
-    contracts.Contract.stream.__defaults__ = (None, ROWS)
+    tables.ROWS_PER_GROUP = ROWS
+    tables.Contract.stream.__defaults__ = (None, ROWS)
     (folder / "warm").mkdir()
     write_dump(folder / "warm/wiki.xml", 2 * ROWS)
     for stage in stages(folder / "warm", encoder).values():  # imports and compiled code

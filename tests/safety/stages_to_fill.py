@@ -231,8 +231,8 @@ def main(name: str, inputs: Path, out: Path, most: int) -> None:
     make, outputs = STAGES[name]
     if most:  # Python ignores SIGXFSZ, so that a write beyond this is an error as any other
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-    with stage(Job(name, [str(out / output) for output in outputs], str(out / "log"))) as done:
-        done(make(inputs, out))
+    with stage(Job(name, [str(out / output) for output in outputs], str(out / "log"))) as counts:
+        counts |= make(inputs, out) or {}
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from irpretrain.config import Config
-from irpretrain.foundation.contracts import CONTRACTS, Contract, ContractColumn
+from irpretrain.foundation.contracts import CONTRACTS
+from irpretrain.foundation.tables import Contract, ContractColumn
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / ".ci" / "pages"))

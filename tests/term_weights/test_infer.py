@@ -201,7 +201,7 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
 def test_a_damaged_block_is_computed_again(infer, make_documents, monkeypatch, tmp_path, damage):
     documents = make_documents(DOCUMENTS)
     whole, expected = infer(documents, "whole")
-    write = type(TERM_WEIGHTS).write_tables
+    write = type(TERM_WEIGHTS).write
 
     def fail(self, path, tables):
         if Path(path).parent == tmp_path:  # the whole table, when all blocks are there
@@ -209,7 +209,7 @@ def test_a_damaged_block_is_computed_again(infer, make_documents, monkeypatch, t
         return write(self, path, tables)
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(TERM_WEIGHTS), "write_tables", fail)
+        patch.setattr(type(TERM_WEIGHTS), "write", fail)
         with pytest.raises(KeyboardInterrupt):
             infer(documents, "killed")
     (folder,) = (tmp_path / "unfinished").glob("*/")

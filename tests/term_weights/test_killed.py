@@ -42,7 +42,7 @@ infer_documents({model!r}, {documents!r}, options, TEXT, {output!r}, {unfinished
 POSITIONS = {
     "computing": ("irpretrain.retrieval.term_weights.infer:WeightPredictor.rows", 6, 5),
     "between a block and its checkpoint": ("irpretrain.retrieval.term_weights.infer:sha256", 6, 3),
-    "writing the table": ("irpretrain.foundation.contracts.table:ContractWriter.add", 16, 14),
+    "writing the table": ("irpretrain.foundation.tables:ContractWriter.add", 16, 14),
 }
 """Function that is never returned from, at which call, and how many of 14 blocks are whole then."""
 

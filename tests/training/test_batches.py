@@ -217,7 +217,7 @@ def test_what_a_table_does_not_use_takes_no_memory(
 
 
 def test_a_table_of_several_blocks(make_store: MakeStore, make_groups: Callable[..., Path]) -> None:
-    """Blocks are read one by one (`contracts.ROWS_PER_GROUP` rows); their texts are never joined."""
+    """Blocks are read one by one (`tables.ROWS_PER_GROUP` rows); their texts are never joined."""
     store = TokenStore.open([make_store({"d0": "a", "d1": "b", "d2": "c"})])
     path = make_groups([(f"d{i % 3}", f"good{i}", f"bad{i}") for i in range(17_000)])
     table = GroupTable(path, store, 1, 1, "rop")

@@ -268,9 +268,9 @@ from irpretrain.foundation.stage import stage
 from irpretrain.training.processes import in_processes
 given = pickle.loads(bytes.fromhex(sys.argv[1]))
 outputs = [str(given["output"])]
-with stage(SimpleNamespace(rule="pretrain", input=[], output=outputs, params={}, log=[sys.argv[2]])) as done:
+with stage(SimpleNamespace(rule="pretrain", input=[], output=outputs, params={}, log=[sys.argv[2]])) as counts:
     arguments = {"arguments": given, "last": int(sys.argv[3]), "folder": Path(sys.argv[2]).parent}
-    done(in_processes(rank_work.pretrain_until, arguments, given["options"].compute))
+    counts |= in_processes(rank_work.pretrain_until, arguments, given["options"].compute)
 """
 
 

@@ -11,7 +11,7 @@ import pytest
 from synthetic_wiki import Article, To, Wiki, lead, make_graph
 
 from irpretrain.config.text import GraphConfig
-from irpretrain.foundation import contracts
+from irpretrain.foundation import tables
 from irpretrain.foundation.contracts import LINK_SOURCES
 from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.wikipedia.build_graph import build_graph, by_corpus
@@ -62,7 +62,7 @@ def test_hyperlinks_to_a_frequent_title_stay(tmp_path):
 @pytest.fixture
 def ring(tmp_path, monkeypatch):
     """Thirty articles that each link the next seven, in row groups of ten rows; number 20 links nothing."""
-    monkeypatch.setattr(contracts.table, "ROWS_PER_GROUP", 10)
+    monkeypatch.setattr(tables, "ROWS_PER_GROUP", 10)
     articles = [
         Article(f"T{n}", [lead("x", *(To(f"T{(n + k) % 30}") for k in range(1, 8) if n != 20))])
         for n in range(30)
@@ -84,7 +84,7 @@ def test_links_of_some_documents_across_row_groups(ring):
 
 
 def test_every_source_comes_whole_when_it_fills_row_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(contracts.table, "ROWS_PER_GROUP", 3)
+    monkeypatch.setattr(tables, "ROWS_PER_GROUP", 3)
     articles = [Article(f"T{n}", [lead(*(To(f"T{k}") for k in range(12)))]) for n in range(12)]
     graph = Graph.open(make_graph([Wiki(articles)], tmp_path, 1, segment_words=50))
     assert targets(graph, None) == {n: [k for k in range(12) if k != n] for n in range(12)}

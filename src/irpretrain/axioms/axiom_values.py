@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from irpretrain.axioms.batch import UNKNOWN, AxiomBatch, AxiomCollection, BatchMaker
 from irpretrain.axioms.preferences import DEFINITIONS, larger_is_better
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.atomic import atomic_file
-from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, ROWS_PER_GROUP, ContractWriter
+from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES
 from irpretrain.foundation.progress import progress
+from irpretrain.foundation.tables import ROWS_PER_GROUP
 from irpretrain.text.word_store import WordDocuments
 
 # Queries of a batch. With a document of its own each, their documents' vectors take 800 bytes × dimensions / 100.
@@ -51,7 +51,7 @@ def compute_axiom_values(
     counts, done = Counter(dict.fromkeys(COUNTED, 0)), 0
     batches = DOCUMENT_QUERIES.stream(queries, rows=QUERIES_AT_ONCE)
     title = f"axioms {Path(output).stem}"
-    with atomic_file(output) as temporary, ContractWriter(AXIOM_VALUES, temporary) as writer:
+    with AXIOM_VALUES.writing(output) as writer:
         for chunk in progress(batches, title, "queries", DOCUMENT_QUERIES.count(queries), size=len):
             positions = slice(done, done + chunk.num_rows)
             batch = maker.make(chunk["query"].to_pylist(), rows[positions], numbers[positions])

@@ -16,8 +16,7 @@ from irpretrain.axioms.contrastive_draws import draw_queries
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler, at_temperature
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.evaluation.runs import read_qrels, relevant
-from irpretrain.foundation.atomic import atomic_file
-from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, ContractWriter
+from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.progress import notice, progress
 from irpretrain.foundation.randomness import stream_key
@@ -148,7 +147,7 @@ def sample_negative_queries(
         "words_outside_document": 0,
     }
     starts = range(0, retained.num_rows, QUERIES_AT_ONCE)
-    with atomic_file(output) as temporary, ContractWriter(DOCUMENT_QUERIES, temporary) as writer:
+    with DOCUMENT_QUERIES.writing(output) as writer:
         for start in progress(
             starts,
             "sample negative queries",

@@ -19,8 +19,7 @@ from irpretrain.axioms.contrastive_draws import (
     DrawnQueries,
     draw_queries,
 )
-from irpretrain.foundation.atomic import atomic_file
-from irpretrain.foundation.contracts import DOCUMENT_QUERIES, ContractWriter
+from irpretrain.foundation.contracts import DOCUMENT_QUERIES
 from irpretrain.foundation.errors import MAKE_AGAIN, ConfigError, IntegrityError, refusing_damage
 from irpretrain.foundation.progress import print_line, progress
 from irpretrain.foundation.randomness import stream_key
@@ -96,7 +95,7 @@ def sample_pseudo_queries(
         )
     print_line(f"[pseudo-queries] temperature {sampler.rules.temperature:g}: {origin}")
     counts, lengths = Counter(dict.fromkeys(COUNTED, 0)), np.zeros(len(sampler.tables.lengths) + 1, np.int64)
-    with atomic_file(output) as temporary, ContractWriter(DOCUMENT_QUERIES, temporary) as writer:
+    with DOCUMENT_QUERIES.writing(output) as writer:
         for documents, queries in sampler.sample(store):
             writer.add(_rows(documents, queries, sampler))
             counts.update(

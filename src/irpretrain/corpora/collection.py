@@ -144,7 +144,7 @@ def _recorded_location(shard: Path, part: int, position: int) -> str:
         path for path in record.get("inputs", {}) if not source or Path(path).is_relative_to(source)
     )
     shards = corpus.get("shards", 1)
-    own = part // shards if record.get("counts", {}).get("files", 1) >= shards else part  # see `share_of`
+    own = part // shards if record.get("counts", {}).get("files", 1) >= shards else part
     file = files[own] if own < len(files) else f"file {part} of {shard}"
     number = position // PASSAGES_PER_DOCUMENT if corpus.get("passage_words") else position
     return describe_location_in(file, number, corpus.get("format", ""))

@@ -25,8 +25,7 @@ from irpretrain.corpora.file_lists import document_files, given_files, one_file
 from irpretrain.corpora.formats.ir_datasets import check_downloaded
 from irpretrain.corpora.policy import RecordTally, no_documents
 from irpretrain.corpora.registry import format_of
-from irpretrain.foundation.atomic import atomic_file
-from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS, ContractWriter
+from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.foundation.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.foundation.progress import notice, progress
 from irpretrain.foundation.records import Document, Redirect, parts_of_shard
@@ -287,7 +286,7 @@ def write_shard(
 
     which = f", shard {shard + 1} of {config.shards}" if config.shards > 1 else ""
     title = f"read {Path(documents).parent.name}{which}"
-    with atomic_file(redirects) as path, ContractWriter(REDIRECTS, path) as redirects_writer:
+    with REDIRECTS.writing(redirects) as redirects_writer:
         written = DOCUMENTS.write(documents, progress(rows(), title, "documents"))
         if facts:
             redirects_writer.note({name: ",".join(sorted(facts[name])) for name in sorted(facts)})

@@ -15,8 +15,7 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}+(?:\.[0-9]{0,400}+)?|\.[0-9]{1,400}+)
 
 _LINE_ENDS = re.compile(r"\r\n?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_CONTROL_BYTES = bytes({*range(0x20), 0x7F} - set(b"\t\n"))
-_C1_BYTES = re.compile(b"\xc2[\x80-\x9f]")
+_UNCLEAN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _LONG_NUMBER = re.compile(r"&#([0-9]{8,});?")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 # Format characters (Unicode's Cf) that are never displayed; the Arabic signs among them, which are, stay.
@@ -36,16 +35,9 @@ def without_marks(start: bytes) -> bytes:
 
 def clean_text(text: str) -> str:
     r"""Return `text` with `\n` for line ends, spaces for control characters, U+FFFD for lone surrogates."""
-    return text if _is_clean(text) else whole_characters(_CONTROLS.sub(" ", _LINE_ENDS.sub("\n", text)))
-
-
-def _is_clean(text: str) -> bool:
-    """Whether cleaning changes nothing; a search of bytes takes a third of the time of one of characters."""
-    try:
-        encoded = text.encode()
-    except UnicodeEncodeError:  # surrogates
-        return False
-    return len(encoded.translate(None, _CONTROL_BYTES)) == len(encoded) and _C1_BYTES.search(encoded) is None
+    if not _UNCLEAN.search(text):  # most texts; one search takes a third of the time of three substitutions
+        return text
+    return whole_characters(_CONTROLS.sub(" ", _LINE_ENDS.sub("\n", text)))
 
 
 def whole_characters(text: str) -> str:

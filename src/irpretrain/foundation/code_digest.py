@@ -25,7 +25,6 @@ SCRIPTS = PACKAGE.parents[1] / "scripts"
 TEMPLATES = (".j2", ".css", ".js")
 RESOURCES = "resources"
 CACHE = "code-digests.json"
-MOST_CACHED = 20_000
 
 # The code of a checkpoint that records none.
 UNKNOWN = {"unknown": "unknown"}
@@ -37,31 +36,15 @@ _earlier: dict[str, str] = {}
 @cache
 def sources() -> dict[str, bytes]:
     """Return the files of the library and of the scripts by name, as of the first call: files may change."""
-    files = dict[str, bytes]()
-    for folder, folders, names in os.walk(PACKAGE):
-        folders[:] = [name for name in folders if name != "__pycache__"]
-        prefix = folder[len(str(PACKAGE)) + 1 :]
-        files |= _read(folder, prefix, [name for name in names if name.endswith((".py", *TEMPLATES))])
-    if SCRIPTS.is_dir():
-        files |= _read(SCRIPTS, SCRIPTS.name, [name for name in os.listdir(SCRIPTS) if name.endswith(".py")])
-    return files
-
-
-def _read(folder: str | Path, prefix: str, names: Iterable[str]) -> dict[str, bytes]:
-    contents = {}
-    for name in names:
-        with open(os.path.join(folder, name), "rb") as file:
-            contents[f"{prefix}/{name}".removeprefix("/")] = file.read()
-    return contents
+    paths = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*")}
+    paths |= {f"{SCRIPTS.name}/{path.name}": path for path in SCRIPTS.glob("*.py")}
+    return {name: path.read_bytes() for name, path in paths.items() if path.suffix in (".py", *TEMPLATES)}
 
 
 @cache
 def library_digest() -> str:
     """Return one digest of all files, comments included."""
-    whole = sha256()
-    for name, content in sorted(sources().items()):
-        whole.update(f"{name}\0{len(content)}\0".encode() + content)
-    return whole.hexdigest()[:16]
+    return sha256(repr(sorted(sources().items())).encode()).hexdigest()[:16]
 
 
 def begin_record() -> None:
@@ -72,11 +55,6 @@ def begin_record() -> None:
 def code_record() -> dict[str, str]:
     """Return the code of this job: file → digest. A file that was used in two versions has both digests."""
     return _united(digests(_loaded()), _earlier)
-
-
-def is_record(content: Any) -> bool:
-    """Whether the content of a JSON file, which may be damaged, is texts by name."""
-    return isinstance(content, dict) and all(isinstance(text, str) for text in content.values())
 
 
 def rest_on(code: Mapping[str, str]) -> None:
@@ -92,18 +70,16 @@ def changed_files(code: Mapping[str, str]) -> list[str]:
 
 def digests(names: Iterable[str]) -> dict[str, str]:
     names = list(names)
-    files, cached, new = sources() | _resources(names), _cached(), dict[str, str]()
+    files, cached = sources() | _resources(names), _cached()
     keys = {name: _sha256(files[name]) for name in names if name in files}
-    for name, key in keys.items():
-        if key not in cached:
-            cached[key] = new[key] = _digest(files[name]) if name.endswith(".py") else key
+    new = {
+        key: _digest(files[name]) for name, key in keys.items() if name.endswith(".py") and key not in cached
+    }
     if new:
-        retained = _read_cache()
+        cached.update(new)
         with suppress(OSError):
-            write_text(
-                cache_folder() / CACHE, json.dumps((retained if len(retained) < MOST_CACHED else {}) | new)
-            )
-    return {name: cached[key] for name, key in keys.items()}
+            write_text(cache_folder() / CACHE, json.dumps(read_digests(cache_folder() / CACHE) | new))
+    return {name: cached.get(key, key) for name, key in keys.items()}
 
 
 def _resources(names: Iterable[str]) -> dict[str, bytes]:
@@ -172,15 +148,17 @@ def _sha256(content: bytes) -> str:
 
 @cache
 def _cached() -> dict[str, str]:
-    return _read_cache()
+    return read_digests(cache_folder() / CACHE)
 
 
-def _read_cache() -> dict[str, str]:
+def read_digests(path: Path) -> dict[str, str]:
+    """Return the digests that a JSON file holds by name; none where it is missing or damaged."""
     try:
-        cached: dict[str, str] = json.loads((cache_folder() / CACHE).read_bytes())
+        content = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    return cached if is_record(cached) else {}
+    is_sound = isinstance(content, dict) and all(isinstance(text, str) for text in content.values())
+    return content if is_sound else {}
 
 
 # The folder for what can be computed again at any time: machine code, digests of source files.

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core.caching import IndexDataCacheFile
 
-from irpretrain.foundation.code_digest import PACKAGE, cache_folder
+from irpretrain.foundation.code_digest import cache_folder, sources
 from irpretrain.foundation.progress import notice, print_line
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -123,13 +123,7 @@ def _report_lost_cache(reason: str) -> None:
 @cache
 def cache_directory() -> Path:
     """Return where the machine code of this version of the source is kept."""
-    return cache_folder() / f"compiled-{_source_hash()}"
-
-
-def _source_hash() -> str:
-    digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        source = path.read_bytes()
-        if b"\n@compiled" in source:  # compiled_uncounted too
-            digest.update(f"{path.relative_to(PACKAGE).as_posix()}\0{len(source)}\0".encode() + source)
-    return digest.hexdigest()[:16]
+    # "@compiled" begins the name of compiled_uncounted too.
+    compiled_files = [item for item in sorted(sources().items()) if b"\n@compiled" in item[1]]
+    digest = hashlib.sha256(repr(compiled_files).encode()).hexdigest()
+    return cache_folder() / f"compiled-{digest[:16]}"

@@ -277,19 +277,17 @@ def read_lines(
                 if too_long := len(raw) > longest and not raw.endswith(b"\n"):
                     _skip_rest(stream)
                 number += 1
-                if number == 1:  # read by every share: it shows the encoding
+                if number == 1:  # whatever the share: it shows the encoding
                     refuse_utf16(path, raw, encoding)
+                if not share(number - 1):
+                    continue
                 raw = without_marks(raw)
-                if number > 1 or share(0):  # of other shares' lines only the first is read
-                    if too_long:
-                        yield too_large(number - 1, number)
-                    elif not raw.isspace():
-                        line = _decode(raw, number, encoding)
-                        if isinstance(line, Malformed) or line.text.strip():
-                            yield line
-                if others := share.distance(number):
-                    for ends in _pass_lines(stream, others):
-                        number += ends
+                if too_long:
+                    yield too_large(number - 1, number)
+                elif not raw.isspace():
+                    line = _decode(raw, number, encoding)
+                    if isinstance(line, Malformed) or line.text.strip():
+                        yield line
         except DAMAGE as error:
             detail, remedy = damage_text(path, error), "Get the file again, or pack it again"
             if share(number):
@@ -327,21 +325,6 @@ def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:
     except UnicodeDecodeError as error:
         detail, name = f"byte {error.start + 1} of the line", encoding.upper()
         return Malformed(number - 1, f"not valid {name}", detail, number, remedy=f"Save the file as {name}")
-
-
-def _pass_lines(stream: IO[bytes], lines: int) -> Iterator[int]:
-    """Pass over the next lines, a buffer at a time; yield how many ended in each, so that damage has a place."""
-    while lines and (buffered := cast(io.BufferedReader, stream).peek(1)):
-        ends = buffered.count(b"\n")
-        if ends < lines:
-            stream.read(len(buffered))
-        else:
-            ends, behind = lines, 0
-            for _ in range(lines):
-                behind = buffered.index(b"\n", behind) + 1
-            stream.read(behind)
-        lines -= ends
-        yield ends
 
 
 def _skip_rest(stream: IO[bytes]) -> None:

@@ -16,8 +16,8 @@ from irpretrain.foundation.code_digest import (
     UNKNOWN,
     changed_files,
     code_record,
-    is_record,
     library_digest,
+    read_digests,
     rest_on,
 )  # fmt: skip
 from irpretrain.foundation.progress import print_line
@@ -62,12 +62,7 @@ def go_on_from(path: Path) -> None:
 
     Work of other code is used too: a line reports it, and the result counts as made by other code.
     """
-    try:
-        code = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        code = UNKNOWN
-    if not is_record(code):
-        code = UNKNOWN
+    code = read_digests(path) or UNKNOWN
     rest_on(code)
     if changed := changed_files(code):
         more = f" and {len(changed) - DISPLAYED} more" if len(changed) > DISPLAYED else ""

@@ -1,12 +1,11 @@
 """Data that memory cannot hold: arrays that grow on disk, and sorted shards that are merged block by block."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -73,47 +72,23 @@ def create_mapped(path: Path, kind: np.dtype, shape: tuple[int, ...]) -> np.ndar
 # precedes it. So the rounds' rows, each sorted on its own, make one sorted table.
 
 
-# (block, row) → the row's sort key, comparable by Python's <.
-SortKey = Callable[[pa.RecordBatch, int], Any]
-
-
-def merge_rounds(streams: Sequence[Iterator[pa.RecordBatch]], key_of: SortKey) -> Iterator[pa.Table]:
-    """Yield tables whose concatenation, each sorted by `key_of`, merges streams that are sorted without equal keys."""
-    blocks = [block for stream in streams if (block := _Block.first(stream, key_of)) is not None]
+def merge_rounds(streams: Sequence[Iterator[pa.RecordBatch]], keys: Sequence[str]) -> Iterator[pa.Table]:
+    """Yield tables that together merge streams, each sorted by the columns `keys` without equal rows of them."""
+    filled = [(batch for batch in stream if batch.num_rows) for stream in streams]
+    blocks = [(rows, rest) for rest in filled if (rows := next(rest, None)) is not None]
     while blocks:
-        horizon = min(block.last for block in blocks)
-        pieces = [piece for block in blocks if (piece := block.take(horizon)).num_rows]
-        yield pa.Table.from_batches(pieces)
-        blocks = [block for block in blocks if block.refill()]
+        horizon = min(_key(rows, keys, rows.num_rows - 1) for rows, _ in blocks)
+        pieces, left = [], []
+        for rows, rest in blocks:
+            end = bisect_right(range(rows.num_rows), horizon, key=partial(_key, rows, keys))
+            if end:
+                pieces.append(rows.slice(0, end))
+            following = rows.slice(end) if end < rows.num_rows else next(rest, None)
+            if following is not None:
+                left.append((following, rest))
+        yield pa.Table.from_batches(pieces).sort_by([(name, "ascending") for name in keys])
+        blocks = left
 
 
-class _Block:
-    """The rows of one stream that are in memory and not yet taken."""
-
-    def __init__(self, rows: pa.RecordBatch, rest: Iterator[pa.RecordBatch], key_of: SortKey) -> None:
-        self._rows, self._rest, self._key_of = rows, rest, key_of
-        self._start = 0
-        self.last = key_of(rows, rows.num_rows - 1)
-
-    @classmethod
-    def first(cls, stream: Iterator[pa.RecordBatch], key_of: SortKey) -> _Block | None:
-        rest = (batch for batch in stream if batch.num_rows)
-        rows = next(rest, None)
-        return None if rows is None else cls(rows, rest, key_of)
-
-    def take(self, horizon: Any) -> pa.RecordBatch:
-        rows = self._rows
-        positions = range(rows.num_rows)
-        end = bisect_right(positions, horizon, lo=self._start, key=lambda row: self._key_of(rows, row))
-        piece = rows.slice(self._start, end - self._start)
-        self._start = end
-        return piece
-
-    def refill(self) -> bool:
-        if self._start < self._rows.num_rows:
-            return True
-        rows = next(self._rest, None)
-        if rows is None:
-            return False
-        self._rows, self._start, self.last = rows, 0, self._key_of(rows, rows.num_rows - 1)
-        return True
+def _key(rows: pa.RecordBatch, keys: Sequence[str], row: int) -> tuple[Any, ...]:
+    return tuple(rows.column(name)[row].as_py() for name in keys)

@@ -47,15 +47,11 @@ PACKAGES = (
 def sha256(path: str | Path) -> str:
     """Return the SHA-256 of a file, or of a directory's sorted (relative path, SHA-256) list."""
     path = Path(path)
-    digest = hashlib.sha256()
     if path.is_dir():
-        for file in _files(path):
-            digest.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
-        return digest.hexdigest()
+        lines = (f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n" for file in _files(path))
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
     with open(path, "rb") as handle:
-        while block := handle.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def _files(directory: Path) -> list[Path]:
@@ -201,9 +197,7 @@ def _commit() -> str:
 
 def _cpu_name() -> str:
     try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
+        names = re.search(r"^model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
-        pass
-    return platform.processor()
+        names = None
+    return names[1].strip() if names else platform.processor()

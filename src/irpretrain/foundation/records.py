@@ -32,32 +32,22 @@ class Share:
     def __call__(self, position: int) -> bool:
         return position // BLOCK % self.of == self.number
 
-    def distance(self, position: int) -> int:
-        """Return how many records lie before the next one of the share, from `position` on; 0 if that is one."""
-        blocks = (self.number - position // BLOCK) % self.of
-        return blocks * BLOCK - position % BLOCK if blocks else 0
-
     def range_of(self, size: int, grain: int = 1) -> range:
         """Return the share's places of `size`; all shares but the last begin and end with a multiple of `grain`."""
         first, end = (size * number // self.of // grain * grain for number in (self.number, self.number + 1))
         return range(first, size if self.number + 1 == self.of else end)
 
 
-def share_of(part: int, files: int, shard: int, shards: int) -> Share | None:
-    """Return the share of file `part` (of `files`) that a shard reads; None for nothing.
+def parts_of_shard(files: Sequence[File], shard: int, shards: int) -> Iterator[tuple[int, File, Share]]:
+    """Yield the files of a corpus that a shard reads: their numbers in it, themselves, which share of each.
 
     With at least as many files as shards, one shard reads a file; else all shards share every file.
     """
-    if files >= shards:
-        return Share() if part % shards == shard else None
-    return Share((shard - part) % shards, shards)
-
-
-def parts_of_shard(files: Sequence[File], shard: int, shards: int) -> Iterator[tuple[int, File, Share]]:
-    """Yield the files of a corpus that a shard reads: their numbers in it, themselves, which share of each."""
     for part, file in enumerate(files):
-        if (share := share_of(part, len(files), shard, shards)) is not None:
-            yield part, file, share
+        if len(files) < shards:
+            yield part, file, Share((shard - part) % shards, shards)
+        elif part % shards == shard:
+            yield part, file, Share()
 
 
 # What a heading says of its section: a list of related articles, no prose (references, links, notes), or nothing.

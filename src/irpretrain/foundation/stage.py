@@ -1,19 +1,20 @@
 """The frame of every script of the workflow around its one library call.
 
-    with stage(snakemake) as done:
-        done(count_words(snakemake.input.documents, snakemake.output.counts, ...))
+    with stage(snakemake) as counts:
+        counts |= count_words(snakemake.input.documents, snakemake.output.counts, ...)
 
 Output goes to the rule's log and to stderr or stdout; an error meant for the user is printed as its message alone, any
-other as a pointer to the traceback in the log; the sidecar of the first output has the counts given to `done`.
+other as a pointer to the traceback in the log; the sidecar of the first output has the counts.
 """
 
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from io import FileIO, TextIOWrapper
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import Any, TextIO
 
 from irpretrain.foundation.errors import IRPretrainError, full_disk
 from irpretrain.foundation.garbage import search_rarely
@@ -23,27 +24,16 @@ from irpretrain.foundation.provenance import Recorder
 search_rarely()
 
 
-class _Log:
+class _Log(TextIOWrapper):
     """The rule's log. Where the disk has no room for it the stage goes on: what matters is on stderr too."""
 
-    def __init__(self, path: Path) -> None:
-        self.name = str(path)
-        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (closed by __exit__)
-
-    @property
-    def closed(self) -> bool:
-        return self._file.closed
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(FileIO(str(path), "w"), "utf-8", "backslashreplace", write_through=True)
 
     def write(self, text: str) -> int:
         with suppress(OSError):
-            self._file.write(text.encode("utf-8", "backslashreplace"))
+            super().write(text)
         return len(text)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._file.close()
 
 
 class _Tee:
@@ -66,24 +56,20 @@ class _Tee:
 
 
 @contextmanager
-def stage(snakemake: Any) -> Iterator[Callable[[dict[str, Any] | None], None]]:
+def stage(snakemake: Any) -> Iterator[dict[str, Any]]:
     """Run one script's library call; SystemExit with 1 after any error, 130 after an interrupt."""
     # A sidecar among the outputs is declared to Snakemake but written here.
     outputs = [str(path) for path in snakemake.output if not str(path).endswith(".meta.json")]
     inputs = [str(path) for path in snakemake.input]
     recorder = Recorder(snakemake.rule, inputs, outputs, dict(snakemake.params), _asked(snakemake))
     counts: dict[str, Any] = {}
-
-    def done(result: dict[str, Any] | None) -> None:
-        counts.update(result or {})
-
     with (
         _open_log(snakemake) as log,
         redirect_stderr(_Tee(sys.stderr, log)),
         redirect_stdout(_Tee(sys.stdout, log)),
     ):
         try:
-            yield done
+            yield counts
             recorder.write(counts)
         except KeyboardInterrupt:
             sys.exit(130)

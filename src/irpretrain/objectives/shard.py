@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,8 +19,7 @@ import pyarrow.compute as pc
 from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.objectives import load_objective
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.atomic import atomic_file
-from irpretrain.foundation.contracts import DOCUMENTS, GROUPS, NO_ANCHOR, ContractWriter
+from irpretrain.foundation.contracts import DOCUMENTS, GROUPS, NO_ANCHOR
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import progress
@@ -215,7 +215,7 @@ def write_groups(shard: Shard, options: Any, output: str | Path) -> dict[str, An
     """Write an objective's groups of a shard, whole or not at all; return its counts, groups and sequences."""
     counts = Counts()
     groups = sequences = 0
-    with atomic_file(output) as temporary, ContractWriter(GROUPS, temporary) as writer:
+    with GROUPS.writing(output) as writer:
         for made in counts.tally(load_objective(options).make_groups(shard, options, counts)):
             if isinstance(made, pa.Table):
                 writer.add(made)
@@ -248,9 +248,9 @@ def merge_groups(
     corpora = [[shard] if isinstance(shard, str | Path) else list(shard) for shard in shards]
     if shards and all(isinstance(shard, str | Path) for shard in shards):
         corpora = [[path for corpus in corpora for path in corpus]]
-    with atomic_file(output) as temporary, ContractWriter(GROUPS, temporary) as writer:
+    with GROUPS.writing(output) as writer:
         for corpus in corpora:
-            rounds = merge_rounds([GROUPS.stream(shard) for shard in corpus], _location)
+            rounds = merge_rounds([GROUPS.stream(shard) for shard in corpus], ORDER)
             for rows in progress(
                 _in_order(rounds, corpus), "merge groups", "groups", sum(map(GROUPS.count, corpus)), size=len
             ):
@@ -259,27 +259,16 @@ def merge_groups(
     return {"corpora": len(corpora), "shards": sum(map(len, corpora)), "groups": groups}
 
 
-def _location(block: pa.RecordBatch, row: int) -> tuple[int, ...]:
-    return tuple(block.column(name)[row].as_py() for name in ORDER)
-
-
 def _in_order(rounds: Iterator[pa.Table], corpus: Sequence[str | Path]) -> Iterator[pa.Table]:
-    """Sort each round; refuse places that occur twice or go back, which a shard out of order would cause."""
+    """Refuse locations that occur twice or go back, which a shard out of order would cause."""
     last: tuple[int, ...] = (-1,)
     for rows in rounds:
-        ordered = rows.sort_by([(name, "ascending") for name in ORDER]).combine_chunks()
-        for batch in ordered.to_batches():
-            if _location(batch, 0) <= last or _has_repeat(batch):
-                raise IntegrityError(
-                    corpus[0],
-                    "the groups of this corpus's shards overlap or are out of order",
-                    remedy="Delete the shards' groups and run the workflow again.",
-                )
-            last = _location(batch, batch.num_rows - 1)
-        yield ordered
-
-
-def _has_repeat(batch: pa.RecordBatch) -> bool:
-    columns = [batch.column(name).to_numpy() for name in ORDER]
-    same = [np.diff(column) == 0 for column in columns]
-    return bool(np.any(np.logical_and.reduce(same)))
+        locations = list(zip(*(rows.column(name).to_pylist() for name in ORDER), strict=True))
+        if any(second <= first for first, second in pairwise([last, *locations])):
+            raise IntegrityError(
+                corpus[0],
+                "the groups of this corpus's shards overlap or are out of order",
+                remedy="Delete the shards' groups and run the workflow again.",
+            )
+        last = locations[-1]
+        yield rows

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.atomic import atomic_file, working_directory
-from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS, ContractWriter
+from irpretrain.foundation.atomic import working_directory
+from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import progress
@@ -131,13 +131,13 @@ class _Tally:
 
 
 def _merged(streams: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.Table]:
-    for rows in merge_rounds(streams, lambda block, row: block.column(0)[row].as_py()):
+    for rows in merge_rounds(streams, ["word"]):
         added = rows.group_by("word", use_threads=False).aggregate([(name, "sum") for name in SUMS])
         yield added.rename_columns([name.removesuffix("_sum") for name in added.column_names]).sort_by("word")
 
 
 def _write(tables: Iterator[pa.Table] | list[pa.Table], totals: Totals, output: str | Path) -> int:
-    with atomic_file(output) as temporary, ContractWriter(WORD_COUNTS, temporary) as writer:
+    with WORD_COUNTS.writing(output) as writer:
         for table in tables:
             writer.add(table)
         spoken = {} if totals.language == ENGLISH else {"language": totals.language}

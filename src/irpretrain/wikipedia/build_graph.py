@@ -25,7 +25,6 @@ from irpretrain.foundation.contracts import (
     NODES,
     REDIRECTS,
     SEE_ALSO,
-    ContractWriter,
 )
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.out_of_core import merge_rounds
@@ -214,7 +213,7 @@ def _number_nodes(
         "CREATE TABLE nodes (node INTEGER, corpus SMALLINT, part INTEGER, position BIGINT, segments INTEGER, "
         "disambiguation BOOLEAN)"
     )
-    with ContractWriter(NODES, output) as writer:
+    with NODES.writing(output) as writer:
         for rows in progress(_numbered(sources), "number documents", "documents", total, size=len):
             writer.add(rows)
             base.insert("titled", [rows.select(["node", "key"])])
@@ -235,16 +234,11 @@ def _number_nodes(
 def _numbered(sources: Corpora) -> Iterator[pa.Table]:
     node = 0
     for corpus, shards in enumerate(sources):
-        for rows in merge_rounds([LINK_SOURCES.stream(path) for path in shards], _row_key):
-            ordered = rows.sort_by([("part", "ascending"), ("position", "ascending")])
-            numbers = pa.array(np.arange(node, node + len(ordered), dtype=np.int32))
-            corpora = pa.array(np.full(len(ordered), corpus, np.int16))
-            node += len(ordered)
-            yield ordered.append_column("node", numbers).append_column("corpus", corpora)
-
-
-def _row_key(block: pa.RecordBatch, row: int) -> tuple[int, int]:
-    return block.column("part")[row].as_py(), block.column("position")[row].as_py()
+        for rows in merge_rounds([LINK_SOURCES.stream(path) for path in shards], ["part", "position"]):
+            numbers = pa.array(np.arange(node, node + len(rows), dtype=np.int32))
+            corpora = pa.array(np.full(len(rows), corpus, np.int16))
+            node += len(rows)
+            yield rows.append_column("node", numbers).append_column("corpus", corpora)
 
 
 def _find_targets(base: GraphDatabase, links: Corpora) -> None:

@@ -14,16 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from irpretrain.foundation.contracts import (
-    HYPERLINKS,
-    NODES,
-    SEE_ALSO,
-    Contract,
-    ContractWriter,
-    parquet_file,
-    row_group,
-)
+from irpretrain.foundation.contracts import HYPERLINKS, NODES, SEE_ALSO
 from irpretrain.foundation.errors import IntegrityError, SetupError
+from irpretrain.foundation.tables import Contract, row_group
 
 if TYPE_CHECKING:
     import duckdb
@@ -169,11 +162,11 @@ class Graph:
         sources = None if nodes is None else np.unique(nodes)
         waiting: list[pa.Table] = []
         path = self._directory / "hyperlinks.parquet"
-        with parquet_file(path) as file:
+        with HYPERLINKS.opened(path) as file:
             for number in range(file.num_row_groups):
                 if sources is not None and not _holds(file, number, sources):
                     continue
-                rows = row_group(path, file, number)
+                rows = row_group(file, number)
                 # The last source of a row group may go on in the next one.
                 last = rows.column("source")[-1].as_py()
                 split = int(np.searchsorted(rows.column("source").to_numpy(), last))
@@ -277,10 +270,7 @@ class GraphDatabase:
     def write(self, sql: str, contract: Contract, path: Path) -> int:
         """Stream the result of a query with a total order into a contract's table; return the number of rows."""
         reader = self._connection.query(sql).to_arrow_reader(ROWS_AT_ONCE)
-        with ContractWriter(contract, path) as writer:
-            for batch in reader:
-                writer.add(pa.Table.from_batches([batch]))
-            return writer.rows
+        return contract.write(path, (pa.Table.from_batches([batch]) for batch in reader))
 
 
 def parquet(paths: Sequence[str | Path]) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from irpretrain.config.text import GraphConfig
 from irpretrain.foundation.atomic import atomic_file, working_directory
-from irpretrain.foundation.contracts import ANCHOR_TEXTS, DOCUMENTS, LINK_SOURCES, LINKS, ContractWriter
+from irpretrain.foundation.contracts import ANCHOR_TEXTS, DOCUMENTS, LINK_SOURCES, LINKS
 from irpretrain.foundation.progress import progress
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.words import count_spaced, spaced_words
@@ -56,12 +56,7 @@ def extract_links(
     counts: Counter[str] = Counter()
     batches = DOCUMENTS.stream(documents, columns=_COLUMNS, rows=DOCUMENTS_PER_BATCH)
     title = f"links {Path(links).stem}"
-    with (
-        atomic_file(sources) as first,
-        ContractWriter(LINK_SOURCES, first) as source_writer,
-        atomic_file(links) as second,
-        ContractWriter(LINKS, second) as link_writer,
-    ):
+    with LINK_SOURCES.writing(sources) as source_writer, LINKS.writing(links) as link_writer:
         for batch in progress(batches, title, "documents", DOCUMENTS.count(documents), size=len):
             rows = _Rows(options, finder, counts, language)
             for row in batch.to_pylist():

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from irpretrain.corpora import fields
 from irpretrain.corpora.fields import IDENTIFIERS, TITLES, URLS, DocumentFields
 from irpretrain.corpora.registry import Format
-from irpretrain.foundation.contracts import parquet_file
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.files import BEGINNING, GET_AGAIN, compression_in, damage_text
 from irpretrain.foundation.records import (
@@ -21,6 +20,7 @@ from irpretrain.foundation.records import (
     is_too_large,
     too_large,
 )
+from irpretrain.foundation.tables import parquet_file
 
 if TYPE_CHECKING:
     import pyarrow as pa

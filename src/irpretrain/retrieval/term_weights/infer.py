@@ -277,6 +277,6 @@ def _write_in_blocks(
     if resumed:
         print_line(f"[{title}] {resumed:,} of {done:,} texts were done before")
     parts = (part for number in range(len(blocks)) for part in TERM_WEIGHTS.stream(file_of(number)))
-    TERM_WEIGHTS.write_tables(output, (pa.Table.from_batches([part]) for part in parts))
+    TERM_WEIGHTS.write(output, (pa.Table.from_batches([part]) for part in parts))
     folder.discard()
     return totals

@@ -64,7 +64,7 @@ def write_vectors(weights: str | Path, scale: float, square_root: bool, output: 
                 totals[name] += value
             yield table
 
-    TERM_VECTORS.write_tables(output, tables())
+    TERM_VECTORS.write(output, tables())
     return totals
 
 

@@ -151,5 +151,5 @@ def _write_weights(
                 totals[name] += value
             yield table
 
-    TERM_WEIGHTS.write_tables(output, tables())
+    TERM_WEIGHTS.write(output, tables())
     return totals

@@ -53,41 +53,62 @@ class Contract:
         fields = [pa.field(c.name, c.type, nullable=False) for c in self.columns]
         return pa.schema(fields, metadata={"contract": self.name})
 
-    def write(self, path: str | Path, rows: Iterable[dict[str, Any]] | pa.Table) -> int:
-        """Write `rows` (dicts in any number, or an Arrow table) atomically; return how many there were."""
-        if isinstance(rows, pa.Table):
-            return self.write_tables(path, [rows])
+    @contextmanager
+    def writing(self, path: str | Path) -> Iterator["ContractWriter"]:
+        """Write the file at `path` atomically."""
         with atomic_file(path) as temporary, ContractWriter(self, temporary) as writer:
-            for row in rows:
-                writer.add_row(row)
+            yield writer
+
+    def write(self, path: str | Path, rows: Iterable[dict[str, Any]] | Iterable[pa.Table] | pa.Table) -> int:
+        """Write dicts, or Arrow tables, in any number, or one Arrow table, atomically; return the number of rows."""
+        with self.writing(path) as writer:
+            for part in [rows] if isinstance(rows, pa.Table) else rows:
+                if isinstance(part, pa.Table):
+                    writer.add(part)
+                else:
+                    writer.add_row(part)
         return writer.rows
 
-    def write_tables(self, path: str | Path, tables: Iterable[pa.Table]) -> int:
-        """Write Arrow tables one after the other, atomically; return the number of rows."""
-        with atomic_file(path) as temporary, ContractWriter(self, temporary) as writer:
-            for table in tables:
-                writer.add(table)
-            return writer.rows
+    @contextmanager
+    def opened(self, path: str | Path) -> Iterator[pq.ParquetFile]:
+        """Open the file at `path`; IntegrityError unless it keeps this contract, and for damage that is met inside."""
+        try:
+            with parquet_file(path) as file:
+                if not file.schema_arrow.equals(self.schema, check_metadata=False):
+                    there = f"expected {_brief(self.schema)}, found {_brief(file.schema_arrow)}"
+                    raise IntegrityError(
+                        path,
+                        f"this is not a table of {self.name}: {there}",
+                        remedy="Delete it and run the workflow again; it was written by another version.",
+                    )
+                yield file
+        except FileNotFoundError:
+            raise IntegrityError(path, f"there is no table of {self.name}") from None
+        except MemoryError:
+            raise
+        except (pa.ArrowException, OSError) as error:
+            reason = f"this is not a whole Parquet file ({one_line(error).rstrip('.')})"
+            raise IntegrityError(path, reason, remedy=MAKE_AGAIN) from None
+
+    def check(self, path: str | Path) -> None:
+        with self.opened(path):
+            pass
+
+    def count(self, path: str | Path) -> int:
+        with self.opened(path) as file:
+            return file.metadata.num_rows
 
     def read(self, path: str | Path, columns: list[str] | None = None) -> pa.Table:
-        self.check(path)
-        with _read(path):
-            table = pq.read_table(path, columns=columns, partitioning=None)
-            _check_rows(path, table.num_rows)
-            return table
+        with self.opened(path) as file:
+            return _whole(file.read(columns), file.metadata.num_rows)
 
     def stream(
         self, path: str | Path, columns: list[str] | None = None, rows: int = ROWS_PER_GROUP
     ) -> Iterator[pa.RecordBatch]:
         """Yield record batches of at most `rows` rows, each of one row group, so that memory stays flat."""
-        self.check(path)
-        with _read(path), parquet_file(path) as file:
-            read = 0
+        with self.opened(path) as file:
             for group in range(file.num_row_groups):
-                for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=columns):
-                    read += batch.num_rows
-                    yield batch
-            _check_rows(path, read)
+                yield from row_group(file, group, columns).to_batches(rows)
 
     def stream_chosen(
         self,
@@ -97,32 +118,13 @@ class Contract:
         rows: int = ROWS_AS_OBJECTS,
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of some documents, at most `rows` at a time; of other row groups only identifiers are read."""
-        self.check(path)
         names = pa.array(sorted(document_ids), pa.string())
-        with _read(path), parquet_file(path) as file:
+        with self.opened(path) as file:
             for group in range(file.num_row_groups):
-                identifiers = row_group(path, file, group, ["document_id"]).column(0)
+                identifiers = row_group(file, group, ["document_id"]).column(0)
                 matches = pc.is_in(identifiers, value_set=names)
                 if pc.any(matches).as_py():
-                    yield from row_group(path, file, group, columns).filter(matches).to_batches(rows)
-
-    def count(self, path: str | Path) -> int:
-        self.check(path)
-        return pq.read_metadata(path).num_rows
-
-    def check(self, path: str | Path) -> None:
-        """Raise IntegrityError unless the file at `path` keeps this contract."""
-        try:
-            with _read(path):
-                schema = pq.read_schema(path)
-        except FileNotFoundError:
-            raise IntegrityError(path, f"there is no table of {self.name}") from None
-        if not schema.equals(self.schema, check_metadata=False):
-            raise IntegrityError(
-                path,
-                f"this is not a table of {self.name}: expected {_brief(self.schema)}, found {_brief(schema)}",
-                remedy="Delete it and run the workflow again; it was written by another version.",
-            )
+                    yield from row_group(file, group, columns).filter(matches).to_batches(rows)
 
 
 def parquet_file(path: str | Path) -> pq.ParquetFile:
@@ -132,32 +134,15 @@ def parquet_file(path: str | Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, pre_buffer=False, page_checksum_verification=True)
 
 
-def row_group(
-    path: str | Path, file: pq.ParquetFile, group: int, columns: list[str] | None = None
-) -> pa.Table:
-    """Return a row group of the file at `path`; raise IntegrityError where it is damaged."""
-    with _read(path):
-        table = file.read_row_group(group, columns)
-        if table.num_rows != (rows := file.metadata.row_group(group).num_rows):
-            raise pa.ArrowInvalid(f"{table.num_rows:,} of {rows:,} rows of a row group can be read")
-        return table
+def row_group(file: pq.ParquetFile, group: int, columns: list[str] | None = None) -> pa.Table:
+    return _whole(file.read_row_group(group, columns), file.metadata.row_group(group).num_rows)
 
 
-def _check_rows(path: str | Path, read: int) -> None:
-    """Refuse a file with fewer rows than its metadata state, as with damaged pages."""
-    if read != (rows := pq.read_metadata(path).num_rows):
-        raise pa.ArrowInvalid(f"{read:,} of {rows:,} rows can be read")
-
-
-@contextmanager
-def _read(path: str | Path) -> Iterator[None]:
-    try:
-        yield
-    except (FileNotFoundError, MemoryError):
-        raise
-    except (pa.ArrowException, OSError) as error:
-        reason = f"this is not a whole Parquet file ({one_line(error).rstrip('.')})"
-        raise IntegrityError(path, reason, remedy=MAKE_AGAIN) from None
+def _whole(table: pa.Table, rows: int) -> pa.Table:
+    """Refuse fewer rows than the metadata state, as of damaged pages."""
+    if table.num_rows != rows:
+        raise pa.ArrowInvalid(f"{table.num_rows:,} of {rows:,} rows can be read")
+    return table
 
 
 class ContractWriter:
@@ -169,9 +154,8 @@ class ContractWriter:
         self._defaults = {c.name: c.default for c in contract.columns if c.default is not None}
         self._rows: list[dict[str, Any]] = []
         self._characters = 0
-        self._waiting: list[pa.Table] = []
-        self._sizes: list[np.ndarray] = []
-        self._waiting_rows = self._waiting_bytes = 0
+        # What no row group holds yet, and the bytes of its rows.
+        self._waiting, self._sizes = contract.schema.empty_table(), np.zeros(0, np.int64)
 
     def __enter__(self) -> Self:
         return self
@@ -179,16 +163,16 @@ class ContractWriter:
     def __exit__(self, *exception: object) -> None:
         if exception[0] is None:
             self._add_rows()
-            self._flush(everything=True)
+            self._write_groups(everything=True)
         self._writer.close()
 
     def add(self, table: pa.Table) -> None:
         """Append `table`, whose columns must be the contract's."""
         table = table.select(self.contract.schema.names).cast(self.contract.schema)
-        self._keep(table, _bytes_of_rows(table))
+        self._waiting = pa.concat_tables([self._waiting, table])
+        self._sizes = np.concatenate([self._sizes, _bytes_of_rows(table)])
         self.rows += table.num_rows
-        if self._waiting_rows >= ROWS_PER_GROUP or self._waiting_bytes >= BYTES_PER_GROUP:
-            self._flush()
+        self._write_groups()
 
     def add_row(self, row: dict[str, Any]) -> None:
         """Append one row; a column that it lacks has the contract's default."""
@@ -206,28 +190,15 @@ class ContractWriter:
         """Keep `facts` about the whole table in the file's key-value metadata."""
         self._writer.add_key_value_metadata(facts)
 
-    def _flush(self, everything: bool = False) -> None:
-        if not self._waiting:
-            return
-        table, sizes = pa.concat_tables(self._waiting), np.concatenate(self._sizes)
-        start = 0
-        while start < table.num_rows:
-            within = np.cumsum(sizes[start : start + ROWS_PER_GROUP])
+    def _write_groups(self, everything: bool = False) -> None:
+        while len(self._sizes):
+            within = np.cumsum(self._sizes[:ROWS_PER_GROUP])
             rows = min(int(np.searchsorted(within, BYTES_PER_GROUP)) + 1, len(within))
             if not everything and rows < ROWS_PER_GROUP and within[rows - 1] < BYTES_PER_GROUP:
                 break
             # In one chunk each, as the borders of chunks show in the bytes.
-            self._writer.write_table(table.slice(start, rows).combine_chunks())
-            start += rows
-        self._waiting, self._sizes, self._waiting_rows, self._waiting_bytes = [], [], 0, 0
-        if start < table.num_rows:
-            self._keep(table.slice(start), sizes[start:])
-
-    def _keep(self, table: pa.Table, sizes: np.ndarray) -> None:
-        self._waiting.append(table)
-        self._sizes.append(sizes)
-        self._waiting_rows += table.num_rows
-        self._waiting_bytes += int(sizes.sum())
+            self._writer.write_table(self._waiting.slice(0, rows).combine_chunks())
+            self._waiting, self._sizes = self._waiting.slice(rows), self._sizes[rows:]
 
 
 def _characters(row: dict[str, Any]) -> int:
