@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from irpretrain.config.retrieval import QueryWords, RetrievalConfig
 from irpretrain.foundation.atomic import working_directory, write_text
-from irpretrain.foundation.contracts import ROWS_AS_OBJECTS, TERM_VECTORS
+from irpretrain.foundation.contracts import TERM_VECTORS
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.progress import Counter, progress
 from irpretrain.retrieval.analysis import Analyser
@@ -54,7 +54,7 @@ def index_weights(
     def with_terms() -> Iterator[dict[str, Any]]:
         counter = Counter("write weights for Lucene", "documents", sum(map(TERM_VECTORS.count, vectors)))
         for path in vectors:
-            batches = TERM_VECTORS.stream(path, ["document_id", "terms"], ROWS_AS_OBJECTS)
+            batches = TERM_VECTORS.stream(path, ["document_id", "terms"])
             for document, terms in analysed_weights(batches, path, analyser, counts):
                 check_identifier(path, document)
                 _check_length(path, document, terms)
@@ -213,7 +213,7 @@ def measure_distribution(
 def _shares(name: str, paths: Sequence[str | Path], analyser: Analyser) -> Shares:
     shares, counts = Shares(), {"words": 0, "words_without_terms": 0}
     for path in paths:
-        batches = TERM_VECTORS.stream(path, ["document_id", "terms"], ROWS_AS_OBJECTS)
+        batches = TERM_VECTORS.stream(path, ["document_id", "terms"])
         passages = analysed_weights(batches, path, analyser, counts)
         for _, terms in progress(passages, f"distribution of weights {name}", "passages"):
             shares.add(terms.values())

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.contracts import DOCUMENTS, QUERIES, ROWS_AS_OBJECTS
+from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError
+from irpretrain.foundation.tables import ROWS_AS_OBJECTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
