@@ -1,5 +1,4 @@
-"""No forward pass of packed sequences, loop over batches or training step asks the device for a number: a GPU would
-first finish its work.
+"""No forward pass, loop over batches or training step asks the device for a number: a GPU would first finish its work.
 
 The device is torch's `meta`, whose tensors have no numbers: whoever asks it for one gets an error. Of loops, what is
 copied to the host is replaced by zeros, and the order of copies and waits is checked.
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from transformers.masking_utils import create_bidirectional_mask
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
@@ -22,11 +22,12 @@ from irpretrain.config.training import (
     ComputeConfig,
     MaskingConfig,
     OptimiserConfig,
+    Packing,
 )
 from irpretrain.foundation.contracts import TERM_TARGETS
 from irpretrain.models import packed
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.models.length_batches import prefetch
+from irpretrain.models.length_batches import padding_mask, prefetch
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights import infer
@@ -70,10 +71,11 @@ def no_autocast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed, "compute_dtype", lambda encoder: encoder.dtype)
 
 
+@pytest.mark.parametrize("packing", ["on", "off"])
 @pytest.mark.parametrize("predicts", [True, False])
-def test_a_cross_encoder(encoders: dict[str, Path], predicts: bool) -> None:
+def test_a_cross_encoder(encoders: dict[str, Path], predicts: bool, packing: Packing) -> None:
     model = CrossEncoderModel.from_encoder(encoders["bert"]).to("meta")
-    model.packing = "on"
+    model.packing = packing
     ids, types, mask, chosen = batch("meta")
     scores, logits = model(ids, types, mask, chosen if predicts else None)
     assert scores.shape == (3,)
@@ -87,11 +89,30 @@ def test_a_reranker(encoders: dict[str, Path], tmp_path: Path) -> None:
     assert model(*batch("meta")[:3]).shape == (3,)
 
 
-def test_a_regressor(encoders: dict[str, Path]) -> None:
+@pytest.mark.parametrize("packing", ["on", "off"])
+def test_a_regressor(encoders: dict[str, Path], packing: Packing) -> None:
     model = TermWeightRegressor.from_encoder(encoders["bert"]).to("meta")
-    model.packing = "on"
+    model.packing = packing
     ids, _, mask, _ = batch("meta")
     assert model(ids, mask).shape == (3, MOST)
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("padded", [True, False])
+def test_a_mask_on_the_host_is_that_of_transformers(
+    encoders: dict[str, Path], padded: bool, attention: str
+) -> None:
+    encoder = CrossEncoderModel.from_encoder(encoders["bert"]).encoder
+    encoder.set_attn_implementation(attention)
+    ids, _, mask, _ = batch("cpu")
+    mask = mask if padded else torch.ones_like(mask)
+    theirs = create_bidirectional_mask(encoder.config, encoder.embeddings(ids), mask)
+    # The numbered processor is another device than that of the mask, as a GPU is.
+    ours = padding_mask(encoder, mask, torch.device("cpu", 0))
+    assert (theirs is None) == (ours is None) == (not padded)
+    if padded:
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+    assert padding_mask(encoder, mask, CPU) is mask
 
 
 # Loops over batches
@@ -138,13 +159,13 @@ def test_the_next_batch_is_begun_before_the_results_of_one_are_requested_for(
 
 
 def test_term_weights(encoders: dict[str, Path], tmp_path: Path, turns: list[str]) -> None:
-    """Three passages of more than half a batch."""
+    """Passages of three lengths, a batch each."""
     TermWeightRegressor.from_encoder(encoders["bert"]).save(tmp_path / "regressor")
-    inference = {"batch_tokens": 64, "compute": {"device": "cpu", "packing": "on"}}
-    options = TermWeightsConfig(label="b", dataset="b", max_length=64, inference=inference)
+    inference = {"batch_tokens": 64, "compute": {"device": "cpu", "packing": "off"}}
+    options = TermWeightsConfig(label="b", dataset="b", max_length=32, inference=inference)
     text = TextConfig(words="alphanumeric")
     predictor = infer.WeightPredictor.open(tmp_path / "regressor", options, text, META)
-    texts = [Text(0, position, str(position), "cats " * (40 + position)) for position in range(3)]
+    texts = [Text(0, position, str(position), "cats " * (9 * position + 1)) for position in range(3)]
     rows, counts = predictor.rows(texts)
     assert turns == THREE_BATCHES
     assert counts["sequences"] == 3
@@ -162,7 +183,6 @@ def test_held_out_groups(
     builder = BatchBuilder(store, load_tokenizer(tiny_encoder), 16, 4)
     group = RankingGroup(("word01", "word03"), (StoreSpan(0),))
     model = CrossEncoderModel.from_encoder(tiny_encoder).to(META).eval()
-    model.packing = "on"
     scores = probe.score_groups(model, builder, [group] * 3, Setting(META, ComputeConfig(), 1))
     assert turns == THREE_BATCHES
     assert scores.tolist() == [0] * 6
@@ -185,7 +205,7 @@ def step(turns: list[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
     monkeypatch.setattr(trainer, "make_optimiser", lambda model, _: Optimiser(model.parameters()))
 
     def do(model: torch.nn.Module, task: Any) -> None:
-        compute = ComputeConfig(device="cpu", packing="on")
+        compute = ComputeConfig(device="cpu", packing="off")
         training = trainer.Trainer(model, OptimiserConfig(), compute, META, seed=1, steps=1, accumulation=2)
         assert training.step(0, [task]).loss == 0
         assert turns == ["copy", "update", "wait"]

@@ -24,7 +24,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, BertCon
 
 from irpretrain.foundation.errors import ConfigError, InputError, refusing
 from irpretrain.models.encoder_files import CEDR_FILE, REMEDY, read_config
-from irpretrain.models.length_batches import to_device
+from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm_head
 from irpretrain.models.neural.knrm import DEVIATIONS, MEANS
@@ -218,7 +218,7 @@ class CrossEncoderModel(HubModel):
         if not self._takes_types:  # transformers then gives a BERT the type 0 throughout
             token_type_ids = torch.zeros_like(token_type_ids)
         if self.cedr is not None:
-            mask = to_device(attention_mask, input_ids.device)
+            mask = padding_mask(self.encoder, attention_mask, input_ids.device)
             output = self.encoder(input_ids, mask, token_type_ids, output_hidden_states=True)
             scores = self.cedr(output.hidden_states, host_types, attention_mask)
             chosen = _states_at(output.last_hidden_state, masked)
@@ -243,7 +243,7 @@ class CrossEncoderModel(HubModel):
         """Return scores, and last hidden states at masked positions, by transformers' model."""
         states: list[Tensor] = []
         hook = self.classifier.base_model.register_forward_hook(lambda *given: states.append(given[-1][0]))
-        mask = to_device(attention_mask, input_ids.device)
+        mask = padding_mask(self.encoder, attention_mask, input_ids.device)
         types = {"token_type_ids": token_type_ids} if self._takes_types else {}
         try:
             logits = self.classifier(input_ids=input_ids, attention_mask=mask, **types).logits

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from irpretrain.foundation.errors import InputError, refusing
 from irpretrain.models.encoder_files import CEDR_FILE
-from irpretrain.models.length_batches import to_device
+from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.packed import attention_of, encode_read
 from irpretrain.models.parameters import HubModel, check_embeddings, load_network, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
@@ -51,7 +51,7 @@ class Reranker(HubModel):
             logits = self.classifier.classifier(pooled)
         else:
             token_types = {} if types is None else {"token_type_ids": types}
-            mask = to_device(attention_mask, input_ids.device)
+            mask = padding_mask(self.encoder, attention_mask, input_ids.device)
             logits = self.classifier(input_ids=input_ids, attention_mask=mask, **token_types).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 

@@ -13,7 +13,7 @@ from transformers import AutoConfig, AutoModelForTokenClassification
 
 from irpretrain.foundation.errors import InputError, refusing
 from irpretrain.models.encoder_files import read_config
-from irpretrain.models.length_batches import to_device
+from irpretrain.models.length_batches import padding_mask
 from irpretrain.models.packed import attention_of, encode_packed, unpacked
 from irpretrain.models.parameters import (
     HubModel,
@@ -87,7 +87,7 @@ class TermWeightRegressor(HubModel):
             states = encode_packed(self.encoder, input_ids, None, attention_mask, attend)
             weights = self.classifier.classifier(self.classifier.dropout(states)).squeeze(-1)
             return unpacked(weights, attention_mask)
-        mask = to_device(attention_mask, input_ids.device)
+        mask = padding_mask(self.encoder, attention_mask, input_ids.device)
         logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=mask).logits
         return logits.squeeze(-1)
 
