@@ -57,7 +57,7 @@ EXPECTED = [
     ),
     Document(1, "gi6uaa83", "Second", "", ""),
     Skipped(2, "repeated identifier"),
-    Skipped(3, "empty document", location="document le0ogx1s"),
+    Skipped(3, "empty document", location="document le0ogx1s, line 7"),
     Document(4, "fy4w7xz8", "", "", "No title."),
 ]
 

@@ -79,7 +79,7 @@ def test_malformed_json_documents(tmp_path, line, reason, detail):
 
 def test_a_document_without_text_is_skipped(tmp_path):
     assert read_json(tmp_path, {"id": "a", "text": " \n"}) == [
-        Skipped(0, "empty document", location="document a")
+        Skipped(0, "empty document", location="document a, line 1")
     ]
     assert read_json(tmp_path, {"id": "a", "title": "t", "text": ""}) == [Document(0, "a", "t", "", "")]
 

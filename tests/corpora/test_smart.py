@@ -32,7 +32,7 @@ def test_documents(tmp_path: Path) -> None:
     assert list(smart.DOCUMENTS.read(tmp_path / "cran.all", smart.DOCUMENTS.options())) == [
         Document(0, "1", "experimental investigation of a wing", "", "the first line\n  .5 of the second"),
         Document(1, "2", "", "", "only text"),
-        Skipped(2, "empty document", location="document 3"),
+        Skipped(2, "empty document", location="document 3, line 15"),
     ]
     with_authors = smart.DOCUMENTS.options(body_fields=["A", "W"])
     assert list(smart.DOCUMENTS.read(tmp_path / "cran.all", with_authors))[2].body == "nobody"

@@ -276,7 +276,7 @@ def test_documents_that_are_left_out_are_counted_by_reason_and_named(tmp_path):
     assert str(loss) == "3 of 4 documents are left out (2 × empty document, 1 × not valid JSON)"
     assert loss.warning() == (
         f"3 of 4 (75.0 %) documents are left out (2 × empty document, 1 × not valid JSON), such as "
-        f"{tmp_path}/docs.jsonl (document X-2)."
+        f"{tmp_path}/docs.jsonl (document X-2, line 2)."
     )
 
 

@@ -24,6 +24,7 @@ from irpretrain.retrieval.term_weights.integers import write_vectors
 from irpretrain.retrieval.term_weights.targets import write_frequencies
 from irpretrain.retrieval.term_weights.weighing import Learned, weigh_documents, weigh_queries
 from irpretrain.text.pair_tokenizer import EncoderPieces
+from irpretrain.training.checkpoints import Checkpoints
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +180,10 @@ def test_a_killed_inference_goes_on_after_its_last_block(
     assert list((tmp_path / "unfinished").glob("*/")) == []
 
 
+def interrupt(*_: Any, **__: Any) -> None:
+    raise KeyboardInterrupt
+
+
 def flip(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[40] ^= 1
@@ -217,6 +222,31 @@ def test_a_damaged_block_is_computed_again(infer, make_documents, monkeypatch, t
     found, counts = infer(documents, "killed")
     assert found.equals(whole)
     assert counts == expected
+
+
+def test_blocks_before_a_damaged_one_are_not_computed_again(
+    infer, make_documents, monkeypatch, tmp_path, capsys
+):
+    documents = make_documents(DOCUMENTS)
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoints, "discard", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            infer(documents, "killed")
+    _, second, *_ = sorted((tmp_path / "unfinished").glob("*/block-*"))
+    second.write_bytes(b"no table")
+    capsys.readouterr()
+    infer(documents, "killed")
+    assert f"{second} is damaged" in (printed := capsys.readouterr().err)
+    assert "texts were done before" in printed
+
+
+def test_a_job_that_was_killed_in_its_first_block_has_a_name(infer, make_documents, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        patch.setattr(WeightPredictor, "rows", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            infer(make_documents(DOCUMENTS), "killed")
+    (job,) = (tmp_path / "unfinished").glob("*/job.json")
+    assert json.loads(job.read_text())["output"] == str(tmp_path / "killed.parquet")
 
 
 def test_words_beyond_the_only_window_have_no_weight(infer, make_documents):

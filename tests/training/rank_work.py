@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
@@ -89,3 +90,9 @@ def wait(folder: Path) -> None:
     """Say which process this is, and wait to be ended."""
     (folder / f"{here().rank}.pid").write_text(str(os.getpid()))
     time.sleep(600)
+
+
+def abort_at_the_end() -> None:
+    """End the second process by a signal once its result is written."""
+    if here().rank == 1:
+        atexit.register(os.abort)

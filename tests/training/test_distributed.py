@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -36,8 +38,8 @@ from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.term_weights.train import train_regressor
 from irpretrain.training.masking import DRAWS, _skip
 from irpretrain.training.pretrain import pretrain
-from irpretrain.training.processes import in_processes
-from irpretrain.training.ranks import share_of
+from irpretrain.training.processes import _cause, in_processes, portable
+from irpretrain.training.ranks import LostProcessError, share_of
 from patience import PATIENCE
 
 TWO = {"device": "cpu", "processes": 2, "checkpoint_minutes": 0}
@@ -261,6 +263,7 @@ def test_what_no_process_gave_a_gradient_has_none(runs: Runs) -> None:
 START = """
 import pickle, sys
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import SimpleNamespace
 sys.path.insert(0, sys.argv[4])
 import rank_work
@@ -336,9 +339,26 @@ def test_the_error_of_one_process_is_reported_once(
         assert 'rank_work.py", line' in log.read_text()
 
 
+@pytest.mark.deep
+def test_a_process_that_ends_badly_after_its_result_is_reported() -> None:
+    with pytest.raises(TrainingError, match=r"process 2 of 2 was ended by SIGABRT"):
+        in_processes(rank_work.abort_at_the_end, {}, SharedComputeConfig(**TWO))
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_the_cause_is_the_process_that_was_killed_also_where_it_had_its_result(rank: int) -> None:
+    reports: list[Any] = [portable(LostProcessError("it lost another one"))] * 2
+    statuses = [1, 1]
+    statuses[rank], reports[rank] = -signal.SIGKILL, (None, {})
+    killed = rf"process {rank + 1} of 2 was ended by SIGKILL"
+    with TemporaryFile() as empty, pytest.raises(TrainingError, match=killed):
+        raise _cause(statuses, reports, [empty, empty])
+
+
 STARTER = """
 import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 sys.path.insert(0, sys.argv[1])
 import rank_work
 from irpretrain.config.training import SharedComputeConfig
@@ -395,8 +415,6 @@ def test_gpus_that_are_not_there_are_refused_before_anything_is_started() -> Non
 
 
 def test_an_error_that_cannot_be_pickled_is_reported_by_its_last_line(tmp_path: Path) -> None:
-    from irpretrain.training.processes import portable
-
     class OfThisTest(Exception):
         """Not to be found by its name."""
 

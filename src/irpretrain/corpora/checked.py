@@ -78,7 +78,8 @@ def document(
         return too_large(position, line)
     title, body = clean_line(title), clean_text(body)
     if not title and not body.strip():
-        return Skipped(position, "empty document", location=f"document {identifier}")
+        where = f", line {line:,}" if line else ""
+        return Skipped(position, "empty document", location=f"document {identifier}{where}")
     return Document(position, identifier, title, clean_line(url), body)
 
 

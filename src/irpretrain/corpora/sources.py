@@ -107,9 +107,9 @@ def check_sources(config: Config, manifest: Manifest) -> None:
             kind, name = resolve(used.path)
             path = name if kind == "file" else None
             if kind == "embedded":
-                # None: the stage that copies from the package reports that it is not installed.
+                # The stage that copies from the package reports what is not there, with the command that installs it.
                 installed = installed_path(manifest.asset(name))
-                path = None if installed is None else str(installed)
+                path = str(installed) if installed is not None and installed.exists() else None
             if path is not None:
                 used.check(path)
     for section, name in used_entries(config):

@@ -19,6 +19,7 @@ from irpretrain.foundation.atomic import working_directory, write_text
 from irpretrain.foundation.contracts import TERM_VECTORS
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.progress import Counter, progress
+from irpretrain.foundation.tables import ROWS_AS_OBJECTS
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.expansion import check_expansion
 from irpretrain.retrieval.lucene import check_identifier, run_indexing, write_input
@@ -54,7 +55,7 @@ def index_weights(
     def with_terms() -> Iterator[dict[str, Any]]:
         counter = Counter("write weights for Lucene", "documents", sum(map(TERM_VECTORS.count, vectors)))
         for path in vectors:
-            batches = TERM_VECTORS.stream(path, ["document_id", "terms"])
+            batches = TERM_VECTORS.stream(path, ["document_id", "terms"], ROWS_AS_OBJECTS)
             for document, terms in analysed_weights(batches, path, analyser, counts):
                 check_identifier(path, document)
                 _check_length(path, document, terms)
@@ -213,7 +214,7 @@ def measure_distribution(
 def _shares(name: str, paths: Sequence[str | Path], analyser: Analyser) -> Shares:
     shares, counts = Shares(), {"words": 0, "words_without_terms": 0}
     for path in paths:
-        batches = TERM_VECTORS.stream(path, ["document_id", "terms"])
+        batches = TERM_VECTORS.stream(path, ["document_id", "terms"], ROWS_AS_OBJECTS)
         passages = analysed_weights(batches, path, analyser, counts)
         for _, terms in progress(passages, f"distribution of weights {name}", "passages"):
             shares.add(terms.values())

@@ -185,16 +185,17 @@ def _cause(
 
     Args:
         statuses: exit status by rank, as `subprocess` has it.
-        reports: by rank; what `portable` made of the errors of processes that failed and could still report.
+        reports: by rank; a result with its code, what `portable` made of an error, or None of a killed process.
         outputs: by rank; the first one's is empty, since its lines were displayed.
     """
     failed = {rank: status for rank, status in enumerate(statuses) if status}
-    for error, text in (reports[rank] for rank in failed if reports[rank]):
+    errors = {rank: got for rank, got in enumerate(reports) if got and isinstance(got[0], BaseException)}
+    for error, text in errors.values():
         if not isinstance(error, LostProcessError):
             error.add_note(text)
             return cast(BaseException, error)
-    # Processes that report have lost another one; killed ones cannot report.
-    rank = min(failed, key=lambda rank: (failed[rank] > 0, reports[rank] is not None))
+    # Processes that report an error have lost another one; killed ones cannot report, or had their result already.
+    rank = min(failed, key=lambda rank: (failed[rank] > 0, rank in errors))
     status = failed[rank]
     name = f"process {rank + 1} of {len(statuses)}"
     outputs[rank].seek(0)

@@ -236,12 +236,17 @@ def _write_in_blocks(
     def file_of(block: int) -> Path:
         return folder.directory / f"block-{block:06d}.parquet"
 
-    def is_whole(state: dict[str, Any]) -> bool:
-        hashes = enumerate(state["blocks"])
-        return all(file_of(block).is_file() and sha256(file_of(block)) == known for block, known in hashes)
+    def is_whole(block: int) -> bool:
+        return file_of(block).is_file() and sha256(file_of(block)) == state["hashes"][block]
 
-    state = folder.load(is_whole) or {"step": 0, "blocks": [], "counts": {}, "results": []}
-    step, blocks, totals, results = (state[name] for name in ("step", "blocks", "counts", "results"))
+    state = folder.load() or {"step": 0, "hashes": [], "counts": [], "results": []}
+    step, written = state["step"], len(state["hashes"])
+    finished = next((block for block in range(written) if not is_whole(block)), written)
+    hashes, counts = state["hashes"][:finished], state["counts"][:finished]
+    results = state["results"]  # of the block after the last that was written
+    if finished < written:
+        print_line(f"[{title}] {file_of(finished)} is damaged; it and what follows it are computed again")
+        results = []
     counter = Counter(title, "texts", DOCUMENTS.count(documents))
     done = resumed = 0
 
@@ -253,30 +258,29 @@ def _write_in_blocks(
             [value.tolist() if isinstance(value, np.ndarray) else value for value in batch]
             for batch in results
         ]
-        folder.save(step, {"blocks": blocks, "counts": totals, "results": plain})
+        folder.save(step, {"hashes": hashes, "counts": counts, "results": plain})
 
     def keep(block: Sequence[Text], share: float) -> None:
         counter.reach(done + int(len(block) * share))
         if folder.clock.due():
             save()
 
-    finished = len(blocks)
+    save()  # so that the folder says from its beginning whose it is
     for number, block in enumerate(document_texts(documents, predictor.text, BLOCK)):
         if number < finished:
             resumed += len(block)
             counter.skip(len(block))
         else:
-            rows, counts = predictor.rows(block, results, partial(keep, block))
+            rows, counted = predictor.rows(block, results, partial(keep, block))
             TERM_WEIGHTS.write(file_of(number), rows)
-            blocks.append(sha256(file_of(number)))
+            hashes.append(sha256(file_of(number)))
+            counts.append(counted)
             results = []
-            for name, value in counts.items():
-                totals[name] = totals.get(name, 0) + value
             save()
         done += len(block)
     if resumed:
         print_line(f"[{title}] {resumed:,} of {done:,} texts were done before")
-    parts = (part for number in range(len(blocks)) for part in TERM_WEIGHTS.stream(file_of(number)))
+    parts = (part for number in range(len(hashes)) for part in TERM_WEIGHTS.stream(file_of(number)))
     TERM_WEIGHTS.write(output, (pa.Table.from_batches([part]) for part in parts))
     folder.discard()
-    return totals
+    return {name: sum(block[name] for block in counts) for name in counts[0]} if counts else {}
