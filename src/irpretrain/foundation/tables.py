@@ -154,8 +154,9 @@ class ContractWriter:
         self._defaults = {c.name: c.default for c in contract.columns if c.default is not None}
         self._rows: list[dict[str, Any]] = []
         self._characters = 0
-        # What no row group holds yet, and the bytes of its rows.
-        self._waiting, self._sizes = contract.schema.empty_table(), np.zeros(0, np.int64)
+        self._waiting: list[pa.Table] = []
+        self._sizes: list[np.ndarray] = []
+        self._waiting_rows = self._waiting_bytes = 0
 
     def __enter__(self) -> Self:
         return self
@@ -163,16 +164,16 @@ class ContractWriter:
     def __exit__(self, *exception: object) -> None:
         if exception[0] is None:
             self._add_rows()
-            self._write_groups(everything=True)
+            self._flush(everything=True)
         self._writer.close()
 
     def add(self, table: pa.Table) -> None:
         """Append `table`, whose columns must be the contract's."""
         table = table.select(self.contract.schema.names).cast(self.contract.schema)
-        self._waiting = pa.concat_tables([self._waiting, table])
-        self._sizes = np.concatenate([self._sizes, _bytes_of_rows(table)])
+        self._keep(table, _bytes_of_rows(table))
         self.rows += table.num_rows
-        self._write_groups()
+        if self._waiting_rows >= ROWS_PER_GROUP or self._waiting_bytes >= BYTES_PER_GROUP:
+            self._flush()
 
     def add_row(self, row: dict[str, Any]) -> None:
         """Append one row; a column that it lacks has the contract's default."""
@@ -190,15 +191,28 @@ class ContractWriter:
         """Keep `facts` about the whole table in the file's key-value metadata."""
         self._writer.add_key_value_metadata(facts)
 
-    def _write_groups(self, everything: bool = False) -> None:
-        while len(self._sizes):
-            within = np.cumsum(self._sizes[:ROWS_PER_GROUP])
+    def _flush(self, everything: bool = False) -> None:
+        if not self._waiting:
+            return
+        table, sizes = pa.concat_tables(self._waiting), np.concatenate(self._sizes)
+        start = 0
+        while start < table.num_rows:
+            within = np.cumsum(sizes[start : start + ROWS_PER_GROUP])
             rows = min(int(np.searchsorted(within, BYTES_PER_GROUP)) + 1, len(within))
             if not everything and rows < ROWS_PER_GROUP and within[rows - 1] < BYTES_PER_GROUP:
                 break
             # In one chunk each, as the borders of chunks show in the bytes.
-            self._writer.write_table(self._waiting.slice(0, rows).combine_chunks())
-            self._waiting, self._sizes = self._waiting.slice(rows), self._sizes[rows:]
+            self._writer.write_table(table.slice(start, rows).combine_chunks())
+            start += rows
+        self._waiting, self._sizes, self._waiting_rows, self._waiting_bytes = [], [], 0, 0
+        if start < table.num_rows:
+            self._keep(table.slice(start), sizes[start:])
+
+    def _keep(self, table: pa.Table, sizes: np.ndarray) -> None:
+        self._waiting.append(table)
+        self._sizes.append(sizes)
+        self._waiting_rows += table.num_rows
+        self._waiting_bytes += int(sizes.sum())
 
 
 def _characters(row: dict[str, Any]) -> int:
