@@ -70,7 +70,7 @@ class Checkpoints:
         """Return the newest whole state, or None; remove and report damaged ones and those with damaged files.
 
         Args:
-            is_whole: whether the files that belong to a state are whole: the metrics of its steps, or its blocks.
+            is_whole: whether the files that belong to a state, such as the metrics of its steps, are whole.
         """
         state, path = self._newest(is_whole) if self._ranks.leads else (None, None)
         chosen = self._ranks.from_first(lambda: path)

@@ -265,7 +265,8 @@ def _write_in_blocks(
         if folder.clock.due():
             save()
 
-    save()  # so that the folder says from its beginning whose it is
+    if not step:
+        save()  # so that the folder says from its beginning whose it is
     for number, block in enumerate(document_texts(documents, predictor.text, BLOCK)):
         if number < finished:
             resumed += len(block)

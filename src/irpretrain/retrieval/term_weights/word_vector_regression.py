@@ -18,6 +18,7 @@ from irpretrain.evaluation.folds import read_folds, roles
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.contracts import TERM_TARGETS, TERM_WEIGHTS
 from irpretrain.foundation.errors import MAKE_AGAIN, InputError, refusing_damage
+from irpretrain.foundation.tables import ROWS_AS_OBJECTS
 from irpretrain.retrieval.term_weights.integers import weighted_terms
 from irpretrain.text.texts import Text
 from irpretrain.text.word_store import word_numbers
@@ -96,7 +97,7 @@ def _examples(
     targets: str | Path, features: WordFeatures, text: TextConfig, chosen: Collection[str] | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     find = word_finder(text.word_kind)
-    for batch in TERM_TARGETS.stream(targets):
+    for batch in TERM_TARGETS.stream(targets, rows=ROWS_AS_OBJECTS):
         for row in range(batch.num_rows):
             if chosen is not None and batch.column("document_id")[row].as_py() not in chosen:
                 continue
