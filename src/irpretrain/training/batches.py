@@ -103,7 +103,7 @@ class BatchBuilder:
             )
         store.check_tokenizer(tokenizer)
         self.store, self.tokenizer = store, tokenizer
-        self._max_length, self._query_length = max_length, query_length
+        self.max_length, self._query_length = max_length, query_length
 
     def build(self, groups: Sequence[RankingGroup]) -> Batch:
         sequences = [sequence for group in groups for sequence in group.sequences()]
@@ -114,7 +114,7 @@ class BatchBuilder:
             pieces, starts = literal[query][:2] if isinstance(query, str) else self._pieces(query)
             pieces, starts = pieces[: self._query_length], starts[: self._query_length]
             linking = slice(*(min(max(end - first, 0), len(pieces)) for end in anchor))
-            room = self._max_length - template.special - len(pieces)
+            room = self.max_length - template.special - len(pieces)
             pieces_of_document, begins = self._pieces(span)
             cut.append((pieces, starts, linking, pieces_of_document[:room], begins[:room]))
         pairs = [(pieces, text) for pieces, _, _, text, _ in cut]
