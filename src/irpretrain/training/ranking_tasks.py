@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, assert_never
@@ -16,9 +16,10 @@ from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import Loss
 from irpretrain.models.length_batches import to_device
 from irpretrain.text.passages import piece_bounds
-from irpretrain.training.batches import BatchBuilder, GroupSource, RankingGroup, StoreSpan, WordBatchBuilder
+from irpretrain.training.batches import BatchBuilder, WordBatchBuilder
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import TaskMetrics
+from irpretrain.training.ranking_groups import GroupSource, RankingGroups, make_spans
 from irpretrain.training.trainer import MicroBatchLoss, Setting, StepPart
 
 
@@ -86,7 +87,7 @@ class ReadGroups:
 
 
 class GroupReader(Protocol):
-    def read(self, groups: Sequence[RankingGroup], step: int, before: int) -> ReadGroups:
+    def read(self, groups: RankingGroups, step: int, before: int) -> ReadGroups:
         """Return groups of optimiser step `step`, which has `before` sequences before them."""
 
 
@@ -106,7 +107,7 @@ class RankingTask:
     def read(self, setting: Setting, step: int) -> StepPart:
         groups = self.source.groups(step)
         parts = {
-            number: self.reader.read(groups[some], step, sum(map(len, groups[: some.start])))
+            number: self.reader.read(groups[some], step, int(groups.sizes[: some.start].sum()))
             for number, some in setting.share(len(groups)).items()
         }
         masked = sum(len(part.labels) for part in parts.values() if part.labels is not None)
@@ -153,7 +154,7 @@ class SequenceReader:
     masker: Masker | None = None
     mlm_head_steps: int = 0  # number of first steps in which the MLM loss trains only the MLM head
 
-    def read(self, groups: Sequence[RankingGroup], step: int, before: int) -> ReadGroups:
+    def read(self, groups: RankingGroups, step: int, before: int) -> ReadGroups:
         batch = self.builder.build(groups)
         masked = None if self.masker is None else self.masker.apply(batch, step, before)
 
@@ -181,25 +182,24 @@ class PassageReader:
     builder: BatchBuilder
     options: PassagesConfig
 
-    def read(self, groups: Sequence[RankingGroup], step: int, before: int) -> ReadGroups:
-        sequences = [sequence for group in groups for sequence in group.sequences()]
-        batch = self.builder.build(
-            [RankingGroup((query,), self._passages(document)) for query, document, _ in sequences]
-        )
+    def read(self, groups: RankingGroups, step: int, before: int) -> ReadGroups:
+        rows = groups.documents["row"]
+        passages = [self._passages(row) for row in rows.tolist()]
+        counts = np.array([len(bounds) for bounds in passages], np.int64)
+        documents = make_spans(np.repeat(rows, counts), *np.concatenate(passages).T)
+        queries = np.repeat(groups.queries, counts)
+        batch = self.builder.build(RankingGroups.of_queries(queries, documents, counts, groups.texts))
 
         def outputs(model: nn.Module, setting: Setting) -> tuple[Tensor, None]:
             marks = (setting.on_host(array) for array in (batch.token_type_ids, batch.attention_mask))
             scores, _ = model(setting.tensor(batch.input_ids), *marks)
             return combine(scores, batch.sizes), None
 
-        sizes = np.array([len(group) for group in groups], np.int64)
-        return ReadGroups(sizes, batch.tokens, outputs)
+        return ReadGroups(groups.sizes, batch.tokens, outputs)
 
-    def _passages(self, document: StoreSpan) -> tuple[StoreSpan, ...]:
-        bounds = piece_bounds(
-            self.builder.store.word_starts(document.row), self.options, self.options.most_in_training
-        )
-        return tuple(StoreSpan(document.row, start, end) for start, end in bounds)
+    def _passages(self, row: int) -> list[tuple[int, int]]:
+        word_starts = self.builder.store.word_starts(row)
+        return piece_bounds(word_starts, self.options, self.options.most_in_training)
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class WordReader:
 
     builder: WordBatchBuilder
 
-    def read(self, groups: Sequence[RankingGroup], step: int, before: int) -> ReadGroups:
+    def read(self, groups: RankingGroups, step: int, before: int) -> ReadGroups:
         batch = self.builder.build(groups)
 
         def outputs(model: nn.Module, setting: Setting) -> tuple[Tensor, None]:
