@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, assert_never
 
@@ -17,9 +16,10 @@ from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_batches import Layout, PaddedBatch, encoder_batch
 from irpretrain.models.length_batches import to_device
 from irpretrain.text.passages import piece_bounds
-from irpretrain.training.batches import BatchBuilder, GroupSource, RankingGroup, StoreSpan, WordBatchBuilder
+from irpretrain.training.batches import BatchBuilder, WordBatchBuilder
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import TaskMetrics
+from irpretrain.training.ranking_groups import GroupSource, RankingGroups, make_spans
 from irpretrain.training.trainer import MicroBatchLoss, Setting, StepPart
 
 
@@ -81,7 +81,7 @@ class GroupBatch:
 
 
 class GroupReader(Protocol):
-    def read(self, groups: Sequence[RankingGroup], step: int, before: int, layout: Layout) -> GroupBatch:
+    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
         """Return groups of optimiser step `step`, which has `before` sequences before them."""
 
     def scores(
@@ -106,7 +106,9 @@ class RankingTask:
     def read(self, setting: Setting, step: int) -> StepPart:
         groups = self.source.groups(step)
         batches = {
-            number: self.reader.read(groups[some], step, sum(map(len, groups[: some.start])), setting.layout)
+            number: self.reader.read(
+                groups[some], step, int(groups.sizes[: some.start].sum()), setting.layout
+            )
             for number, some in setting.share(len(groups)).items()
         }
         masked = sum(len(batch.labels) for batch in batches.values() if batch.labels is not None)
@@ -146,7 +148,7 @@ class SequenceReader:
     masker: Masker | None = None
     mlm_head_steps: int = 0  # number of first steps in which the MLM loss trains only the MLM head
 
-    def read(self, groups: Sequence[RankingGroup], step: int, before: int, layout: Layout) -> GroupBatch:
+    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
         batch = self.builder.build(groups)
         masked = None if self.masker is None else self.masker.apply(batch, step, before)
         ids, chosen, labels = batch.input_ids, None, None
@@ -178,15 +180,16 @@ class PassageReader:
     builder: BatchBuilder
     options: PassagesConfig
 
-    def read(self, groups: Sequence[RankingGroup], step: int, before: int, layout: Layout) -> GroupBatch:
-        sequences = [sequence for group in groups for sequence in group.sequences()]
-        batch = self.builder.build(
-            [RankingGroup((query,), self._passages(document)) for query, document, _ in sequences]
-        )
+    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
+        rows = groups.documents["row"]
+        passages = [self._passages(row) for row in rows.tolist()]
+        counts = np.array([len(bounds) for bounds in passages], np.int64)
+        documents = make_spans(np.repeat(rows, counts), *np.concatenate(passages).T)
+        queries = np.repeat(groups.queries, counts)
+        batch = self.builder.build(RankingGroups.of_queries(queries, documents, counts, groups.texts))
         padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
-        sizes = np.array([len(group) for group in groups], np.int64)
         inputs = encoder_batch(layout, padded, self.builder.max_length), batch.sizes
-        return GroupBatch(sizes, batch.tokens, inputs)
+        return GroupBatch(groups.sizes, batch.tokens, inputs)
 
     def scores(
         self, model: CrossEncoderModel, setting: Setting, batch: GroupBatch, step: int
@@ -194,11 +197,9 @@ class PassageReader:
         encoded, passages = batch.inputs
         return combine(model.encode(encoded)[0], passages), None
 
-    def _passages(self, document: StoreSpan) -> tuple[StoreSpan, ...]:
-        bounds = piece_bounds(
-            self.builder.store.word_starts(document.row), self.options, self.options.most_in_training
-        )
-        return tuple(StoreSpan(document.row, start, end) for start, end in bounds)
+    def _passages(self, row: int) -> list[tuple[int, int]]:
+        word_starts = self.builder.store.word_starts(row)
+        return piece_bounds(word_starts, self.options, self.options.most_in_training)
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,7 @@ class WordReader:
 
     builder: WordBatchBuilder
 
-    def read(self, groups: Sequence[RankingGroup], step: int, before: int, layout: Layout) -> GroupBatch:
+    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
         batch = self.builder.build(groups)
         return GroupBatch(batch.sizes, batch.tokens, (batch.query, batch.document))
 
