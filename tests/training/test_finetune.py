@@ -196,8 +196,8 @@ def test_resume_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPat
         with pytest.raises(Stop):
             run_finetuning("broken", options=options)
     steps: list[int] = []
-    step = Trainer.step
-    monkeypatch.setattr(Trainer, "step", lambda self, n, tasks: steps.append(n) or step(self, n, tasks))
+    step = Trainer._begin
+    monkeypatch.setattr(Trainer, "_begin", lambda self, n, *rest: steps.append(n) or step(self, n, *rest))
     resumed, _ = run_finetuning("broken", options=options)
     assert len(steps) == sum([3, 3, 3, 2, 2, 2][calls:])
     for name in ("fold.run.gz", "fold.json"):
@@ -212,23 +212,23 @@ def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: 
     reranking = RerankingConfig(max_length=24, query_length=4, compute={"device": "cpu"})
     reranking = reranking.model_copy(update={"batch_tokens": 100})  # several batches a ranking
     done: list[str] = []
-    step, score = Trainer.step, CrossEncoderModel.forward
+    step, score = Trainer._begin, CrossEncoderModel.encode
 
-    def train(self: Any, number: int, tasks: Any) -> Any:
+    def train(self: Any, number: int, *rest: Any) -> Any:
         if len(done) == last:
             raise Stop
         done.append(f"step {number}")
-        return step(self, number, tasks)
+        return step(self, number, *rest)
 
-    def forward(self: Any, input_ids: Any, *rest: Any, **named: Any) -> Any:
+    def encode(self: Any, batch: Any) -> Any:
         if not self.training:
             if len(done) == last:
                 raise Stop
-            done.append(f"score {len(input_ids)}")
-        return score(self, input_ids, *rest, **named)
+            done.append(f"score {len(batch.first)}")
+        return score(self, batch)
 
-    monkeypatch.setattr(Trainer, "step", train)
-    monkeypatch.setattr(CrossEncoderModel, "forward", forward)
+    monkeypatch.setattr(Trainer, "_begin", train)
+    monkeypatch.setattr(CrossEncoderModel, "encode", encode)
     last = -1
     options = tuning_options(epochs=2)
     whole, _ = run_finetuning("whole", reranking=reranking, options=options)

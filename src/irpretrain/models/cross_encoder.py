@@ -225,20 +225,26 @@ class CrossEncoderModel(HubModel):
             return scores, None
         return scores, self.mlm_head(*self._mlm_inputs(states, mlm_trains_encoder))
 
-    def encode(self, batch: EncoderBatch) -> tuple[Tensor, Tensor]:
+    def encode(self, batch: EncoderBatch, flat: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return raw scores, float [sequences], and the last hidden states at masked positions, row-major.
 
         States of a batch that is filled up have rows behind those of its masked positions.
+
+        Args:
+            batch: the sequences.
+            flat: what `PackedBatch.flat` has copied to the model's device; by default it is copied now.
         """
         if isinstance(batch, PaddedBatch):
             return self._encode_padded(batch)
+        sequences = batch.sequences(batch.flat(self.device) if flat is None else flat)
         if not self._takes_types:  # transformers then gives a BERT the type 0 throughout
-            batch = batch.without_types()
-        sequences = batch.on(self.device)
+            sequences = sequences.without_types()
         states = encode_packed(self.encoder, sequences, self.packing)
-        pooled = self.classifier.dropout(self.encoder.pooler(states[sequences.first][:, None]))
+        pooled = self.classifier.dropout(
+            self.encoder.pooler(states.index_select(0, sequences.first)[:, None])
+        )
         scores = self.classifier.classifier(pooled).squeeze(-1)
-        return scores, states[:0] if sequences.masked is None else states[sequences.masked]
+        return scores, states[:0] if sequences.masked is None else states.index_select(0, sequences.masked)
 
     def mlm_loss(self, states: Tensor, labels: Tensor, trains_encoder: bool = True) -> Tensor:
         """Return the summed cross-entropy (nats; PROP, equation 6) of the word pieces at masked positions.

@@ -30,6 +30,9 @@ class Layout(NamedTuple):
 
 PADDED = Layout()
 
+# Seeds of dropout are less than this.
+SEEDS = (1 << 31) - 1
+
 
 def filled_up(rows: int, sizes: int = SIZES) -> int:
     """Return the size that a batch of so many rows is filled up to."""
@@ -61,9 +64,13 @@ class PaddedBatch:
         )
 
 
+# Sequences that fill up a batch come in multiples of this many, some of them empty.
+FILLERS = 4
+
+
 @dataclass(frozen=True)
 class PackedBatch:
-    """The sequences of a batch end to end, on the host. All arrays are int32.
+    """The sequences of a batch end to end, on the host. All arrays are of integers.
 
     A batch that is filled up has sequences behind the others that nobody reads, of word piece 0.
     """
@@ -83,31 +90,29 @@ class PackedBatch:
     @classmethod
     def of(
         cls,
-        input_ids: np.ndarray,  # int [sequences, positions]; [CLS] comes first
-        token_type_ids: np.ndarray,  # int [sequences, positions]
-        attention_mask: np.ndarray,  # [sequences, positions]; 0 for padding
-        masked: np.ndarray | None = None,  # bool [sequences, positions], none of it padding
+        padded: PaddedBatch,
+        longest: int,  # no batch has longer sequences
         reads_all: bool = False,  # whether all positions are read
         fills_up: bool = False,  # to few different sizes
     ) -> PackedBatch:
-        real = attention_mask.astype(bool)
+        real, is_masked = padded.attention_mask.astype(bool), padded.masked
         width = real.shape[1]
         rows = np.flatnonzero(real)
         lengths = read_lengths = real.sum(1)
         read = among_read = None
         if not reads_all:
-            is_read = np.zeros_like(real) if masked is None else masked.astype(bool)
+            is_read = np.zeros_like(real) if is_masked is None else is_masked.copy()
             is_read[:, 0] = True
             read_lengths = is_read.sum(1)
             read = np.flatnonzero(is_read.ravel()[rows])
-            if masked is not None:
-                among_read = np.flatnonzero(masked.ravel()[rows[read]])
+            if is_masked is not None:
+                among_read = np.flatnonzero(is_masked.ravel()[rows[read]])
         batch = cls(
-            input_ids.ravel()[rows],
-            token_type_ids.ravel()[rows],
+            padded.input_ids.ravel()[rows],
+            padded.token_type_ids.ravel()[rows],
             rows % width,
             _ends(lengths),
-            width,
+            min(-(-width // LEAST_STEP) * LEAST_STEP, longest) if fills_up else width,
             read,
             _ends(read_lengths),
             np.cumsum(read_lengths) - read_lengths,
@@ -118,27 +123,27 @@ class PackedBatch:
     def _filled_up(self) -> PackedBatch:
         rows, rows_read = len(self.input_ids), 0 if self.read is None else len(self.read)
         missing_read = filled_up(rows_read, SIZES_READ) - rows_read
-        missing, fillers = filled_up(rows + 1) - rows, 0
-        # No filler may be longer than the longest sequence, nor be read more often, and none is empty.
-        while fillers < (needed := -(-max(missing, missing_read) // self.longest)):
-            fillers = needed
-            missing = filled_up(rows + fillers) - rows
-        bounds, read_bounds = (
-            np.linspace(0, number, fillers + 1).round().astype(np.int64) for number in (missing, missing_read)
-        )
+        # No filler is longer than the longest sequence; rows read are those of fillers that have one.
+        missing = filled_up(rows + max(-(-missing_read // self.longest), 1)) - rows
+        used = -(-missing // self.longest)
+        fillers = -(-used // FILLERS) * FILLERS
+        firsts = self.longest * np.arange(fillers)
+        lengths = np.clip(missing - firsts, 0, self.longest)
+        read_lengths = np.zeros(fillers, np.int64)
+        read_lengths[:used] = np.diff(np.linspace(0, missing_read, used + 1).round().astype(np.int64))
         fill = np.zeros(missing, np.int64)
-        ends = np.concatenate([self.ends, rows + bounds[1:]])
+        ends = np.concatenate([self.ends, rows + np.cumsum(lengths)])
         read, read_ends, masked = self.read, ends, self.masked
         if read is not None:
-            read = np.concatenate([read, rows + np.repeat(bounds[:-1], np.diff(read_bounds))])
-            read_ends = np.concatenate([self.read_ends, rows_read + read_bounds[1:]])
+            read = np.concatenate([read, rows + np.repeat(firsts, read_lengths)])
+            read_ends = np.concatenate([self.read_ends, rows_read + np.cumsum(read_lengths)])
         if masked is not None:
             filling = filled_up(max(len(masked), 1), SIZES_READ) - len(masked)
             masked = np.concatenate([masked, np.zeros(filling, np.int64)])
         return PackedBatch(
             np.concatenate([self.input_ids, fill]),
             np.concatenate([self.token_type_ids, fill]),
-            np.concatenate([self.position_ids, np.arange(missing) - np.repeat(bounds[:-1], np.diff(bounds))]),
+            np.concatenate([self.position_ids, np.arange(missing) % self.longest]),
             ends,
             self.longest,
             read,
@@ -147,25 +152,23 @@ class PackedBatch:
             masked,
         )
 
-    def without_types(self) -> PackedBatch:
-        """Return the batch for an encoder that reads no token types: 0 throughout."""
-        return replace(self, token_type_ids=np.zeros_like(self.token_type_ids))
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of all arrays, and what else decides the shape of every computation."""
+        return (self.longest, *map(len, self._arrays().values()))
 
-    def on(self, device: torch.device) -> PackedSequences:
-        """Return the batch on a device; a GPU copies all of it at once, in its turn."""
-        names = (
-            "input_ids",
-            "token_type_ids",
-            "position_ids",
-            "ends",
-            "read",
-            "read_ends",
-            "first",
-            "masked",
-        )
-        arrays = {name: array for name in names if (array := getattr(self, name)) is not None}
-        whole = to_device(torch.from_numpy(np.concatenate([*arrays.values()]).astype(np.int32)), device)
-        parts = dict(zip(arrays, whole.split([len(array) for array in arrays.values()]), strict=True))
+    def flat(self, device: torch.device) -> Tensor:
+        """Return all arrays end to end on a device, int32; a GPU copies them at once, in its turn."""
+        arrays = [*self._arrays().values()]
+        if device.type != "cpu":
+            arrays.append(torch.randint(SEEDS, (1,)).numpy())  # of the stream that the trainer has seeded
+        return to_device(torch.from_numpy(np.concatenate(arrays).astype(np.int32)), device)
+
+    def sequences(self, flat: Tensor) -> PackedSequences:
+        """Return the batch on a device, from what `flat` has copied there."""
+        arrays = self._arrays()
+        sizes = [*map(len, arrays.values())]
+        parts = dict(zip([*arrays, "seed"], flat.split([*sizes, len(flat) - sum(sizes)]), strict=True))
         bounds = SequenceBounds(parts["ends"], self.longest, self.ends)
         return PackedSequences(
             parts["input_ids"],
@@ -176,7 +179,24 @@ class PackedBatch:
             bounds if self.read is None else SequenceBounds(parts["read_ends"], self.longest, self.read_ends),
             parts["first"],
             parts.get("masked"),
+            parts["seed"],
         )
+
+    def on(self, device: torch.device) -> PackedSequences:
+        return self.sequences(self.flat(device))
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        arrays = {
+            "input_ids": self.input_ids,
+            "token_type_ids": self.token_type_ids,
+            "position_ids": self.position_ids,
+            "ends": self.ends,
+            "read": self.read,
+            "read_ends": self.read_ends,
+            "first": self.first,
+            "masked": self.masked,
+        }
+        return {name: array for name, array in arrays.items() if array is not None}
 
 
 def _ends(lengths: np.ndarray) -> np.ndarray:
@@ -208,6 +228,11 @@ class PackedSequences:
     read_bounds: SequenceBounds
     first: Tensor
     masked: Tensor | None
+    seed: Tensor  # [1] of dropout in fused layers; on a processor [0]
+
+    def without_types(self) -> PackedSequences:
+        """Return the sequences for an encoder that reads no token types: 0 throughout."""
+        return replace(self, token_type_ids=torch.zeros_like(self.token_type_ids))
 
 
 EncoderBatch = PaddedBatch | PackedBatch
@@ -215,7 +240,6 @@ EncoderBatch = PaddedBatch | PackedBatch
 
 def encoder_batch(layout: Layout, padded: PaddedBatch, longest: int, reads_all: bool = False) -> EncoderBatch:
     """Return a padded batch in the layout of a model that reads at most `longest` positions."""
-    if not layout.packs:
-        return padded.widened(longest) if layout.fills_up else padded
-    arrays = (padded.input_ids, padded.token_type_ids, padded.attention_mask, padded.masked)
-    return PackedBatch.of(*arrays, reads_all=reads_all, fills_up=layout.fills_up)
+    if layout.packs:
+        return PackedBatch.of(padded, longest, reads_all, layout.fills_up)
+    return padded.widened(longest) if layout.fills_up else padded

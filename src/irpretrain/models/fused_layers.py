@@ -14,6 +14,7 @@ With h [rows, hidden size] a layer's input, and d dropout:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,7 +23,7 @@ from torch import Tensor, nn
 from transformers import BertModel
 
 from irpretrain.models.encoder_batches import PackedSequences, SequenceBounds
-from irpretrain.models.kernels import Kernels, kernels_for
+from irpretrain.models.kernels import Kernels, Seed, kernels_for
 
 # First compute capability with torch's attention of variable length (Ampere).
 OLDEST = (8, 0)
@@ -32,8 +33,6 @@ WIDEST_HEAD, HEAD_STEP = 256, 8
 
 # Above this share of a GPU's memory, what a layer would store for its gradient is computed again instead.
 STORED_SHARE = 0.5
-
-SEEDS = 1 << 31
 
 
 def why_not_fused(encoder: Any, device: torch.device, dtype: torch.dtype) -> str | None:
@@ -54,6 +53,19 @@ def why_not_fused(encoder: Any, device: torch.device, dtype: torch.dtype) -> str
         if torch.cuda.get_device_capability(device) < OLDEST:
             return f"{torch.cuda.get_device_name(device)} is older than Ampere"
     return None
+
+
+def compute_dtype(encoder: Any) -> torch.dtype:
+    """Return the precision of matrix products: autocast's, or the weights' own."""
+    kind = encoder.device.type
+    autocast = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+    dtype: torch.dtype = torch.get_autocast_dtype(kind) if autocast else encoder.dtype
+    return dtype
+
+
+def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
+    available = torch.amp.is_autocast_available(device.type)
+    return torch.autocast(device.type, enabled=False) if available else nullcontext()
 
 
 # Weights in the precision of products.
@@ -99,11 +111,13 @@ class NarrowLayers:
         self._state: list[tuple[int, int]] = []
 
     def renew(self) -> None:
+        # A graph that is recorded runs after later changes, so it copies in any case, and nothing is copied now.
+        recording = self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
         state = [(parameter.data_ptr(), parameter._version) for parameter in self._copied]
-        if state != self._state:
+        if recording or state != self._state:
             with torch.no_grad():
                 torch._foreach_copy_(self._copies, self._copied)
-            self._state = state
+            self._state = [] if recording else state
 
 
 _narrow: WeakKeyDictionary[Any, NarrowLayers] = WeakKeyDictionary()
@@ -131,19 +145,19 @@ def embed(bert: BertModel, sequences: PackedSequences) -> Tensor:
 
 def encode_fused(bert: BertModel, sequences: PackedSequences) -> Tensor:
     """Return the last hidden states of the rows read, [rows read, hidden size], in the precision of products."""
-    device = sequences.input_ids.device.type
-    # Asked for outside: inside, autocast is off, as everything is in its precision already.
-    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else bert.dtype
+    dtype = compute_dtype(bert)
     hidden = embed(bert, sequences).to(dtype)
     narrow = narrow_layers(bert, dtype)
     trains, drops = torch.is_grad_enabled(), bert.training
     stores = not trains or _fits(bert, hidden)
     *_, last = narrow.layers
-    with torch.autocast(device, enabled=False):
-        for layer in narrow.layers:
+    with without_autocast(hidden.device):  # everything is in its precision already
+        for number, layer in enumerate(narrow.layers):
             read = sequences.read if layer is last else None
             bounds = sequences.bounds if read is None else sequences.read_bounds
-            call = _Call(layer, narrow.kernels, sequences.bounds, bounds, read, drops, stores)
+            # The two dropouts of a layer draw from streams of their own.
+            seeds = (sequences.seed, 2 * number), (sequences.seed, 2 * number + 1)
+            call = _Call(layer, narrow.kernels, sequences.bounds, bounds, read, drops, stores, seeds)
             hidden = (
                 _LayerFunction.apply(call, hidden, *layer.parameters) if trains else _forward(call, hidden)[0]
             )
@@ -173,14 +187,13 @@ class _Call:
         read: Tensor | None,  # the rows whose output is computed; None: all
         drops: bool,
         stores: bool,  # whether the inner layer's values are stored for the gradient
+        seeds: tuple[Seed, Seed],  # of dropout, before either norm
     ) -> None:
-        self.layer, self.kernels, self.stores = layer, kernels, stores
+        self.layer, self.kernels, self.stores, self.seeds = layer, kernels, stores, seeds
         self.bounds, self.read_bounds, self.read = bounds, read_bounds, read
         self.attention_dropout, self.dropout = (
             (layer.attention_dropout, layer.dropout) if drops else (0.0, 0.0)
         )
-        # Drawn on the host from the stream that the trainer has seeded, so that nothing is waited for.
-        self.seeds = torch.randint(SEEDS, (2,)).tolist() if self.dropout else [0, 0]
 
 
 def _attend(call: _Call, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:

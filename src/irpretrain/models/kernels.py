@@ -13,6 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+# A stream of random numbers: the seed, int32 [1] on the device, so that a recorded graph can draw anew, and a number.
+Seed = tuple[Tensor, int]
+
 
 class Kernels(Protocol):
     """Tensors are [rows, columns] but for those named; `columns` is what a norm is over."""
@@ -25,7 +28,7 @@ class Kernels(Protocol):
         bias: Tensor,
         epsilon: float,
         dropout: float,
-        seed: int,
+        seed: Seed,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return norm(residual + dropout(x)), the sum in it, and its mean and inverse deviation, float32 [rows]."""
 
@@ -37,7 +40,7 @@ class Kernels(Protocol):
         deviation: Tensor,
         weight: Tensor,
         dropout: float,
-        seed: int,
+        seed: Seed,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the gradients of the residual and of x, and float32 [3, columns]: of weight, of bias, x's summed.
 
@@ -50,6 +53,14 @@ class Kernels(Protocol):
         """Return the gradient of x, its sum over rows, float32 [columns], and GELU itself, if it is wanted."""
 
 
+# A hash of 32-bit numbers: a bias-free mixer found by Chris Wellons (github.com/skeeto/hash-prospector, lowbias32).
+HASH = ((16, 0x7FEB352D), (15, 0x846CA68B))
+MOST = 0xFFFFFFFF
+
+# Between the streams of a seed; odd, so that none meets another.
+STREAM_STEP = 0x9E3779B9
+
+
 class PlainKernels:
     def residual_norm(
         self,
@@ -59,7 +70,7 @@ class PlainKernels:
         bias: Tensor,
         epsilon: float,
         dropout: float,
-        seed: int,
+        seed: Seed,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         total = residual + _dropped(x, dropout, seed)
         value = total.float()
@@ -76,7 +87,7 @@ class PlainKernels:
         deviation: Tensor,
         weight: Tensor,
         dropout: float,
-        seed: int,
+        seed: Seed,
     ) -> tuple[Tensor, Tensor, Tensor]:
         incoming = gradient.float()
         normal = (total.float() - mean[:, None]) * deviation[:, None]
@@ -94,13 +105,24 @@ class PlainKernels:
         return into_x, into_x.sum(0, dtype=torch.float32), functional.gelu(x) if with_value else None
 
 
-def _dropped(x: Tensor, dropout: float, seed: int) -> Tensor:
+def _dropped(x: Tensor, dropout: float, seed: Seed) -> Tensor:
     """Zero each value with probability `dropout`, and scale the others up; equal seeds draw alike."""
     if not dropout:
         return x
-    draw = torch.Generator(x.device).manual_seed(seed)
-    retained = torch.rand(x.shape, generator=draw, device=x.device) >= dropout
-    return torch.where(retained, x / (1 - dropout), 0.0)
+    positions = torch.arange(x.numel(), device=x.device).view_as(x)
+    return torch.where(uniform(positions, seed) >= dropout, x / (1 - dropout), 0.0)
+
+
+def uniform(positions: Tensor, seed: Seed) -> Tensor:
+    """Return a number in [0, 1) for each of int64 `positions`, as Triton's kernels draw it."""
+    number = _hashed(_hashed(positions & MOST) ^ ((seed[0].long() + seed[1] * STREAM_STEP) & MOST))
+    return (number >> 8).float() / (1 << 24)
+
+
+def _hashed(number: Tensor) -> Tensor:
+    for shift, factor in HASH:
+        number = ((number ^ (number >> shift)) * factor) & MOST
+    return number ^ (number >> 16)
 
 
 def why_no_triton() -> str | None:

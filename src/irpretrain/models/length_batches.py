@@ -96,7 +96,7 @@ def to_device(tensor: Tensor, device: torch.device) -> Tensor:
 
 
 def host_to_device(array: np.ndarray, device: torch.device) -> Tensor:
-    return to_device(torch.from_numpy(np.ascontiguousarray(array)), device)
+    return to_device(torch.from_numpy(np.asarray(array, order="C")), device)
 
 
 def to_host(tensor: Tensor) -> Callable[[], Tensor]:

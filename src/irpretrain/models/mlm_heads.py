@@ -18,6 +18,7 @@ from transformers.activations import ACT2FN
 from transformers.modeling_outputs import BaseModelOutput
 
 from irpretrain.foundation.errors import InputError, refusing
+from irpretrain.models.fused_layers import without_autocast
 from irpretrain.models.linear import linear
 from irpretrain.models.parameters import deviation_of, initialise, load_network, refuse_broken
 
@@ -126,8 +127,8 @@ class OtherMlmHead(nn.Module):
         return self._whole
 
 
-# The MLM loss. On a GPU the logits of all masked positions, in single precision, would take more memory than the rest of
-# a step: there they are computed, and their gradients taken, some positions at a time.
+# The MLM loss. On a GPU the logits of all masked positions, in single precision, would take more memory than the
+# rest of a step: there they are computed, and their gradients taken, some positions at a time.
 
 # Bytes that the logits of the positions computed at a time may take.
 LOGIT_BYTES = 1 << 28
@@ -164,9 +165,10 @@ class _VocabularyLoss(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, x: Tensor, embeddings: Tensor, bias: Tensor, labels: Tensor) -> Tensor:
         device = x.device.type
-        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
+        autocast = torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
+        dtype = torch.get_autocast_dtype(device) if autocast else x.dtype
         context.trains_embeddings = context.needs_input_grad[1]
-        with torch.autocast(device, enabled=False):
+        with without_autocast(x.device):
             narrow, rows, narrow_bias = embeddings.to(dtype), x.to(dtype), bias.to(dtype)
             loss = x.new_zeros((), dtype=torch.float32)
             of_x = torch.empty_like(rows)

@@ -1,7 +1,7 @@
 """BERT over sequences laid end to end, without padding; its last layer only where it is read.
 
-Embeddings, linear layers, LayerNorm and dropout treat each position by itself, so they need no sequences; attention
-gets their bounds. Values are those of the padded encoder but for rounding. Two ways: transformers' layers with one call of
+Embeddings, linear layers, LayerNorm and dropout treat each position by itself, and need no sequences; attention gets
+their bounds. Values are those of the padded encoder but for rounding. Two ways: transformers' layers with one call of
 torch's attention per sequence, anywhere; and on GPUs the layers of `irpretrain.models.fused_layers`.
 """
 
@@ -17,7 +17,7 @@ from transformers import BertModel
 
 from irpretrain.config.training import Packing
 from irpretrain.models.encoder_batches import Layout, PackedSequences, SequenceBounds
-from irpretrain.models.fused_layers import embed, encode_fused, why_not_fused
+from irpretrain.models.fused_layers import compute_dtype, embed, encode_fused, why_not_fused
 from irpretrain.models.parameters import HubModel, is_bert
 
 
@@ -60,7 +60,7 @@ def encode_by_sequence(bert: BertModel, sequences: PackedSequences) -> Tensor:
     *before, last = bert.encoder.layer
     for layer in before:
         hidden = _layer(layer, hidden, hidden, sequences.bounds, sequences.bounds)
-    read = hidden if sequences.read is None else hidden[sequences.read]
+    read = hidden if sequences.read is None else hidden.index_select(0, sequences.read)
     return _layer(last, read, hidden, sequences.read_bounds, sequences.bounds)
 
 
@@ -112,10 +112,3 @@ def layout_of(model: Any) -> Layout:
         return Layout()
     packs = not model.reads_all_layers and packed_encoder(model.encoder, model.packing) is not None
     return Layout(packs, fills_up=model.device.type != "cpu")
-
-
-def compute_dtype(encoder: Any) -> torch.dtype:
-    """Return the precision of matrix products: autocast's, or the weights' own."""
-    kind = encoder.device.type
-    dtype: torch.dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else encoder.dtype
-    return dtype

@@ -60,11 +60,13 @@ class Reranker(HubModel):
             token_types = {"token_type_ids": types} if self._takes_types else {}
             logits = self.classifier(input_ids=ids, attention_mask=mask, **token_types).logits
         else:
-            if not self._takes_types:
-                batch = batch.without_types()
             sequences = batch.on(self.device)
+            if not self._takes_types:
+                sequences = sequences.without_types()
             states = encode_packed(self.encoder, sequences, self.packing)
-            pooled = self.classifier.dropout(self.encoder.pooler(states[sequences.first][:, None]))
+            pooled = self.classifier.dropout(
+                self.encoder.pooler(states.index_select(0, sequences.first)[:, None])
+            )
             logits = self.classifier.classifier(pooled)
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 

@@ -93,14 +93,20 @@ class TermWeightRegressor(HubModel):
             return weights.masked_fill(~real, 0)
         return weights.new_zeros(real.shape).masked_scatter(real, weights)
 
-    def weights(self, batch: EncoderBatch) -> Tensor:
-        """Return the weight of every position, float [sequences, positions] or [rows]; arbitrary at padding."""
+    def weights(self, batch: EncoderBatch, flat: Tensor | None = None) -> Tensor:
+        """Return the weight of every position, float [sequences, positions] or [rows]; arbitrary at padding.
+
+        Args:
+            batch: the texts.
+            flat: what `PackedBatch.flat` has copied to the model's device; by default it is copied now.
+        """
         if isinstance(batch, PaddedBatch):
             mask = padding_mask(self.encoder, torch.from_numpy(batch.attention_mask), self.device)
             ids = to_device(torch.from_numpy(batch.input_ids), self.device)
             logits: Tensor = self.classifier(input_ids=ids, attention_mask=mask).logits
             return logits.squeeze(-1)
-        states = encode_packed(self.encoder, batch.on(self.device), self.packing)
+        sequences = batch.sequences(batch.flat(self.device) if flat is None else flat)
+        states = encode_packed(self.encoder, sequences, self.packing)
         weights: Tensor = self.classifier.classifier(self.classifier.dropout(states)).squeeze(-1)
         return weights
 

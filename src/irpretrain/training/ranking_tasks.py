@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, assert_never
+from typing import Any, NamedTuple, Protocol, assert_never
 
 import numpy as np
 import torch
@@ -13,14 +14,16 @@ from torch.nn import functional
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import Loss
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.models.encoder_batches import Layout, PaddedBatch, encoder_batch
+from irpretrain.models.encoder_batches import Layout, PackedBatch, PaddedBatch, encoder_batch
 from irpretrain.models.length_batches import to_device
+from irpretrain.models.mlm_heads import IGNORED
 from irpretrain.text.passages import piece_bounds
 from irpretrain.training.batches import BatchBuilder, WordBatchBuilder
+from irpretrain.training.graphs import Measured, MicroBatch
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.ranking_groups import GroupSource, RankingGroups, make_spans
-from irpretrain.training.trainer import MicroBatchLoss, Setting, StepPart
+from irpretrain.training.trainer import Setting, StepPart
 
 
 def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0) -> Tensor:
@@ -57,10 +60,11 @@ def count_correct_pairs(scores: Tensor, sizes: Tensor) -> Tensor:
 
 def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
     largest, smallest = int(sizes.max()), int(sizes.min())
+    if smallest == largest:
+        table = scores.view(-1, largest)
+        return table, torch.ones_like(table, dtype=torch.bool)
     sizes = to_device(sizes, scores.device)
     present = torch.arange(largest, device=scores.device) < sizes[:, None]
-    if smallest == largest:
-        return scores.view(-1, largest), present
     firsts = torch.cumsum(sizes, 0) - sizes
     positions = firsts[:, None] + torch.arange(largest, device=scores.device)
     table = scores[positions.clamp(max=len(scores) - 1)]
@@ -77,17 +81,22 @@ class GroupBatch:
     sizes: np.ndarray  # documents of each group; int64 [groups]
     tokens: int  # word pieces or words, without padding
     inputs: Any  # what the reader gives a model
-    labels: np.ndarray | None = None  # masked word pieces, int64 [masked positions]
+    labels: np.ndarray | None = None  # masked word pieces, int64 [masked positions]; `IGNORED` fills up
 
 
 class GroupReader(Protocol):
     def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
         """Return groups of optimiser step `step`, which has `before` sequences before them."""
 
-    def scores(
-        self, model: Any, setting: Setting, batch: GroupBatch, step: int
-    ) -> tuple[Tensor, Tensor | None]:
-        """Return the scores of all documents, group after group, and the summed MLM loss, if there are labels."""
+    def scorer(self, model: Any, setting: Setting, batch: GroupBatch, step: int) -> MicroBatchScorer:
+        """Copy a batch to the device; return what scores it."""
+
+
+class MicroBatchScorer(NamedTuple):
+    tensors: Sequence[Tensor]  # the batch on the device
+    # From the tensors to the scores of all documents, group after group, and the summed MLM loss if there are labels.
+    scores: Callable[..., tuple[Tensor, Tensor | None]]
+    shape: Hashable | None = None  # see `MicroBatch`
 
 
 @dataclass
@@ -111,33 +120,41 @@ class RankingTask:
             )
             for number, some in setting.share(len(groups)).items()
         }
-        masked = sum(len(batch.labels) for batch in batches.values() if batch.labels is not None)
+        masked = sum(int((b.labels != IGNORED).sum()) for b in batches.values() if b.labels is not None)
         pairs = sum(int(batch.sizes.sum()) - len(batch.sizes) for batch in batches.values())
         metrics = TaskMetrics(
             self.weight, self.mlm_weight, pairs=pairs if self.weight > 0 else 0, groups=len(groups)
         )
         return StepPart(metrics, sum(batch.tokens for batch in batches.values()), batches, masked)
 
-    def loss(
+    def micro_batch(
         self, model: nn.Module, setting: Setting, step: int, part: StepPart, batch: GroupBatch
-    ) -> MicroBatchLoss:
-        measured: dict[str, Tensor] = {}
-        with setting.autocast():
-            scores, mlm = self.reader.scores(model, setting, batch, step)
-            loss = scores.new_zeros((), dtype=torch.float32)
-            if self.weight > 0:
-                sizes = torch.from_numpy(batch.sizes)
-                ranking = ranking_loss(self.loss_kind, scores, sizes, self.margin).sum() / part.metrics.groups
-                loss = loss + self.weight * ranking
-                measured |= {
-                    "ranking_loss": ranking.detach(),
-                    "correct_pairs": count_correct_pairs(scores, sizes),
-                }
-            if mlm is not None:
-                mlm = mlm / max(part.counted, 1)
-                measured["mlm_loss"] = mlm.detach()
-                loss = loss + self.mlm_weight * mlm
-        return MicroBatchLoss(loss, measured)
+    ) -> MicroBatch:
+        scorer = self.reader.scorer(model, setting, batch, step)
+        sizes, groups = torch.from_numpy(batch.sizes), part.metrics.groups
+        # A tensor, as it differs from step to step.
+        counted = setting.tensor(np.array(max(part.counted, 1), np.float32))
+
+        def loss(counted: Tensor, *tensors: Tensor) -> tuple[Tensor, Measured]:
+            measured: dict[str, Tensor] = {}
+            with setting.autocast():
+                scores, mlm = scorer.scores(*tensors)
+                total = scores.new_zeros((), dtype=torch.float32)
+                if self.weight > 0:
+                    ranking = ranking_loss(self.loss_kind, scores, sizes, self.margin).sum() / groups
+                    total = total + self.weight * ranking
+                    right = count_correct_pairs(scores, sizes)
+                    measured |= {"ranking_loss": ranking.detach(), "correct_pairs": right}
+                if mlm is not None:
+                    mlm = mlm / counted
+                    measured["mlm_loss"] = mlm.detach()
+                    total = total + self.mlm_weight * mlm
+            return total, measured
+
+        # Groups of different sizes seldom come again, and their sizes are copied from the host.
+        repeats = scorer.shape is not None and (batch.sizes == batch.sizes[0]).all()
+        shape = (self.name, groups, len(batch.sizes), int(batch.sizes[0]), scorer.shape) if repeats else None
+        return MicroBatch([counted, *scorer.tensors], loss, shape)
 
 
 @dataclass(frozen=True)
@@ -154,20 +171,26 @@ class SequenceReader:
         ids, chosen, labels = batch.input_ids, None, None
         if masked is not None and len(masked.labels):
             ids, chosen, labels = masked.input_ids, masked.chosen, masked.labels
-        inputs = encoder_batch(
-            layout,
-            PaddedBatch(ids, batch.token_type_ids, batch.attention_mask, chosen),
-            self.builder.max_length,
-        )
+        padded = PaddedBatch(ids, batch.token_type_ids, batch.attention_mask, chosen)
+        inputs = encoder_batch(layout, padded, self.builder.max_length)
+        if labels is not None and isinstance(inputs, PackedBatch) and inputs.masked is not None:
+            labels = np.pad(labels, (0, len(inputs.masked) - len(labels)), constant_values=IGNORED)
         return GroupBatch(batch.sizes, batch.tokens, inputs, labels)
 
-    def scores(
+    def scorer(
         self, model: CrossEncoderModel, setting: Setting, batch: GroupBatch, step: int
-    ) -> tuple[Tensor, Tensor | None]:
-        scores, states = model.encode(batch.inputs)
-        if batch.labels is None:
-            return scores, None
-        return scores, model.mlm_loss(states, setting.tensor(batch.labels), step >= self.mlm_head_steps)
+    ) -> MicroBatchScorer:
+        inputs, trains_encoder = batch.inputs, step >= self.mlm_head_steps
+        labels = [] if batch.labels is None else [setting.tensor(batch.labels)]
+
+        def scores(*tensors: Tensor) -> tuple[Tensor, Tensor | None]:
+            scores, states = model.encode(inputs, *tensors[len(labels) :])
+            return scores, model.mlm_loss(states, tensors[0], trains_encoder) if labels else None
+
+        if isinstance(inputs, PaddedBatch):
+            return MicroBatchScorer(labels, scores)
+        tensors = [*labels, inputs.flat(setting.device)]
+        return MicroBatchScorer(tensors, scores, (inputs.shape, bool(labels), trains_encoder))
 
 
 @dataclass(frozen=True)
@@ -191,11 +214,11 @@ class PassageReader:
         inputs = encoder_batch(layout, padded, self.builder.max_length), batch.sizes
         return GroupBatch(groups.sizes, batch.tokens, inputs)
 
-    def scores(
+    def scorer(
         self, model: CrossEncoderModel, setting: Setting, batch: GroupBatch, step: int
-    ) -> tuple[Tensor, None]:
+    ) -> MicroBatchScorer:
         encoded, passages = batch.inputs
-        return combine(model.encode(encoded)[0], passages), None
+        return MicroBatchScorer([], lambda: (combine(model.encode(encoded)[0], passages), None))
 
     def _passages(self, row: int) -> list[tuple[int, int]]:
         word_starts = self.builder.store.word_starts(row)
@@ -212,8 +235,9 @@ class WordReader:
         batch = self.builder.build(groups)
         return GroupBatch(batch.sizes, batch.tokens, (batch.query, batch.document))
 
-    def scores(self, model: nn.Module, setting: Setting, batch: GroupBatch, step: int) -> tuple[Tensor, None]:
-        return model(*(setting.tensor(array) for array in batch.inputs)), None
+    def scorer(self, model: nn.Module, setting: Setting, batch: GroupBatch, step: int) -> MicroBatchScorer:
+        tensors = [setting.tensor(array) for array in batch.inputs]
+        return MicroBatchScorer(tensors, lambda *tensors: (model(*tensors), None))
 
 
 def combine(scores: Tensor, passages: np.ndarray) -> Tensor:

@@ -21,6 +21,7 @@ from irpretrain.models.length_batches import host_to_device, to_host
 from irpretrain.models.packed import layout_of
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import autocast, use_fast_paths
+from irpretrain.training.graphs import Measured, MicroBatch, RecordedPasses
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
 from irpretrain.training.ranks import ALONE, Ranks, here, share_of, sum_gradients
 from irpretrain.training.read_ahead import reading_ahead
@@ -49,15 +50,6 @@ class Setting:
         return autocast(self.device, self.compute)
 
 
-class MicroBatchLoss(NamedTuple):
-    """What one micro-batch adds to a step."""
-
-    loss: Tensor  # its share of the task's loss, with the graph
-    # Name in the task's metrics → what is added there, a number on the device. They are fetched once for the
-    # whole step: whoever asks for one waits until the device has done all that came before it.
-    measured: Mapping[str, Tensor]
-
-
 @dataclass
 class StepPart:
     """What one task adds to one step, as far as this process computes it: plain data, made in any process."""
@@ -65,7 +57,8 @@ class StepPart:
     metrics: TaskMetrics  # complete when what the losses measured has been added (`fetch_measured`)
     tokens: int  # word pieces and special tokens, without padding
     batches: Mapping[int, Any]  # number of each micro-batch → its sequences and labels, on the host
-    counted: int = 0  # what the loss is a mean over, as far as this process computes it
+    # What the loss is a mean over: as far as this process computes it, and from the trainer in the whole step.
+    counted: int = 0
 
 
 class StepTask(Protocol):
@@ -74,13 +67,11 @@ class StepTask(Protocol):
     def read(self, setting: Setting, step: int) -> StepPart:
         """Read what the task adds to a step, which depends on nothing else; this does not touch the device."""
 
-    def loss(self, model: Any, setting: Setting, step: int, part: StepPart, batch: Any) -> MicroBatchLoss:
-        """Return what a micro-batch of `part` adds; over all micro-batches and processes that is the task's loss."""
+    def micro_batch(self, model: Any, setting: Setting, step: int, part: StepPart, batch: Any) -> MicroBatch:
+        """Copy a batch of `part` to the device; return its loss. All losses, of all processes, add up to the task's."""
 
 
-def fetch_measured(
-    measured: list[tuple[TaskMetrics, Mapping[str, Tensor]]], also: Tensor
-) -> Callable[[], float]:
+def fetch_measured(measured: list[tuple[TaskMetrics, Measured]], also: Tensor) -> Callable[[], float]:
     """Begin to copy measurements to the host; return a wait that adds them to the metrics and returns `also`."""
     tensors = [tensor for _, values in measured for tensor in values.values()]
     # All numbers come from the device together: a step waits once. With fp16 too: the fused optimiser reads on the
@@ -138,6 +129,7 @@ class Trainer(Generic[Model]):
         self.setting = Setting(device, compute, accumulation, self.ranks, layout)
         self._parameters = list(model.parameters())
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
+        self._passes: RecordedPasses | None = None  # of the first step on
 
     def step(self, step: int, tasks: Sequence[StepTask]) -> StepMetrics:
         """Do optimiser step `step`, counted from 0, alone; see `run`."""
@@ -192,23 +184,29 @@ class Trainer(Generic[Model]):
             group["lr"] = rate
         self.optimiser.zero_grad(set_to_none=True)
         counted = self.ranks.sums([part.counted for part in parts])
-        measured = list[tuple[TaskMetrics, Mapping[str, Tensor]]]()
+        if self._passes is None:
+            self._passes = RecordedPasses(self._parameters, sum(len(part.batches) for part in parts) == 1)
+        measured = list[tuple[TaskMetrics, Measured]]()
         for position, (task, part, number) in enumerate(zip(tasks, parts, counted, strict=True)):
             part.counted = int(number)
             for micro_batch, batch in part.batches.items():
                 # A micro-batch has a stream of its own; a step that is not split continues that of the step.
                 if max(self.setting.accumulation, self.ranks.count) > 1:
                     torch.manual_seed(integer_seed(self._seed, "dropout", f"{step}/{position}/{micro_batch}"))
-                micro = task.loss(self.model, self.setting, step, part, batch)
-                if micro.loss.requires_grad:
-                    self._scaler.scale(micro.loss).backward()
-                measured.append((part.metrics, micro.measured))
+                micro = task.micro_batch(self.model, self.setting, step, part, batch)
+                measured.append((part.metrics, self._passes.run(micro, partial(self._gradients, micro.loss))))
         sum_gradients(self._parameters, self.ranks)
         self._scaler.unscale_(self.optimiser)
         wait = fetch_measured(measured, clip_gradients(self._parameters, self._options))
         self._scaler.step(self.optimiser)
         self._scaler.update()
         return _BegunStep(step, [task.name for task in tasks], parts, wait, rate, waited)
+
+    def _gradients(self, loss: Callable[..., tuple[Tensor, Measured]], *tensors: Tensor) -> Measured:
+        value, measured = loss(*tensors)
+        if value.requires_grad:
+            self._scaler.scale(value).backward()
+        return measured
 
     def _end(self, begun: _BegunStep, began: float) -> tuple[float, StepMetrics]:
         """Wait for a step's numbers; return the time, and what was measured since `began`."""

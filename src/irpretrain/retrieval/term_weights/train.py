@@ -23,10 +23,11 @@ from irpretrain.retrieval.term_weights.sequences import MASKED_OUT, TokenBatch, 
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
+from irpretrain.training.graphs import Measured, MicroBatch
 from irpretrain.training.metrics import MetricsLog, TaskMetrics
 from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranks import here
-from irpretrain.training.trainer import MicroBatchLoss, Setting, StepPart, Trainer, run_steps
+from irpretrain.training.trainer import Setting, StepPart, Trainer, run_steps
 
 # The loss of the token regression: squared errors of the counted word pieces (DeepCT, equation 2).
 
@@ -81,21 +82,29 @@ class TokenRegression:
         missing = inputs.input_ids.shape[1] - length
         return inputs, np.pad(targets, ((0, 0), (0, missing)), constant_values=MASKED_OUT)
 
-    def loss(
+    def micro_batch(
         self,
         model: TermWeightRegressor,
         setting: Setting,
         step: int,
         part: StepPart,
         batch: tuple[EncoderBatch, np.ndarray],
-    ) -> MicroBatchLoss:
+    ) -> MicroBatch:
         inputs, targets = batch
         assert isinstance(part.metrics, RegressionMetrics)
-        with setting.autocast():
-            weights = model.weights(inputs)
-        errors = squared_errors(weights.float(), setting.tensor(targets))
-        loss = errors * (1.0 if self.reduction == "sum" else 1.0 / max(part.metrics.counted, 1))
-        return MicroBatchLoss(loss, {"squared_error": errors.detach(), "loss": loss.detach()})
+        share = 1.0 if self.reduction == "sum" else 1.0 / max(part.metrics.counted, 1)
+        tensors = [setting.tensor(np.array(share, np.float32)), setting.tensor(targets)]
+
+        def loss(share: Tensor, targets: Tensor, *flat: Tensor) -> tuple[Tensor, Measured]:
+            with setting.autocast():
+                weights = model.weights(inputs, *flat)
+            errors = squared_errors(weights.float(), targets)
+            loss = errors * share
+            return loss, {"squared_error": errors.detach(), "loss": loss.detach()}
+
+        if not isinstance(inputs, PackedBatch):
+            return MicroBatch(tensors, loss)
+        return MicroBatch([*tensors, inputs.flat(setting.device)], loss, inputs.shape)
 
 
 def squared_errors(weights: Tensor, targets: Tensor) -> Tensor:
