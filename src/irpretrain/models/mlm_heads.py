@@ -152,6 +152,9 @@ def mlm_loss_sum(head: nn.Module, states: Tensor, embeddings: Tensor, labels: Te
     return loss
 
 
+# Of the vocabulary, in matrix products.
+ALIGNED = 64
+
 # Label of a position that is not predicted.
 IGNORED = -100
 
@@ -169,12 +172,15 @@ class _VocabularyLoss(torch.autograd.Function):
         dtype = torch.get_autocast_dtype(device) if autocast else x.dtype
         context.trains_embeddings = context.needs_input_grad[1]
         with without_autocast(x.device):
-            narrow, rows, narrow_bias = embeddings.to(dtype), x.to(dtype), bias.to(dtype)
+            # Matrix products of a GPU are slow where the vocabulary is no multiple of `ALIGNED`.
+            missing = -len(bias) % ALIGNED
+            narrow = functional.pad(embeddings.to(dtype), (0, 0, 0, missing))
+            narrow_bias, rows = functional.pad(bias.to(dtype), (0, missing), value=-torch.inf), x.to(dtype)
             loss = x.new_zeros((), dtype=torch.float32)
             of_x = torch.empty_like(rows)
-            of_embeddings = torch.zeros_like(embeddings, dtype=torch.float32)
-            of_bias = torch.zeros_like(bias, dtype=torch.float32)
-            at_once = max(LOGIT_BYTES // (4 * len(bias)), 1)
+            of_embeddings = torch.zeros_like(narrow, dtype=torch.float32)
+            of_bias = torch.zeros_like(narrow_bias, dtype=torch.float32)
+            at_once = max(LOGIT_BYTES // (4 * len(narrow)), 1)
             for some, chosen, into in zip(
                 *(tensor.split(at_once) for tensor in (rows, labels, of_x)), strict=True
             ):
@@ -191,6 +197,7 @@ class _VocabularyLoss(torch.autograd.Function):
                 if context.trains_embeddings:
                     of_embeddings += torch.mm(narrow_gradient.t(), some)
                 of_bias += narrow_gradient.sum(0, dtype=torch.float32)
+        of_embeddings, of_bias = of_embeddings[: len(bias)], of_bias[: len(bias)]
         context.save_for_backward(
             of_x.to(x.dtype), of_embeddings.to(embeddings.dtype), of_bias.to(bias.dtype)
         )

@@ -56,7 +56,7 @@ class RecordedPasses:
         """Add a micro-batch's gradients to the parameters' by `backward(*tensors)`, or by its graph.
 
         Returns:
-            What is measured; the numbers of a graph are overwritten by its next run.
+            What is measured. If micro-batches are `alone`, a later run overwrites the numbers.
         """
         shape = batch.shape
         if shape is None or not batch.tensors[0].is_cuda:
@@ -76,7 +76,9 @@ class RecordedPasses:
                 parameter.grad.add_(gradient)
             else:
                 parameter.grad = gradient if self._alone else gradient.clone()
-        return recorded.measured
+        if self._alone:
+            return recorded.measured
+        return {name: number.clone() for name, number in recorded.measured.items()}
 
     def _record(self, tensors: Sequence[Tensor], backward: Callable[..., Measured]) -> _Graph:
         before = [parameter.grad for parameter in self._parameters]
