@@ -82,7 +82,7 @@ def spans(draw: st.DrawFn) -> StoreSpan:
     """Spans that may be empty, begin or end beyond the document, and have gaps at either end."""
     row = draw(st.integers(0, DOCUMENT_COUNT - 1))
     start, gap_start, gap_end, end = sorted(draw(st.lists(st.integers(0, 12), min_size=4, max_size=4)))
-    gap = (gap_start, gap_end) if draw(st.booleans()) else (0, 0)
+    gap = (gap_start, gap_end) if gap_start < gap_end and draw(st.booleans()) else (0, 0)
     return StoreSpan(row, start, draw(st.sampled_from([-1, end])), *gap)
 
 

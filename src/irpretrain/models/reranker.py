@@ -106,7 +106,7 @@ def _refuse_reading_padding(model: Reranker, directory: Path) -> None:
     if limits and min(limits) < len(short) + len(long) + model.tokenizer.template.special:
         return
     alone, padded = (
-        [torch.from_numpy(part) for part in model.tokenizer.join(pairs)[:3]]
+        [torch.from_numpy(part) for part in model.tokenizer.join(pairs)]
         for pairs in ([(short, short)], [(short, short), (short, long)])
     )
     with torch.inference_mode(), refusing(directory, "the model scores no sequence", REMEDY):

@@ -165,7 +165,7 @@ def score_with_its_tokenizer(
     lengths = [tokenizer.template.special + len(query) + len(document) for query, document in parts]
 
     def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        return tokenizer.join([parts[i] for i in rows])[:3]
+        return tokenizer.join([parts[i] for i in rows])
 
     return as_run(
         candidates, pairs, score_sequences(network, network, pairs, lengths, build, options, retained)
