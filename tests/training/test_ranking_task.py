@@ -64,8 +64,9 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
     for accumulation in (1, 3):
         model = CrossEncoderModel.from_encoder(tiny_encoder)
         task = RankingTask("judged", groups, reader, "listwise")
-        part = task.read(Setting(CPU, ComputeConfig(device="cpu"), accumulation), 0)
-        micro_batches = [loss_by(model) for loss_by in part.losses.values()]
+        setting = Setting(CPU, ComputeConfig(device="cpu"), accumulation)
+        part = task.read(setting, 0)
+        micro_batches = [task.loss(model, setting, 0, part, batch) for batch in part.batches.values()]
         assert len(micro_batches) == accumulation
         whole = sum(micro.loss for micro in micro_batches)
         whole.backward()
@@ -79,7 +80,7 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
 def test_training_reads_no_more_passages_than_it_should(reader: PassageReader) -> None:
     few = PassageReader(reader.builder, PASSAGES.model_copy(update={"most_in_training": 2}))
     group = columns(Group(("word01",), (StoreSpan(0), StoreSpan(1))))
-    whole, cut = reader.read(group, 0, 0), few.read(group, 0, 0)
+    whole, cut = reader.read(group, 0, 0, PADDED), few.read(group, 0, 0, PADDED)
     # Three passages of six words or two of them, each with the query's word and three special tokens.
     assert whole.tokens == 2 * 3 * 10
     assert cut.tokens == 2 * 2 * 10

@@ -270,9 +270,11 @@ class HubModel(nn.Module):
         classifier: encoder and output layer, a Hugging Face model, by which saved states name the weights.
         tokenizer_directory: source of the tokenizer's files for `save`.
         packing: whether sequences of a BERT are laid end to end; see `ComputeConfig.packing`.
+        reads_all_layers: whether hidden states of all layers are read, as only the padded encoder gives them.
     """
 
     packing: Packing = "off"
+    reads_all_layers = False
 
     def __init__(self, classifier: Any, tokenizer_directory: Path) -> None:
         super().__init__()

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from irpretrain.config.base import deciding
 from irpretrain.config.retrieval import RerankingConfig
@@ -34,6 +33,7 @@ from irpretrain.training.ranking_groups import RankingGroups, make_spans, text_r
 
 if TYPE_CHECKING:
     from irpretrain.models.cross_encoder import CrossEncoderModel
+    from irpretrain.models.encoder_batches import EncoderBatch, Layout
     from irpretrain.models.reranker import Reranker
 
 
@@ -164,12 +164,15 @@ def score_with_its_tokenizer(
             parts.append(tokenizer.cut(queries[query], pieces, options.max_length, options.query_length))
     lengths = [tokenizer.template.special + len(query) + len(document) for query, document in parts]
 
-    def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        return tokenizer.join([parts[i] for i in rows])
+    from irpretrain.models.encoder_batches import PaddedBatch, encoder_batch  # torch
 
-    return as_run(
-        candidates, pairs, score_sequences(network, network, pairs, lengths, build, options, retained)
-    )
+    def build(rows: Sequence[int], layout: Layout) -> EncoderBatch:
+        return encoder_batch(
+            layout, PaddedBatch(*tokenizer.join([parts[i] for i in rows])), options.max_length
+        )
+
+    scores = score_sequences(network, network.score, pairs, lengths, build, options, retained)
+    return as_run(candidates, pairs, scores)
 
 
 def _own_pieces(
@@ -230,9 +233,12 @@ def rerank_run(
         [texts[query] for query in candidates],
     )
 
-    def build(chosen: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+    from irpretrain.models.encoder_batches import PaddedBatch, encoder_batch  # torch
+
+    def build(chosen: Sequence[int], layout: Layout) -> EncoderBatch:
         batch = builder.build(sequences.take(np.array(chosen)))
-        return batch.input_ids, batch.token_type_ids, batch.attention_mask
+        padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
+        return encoder_batch(layout, padded, options.max_length)
 
     pairs = [
         PiecePair(query, document, row)
@@ -241,7 +247,7 @@ def rerank_run(
     ]
     lengths = builder.lengths(sequences).tolist()
     scores = score_sequences(
-        model, lambda *inputs: model(*inputs)[0], pairs, lengths, build, options, retained
+        model, lambda batch: model.encode(batch)[0], pairs, lengths, build, options, retained
     )
     return as_run(candidates, pairs, scores)
 

@@ -62,7 +62,7 @@ class BatchBuilder:
             )
         store.check_tokenizer(tokenizer)
         self.store, self.tokenizer = store, tokenizer
-        self._max_length, self._query_length = max_length, query_length
+        self.max_length, self._query_length = max_length, query_length
         self._cutter = ChunkTable(tokenizer, RETAINED_CHARACTERS) if tokenizer.cuts_at_spaces else tokenizer
 
     def build(self, groups: RankingGroups) -> Batch:
@@ -103,7 +103,7 @@ class BatchBuilder:
             for array in arrays:
                 array.flags.writeable = False  # as those of the store, so that `_copy` meets one type
             sources.append((literal, *arrays, bounds[positions]))
-        room = self._max_length - self.tokenizer.template.special
+        room = self.max_length - self.tokenizer.template.special
         runs = np.empty((len(rows), 4), np.int64)
         _cut_spans(spans, lengths, self._query_length, room, runs)
         counts = runs[:, 1] + runs[:, 3]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from irpretrain.evaluation.significance import randomisation_test, wilson_interv
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.foundation.contracts import NO_ANCHOR, PROBE
 from irpretrain.foundation.randomness import generator
+from irpretrain.models.encoder_batches import EncoderBatch, PaddedBatch, encoder_batch
 from irpretrain.models.length_batches import prefetch, to_host
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
@@ -38,8 +39,11 @@ TRAINED_PER_PROBED = 32
 PERMUTATIONS = 10_000
 
 
-# From the tensors of a batch, ids, types and mask, to scores [sequences]: a cross-encoder, or a substitute in tests.
-Scorer = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]]
+class Scorer(Protocol):
+    """A cross-encoder, or a substitute in tests."""
+
+    def encode(self, batch: EncoderBatch) -> tuple[Tensor, Tensor]:
+        """Return scores, float [sequences], and anything."""
 
 
 class Probe:
@@ -94,8 +98,8 @@ def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:
 def score_groups(model: Scorer, builder: BatchBuilder, groups: RankingGroups, setting: Setting) -> np.ndarray:
     def begin(number: int) -> Callable[[], Tensor]:
         batch = builder.build(groups[number : number + 1])
-        marks = (setting.on_host(array) for array in (batch.token_type_ids, batch.attention_mask))
-        scores, _ = model(setting.tensor(batch.input_ids), *marks)
+        padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
+        scores, _ = model.encode(encoder_batch(setting.layout, padded, builder.max_length))
         return to_host(scores.float())
 
     with torch.inference_mode(), setting.autocast():

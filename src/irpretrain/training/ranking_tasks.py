@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol, assert_never
+from typing import Any, Protocol, assert_never
 
 import numpy as np
 import torch
@@ -14,6 +12,8 @@ from torch.nn import functional
 
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import Loss
+from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.encoder_batches import Layout, PaddedBatch, encoder_batch
 from irpretrain.models.length_batches import to_device
 from irpretrain.text.passages import piece_bounds
 from irpretrain.training.batches import BatchBuilder, WordBatchBuilder
@@ -49,15 +49,10 @@ def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0)
     return (losses * others).sum(dim=1) / others.sum(dim=1).clamp(min=1)
 
 
-def count_correct_pairs(scores: Tensor, sizes: Tensor) -> tuple[Tensor, int]:
-    """Return how many (first, other) pairs are ordered rightly (on the device) and how many there are; no ties."""
+def count_correct_pairs(scores: Tensor, sizes: Tensor) -> Tensor:
+    """Return how many (first, other) pairs are ordered rightly, without ties; int64 on the scores' device."""
     table, present = _by_group(scores.detach().float(), sizes)
-    return ((table[:, :1] > table[:, 1:]) & present[:, 1:]).sum(), int(sizes.sum()) - len(sizes)
-
-
-def mlm_loss_sum(logits: Tensor, labels: Tensor) -> Tensor:
-    """Summed cross-entropy (nats; PROP, equation 6) of logits [positions, vocabulary] for labels [positions]."""
-    return functional.cross_entropy(logits.float(), labels, reduction="sum")
+    return ((table[:, :1] > table[:, 1:]) & present[:, 1:]).sum()
 
 
 def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
@@ -76,19 +71,23 @@ def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @dataclass(frozen=True)
-class ReadGroups:
-    """Groups of a micro-batch, ready to be scored."""
+class GroupBatch:
+    """Groups of a micro-batch, ready to be scored: plain data."""
 
     sizes: np.ndarray  # documents of each group; int64 [groups]
     tokens: int  # word pieces or words, without padding
-    # From the model to the scores of all documents, group after group, and MLM logits, if there are `labels`.
-    outputs: Callable[[nn.Module, Setting], tuple[Tensor, Tensor | None]]
+    inputs: Any  # what the reader gives a model
     labels: np.ndarray | None = None  # masked word pieces, int64 [masked positions]
 
 
 class GroupReader(Protocol):
-    def read(self, groups: RankingGroups, step: int, before: int) -> ReadGroups:
+    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
         """Return groups of optimiser step `step`, which has `before` sequences before them."""
+
+    def scores(
+        self, model: Any, setting: Setting, batch: GroupBatch, step: int
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return the scores of all documents, group after group, and the summed MLM loss, if there are labels."""
 
 
 @dataclass
@@ -99,48 +98,43 @@ class RankingTask:
     source: GroupSource  # the groups of each step
     reader: GroupReader  # makes the model's input of them
     # loss, margin: the ranking loss.
-    loss: Loss
+    loss_kind: Loss
     margin: float = 1.0
     weight: float = 1.0  # of the ranking loss; with 0 it is not computed
     mlm_weight: float = 0.0  # of the MLM loss of a reader that masks
 
     def read(self, setting: Setting, step: int) -> StepPart:
         groups = self.source.groups(step)
-        parts = {
-            number: self.reader.read(groups[some], step, int(groups.sizes[: some.start].sum()))
+        batches = {
+            number: self.reader.read(
+                groups[some], step, int(groups.sizes[: some.start].sum()), setting.layout
+            )
             for number, some in setting.share(len(groups)).items()
         }
-        masked = sum(len(part.labels) for part in parts.values() if part.labels is not None)
-        positions = max(int(setting.ranks.sums([masked])[0]), 1)
-        metrics = TaskMetrics(self.weight, self.mlm_weight)
-        losses = {
-            number: partial(self._loss, setting, part, len(groups), positions, metrics)
-            for number, part in parts.items()
-        }
-        return StepPart(metrics, sum(part.tokens for part in parts.values()), losses)
+        masked = sum(len(batch.labels) for batch in batches.values() if batch.labels is not None)
+        pairs = sum(int(batch.sizes.sum()) - len(batch.sizes) for batch in batches.values())
+        metrics = TaskMetrics(
+            self.weight, self.mlm_weight, pairs=pairs if self.weight > 0 else 0, groups=len(groups)
+        )
+        return StepPart(metrics, sum(batch.tokens for batch in batches.values()), batches, masked)
 
-    def _loss(
-        self,
-        setting: Setting,
-        part: ReadGroups,
-        groups: int,
-        positions: int,
-        metrics: TaskMetrics,
-        model: nn.Module,
+    def loss(
+        self, model: nn.Module, setting: Setting, step: int, part: StepPart, batch: GroupBatch
     ) -> MicroBatchLoss:
         measured: dict[str, Tensor] = {}
         with setting.autocast():
-            scores, logits = part.outputs(model, setting)
+            scores, mlm = self.reader.scores(model, setting, batch, step)
             loss = scores.new_zeros((), dtype=torch.float32)
             if self.weight > 0:
-                sizes = setting.on_host(part.sizes)
-                ranking = ranking_loss(self.loss, scores, sizes, self.margin).sum() / groups
+                sizes = torch.from_numpy(batch.sizes)
+                ranking = ranking_loss(self.loss_kind, scores, sizes, self.margin).sum() / part.metrics.groups
                 loss = loss + self.weight * ranking
-                right, pairs = count_correct_pairs(scores, sizes)
-                measured |= {"ranking_loss": ranking.detach(), "correct_pairs": right}
-                metrics.pairs += pairs
-            if logits is not None and part.labels is not None and len(part.labels):
-                mlm = mlm_loss_sum(logits, setting.tensor(part.labels)) / positions
+                measured |= {
+                    "ranking_loss": ranking.detach(),
+                    "correct_pairs": count_correct_pairs(scores, sizes),
+                }
+            if mlm is not None:
+                mlm = mlm / max(part.counted, 1)
                 measured["mlm_loss"] = mlm.detach()
                 loss = loss + self.mlm_weight * mlm
         return MicroBatchLoss(loss, measured)
@@ -154,22 +148,26 @@ class SequenceReader:
     masker: Masker | None = None
     mlm_head_steps: int = 0  # number of first steps in which the MLM loss trains only the MLM head
 
-    def read(self, groups: RankingGroups, step: int, before: int) -> ReadGroups:
+    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
         batch = self.builder.build(groups)
         masked = None if self.masker is None else self.masker.apply(batch, step, before)
+        ids, chosen, labels = batch.input_ids, None, None
+        if masked is not None and len(masked.labels):
+            ids, chosen, labels = masked.input_ids, masked.chosen, masked.labels
+        inputs = encoder_batch(
+            layout,
+            PaddedBatch(ids, batch.token_type_ids, batch.attention_mask, chosen),
+            self.builder.max_length,
+        )
+        return GroupBatch(batch.sizes, batch.tokens, inputs, labels)
 
-        def outputs(model: nn.Module, setting: Setting) -> tuple[Tensor, Tensor | None]:
-            scores, logits = model(
-                setting.tensor(batch.input_ids if masked is None else masked.input_ids),
-                # On the host, with the masked positions: a GPU would be asked how many there are.
-                setting.on_host(batch.token_type_ids),
-                setting.on_host(batch.attention_mask),
-                None if masked is None else setting.on_host(masked.chosen),
-                mlm_trains_encoder=step >= self.mlm_head_steps,
-            )
-            return scores, logits
-
-        return ReadGroups(batch.sizes, batch.tokens, outputs, None if masked is None else masked.labels)
+    def scores(
+        self, model: CrossEncoderModel, setting: Setting, batch: GroupBatch, step: int
+    ) -> tuple[Tensor, Tensor | None]:
+        scores, states = model.encode(batch.inputs)
+        if batch.labels is None:
+            return scores, None
+        return scores, model.mlm_loss(states, setting.tensor(batch.labels), step >= self.mlm_head_steps)
 
 
 @dataclass(frozen=True)
@@ -182,20 +180,22 @@ class PassageReader:
     builder: BatchBuilder
     options: PassagesConfig
 
-    def read(self, groups: RankingGroups, step: int, before: int) -> ReadGroups:
+    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
         rows = groups.documents["row"]
         passages = [self._passages(row) for row in rows.tolist()]
         counts = np.array([len(bounds) for bounds in passages], np.int64)
         documents = make_spans(np.repeat(rows, counts), *np.concatenate(passages).T)
         queries = np.repeat(groups.queries, counts)
         batch = self.builder.build(RankingGroups.of_queries(queries, documents, counts, groups.texts))
+        padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
+        inputs = encoder_batch(layout, padded, self.builder.max_length), batch.sizes
+        return GroupBatch(groups.sizes, batch.tokens, inputs)
 
-        def outputs(model: nn.Module, setting: Setting) -> tuple[Tensor, None]:
-            marks = (setting.on_host(array) for array in (batch.token_type_ids, batch.attention_mask))
-            scores, _ = model(setting.tensor(batch.input_ids), *marks)
-            return combine(scores, batch.sizes), None
-
-        return ReadGroups(groups.sizes, batch.tokens, outputs)
+    def scores(
+        self, model: CrossEncoderModel, setting: Setting, batch: GroupBatch, step: int
+    ) -> tuple[Tensor, None]:
+        encoded, passages = batch.inputs
+        return combine(model.encode(encoded)[0], passages), None
 
     def _passages(self, row: int) -> list[tuple[int, int]]:
         word_starts = self.builder.store.word_starts(row)
@@ -208,13 +208,12 @@ class WordReader:
 
     builder: WordBatchBuilder
 
-    def read(self, groups: RankingGroups, step: int, before: int) -> ReadGroups:
+    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
         batch = self.builder.build(groups)
+        return GroupBatch(batch.sizes, batch.tokens, (batch.query, batch.document))
 
-        def outputs(model: nn.Module, setting: Setting) -> tuple[Tensor, None]:
-            return model(setting.tensor(batch.query), setting.tensor(batch.document)), None
-
-        return ReadGroups(batch.sizes, batch.tokens, outputs)
+    def scores(self, model: nn.Module, setting: Setting, batch: GroupBatch, step: int) -> tuple[Tensor, None]:
+        return model(*(setting.tensor(array) for array in batch.inputs)), None
 
 
 def combine(scores: Tensor, passages: np.ndarray) -> Tensor:

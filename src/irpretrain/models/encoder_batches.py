@@ -1,0 +1,221 @@
+"""Batches of sequences for an encoder, padded or laid end to end: on the host, and on the device that encodes them.
+
+On a GPU each new size costs its libraries a plan and the allocator memory, so batches for it have few sizes: they are
+filled up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from irpretrain.models.length_batches import to_device
+
+# Rows are filled up to one of SIZES numbers between a power of two and the next, rows that are read to one of
+# SIZES_READ; both at least to a multiple of LEAST_STEP, as padded sequences are.
+SIZES, SIZES_READ, LEAST_STEP = 32, 8, 64
+
+
+class Layout(NamedTuple):
+    """How the batches of a model lie: decided before they are made, perhaps in another process."""
+
+    packs: bool = False  # end to end, without padding
+    fills_up: bool = False  # to few different sizes, as a GPU needs it
+
+
+PADDED = Layout()
+
+
+def filled_up(rows: int, sizes: int = SIZES) -> int:
+    """Return the size that a batch of so many rows is filled up to."""
+    step = max(LEAST_STEP, (1 << max(rows - 1, 1).bit_length() - 1) // sizes)
+    return -(-rows // step) * step
+
+
+@dataclass(frozen=True)
+class PaddedBatch:
+    """The sequences of a batch as a table, on the host."""
+
+    input_ids: np.ndarray  # int64 [sequences, positions]; [CLS] comes first
+    token_type_ids: np.ndarray  # int64 [sequences, positions]
+    attention_mask: np.ndarray  # int64 [sequences, positions]; 0 for padding
+    # bool [sequences, positions]: whose last hidden state is read beside [CLS].
+    masked: np.ndarray | None = None
+
+    def widened(self, longest: int) -> PaddedBatch:
+        """Return the batch with padding up to a multiple of LEAST_STEP positions, at most to `longest`."""
+        width = self.input_ids.shape[1]
+        missing = max(min(-(-width // LEAST_STEP) * LEAST_STEP, longest) - width, 0)
+
+        def widen(array: np.ndarray) -> np.ndarray:
+            return np.pad(array, ((0, 0), (0, missing)))
+
+        masked = None if self.masked is None else widen(self.masked)
+        return PaddedBatch(
+            widen(self.input_ids), widen(self.token_type_ids), widen(self.attention_mask), masked
+        )
+
+
+@dataclass(frozen=True)
+class PackedBatch:
+    """The sequences of a batch end to end, on the host. All arrays are int32.
+
+    A batch that is filled up has sequences behind the others that nobody reads, of word piece 0.
+    """
+
+    input_ids: np.ndarray  # [rows]
+    token_type_ids: np.ndarray  # [rows]
+    position_ids: np.ndarray  # [rows]
+    ends: np.ndarray  # [sequences + 1] where each sequence ends, after a 0
+    longest: int  # no sequence is longer; in positions
+    # [rows read] the rows whose last hidden state is read: [CLS] of each sequence, and masked positions. None: all.
+    read: np.ndarray | None
+    read_ends: np.ndarray  # [sequences + 1] as `ends`, of the rows read
+    first: np.ndarray  # [sequences without fillers] where each begins among the rows read
+    # [masked positions] each among the rows read, row-major; filled up by zeros. None without masking.
+    masked: np.ndarray | None
+
+    @classmethod
+    def of(
+        cls,
+        input_ids: np.ndarray,  # int [sequences, positions]; [CLS] comes first
+        token_type_ids: np.ndarray,  # int [sequences, positions]
+        attention_mask: np.ndarray,  # [sequences, positions]; 0 for padding
+        masked: np.ndarray | None = None,  # bool [sequences, positions], none of it padding
+        reads_all: bool = False,  # whether all positions are read
+        fills_up: bool = False,  # to few different sizes
+    ) -> PackedBatch:
+        real = attention_mask.astype(bool)
+        width = real.shape[1]
+        rows = np.flatnonzero(real)
+        lengths = read_lengths = real.sum(1)
+        read = among_read = None
+        if not reads_all:
+            is_read = np.zeros_like(real) if masked is None else masked.astype(bool)
+            is_read[:, 0] = True
+            read_lengths = is_read.sum(1)
+            read = np.flatnonzero(is_read.ravel()[rows])
+            if masked is not None:
+                among_read = np.flatnonzero(masked.ravel()[rows[read]])
+        batch = cls(
+            input_ids.ravel()[rows],
+            token_type_ids.ravel()[rows],
+            rows % width,
+            _ends(lengths),
+            width,
+            read,
+            _ends(read_lengths),
+            np.cumsum(read_lengths) - read_lengths,
+            among_read,
+        )
+        return batch._filled_up() if fills_up else batch
+
+    def _filled_up(self) -> PackedBatch:
+        rows, rows_read = len(self.input_ids), 0 if self.read is None else len(self.read)
+        missing_read = filled_up(rows_read, SIZES_READ) - rows_read
+        missing, fillers = filled_up(rows + 1) - rows, 0
+        # No filler may be longer than the longest sequence, nor be read more often, and none is empty.
+        while fillers < (needed := -(-max(missing, missing_read) // self.longest)):
+            fillers = needed
+            missing = filled_up(rows + fillers) - rows
+        bounds, read_bounds = (
+            np.linspace(0, number, fillers + 1).round().astype(np.int64) for number in (missing, missing_read)
+        )
+        fill = np.zeros(missing, np.int64)
+        ends = np.concatenate([self.ends, rows + bounds[1:]])
+        read, read_ends, masked = self.read, ends, self.masked
+        if read is not None:
+            read = np.concatenate([read, rows + np.repeat(bounds[:-1], np.diff(read_bounds))])
+            read_ends = np.concatenate([self.read_ends, rows_read + read_bounds[1:]])
+        if masked is not None:
+            filling = filled_up(max(len(masked), 1), SIZES_READ) - len(masked)
+            masked = np.concatenate([masked, np.zeros(filling, np.int64)])
+        return PackedBatch(
+            np.concatenate([self.input_ids, fill]),
+            np.concatenate([self.token_type_ids, fill]),
+            np.concatenate([self.position_ids, np.arange(missing) - np.repeat(bounds[:-1], np.diff(bounds))]),
+            ends,
+            self.longest,
+            read,
+            read_ends,
+            self.first,
+            masked,
+        )
+
+    def without_types(self) -> PackedBatch:
+        """Return the batch for an encoder that reads no token types: 0 throughout."""
+        return replace(self, token_type_ids=np.zeros_like(self.token_type_ids))
+
+    def on(self, device: torch.device) -> PackedSequences:
+        """Return the batch on a device; a GPU copies all of it at once, in its turn."""
+        names = (
+            "input_ids",
+            "token_type_ids",
+            "position_ids",
+            "ends",
+            "read",
+            "read_ends",
+            "first",
+            "masked",
+        )
+        arrays = {name: array for name in names if (array := getattr(self, name)) is not None}
+        whole = to_device(torch.from_numpy(np.concatenate([*arrays.values()]).astype(np.int32)), device)
+        parts = dict(zip(arrays, whole.split([len(array) for array in arrays.values()]), strict=True))
+        bounds = SequenceBounds(parts["ends"], self.longest, self.ends)
+        return PackedSequences(
+            parts["input_ids"],
+            parts["token_type_ids"],
+            parts["position_ids"],
+            bounds,
+            parts.get("read"),
+            bounds if self.read is None else SequenceBounds(parts["read_ends"], self.longest, self.read_ends),
+            parts["first"],
+            parts.get("masked"),
+        )
+
+
+def _ends(lengths: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths)])
+
+
+@dataclass(frozen=True)
+class SequenceBounds:
+    """Where each of some sequences, laid end to end, begins and ends."""
+
+    ends: Tensor  # int32 [sequences + 1], on the device that attends
+    longest: int  # no sequence is longer; in positions
+    host_ends: np.ndarray  # `ends` on the host
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        return list(np.diff(self.host_ends).tolist())
+
+
+@dataclass(frozen=True)
+class PackedSequences:
+    """A `PackedBatch` on the device that encodes it; tensors are int32."""
+
+    input_ids: Tensor
+    token_type_ids: Tensor
+    position_ids: Tensor
+    bounds: SequenceBounds
+    read: Tensor | None
+    read_bounds: SequenceBounds
+    first: Tensor
+    masked: Tensor | None
+
+
+EncoderBatch = PaddedBatch | PackedBatch
+
+
+def encoder_batch(layout: Layout, padded: PaddedBatch, longest: int, reads_all: bool = False) -> EncoderBatch:
+    """Return a padded batch in the layout of a model that reads at most `longest` positions."""
+    if not layout.packs:
+        return padded.widened(longest) if layout.fills_up else padded
+    arrays = (padded.input_ids, padded.token_type_ids, padded.attention_mask, padded.masked)
+    return PackedBatch.of(*arrays, reads_all=reads_all, fills_up=layout.fills_up)
