@@ -29,9 +29,9 @@ MIXES = ("passages", "articles")
 PARTS = ("table", "builder", "masker", "all, new words", "all, known words", "Hugging Face")
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+def timed(work: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
     began = time.thread_time()
-    return work(), time.thread_time() - began
+    return work(*arguments), time.thread_time() - began
 
 
 def measure(folder: Path, small: bool, mix: str, groups: int) -> dict[str, float]:
@@ -56,9 +56,9 @@ def measure(folder: Path, small: bool, mix: str, groups: int) -> dict[str, float
     seconds, pieces = dict.fromkeys(PARTS[:-1], 0.0), 0
     for step in range(2 * steps):
         known = step >= steps
-        read, reading = timed(lambda step=step: table.groups(step))
-        batch, building = timed(lambda read=read: builder.build(read))
-        _, masking = timed(lambda batch=batch, step=step: masker.apply(batch, step))
+        read, reading = timed(table.groups, step)
+        batch, building = timed(builder.build, read)
+        _, masking = timed(masker.apply, batch, step)
         seconds[PARTS[4 if known else 3]] += reading + building
         if known:
             pieces += batch.tokens
@@ -80,18 +80,17 @@ def measure_hugging_face(folder: Path, small: bool, mix: str, groups: int) -> fl
     documents = [text for text in work.texts(mix, groups) for _ in range(2)]
     queries = [" ".join(text.split()[:5]) for text in reversed(documents)]
     batches = [slice(first, first + 128) for first in range(0, min(pairs, 512), 128)]
+
+    def build(batch: slice) -> Any:
+        encoded = tokenizer(
+            queries[batch], documents[batch], truncation="only_second", max_length=lengths.longest
+        )
+        rows = range(len(encoded["input_ids"]))
+        return collate([{name: encoded[name][row] for name in encoded} for row in rows])
+
     seconds, pieces = 0.0, 0
     for batch in batches:
-
-        def build(batch: slice = batch) -> Any:
-            encoded = tokenizer(
-                queries[batch], documents[batch], truncation="only_second", max_length=lengths.longest
-            )
-            return collate(
-                [{name: encoded[name][i] for name in encoded} for i in range(len(encoded["input_ids"]))]
-            )
-
-        made, spent = timed(build)
+        made, spent = timed(build, batch)
         seconds += spent
         pieces += int(made["attention_mask"].sum())
     return pieces / seconds
@@ -148,8 +147,8 @@ def main() -> None:
                 for _ in range(given.rounds):
                     for name, checkout in checkouts.items():
                         rounds[name].append(in_checkout(checkout, [*options, "--measure", mix, str(groups)]))
-                for name, rates in rounds.items():
-                    medians = [statistics.median(rate[part] for rate in rates) / 1e6 for part in PARTS]
+                for name, turns in rounds.items():
+                    medians = [statistics.median(turn[part] for turn in turns) / 1e6 for part in PARTS]
                     cells = " | ".join(f"{rate:.2f}" for rate in medians)
                     print(f"| {mix}, {groups} groups | {name} | {cells} |", flush=True)
 
