@@ -12,6 +12,7 @@ import torch
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
 from irpretrain.config.training import ComputeConfig, OptimiserConfig
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.encoder_batches import PADDED
 from irpretrain.retrieval.pair_scoring import PiecePair, as_run
 from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.token_store import TokenStore
