@@ -57,6 +57,17 @@ def first_query_word(
     return -input_ids[:, 1].float(), None
 
 
+class Substitute:
+    """A function of ids, types and mask in place of a cross-encoder."""
+
+    def __init__(self, score: Callable[..., Any]) -> None:
+        self._score = score
+
+    def encode(self, batch: Any) -> Any:
+        arrays = (batch.input_ids, batch.token_type_ids, batch.attention_mask)
+        return self._score(*map(torch.from_numpy, arrays))
+
+
 def of_documents(count: int = DOCUMENTS) -> dict[str, str]:
     """Document n has the words 5n to 5n + 4."""
     return {f"d{n}": " ".join(f"word{word:02d}" for word in range(5 * n, 5 * n + 5)) for n in range(count)}
@@ -88,7 +99,8 @@ def probe_rows(
         builder = BatchBuilder(store, load_tokenizer(tiny_encoder), 24, 4)
         setting = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
         probe = Probe("rop", table, builder, setting, 100, 1)
-        return {row["input"]: row for row in probe.rows(scorer, probe.accuracies(scorer))}
+        model = Substitute(scorer)
+        return {row["input"]: row for row in probe.rows(model, probe.accuracies(model))}
 
     return rows
 
