@@ -8,12 +8,18 @@ from irpretrain.foundation.compiled import compiled
 from irpretrain.text.word_pieces import PairTemplate
 
 
+class Sequences(NamedTuple):
+    """A model's input."""
+
+    input_ids: np.ndarray  # int64 [sequences, positions]
+    token_type_ids: np.ndarray  # int64 [sequences, positions]
+    attention_mask: np.ndarray  # int64 [sequences, positions]; 0 for padding
+
+
 class PairLayout(NamedTuple):
     """Sequences whose special tokens are in place, and whose word pieces are still to be written."""
 
-    input_ids: np.ndarray  # int64 [sequences, positions]; the id of padding where nothing is written yet
-    token_type_ids: np.ndarray  # int64 [sequences, positions]
-    attention_mask: np.ndarray  # int64 [sequences, positions]; 0 for padding
+    sequences: Sequences  # with the id of padding where nothing is written yet
     query: np.ndarray  # bool [sequences, positions]; where the query's word pieces belong
     document: np.ndarray  # bool [sequences, positions]; where the document's belong
 
@@ -26,13 +32,8 @@ def lay_out(template: PairTemplate, queries: np.ndarray, documents: np.ndarray, 
         pad: the id of padding.
     """
     shape = (len(queries), template.special + int((queries + documents).max()))
-    layout = PairLayout(
-        np.full(shape, pad, np.int64),
-        np.zeros(shape, np.int64),
-        np.zeros(shape, np.int64),
-        np.zeros(shape, bool),
-        np.zeros(shape, bool),
-    )
+    sequences = Sequences(np.full(shape, pad, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+    layout = PairLayout(sequences, np.zeros(shape, bool), np.zeros(shape, bool))
     fixed = (template.prefix, template.middle, template.suffix)
     ids, types = (np.concatenate(parts) for parts in zip(*fixed, strict=True))
     counts = np.array([len(part.ids) for part in fixed], np.int64)
@@ -51,7 +52,8 @@ def _fill(
     documents: np.ndarray,
     layout: PairLayout,
 ) -> None:
-    ids, types, attention, in_query, in_document = layout
+    ids, types, attention = layout.sequences
+    in_query, in_document = layout.query, layout.document
     for row in range(len(queries)):
         position = special = 0
         for part in range(3):

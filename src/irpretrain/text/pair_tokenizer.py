@@ -9,7 +9,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from irpretrain.foundation.errors import ConfigError, InputError, refusing
-from irpretrain.text.pair_layout import lay_out
+from irpretrain.text.pair_layout import Sequences, lay_out
 from irpretrain.text.word_pieces import (
     PairTemplate,
     TextTokenizer,
@@ -99,20 +99,14 @@ class PairTokenizer(TextTokenizer):
         query = query[:query_length]
         return query, document[: max_length - special - len(query)]
 
-    def join(
-        self, pairs: Sequence[tuple[np.ndarray, np.ndarray]]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the sequences of (query, document) pairs of word pieces, padded to the longest.
-
-        Returns:
-            input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; 0 in the mask for padding.
-        """
+    def join(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Sequences:
+        """Return the sequences of (query, document) pairs of word pieces, padded to the longest."""
         queries, documents = zip(*pairs, strict=True)
-        counts = (np.array([len(text) for text in texts], np.int64) for texts in (queries, documents))
-        layout = lay_out(self.template, *counts, self.pad_token_id)
-        layout.input_ids[layout.query] = np.concatenate(queries)
-        layout.input_ids[layout.document] = np.concatenate(documents)
-        return layout.input_ids, layout.token_type_ids, layout.attention_mask
+        counts = [np.array([len(text) for text in texts], np.int64) for texts in (queries, documents)]
+        layout = lay_out(self.template, counts[0], counts[1], self.pad_token_id)
+        layout.sequences.input_ids[layout.query] = np.concatenate(queries)
+        layout.sequences.input_ids[layout.document] = np.concatenate(documents)
+        return layout.sequences
 
 
 def takes_types(network: Any, directory: Path) -> bool:

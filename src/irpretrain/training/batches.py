@@ -68,7 +68,7 @@ class BatchBuilder:
     def build(self, groups: RankingGroups) -> Batch:
         cut = self._cut(groups)
         template = self.tokenizer.template
-        ids, types, attention, query, document = lay_out(
+        (ids, types, attention), query, document = lay_out(
             template, cut.queries, cut.documents, self.tokenizer.pad_token_id
         )
         word_starts, anchors = np.zeros(ids.shape, bool), np.zeros(ids.shape, bool)

@@ -70,8 +70,8 @@ class Masker:
             before: sequences of the step before the first of `batch`.
         """
         options = self._options
-        keys = stream_key(self._seed, "masking", f"{self._name}/{step}")
-        draws = _Draws(*map(np.uint64, keys), before, self._width)
+        key_0, key_1 = stream_key(self._seed, "masking", f"{self._name}/{step}")
+        draws = _Draws(np.uint64(key_0), np.uint64(key_1), before, self._width)
         choice = _Choice(
             options.scope == "sequence",
             options.unit == "word",

@@ -131,7 +131,7 @@ def with_shared(groups: RankingGroups, others: RankingGroups) -> RankingGroups:
 def without_shared(groups: RankingGroups) -> RankingGroups:
     """Return groups whose shared text is empty."""
     empty = make_spans(groups.documents["row"], ends=0)
-    no_texts = make_spans(np.full(len(empty), text_rows(len(groups.texts))))
+    no_texts = make_spans(text_rows(np.full(len(empty), len(groups.texts))))
     return with_shared(
         replace(groups, texts=[*groups.texts, ""]), replace(groups, queries=no_texts, documents=empty)
     )
