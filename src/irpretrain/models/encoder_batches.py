@@ -122,10 +122,15 @@ class PackedBatch:
 
     def _filled_up(self) -> PackedBatch:
         rows, rows_read = len(self.input_ids), 0 if self.read is None else len(self.read)
-        missing_read = filled_up(rows_read, SIZES_READ) - rows_read
-        # No filler is longer than the longest sequence; rows read are those of fillers that have one.
-        missing = filled_up(rows + max(-(-missing_read // self.longest), 1)) - rows
-        used = -(-missing // self.longest)
+        missing = filled_up(rows + 1) - rows
+        # No filler is longer than the longest sequence, nor read more often; of each with rows some are read: torch's
+        # attention leaves the gradients of what nobody reads unwritten.
+        while True:
+            used = -(-missing // self.longest)
+            missing_read = filled_up(rows_read + used, SIZES_READ) - rows_read
+            if missing_read <= used * self.longest:
+                break
+            missing = filled_up(rows + used * self.longest + 1) - rows
         fillers = -(-used // FILLERS) * FILLERS
         firsts = self.longest * np.arange(fillers)
         lengths = np.clip(missing - firsts, 0, self.longest)

@@ -100,7 +100,7 @@ class NarrowLayer:
 
 
 class NarrowLayers:
-    """Narrow copies of an encoder's layers, made again whenever the parameters have changed."""
+    """Narrow copies of an encoder's layers."""
 
     def __init__(self, encoder: Any, dtype: torch.dtype) -> None:
         self.layers = [NarrowLayer(layer, dtype) for layer in encoder.encoder.layer]
@@ -108,16 +108,11 @@ class NarrowLayers:
         self.kernels: Kernels = kernels_for(encoder.device)
         self._copies = [copy for layer in self.layers for copy in layer.copies]
         self._copied = [parameter for layer in self.layers for parameter in layer.copied]
-        self._state: list[tuple[int, int]] = []
 
     def renew(self) -> None:
-        # A graph that is recorded runs after later changes, so it copies in any case, and nothing is copied now.
-        recording = self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
-        state = [(parameter.data_ptr(), parameter._version) for parameter in self._copied]
-        if recording or state != self._state:
-            with torch.no_grad():
-                torch._foreach_copy_(self._copies, self._copied)
-            self._state = [] if recording else state
+        # In every call: torch's fused optimiser changes parameters without a trace (`_version`).
+        with torch.no_grad():
+            torch._foreach_copy_(self._copies, self._copied)
 
 
 _narrow: WeakKeyDictionary[Any, NarrowLayers] = WeakKeyDictionary()
