@@ -79,6 +79,7 @@ class Ours:
         facts = {
             "losses": [step.loss for step in measured],
             "waited": waited_share(measured),
+            "graphs": self._trainer.graphs,
             "peak_bytes": torch.cuda.max_memory_allocated() if self._device.type == "cuda" else None,
         }
         return watch.turn(sum(step.tokens for step in measured), **facts)

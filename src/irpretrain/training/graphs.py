@@ -52,6 +52,11 @@ class RecordedPasses:
         self._gradients: dict[nn.Parameter, Tensor] = {}  # where graphs put them
         self._pool: Any = None
 
+    @property
+    def graphs(self) -> int:
+        """Number of shapes that are recorded."""
+        return len(self._graphs)
+
     def run(self, batch: MicroBatch, backward: Callable[..., Measured]) -> Measured:
         """Add a micro-batch's gradients to the parameters' by `backward(*tensors)`, or by its graph.
 

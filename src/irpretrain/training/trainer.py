@@ -131,6 +131,11 @@ class Trainer(Generic[Model]):
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
         self._passes: RecordedPasses | None = None  # of the first step on
 
+    @property
+    def graphs(self) -> int:
+        """Number of shapes whose passes are recorded."""
+        return 0 if self._passes is None else self._passes.graphs
+
     def step(self, step: int, tasks: Sequence[StepTask]) -> StepMetrics:
         """Do optimiser step `step`, counted from 0, alone; see `run`."""
         return next(self.run(range(step, step + 1), tasks))
