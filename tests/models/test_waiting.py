@@ -52,7 +52,7 @@ MOST = 7
 
 
 def batch(device: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Ids and types on the device; mask, and which positions are chosen, on the host."""
+    """Ids, types, mask and which positions are chosen, on the host."""
     mask = (torch.arange(MOST)[None] < torch.tensor(LENGTHS)[:, None]).long()
     chosen = torch.zeros_like(mask, dtype=torch.bool)
     chosen[0, 1] = chosen[1, 6] = True

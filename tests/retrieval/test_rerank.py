@@ -23,6 +23,7 @@ from irpretrain.foundation.code_digest import begin_record, changed_files, code_
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError, TrainingError
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.encoder_batches import EncoderBatch, PackedBatch
 from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, batch_by_length
 from irpretrain.retrieval.rerank import CorpusTexts, rerank, rerank_run
 from irpretrain.text.token_store import TokenStore
@@ -142,13 +143,16 @@ def test_packed_and_padded_pairs_score_the_same(
 ) -> None:
     """Within 1e-6 in single precision; packed batches are filled up with real word pieces."""
     read: dict[str, list[tuple[int, int]]] = {"off": [], "on": [], "auto": []}
-    original, reading = CrossEncoderModel.forward, "off"
+    original, reading = CrossEncoderModel.encode, "off"
 
-    def look(self: CrossEncoderModel, ids: torch.Tensor, types: torch.Tensor, mask: torch.Tensor) -> object:
-        read[reading].append((mask.numel(), int(mask.sum())))
-        return original(self, ids, types, mask)
+    def look(self: CrossEncoderModel, batch: EncoderBatch) -> object:
+        if isinstance(batch, PackedBatch):
+            read[reading].append((len(batch.first) * batch.longest, len(batch.input_ids)))
+        else:
+            read[reading].append((batch.input_ids.size, int(batch.attention_mask.sum())))
+        return original(self, batch)
 
-    monkeypatch.setattr(CrossEncoderModel, "forward", look)
+    monkeypatch.setattr(CrossEncoderModel, "encode", look)
     for reading in read:
         compute = ComputeConfig(device="cpu", packing=reading)
         call(model, files, tmp_path / f"{reading}.gz", OPTIONS.model_copy(update={"compute": compute}))
@@ -231,15 +235,15 @@ def test_a_job_that_goes_on_where_sequences_are_packed_otherwise_scores_every_pa
     model: Path, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Broken off where padding counts, it goes on where it does not, in other batches."""
-    forward, calls = CrossEncoderModel.forward, list[int]()
+    encode, calls = CrossEncoderModel.encode, list[int]()
 
-    def broken(self: CrossEncoderModel, *arrays: Any, **options: Any) -> Any:
+    def broken(self: CrossEncoderModel, batch: EncoderBatch) -> Any:
         calls.append(1)
         if len(calls) == last:
             raise KeyboardInterrupt
-        return forward(self, *arrays, **options)
+        return encode(self, batch)
 
-    monkeypatch.setattr(CrossEncoderModel, "forward", broken)
+    monkeypatch.setattr(CrossEncoderModel, "encode", broken)
     inputs = CorpusTexts([files["store"]]), files["queries"], files["candidates"], OPTIONS
     last = 0
     rerank(model, *inputs, tmp_path / "whole.run.gz")
@@ -267,15 +271,15 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
 ) -> None:
     """Broken off in the third batch, the job scores only what is left; what it kept is gone at the end."""
     scored: list[int] = []
-    forward = CrossEncoderModel.forward
+    encode = CrossEncoderModel.encode
 
-    def counted(self: CrossEncoderModel, input_ids: torch.Tensor, *others: Any, **options: Any) -> Any:
-        scored.append(len(input_ids))
+    def counted(self: CrossEncoderModel, batch: PackedBatch) -> Any:
+        scored.append(len(batch.first))
         if len(scored) == last:
             raise KeyboardInterrupt
-        return forward(self, input_ids, *others, **options)
+        return encode(self, batch)
 
-    monkeypatch.setattr(CrossEncoderModel, "forward", counted)
+    monkeypatch.setattr(CrossEncoderModel, "encode", counted)
     inputs = CorpusTexts([files["store"]]), files["queries"], files["candidates"], OPTIONS
     checkpoints = tmp_path / "results" / "checkpoints"
     last = 0

@@ -68,9 +68,10 @@ def test_the_loss_is_the_plain_computation(targets, tiny_encoder):
     for reduction, expected in (("mean", np.mean(errors)), ("sum", np.sum(errors))):
         task = TokenRegression(sequences, 4, reduction, 1)
         part = task.read(SETTING, 0)
-        micro_batches = [task.loss(model, SETTING, 0, part, some) for some in part.batches.values()]
-        loss = sum(float(micro.loss.detach()) for micro in micro_batches)
-        fetch_measured([(part.metrics, micro.measured) for micro in micro_batches], torch.zeros(()))()
+        passes = [task.micro_batch(model, SETTING, 0, part, some) for some in part.batches.values()]
+        micro_batches = [micro.loss(*micro.tensors) for micro in passes]
+        loss = sum(float(loss.detach()) for loss, _ in micro_batches)
+        fetch_measured([(part.metrics, measured) for _, measured in micro_batches], torch.zeros(()))()
         assert_allclose([loss, part.metrics.weighted_loss], expected, rtol=1e-5)
         assert part.metrics.counted == 20
         assert_allclose(part.metrics.record()["mean_squared_error"], np.mean(errors), rtol=1e-5)
@@ -88,7 +89,8 @@ def test_micro_batches_change_rounding_only(targets, tiny_encoder, reduction):
         part = task.read(setting, 0)
         assert len(part.batches) == accumulation
         for batch in part.batches.values():
-            task.loss(model, setting, 0, part, batch).loss.backward()
+            micro = task.micro_batch(model, setting, 0, part, batch)
+            micro.loss(*micro.tensors)[0].backward()
         gradients.append(model.classifier.classifier.weight.grad.numpy())
     for other in gradients[1:]:
         assert_allclose(gradients[0], other, rtol=1e-4, atol=1e-7)
@@ -218,7 +220,7 @@ def weights_of(folder):
 
 def test_a_broken_off_training_ends_as_an_unbroken_one(train, monkeypatch):
     expected, _ = train("whole")
-    original = Trainer.step
+    original = Trainer._begin
 
     def fail(self, step, *rest):
         if step == 3:
@@ -226,7 +228,7 @@ def test_a_broken_off_training_ends_as_an_unbroken_one(train, monkeypatch):
         return original(self, step, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "step", fail)
+        patch.setattr(Trainer, "_begin", fail)
         with pytest.raises(KeyboardInterrupt):
             train("broken")
     folder, _ = train("broken")

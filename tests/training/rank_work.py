@@ -75,14 +75,14 @@ def pretrain_until(arguments: dict[str, Any], last: int, folder: Path) -> dict[s
     from irpretrain.training.trainer import Trainer
 
     (folder / f"{here().rank}.pid").write_text(str(os.getpid()))
-    original = Trainer.step
+    original = Trainer._begin
 
     def step(self: Trainer, number: int, *rest: Any) -> Any:
         if number == last and here().rank == 1:
             os.kill(os.getpid(), signal.SIGKILL)
         return original(self, number, *rest)
 
-    Trainer.step = step  # type: ignore[method-assign]
+    Trainer._begin = step  # type: ignore[method-assign]
     return pretrain(**arguments)
 
 

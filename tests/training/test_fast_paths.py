@@ -15,9 +15,10 @@ from tiny_training import lines, training_options
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.packed import layout_of
 from irpretrain.models.reranker import load_reranker
 from irpretrain.training import compute
-from irpretrain.training.compute import log_once, packs, precision_on, slow_paths, use_fast_paths
+from irpretrain.training.compute import log_once, precision_on, slow_paths, use_fast_paths
 from tiny_models import write_distilbert
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
@@ -38,41 +39,34 @@ def hopper(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("hopper")
 @pytest.mark.parametrize(
-    ("dropout", "options", "training", "reported"),
+    ("options", "compiles", "reported"),
     [
-        (0.0, {"precision": "bf16"}, True, []),
-        (0.1, {"precision": "bf16"}, False, []),
+        ({"precision": "bf16"}, True, []),
+        ({"precision": "fp16", "packing": "on"}, True, []),
         (
-            0.1,
-            {"precision": "bf16"},
-            True,
-            ["padding is computed: .* attention has 0.1 .pretraining.attention_dropout"],
-        ),
-        (
-            0.1,
-            {"precision": "fp16", "packing": "on"},
-            True,
-            ["attention is a call a sequence: .* no dropout"],
-        ),
-        (
-            0.0,
             {"precision": "bf16", "packing": "off"},
             True,
             ["padding is computed, because compute.packing is off"],
         ),
+        ({}, True, ["single precision, .* set compute.precision to bf16", "padding .* no single precision"]),
         (
-            0.0,
-            {},
-            False,
-            ["single precision, .* set compute.precision to bf16", "padding .* no single precision"],
+            {"packing": "on"},
+            True,
+            ["single precision", "attention is a call a sequence: .* no single precision"],
         ),
+        ({"precision": "bf16"}, False, ["more kernels than necessary: there is no compiler"]),
     ],
 )
 def test_a_gpu_that_goes_without_is_reported_why(
-    tiny_encoder: Path, dropout: float, options: dict[str, Any], training: bool, reported: list[str]
+    tiny_encoder: Path,
+    options: dict[str, Any],
+    compiles: bool,
+    reported: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    bert = CrossEncoderModel.from_encoder(tiny_encoder, dropout=dropout).encoder
-    found = list(slow_paths(bert, ComputeConfig(**options), GPU, training))
+    monkeypatch.setattr(compute, "why_no_triton", lambda: None if compiles else "there is no compiler")
+    bert = CrossEncoderModel.from_encoder(tiny_encoder, dropout=0.1).encoder
+    found = list(slow_paths(bert, ComputeConfig(**options), GPU))
     assert len(found) == len(reported)
     for line, pattern in zip(found, reported, strict=True):
         assert re.search(pattern, line), line
@@ -81,11 +75,11 @@ def test_a_gpu_that_goes_without_is_reported_why(
 @pytest.mark.usefixtures("hopper")
 def test_other_architectures_are_reported_too(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     distilbert = load_reranker(write_distilbert(tmp_path / "distilbert"))
-    assert list(slow_paths(distilbert.encoder, ComputeConfig(precision="bf16"), GPU, False)) == [
+    assert list(slow_paths(distilbert.encoder, ComputeConfig(precision="bf16"), GPU)) == [
         "padding is computed, because encoders of type distilbert are never packed"
     ]
     capfd.readouterr()
-    use_fast_paths(torch.nn.Linear(2, 2), ComputeConfig(), GPU, training=True)  # a ranker over words, say
+    use_fast_paths(torch.nn.Linear(2, 2), ComputeConfig(), GPU)  # a ranker over words, say
     assert capfd.readouterr().err == ""
 
 
@@ -97,8 +91,8 @@ def test_a_line_is_reported_once(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_a_cpu_is_reported_nothing(tiny_encoder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     model = CrossEncoderModel.from_encoder(tiny_encoder)
-    use_fast_paths(model, ComputeConfig(packing="off"), CPU, training=True)
-    assert not packs(model)
+    use_fast_paths(model, ComputeConfig(packing="off"), CPU)
+    assert not layout_of(model).packs
     assert capfd.readouterr().err == ""
 
 

@@ -220,12 +220,12 @@ def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: 
         done.append(f"step {number}")
         return step(self, number, *rest)
 
-    def encode(self: Any, batch: Any) -> Any:
+    def encode(self: Any, batch: Any, *rest: Any) -> Any:
         if not self.training:
             if len(done) == last:
                 raise Stop
             done.append(f"score {len(batch.first)}")
-        return score(self, batch)
+        return score(self, batch, *rest)
 
     monkeypatch.setattr(Trainer, "_begin", train)
     monkeypatch.setattr(CrossEncoderModel, "encode", encode)

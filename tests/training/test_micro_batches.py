@@ -42,9 +42,10 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(task: RankingTask, tiny
         part = task.read(setting, 0)
         micro_batches = []
         for batch in part.batches.values():
-            micro = task.loss(model, setting, 0, part, batch)
-            micro.loss.backward()
-            micro_batches.append((part.metrics, micro.measured))
+            micro = task.micro_batch(model, setting, 0, part, batch)
+            loss, measured = micro.loss(*micro.tensors)
+            loss.backward()
+            micro_batches.append((part.metrics, measured))
         found.append((model, part.metrics, len(micro_batches)))
         assert fetch_measured(micro_batches, torch.tensor(0.25))() == 0.25
     (whole, metrics, _), *others = found
@@ -88,12 +89,13 @@ def test_nobody_asks_the_device_for_a_number_between_micro_batches(
     part = task.read(setting, 0)
     micro_batches = []
     for batch in part.batches.values():
-        micro = task.loss(model, setting, 0, part, batch)
-        micro.loss.backward()
-        micro_batches.append(micro)
+        micro = task.micro_batch(model, setting, 0, part, batch)
+        loss, measured = micro.loss(*micro.tensors)
+        loss.backward()
+        micro_batches.append((loss, measured))
     assert len(micro_batches) == 3
-    assert all(t.device == meta for micro in micro_batches for t in (micro.loss, *micro.measured.values()))
-    assert {name for micro in micro_batches for name in micro.measured} == {
+    assert all(t.device == meta for loss, measured in micro_batches for t in (loss, *measured.values()))
+    assert {name for _, measured in micro_batches for name in measured} == {
         *("ranking_loss", "mlm_loss", "correct_pairs")
     }
     assert part.metrics.pairs == 7

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -24,6 +25,7 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.foundation.errors import ConfigError, TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.encoder_batches import PackedBatch
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training import checkpoints
 from irpretrain.training import pretrain as module
@@ -211,7 +213,7 @@ def test_only_two_checkpoints_are_retained(
 
 def kill_by_the_clock(monkeypatch: pytest.MonkeyPatch, step_seconds: float, kill_after: float) -> None:
     """Let a step take so long on a clock of its own, and a training end when it has run for so long."""
-    now, original = [0.0], Trainer.step
+    now, original = [0.0], Trainer._begin
 
     def step(self: Trainer, number: int, *rest: Any) -> Any:
         if now[0] + step_seconds > kill_after:
@@ -221,7 +223,7 @@ def kill_by_the_clock(monkeypatch: pytest.MonkeyPatch, step_seconds: float, kill
         now[0] += step_seconds
         return found
 
-    monkeypatch.setattr(Trainer, "step", step)
+    monkeypatch.setattr(Trainer, "_begin", step)
     monkeypatch.setattr(checkpoints, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
 
@@ -254,12 +256,12 @@ import os, signal, sys, pickle
 from irpretrain.training.pretrain import pretrain
 from irpretrain.training.trainer import Trainer
 
-step = Trainer.step
+step = Trainer._begin
 def kill(self, number, *rest):
     if number == int(sys.argv[2]):
         os.kill(os.getpid(), signal.SIGKILL)
     return step(self, number, *rest)
-Trainer.step = kill
+Trainer._begin = kill
 pretrain(**pickle.loads(bytes.fromhex(sys.argv[1])))
 """
 
@@ -352,19 +354,21 @@ def test_the_margin_is_the_configured_one(run_pretraining: Run) -> None:
 def test_the_encoder_sees_masks_and_the_loss_the_originals(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path
 ) -> None:
-    original, seen = CrossEncoderModel.forward, []
+    original, seen = CrossEncoderModel.encode, list[PackedBatch]()
 
-    def forward(self: CrossEncoderModel, *given: Any, **named: Any) -> Any:
-        seen.append((given[0], given[3]))
-        return original(self, *given, **named)
+    def encode(self: CrossEncoderModel, batch: PackedBatch, *rest: Any) -> Any:
+        seen.append(batch)
+        return original(self, batch, *rest)
 
-    monkeypatch.setattr(CrossEncoderModel, "forward", forward)
+    monkeypatch.setattr(CrossEncoderModel, "encode", encode)
     mask = load_tokenizer(tiny_encoder).mask_token_id
     monkeypatch.setattr("irpretrain.training.masking.BY_MASK", 1.0)
     run_pretraining("run")
-    for input_ids, masked in seen:
-        assert masked.any()
-        assert torch.equal(input_ids == mask, masked)
+    for batch in seen:
+        assert batch.read is not None
+        assert batch.masked is not None
+        assert len(batch.masked)
+        assert np.flatnonzero(batch.input_ids == mask).tolist() == batch.read[batch.masked].tolist()
 
 
 def test_checkpoints_are_named_by_all_that_the_weights_depend_on(
@@ -469,15 +473,15 @@ def test_further_pre_training_starts_from_a_model(run_pretraining: Run) -> None:
 def test_loss_that_is_not_a_number_stops_with_advice(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    original = CrossEncoderModel.forward
+    original = CrossEncoderModel.encode
     calls = []
 
-    def forward(self: CrossEncoderModel, *given: Any, **named: Any) -> Any:
-        scores, logits = original(self, *given, **named)
+    def encode(self: CrossEncoderModel, *arguments: Any) -> Any:
+        scores, states = original(self, *arguments)
         calls.append(1)
-        return (scores * float("nan") if len(calls) == 4 else scores), logits
+        return (scores * float("nan") if len(calls) == 4 else scores), states
 
-    monkeypatch.setattr(CrossEncoderModel, "forward", forward)
+    monkeypatch.setattr(CrossEncoderModel, "encode", encode)
     with pytest.raises(
         TrainingError, match=r"the loss of rop is not a finite number at step 4\. Lower optimiser"
     ):
@@ -489,12 +493,12 @@ def test_loss_that_is_not_a_number_stops_with_advice(
 def test_memory_that_runs_out_stops_with_advice(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def forward(*given: Any, **named: Any) -> Any:
+    def encode(*_: Any) -> Any:
         raise RuntimeError(
             "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
         )
 
-    monkeypatch.setattr(CrossEncoderModel, "forward", forward)
+    monkeypatch.setattr(CrossEncoderModel, "encode", encode)
     with pytest.raises(TrainingError, match=r"memory ran out\. .*raise accumulation"):
         run_pretraining("memory")
 

@@ -67,12 +67,13 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
         task = RankingTask("judged", groups, reader, "listwise")
         setting = Setting(CPU, ComputeConfig(device="cpu"), accumulation)
         part = task.read(setting, 0)
-        micro_batches = [task.loss(model, setting, 0, part, batch) for batch in part.batches.values()]
+        passes = [task.micro_batch(model, setting, 0, part, batch) for batch in part.batches.values()]
+        micro_batches = [micro.loss(*micro.tensors) for micro in passes]
         assert len(micro_batches) == accumulation
-        whole = sum(micro.loss for micro in micro_batches)
+        whole = sum(loss for loss, _ in micro_batches)
         whole.backward()
         gradients.append(model.classifier.classifier.weight.grad.clone())
-        fetch_measured([(part.metrics, micro.measured) for micro in micro_batches], torch.zeros(()))()
+        fetch_measured([(part.metrics, measured) for _, measured in micro_batches], torch.zeros(()))()
         assert part.metrics.pairs == 10
         assert part.metrics.ranking_loss == pytest.approx(float(whole.detach()))
     torch.testing.assert_close(*gradients)

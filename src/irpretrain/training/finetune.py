@@ -267,7 +267,7 @@ class _Search:
         for metrics in follow(done, title, "steps", trainer.steps, done=steps.start):
             measured.append(metrics)
             progress.add(metrics)
-            if metrics.pauses and metrics.step < steps.stop:
+            if metrics.pauses and folder.clock.due():
                 self._save(folder, trainer)
         retained = self._retained_scores(folder, trainer)
         value = None

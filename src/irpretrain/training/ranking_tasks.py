@@ -107,7 +107,7 @@ class RankingTask:
     source: GroupSource  # the groups of each step
     reader: GroupReader  # makes the model's input of them
     # loss, margin: the ranking loss.
-    loss_kind: Loss
+    loss: Loss
     margin: float = 1.0
     weight: float = 1.0  # of the ranking loss; with 0 it is not computed
     mlm_weight: float = 0.0  # of the MLM loss of a reader that masks
@@ -141,7 +141,7 @@ class RankingTask:
                 scores, mlm = scorer.scores(*tensors)
                 total = scores.new_zeros((), dtype=torch.float32)
                 if self.weight > 0:
-                    ranking = ranking_loss(self.loss_kind, scores, sizes, self.margin).sum() / groups
+                    ranking = ranking_loss(self.loss, scores, sizes, self.margin).sum() / groups
                     total = total + self.weight * ranking
                     right = count_correct_pairs(scores, sizes)
                     measured |= {"ranking_loss": ranking.detach(), "correct_pairs": right}
