@@ -16,6 +16,7 @@ from irpretrain.config.usage import tested_datasets
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
 from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.evaluation.significance import bounds_text
 from irpretrain.foundation.atomic import read_csv, read_given_json
 from irpretrain.foundation.errors import MAKE_AGAIN, count_of, refusing
 from irpretrain.foundation.progress import duration
@@ -357,7 +358,9 @@ class TimeShare(NamedTuple):
     p_value: float | None
 
     def __str__(self) -> str:
-        return "–" if self.value is None else f"{self.value:z.2f} [{self.low:z.2f}, {self.high:z.2f}]"
+        if self.value is None or self.low is None or self.high is None:
+            return "–"
+        return f"{self.value:z.3f} {bounds_text(self.low, self.high)}"
 
 
 class ProbedTask(NamedTuple):

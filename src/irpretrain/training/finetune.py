@@ -93,7 +93,7 @@ def finetune(
     """Fine-tune and rank the candidates of the test queries; resumes from the newest checkpoint of the same job.
 
     Returns:
-        Counts: queries by role and reason of skipping, groups, epochs trained, what was chosen.
+        Counts: queries by role and reason of skipping, groups, optimiser steps, epochs trained, what was chosen.
 
     Raises:
         InputError: nothing to train or to validate on, or the inputs do not fit together.
@@ -180,6 +180,7 @@ def finetune(
                 "test_queries_without_candidates": sum(
                     query not in tested.candidates for query in tested.roles.test
                 ),
+                "steps": progress.chosen_steps,
                 "epochs_trained": sum(len(records) for records in progress.history),
             }
             report = {**search.report(progress), "counts": counts}

@@ -187,6 +187,11 @@ class Progress:
     pairs: int = 0  # of these steps
     correct_pairs: int = 0  # those among them that were in the right order
 
+    @property
+    def chosen_steps(self) -> int:
+        """Optimiser steps behind the best epoch's weights."""
+        return sum(record["steps"] for record in self.history[self.best["point"]][: self.best["epoch"]])
+
     def add(self, step: StepMetrics) -> None:
         self.steps += 1
         for task in step.tasks.values():
