@@ -750,8 +750,14 @@ def test_a_folder_becomes_an_overlay(tmp_path: Path) -> None:
     assert f'make run ARGS="--configfile {tmp_path}/my-collection.yaml --directory {tmp_path}"' in done.stderr
     config = load_config(Path(__file__).parents[2] / "config.yaml", tmp_path / "my-collection.yaml")
     mine = config.datasets["mine"]
-    assert (mine.folds, mine.queries.format, str(mine.qrels.path)) == (3, "trec", "my-topics-qrels.txt")
-    assert config.experiments["mine"].regimes == ["zero-shot", "full"]
+    assert (mine.queries.format, str(mine.qrels.path)) == ("trec", "my-topics-qrels.txt")
+    assert config.experiments["mine"].regimes == ["zero-shot"]
+    note = (
+        "Nothing is fine-tuned: 4 topics with a relevant document would give about 2 groups to learn from (a relevant "
+        "document of another fold's topic each), and from fewer than 32 a model is not shown to learn."
+    )
+    assert config.report.notes == [note]
+    assert note.rstrip(".") in " ".join(done.stderr.split())
     (tmp_path / "more-docs").mkdir()
     again = piped("irpretrain init . -o other.yaml", tmp_path)
     assert "ERROR: .: docs and more-docs could be the documents\n  Give the path" in again.stderr

@@ -37,6 +37,7 @@ from irpretrain.training.judged_queries import (
     Progress,
     check_training_order,
     judged_queries,
+    note_few_groups,
 )
 from irpretrain.training.metrics import StepMetrics, waited_share
 from irpretrain.training.rankers import ranker_of
@@ -137,6 +138,7 @@ def finetune(
             f"no query of the validation fold of test fold {fold} is judged, so nothing can be chosen",
             remedy="Use fewer folds or more judged queries.",
         )
+    note_few_groups(sum(len(query.relevant) for query in training), regime, title)
     search = _Search(ranker, collection, training, validation, regime, options, measure, seed)
     with reproducible(options.compute) as device:
         job = {

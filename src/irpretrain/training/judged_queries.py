@@ -9,8 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from irpretrain.config.finetuning import FEWEST_GROUPS
 from irpretrain.evaluation.runs import Qrels, Run, relevant, top
 from irpretrain.evaluation.significance import area
+from irpretrain.foundation.errors import count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.randomness import generator
 from irpretrain.text.document_rows import DocumentRows
@@ -105,6 +107,16 @@ class JudgedGroups:
             drawn = draw.choice(query.others, self._negatives, replace=scarce)
             groups.append(RankingGroup((query.text,), tuple(StoreSpan(int(r)) for r in (row, *drawn))))
         return groups
+
+
+def note_few_groups(groups: int, regime: str, title: str) -> None:
+    """Print a notice where a fine-tuning with all queries has fewer than `FEWEST_GROUPS` groups."""
+    if regime == "full" and groups < FEWEST_GROUPS:
+        notice(
+            title,
+            f"it learns from {count_of(groups, 'group')} (relevant documents of training queries), and from fewer than "
+            f"{FEWEST_GROUPS} it is not shown to learn. Give more judged queries, or compare regimes: [zero-shot] alone.",
+        )
 
 
 # Whether a fine-tuned model ranks its own training queries better than a random order of their candidates.
