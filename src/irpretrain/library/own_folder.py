@@ -30,7 +30,7 @@ FOLDS = 5
 FEWEST_FOLDS = 3
 COUNTED = {"identifiers": "counted"}
 # As configs/my-collection.yaml: whole documents, in passages as long as those of pre-training, also in fine-tuning.
-RERANKING = {"depth": 100, "passages": {"words": 40, "stride": 20}}
+RERANKING = {"depth": 100, "passages": {"words": 40, "stride": 40}}
 FINETUNING = {"max_length": 96, "batch_sizes": [4]}
 
 
@@ -125,7 +125,7 @@ def few_groups_note(own: OwnFolder) -> str:
         return ""
     return (
         f"Nothing is fine-tuned: {count_of(len(relevant_documents), 'topic')} with a relevant document would give "
-        f"about {count_of(groups, 'group')} to learn from (a relevant document of another fold's topic each), and from "
+        f"{count_of(groups, 'group')} to learn from (a group is a topic with one of its relevant documents), and from "
         f"fewer than {FEWEST_GROUPS} a model is not shown to learn."
     )
 
