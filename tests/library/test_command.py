@@ -753,8 +753,8 @@ def test_a_folder_becomes_an_overlay(tmp_path: Path) -> None:
     assert (mine.queries.format, str(mine.qrels.path)) == ("trec", "my-topics-qrels.txt")
     assert config.experiments["mine"].regimes == ["zero-shot"]
     note = (
-        "Nothing is fine-tuned: 4 topics with a relevant document would give 2 groups to learn from (a group is a topic "
-        "with one of its relevant documents), and from fewer than 32 a model is not shown to learn."
+        "Nothing is fine-tuned: 4 topics with a relevant document would give 2 groups to learn from (a group is a "
+        "topic with one of its relevant documents), and from fewer than 32 a model is not shown to learn."
     )
     assert config.report.notes == [note]
     assert note.rstrip(".") in " ".join(done.stderr.split())

@@ -30,7 +30,7 @@ FOLDS = 5
 FEWEST_FOLDS = 3
 COUNTED = {"identifiers": "counted"}
 # As configs/my-collection.yaml: whole documents, in passages as long as those of pre-training, also in fine-tuning.
-RERANKING = {"depth": 100, "passages": {"words": 40, "stride": 40}}
+RERANKING = {"depth": 50, "passages": {"words": 40, "stride": 20}}
 FINETUNING = {"max_length": 96, "batch_sizes": [4]}
 
 

@@ -267,7 +267,7 @@ def copy_tokenizer(source: Path, folder: Path, max_length: int | None = None) ->
 
 def longest_sequence(directory: Path) -> int | None:
     """Return where the tokenizer of a model's directory cuts a sequence, in word pieces; None without a limit."""
-    length = _tokenizer_config(directory).get(LONGEST_SEQUENCE)
+    length: Any = _tokenizer_config(directory).get(LONGEST_SEQUENCE)
     # Other tools write whole numbers as floats too.
     is_number = isinstance(length, int | float) and not isinstance(length, bool)
     return int(length) if is_number and 0 < length < NO_LENGTH else None
