@@ -21,6 +21,7 @@ from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.parameters import longest_sequence
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training import finetune as module
 from irpretrain.training.batches import StoreSpan
@@ -140,6 +141,7 @@ def test_a_cedr_knrm_is_fine_tuned_with_its_kernels(
     folder, counts = run_finetuning("run", model=tmp_path / "cedr", options=options, output=tmp_path / "kept")
     assert counts["epochs_trained"] == 1
     assert len(read_run(folder / "fold.run.gz")) == 3
+    assert (longest_sequence(tmp_path / "cedr"), longest_sequence(tmp_path / "kept")) == (None, 24)
     retained = CrossEncoderModel.load(tmp_path / "kept")
     assert retained.cedr is not None
     assert start.cedr is not None

@@ -115,7 +115,7 @@ def note_few_groups(groups: int, regime: str, title: str) -> None:
         notice(
             title,
             f"it learns from {count_of(groups, 'group')} (relevant documents of training queries), and from fewer than "
-            f"{FEWEST_GROUPS} it is not shown to learn. Judge more queries, or set regimes: [zero-shot].",
+            f"{FEWEST_GROUPS} it is not shown to learn. Judge more queries, or use it as it was (zero-shot).",
         )
 
 
