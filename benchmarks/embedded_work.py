@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from irpretrain.config.load import load_config
 from irpretrain.config.root import Config
 from irpretrain.config.text import TextConfig
@@ -27,10 +29,11 @@ from irpretrain.retrieval.rerank import read_queries
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.token_store import TokenStore, write_token_store
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import BatchBuilder, GroupSource, RankingGroup
+from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.judged_queries import JudgedGroups, judged_queries
 from irpretrain.training.masking import Masker
+from irpretrain.training.ranking_groups import GroupSource, RankingGroups, text_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 Mix = Literal["default", "long", "full"]
@@ -267,18 +270,25 @@ class _FittingGroups:
 
     def __init__(self, groups: JudgedGroups, lengths: dict[str, int], longest: int, size: int) -> None:
         self._groups, self._lengths, self._longest, self._size = groups, lengths, longest, size
-        self._retained: list[RankingGroup] = []
+        self._retained: RankingGroups | None = None
         self._epoch = 0
 
-    def groups(self, step: int) -> list[RankingGroup]:
+    def groups(self, step: int) -> RankingGroups:
         """Return the groups of a step."""
-        while len(self._retained) < (step + 1) * self._size:
-            found = self._groups.epoch(self._epoch)
-            self._retained += [
-                group for group in found if self._lengths[str(group.queries[0])] <= self._longest
-            ]
+        while self._retained is None or len(self._retained) < (step + 1) * self._size:
+            drawn = self._groups.epoch(self._epoch)
+            texts = [drawn.texts[number] for number in text_rows(drawn.queries["row"][drawn.firsts])]
+            fitting = drawn.take(np.flatnonzero([self._lengths[text] <= self._longest for text in texts]))
+            self._retained = fitting if self._retained is None else _joined(self._retained, fitting)
             self._epoch += 1
         return self._retained[step * self._size : (step + 1) * self._size]
+
+
+def _joined(groups: RankingGroups, others: RankingGroups) -> RankingGroups:
+    """Return groups of the same texts as one."""
+    names = ("queries", "documents", "anchors", "sizes", "shares_query")
+    columns = {name: np.concatenate([getattr(some, name) for some in (groups, others)]) for name in names}
+    return RankingGroups(**columns, texts=groups.texts)
 
 
 def _judged(work: TrainingWork, store: TokenStore) -> GroupSource:

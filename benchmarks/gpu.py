@@ -72,14 +72,14 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    "peak": Part("gpu_speed", "peak", 30),
+    "peak": Part("gpu_speed", "peak", 12),
     "equality": Part("gpu_checks", "equality", 40),
-    "training": Part("gpu_speed", "training_part", 180),
+    "training": Part("gpu_speed", "training_part", 130),
     "reranking": Part("gpu_speed", "reranking_part", 40),
     "weighing": Part("gpu_speed", "weighing", 35),
-    "others": Part("gpu_speed", "others", 90),
-    "shared": Part("gpu_speed", "shared", 30),
-    "resume": Part("gpu_checks", "resume", 35),
+    "others": Part("gpu_speed", "others", 110),
+    "shared": Part("gpu_speed", "shared", 35),
+    "resume": Part("gpu_checks", "resume", 40),
     "suite": Part("gpu_checks", "suite", 60),
 }
 

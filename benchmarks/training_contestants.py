@@ -20,9 +20,9 @@ from embedded_work import TrainingSource, TrainingWork
 from irpretrain.config.training import OptimiserConfig
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.text.texts import stream_texts
-from irpretrain.training.batches import RankingGroup
 from irpretrain.training.compute import reproducible
 from irpretrain.training.metrics import waited_share
+from irpretrain.training.ranking_groups import RankingGroups, text_rows
 from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
 from irpretrain.training.trainer import Trainer
 from side_by_side import Stopwatch, Turn
@@ -32,6 +32,8 @@ CHECKED = 3
 MEGABATCH = 50
 """Batches whose groups Hugging Face's sampler sorts by length together."""
 IGNORED = -100
+LEAD = 3
+"""Steps before those that are timed."""
 OPTIONS = OptimiserConfig(learning_rate=1e-4, warmup=0.0, decay="none")
 
 
@@ -67,12 +69,17 @@ class Ours:
 
     def train(self, steps: range) -> Turn:
         """Do some steps."""
-        watch = Stopwatch()
-        measured = [self._trainer.step(step, [self._task]) for step in steps]
+        # As in a training, the clock finds batches that were read ahead.
+        lead = min(steps.start, LEAD)
+        done = self._trainer.run(range(steps.start - lead, steps.stop), [self._task], lambda step: False)
+        for _ in range(lead):
+            next(done)
+        watch, measured = Stopwatch(), [*done]
         finish(self._device)
         facts = {
             "losses": [step.loss for step in measured],
             "waited": waited_share(measured),
+            "graphs": self._trainer.graphs,
             "peak_bytes": torch.cuda.max_memory_allocated() if self._device.type == "cuda" else None,
         }
         return watch.turn(sum(step.tokens for step in measured), **facts)
@@ -284,11 +291,14 @@ class SentenceTransformers:
             callbacks=[self._clock.callback()],
         )
 
-    def _rows(self, batches: Sequence[Sequence[RankingGroup]]) -> Any:
-        groups = [group for batch in batches for group in batch]
-        columns: dict[str, list[str]] = {"query": [str(group.queries[0]) for group in groups]}
-        for name, position in (("positive", 0), ("negative", 1)):
-            columns[name] = [self._texts[group.documents[position].row] for group in groups]
+    def _rows(self, batches: Sequence[RankingGroups]) -> Any:
+        columns: dict[str, list[str]] = {"query": [], "positive": [], "negative": []}
+        for groups in batches:
+            numbers = text_rows(groups.queries["row"][groups.firsts])
+            columns["query"] += [groups.texts[number] for number in numbers]
+            for name, position in (("positive", 0), ("negative", 1)):
+                rows = groups.documents["row"][groups.firsts + position]
+                columns[name] += [self._texts[row] for row in rows]
         return self._data.Dataset.from_dict(columns)
 
     def turn(self, number: int) -> Turn:

@@ -18,6 +18,7 @@ from typing import Any
 from unittest import mock
 
 import torch
+from torch.nn import functional
 from transformers import BertConfig, BertForSequenceClassification
 
 from irpretrain.config.training import OptimiserConfig, Packing
@@ -25,7 +26,7 @@ from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.mlm_heads import BertMlmHead
 from irpretrain.training.compute import give_back_freed_memory
-from irpretrain.training.ranking_tasks import mlm_loss_sum, ranking_loss
+from irpretrain.training.ranking_tasks import ranking_loss
 from irpretrain.training.trainer import clip_gradients, make_optimiser
 
 LIBRARIES = {"MKL": True, "oneDNN": False}
@@ -62,7 +63,7 @@ def training_step(model: CrossEncoderModel) -> Callable[[], None]:
         optimiser.zero_grad(set_to_none=True)
         scores, logits = model(ids, torch.zeros_like(ids), torch.ones_like(ids), masked)
         loss = ranking_loss("hinge", scores, torch.full((16,), 2)).mean()
-        (loss + mlm_loss_sum(logits, labels) / len(labels)).backward()
+        (loss + functional.cross_entropy(logits, labels)).backward()
         clip_gradients(parameters, options)
         optimiser.step()
 

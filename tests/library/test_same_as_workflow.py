@@ -95,7 +95,7 @@ def test_texts_of_groups_have_the_word_pieces_that_models_are_trained_on(tiny_en
     builder = BatchBuilder(store, tokenizer, 64, 20)
     assert len(groups)
     for number, group in enumerate(groups):
-        trained = builder.build([table[number]]).input_ids[0]
+        trained = builder.build(table.take(np.array([number]))).input_ids[0]
         [query], document = tokenizer.encode(group.queries), tokenizer.encode(group.documents)[0]
         pieces = np.concatenate([query[:20], document])
         assert trained[1 : 1 + len(query[:20])].tolist() == query[:20].tolist()

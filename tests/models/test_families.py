@@ -19,8 +19,9 @@ from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.text.pair_tokenizer import EncoderPieces, PairTokenizer
 from irpretrain.text.token_store import TokenStore, write_token_store
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
-from irpretrain.training.batches import Batch, BatchBuilder, RankingGroup, StoreSpan
+from irpretrain.training.batches import Batch, BatchBuilder
 from irpretrain.training.masking import Masker
+from plain_groups import Group, StoreSpan, columns
 from tiny_models import FAMILIES, write_family
 
 TEXTS = ["word07 bad, cab", "a word12 word13  face bad. jab", "cab"]
@@ -55,7 +56,7 @@ def builders(encoders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 
 
 def batch_of(builder: BatchBuilder) -> Batch:
-    return builder.build([RankingGroup((query,), (StoreSpan(row),)) for row, query in enumerate(QUERIES)])
+    return builder.build(columns(*(Group((query,), (StoreSpan(row),)) for row, query in enumerate(QUERIES))))
 
 
 def tensors(batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

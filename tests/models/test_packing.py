@@ -1,8 +1,7 @@
 """Sequences laid end to end give what padded ones give: scores, losses and gradients, whatever the lengths.
 
-Single precision, absolute tolerance 1e-5 (5e-5 for gradients, which are sums); double precision, 1e-11. The kernel of
-variable length itself needs a GPU; here its place is taken by a reference of one attention with a mask of blocks, and
-the way of the CPU, a call a sequence, is compared with the same.
+Single precision, absolute tolerance 1e-5 (5e-5 for gradients, which are sums); double precision, 1e-11. Attention by a
+call for each sequence is compared with one attention with a mask of blocks. Fused layers: `test_fused_layers.py`.
 """
 
 from __future__ import annotations
@@ -11,25 +10,24 @@ import copy
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch import Tensor, nn
 
 from irpretrain.config.training import ComputeConfig
 from irpretrain.models import packed
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.encoder_batches import SequenceBounds
 from irpretrain.models.length_batches import packed_batches
-from irpretrain.models.packed import SequenceBounds, by_kernel, by_sequence, no_kernel, unpacked
+from irpretrain.models.packed import attend_by_sequence, layout_of
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.training.compute import packs, use_fast_paths
-from irpretrain.training.ranking_tasks import mlm_loss_sum, ranking_loss
+from irpretrain.training.compute import use_fast_paths
+from irpretrain.training.ranking_tasks import ranking_loss
 from tiny_models import VOCABULARY, write_bert, write_distilbert, write_encoder, write_family
 
 LONGEST = 12
@@ -40,15 +38,15 @@ def of_blocks(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    asking: SequenceBounds,
-    requested: SequenceBounds,
+    query_bounds: SequenceBounds,
+    key_bounds: SequenceBounds,
     dropout: float,
 ) -> Tensor:
     """One attention over all rows, in which a row sees those of its own sequence: what variable length means."""
     assert dropout == 0
     owners = [
         torch.repeat_interleave(torch.arange(len(bounds.lengths)), bounds.ends.diff().long())
-        for bounds in (asking, requested)
+        for bounds in (query_bounds, key_bounds)
     ]
     shares = torch.einsum("qhd,khd->hqk", query, key) / query.shape[-1] ** 0.5
     shares = shares.masked_fill(owners[0][:, None] != owners[1][None], float("-inf"))
@@ -78,7 +76,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def attention(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compute packed sequences in either way."""
     if request.param == "a mask of blocks":
-        monkeypatch.setattr(packed, "by_sequence", of_blocks)
+        monkeypatch.setattr(packed, "attend_by_sequence", of_blocks)
 
 
 def results(model: CrossEncoderModel, batch: dict[str, Tensor], masked: Tensor | None) -> dict[str, Tensor]:
@@ -90,7 +88,7 @@ def results(model: CrossEncoderModel, batch: dict[str, Tensor], masked: Tensor |
         loss = ranking_loss("listwise", scores, torch.tensor([len(scores)])).sum()
     if masked is not None and masked.any():
         assert logits is not None
-        loss = loss + mlm_loss_sum(logits, batch["input_ids"][masked]) / int(masked.sum())
+        loss = loss + nn.functional.cross_entropy(logits, batch["input_ids"][masked])
     loss.backward()
     found = {f"gradient of {n}": p.grad for n, p in model.named_parameters() if p.grad is not None}
     found |= {"scores": scores, "loss": loss} | ({} if logits is None else {"logits": logits})
@@ -138,27 +136,30 @@ def test_any_lengths_and_any_masked_positions(encoder: Path, lengths: list[int],
     compare(CrossEncoderModel.from_encoder(encoder, layers=1).double().train(), batch, masked)
 
 
+def bounds_of(lengths: Sequence[int], longest: int = LONGEST) -> SequenceBounds:
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    return SequenceBounds(torch.from_numpy(ends.astype(np.int32)), longest, ends)
+
+
 @given(data=st.data())
 def test_a_call_a_sequence_is_attention_with_a_mask_of_blocks(data: st.DataObject) -> None:
-    requested = data.draw(lengths_of_sequences)
-    asking = [data.draw(st.integers(0, length)) for length in requested]
+    lengths = data.draw(lengths_of_sequences)
+    read = [data.draw(st.integers(0, length)) for length in lengths]
     draw = torch.Generator().manual_seed(3)
-    query = torch.randn(sum(asking), 2, 4, generator=draw, dtype=torch.float64)
-    key, value = torch.randn(2, sum(requested), 2, 4, generator=draw, dtype=torch.float64)
-    bounds = [SequenceBounds.of(torch.tensor(lengths), LONGEST) for lengths in (asking, requested)]
-    assert [b.lengths for b in bounds] == [asking, requested]
-    ways = (of_blocks, of_blocks_on_gpu, by_sequence)
-    expected, hosted, found = (way(query, key, value, *bounds, 0.0) for way in ways)
+    query = torch.randn(sum(read), 2, 4, generator=draw, dtype=torch.float64)
+    key, value = torch.randn(2, sum(lengths), 2, 4, generator=draw, dtype=torch.float64)
+    bounds = bounds_of(read), bounds_of(lengths)
+    assert [b.lengths for b in bounds] == [read, lengths]
+    expected, found = (way(query, key, value, *bounds, 0.0) for way in (of_blocks, attend_by_sequence))
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
-    assert torch.equal(hosted, expected)
 
 
 @pytest.mark.parametrize("autocast", [True, False])
 def test_narrow_numbers_attend_in_single_precision_on_a_cpu(autocast: bool) -> None:
     query, key, value = torch.randn(3, 5, 2, 4, generator=torch.Generator().manual_seed(3)).bfloat16()
-    bounds = SequenceBounds.of(torch.tensor([3, 2]), LONGEST)
+    bounds = bounds_of([3, 2])
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
-        attended = by_sequence(query, key, value, bounds, bounds, 0.0)
+        attended = attend_by_sequence(query, key, value, bounds, bounds, 0.0)
     precise = of_blocks(query.double(), key.double(), value.double(), bounds, bounds, 0.0)
     assert torch.equal(attended, precise.bfloat16())
 
@@ -194,14 +195,14 @@ def test_a_given_bert_scores_the_same(tmp_path: Path, labels: int) -> None:
         expected = model(**batch)
         model.packing = "on"
         torch.testing.assert_close(model(**batch), expected, rtol=1e-11, atol=1e-11)
-    assert packs(model)
+    assert layout_of(model).packs
 
 
 @pytest.mark.parametrize("family", ["albert", "deberta-v3", "roberta", "modernbert"])
 def test_other_families_are_padded(tmp_path: Path, family: str) -> None:
     model = CrossEncoderModel.from_encoder(write_family(tmp_path / family, family))
     model.packing = "on"
-    assert not packs(model)
+    assert not layout_of(model).packs
 
 
 def test_another_architecture_is_padded(tmp_path: Path) -> None:
@@ -211,7 +212,7 @@ def test_another_architecture_is_padded(tmp_path: Path) -> None:
         expected = model(**batch)
         model.packing = "on"
         assert torch.equal(model(**batch), expected)
-    assert not packs(model)
+    assert not layout_of(model).packs
 
 
 def test_dropout_is_applied_in_training_alone(encoder: Path) -> None:
@@ -227,21 +228,20 @@ def test_attention_drops_shares_of_packed_sequences(encoder: Path) -> None:
     """Alone, with the other dropouts at 0: whoever reads only itself reads 0 or twice its value at a rate of 0.5."""
     torch.manual_seed(1)
     value = torch.ones(400, 1, 8)
-    bounds = SequenceBounds.of(torch.ones(400, dtype=torch.int64), 1)
-    found = by_sequence(value, value, value, bounds, bounds, 0.5)
+    bounds = bounds_of([1] * 400, 1)
+    found = attend_by_sequence(value, value, value, bounds, bounds, 0.5)
     assert set(found.flatten().tolist()) == {0.0, 2.0}
     assert 0.4 < float(found.mean()) / 2 < 0.6
 
 
-def test_values_return_to_their_positions() -> None:
-    mask = torch.tensor([[1, 1, 0], [1, 0, 0]])
-    values = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    whole = unpacked(values, mask)
-    assert whole.tolist() == [[1.0, 2.0, 0.0], [3.0, 0.0, 0.0]]
-    assert unpacked(values[:, None] * torch.ones(2), mask).shape == (2, 3, 2)
-    whole.sum().backward()
-    assert values.grad is not None
-    assert values.grad.tolist() == [1.0, 1.0, 1.0]
+def test_weights_return_to_their_positions(encoder: Path) -> None:
+    model = TermWeightRegressor.from_encoder(encoder)
+    batch = batch_of([3, 1])
+    for packing in ("on", "off"):
+        model.packing = packing
+        weights = model(batch["input_ids"], batch["attention_mask"])
+        assert weights.shape == (2, 3)
+        assert (weights != 0).long().tolist() == batch["attention_mask"].tolist()
 
 
 @given(st.lists(st.integers(1, 40), max_size=30), st.integers(1, 100))
@@ -259,10 +259,10 @@ def test_packed_batches_count_real_pieces(lengths: list[int], budget: int) -> No
 
 def test_what_auto_means_on_a_cpu_and_off_everywhere(encoder: Path) -> None:
     model = CrossEncoderModel.from_encoder(encoder)
-    assert not packs(model)  # nobody has asked
+    assert not layout_of(model).packs  # nobody has asked
     for packing, expected in (("auto", True), ("on", True), ("off", False)):
-        put_back = use_fast_paths(model, ComputeConfig(packing=packing), torch.device("cpu"), training=True)
-        assert packs(model) == expected
+        put_back = use_fast_paths(model, ComputeConfig(packing=packing), torch.device("cpu"))
+        assert layout_of(model).packs == expected
         put_back()
         assert model.packing == "off"
 
@@ -274,105 +274,3 @@ def test_a_model_that_packs_is_saved_as_any(encoder: Path, tmp_path: Path) -> No
     copy.deepcopy(model).save(tmp_path / "packed")
     for name in ("config.json", "model.safetensors"):
         assert (tmp_path / "packed" / name).read_bytes() == (tmp_path / "padded" / name).read_bytes()
-
-
-class Gpu:
-    """Makes torch say that there is one, of which a test decides what it can do."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int] = (9, 0)) -> None:
-        monkeypatch.setattr(torch.backends.cuda, "is_flash_attention_available", lambda: True)
-        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
-        monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA Made-up")
-        self.device = SimpleNamespace(type="cuda")
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({}, None),
-        ({"dtype": torch.float16}, None),
-        ({"dtype": torch.float32}, "no single precision"),
-        ({"head": 20}, "heads of 20"),
-        ({"head": 264}, "heads of 264"),
-        ({"dropout": 0.1}, "no dropout, and the encoder's attention has 0.1"),
-        ({"capability": (7, 5)}, "NVIDIA Made-up is older than Ampere"),
-    ],
-)
-def test_why_the_kernel_cannot_be_used(
-    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], reason: str | None
-) -> None:
-    given = {"dtype": torch.bfloat16, "head": 64, "dropout": 0.0, "capability": (9, 0)} | options
-    gpu: Any = Gpu(monkeypatch, given.pop("capability")).device
-    found = no_kernel(gpu, **given)
-    assert found is None if reason is None else found is not None and reason in found
-    assert no_kernel(torch.device("cpu"), torch.bfloat16, 64, 0.0) == "it needs a GPU"
-
-
-def test_the_kernel_takes_what_it_is_given() -> None:
-    """Its shapes and gradients, as torch states them; nothing is computed."""
-    with FakeTensorMode():
-        query, key, value = (
-            torch.empty(n, 2, 32, dtype=torch.bfloat16, requires_grad=True) for n in (4, 10, 10)
-        )
-        asking, requested = (
-            SequenceBounds(torch.empty(4, dtype=torch.int32), 9, torch.empty(3, dtype=torch.int64))
-            for _ in range(2)
-        )
-        found = by_kernel(query, key, value, asking, requested, 0.0)
-        assert (found.shape, found.dtype) == (query.shape, torch.bfloat16)
-        found.float().sum().backward()
-        assert [one.grad.shape for one in (query, key, value)] == [query.shape, key.shape, value.shape]
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch's kernel of variable length needs a GPU")
-def test_the_kernel_is_attention_with_a_mask_of_blocks() -> None:
-    """In bfloat16, whose numbers have 8 bits: values and gradients within 2e-2 of those in single precision."""
-    device = torch.device("cuda")
-    if reason := no_kernel(device, torch.bfloat16, 32, 0.0):
-        pytest.skip(f"this GPU lacks it: {reason}")
-    lengths = torch.tensor([1, 7, 130, 64], device=device)
-    some = torch.tensor([1, 2, 40, 1], device=device)
-    requested = SequenceBounds.of(lengths, 130)
-    for asking in (requested, SequenceBounds.of(some, 130)):
-        draw = torch.Generator(device).manual_seed(5)
-        shapes = [sum(bounds.lengths) for bounds in (asking, requested, requested)]
-        given = [torch.randn(rows, 4, 32, device=device, generator=draw) for rows in shapes]
-        found, expected = [], []
-        for way, dtype, into in (
-            (by_kernel, torch.bfloat16, found),
-            (of_blocks_on_gpu, torch.float32, expected),
-        ):
-            inputs = [one.to(dtype).requires_grad_() for one in given]
-            out = way(*inputs, asking, requested, 0.0)
-            out.float().sin().sum().backward()
-            into += [out, *(one.grad for one in inputs)]
-        for one, other in zip(found, expected, strict=True):
-            torch.testing.assert_close(one.float(), other, rtol=2e-2, atol=2e-2)
-
-
-def of_blocks_on_gpu(*arguments: Any) -> Tensor:
-    """The reference, on the host."""
-    query, key, value, asking, requested, dropout = arguments
-    hosted = [
-        SequenceBounds(bounds.ends.cpu(), bounds.longest, bounds.device_lengths.cpu())
-        for bounds in (asking, requested)
-    ]
-    return of_blocks(query.cpu(), key.cpu(), value.cpu(), *hosted, dropout).to(query.device)
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch's kernel of variable length needs a GPU")
-def test_a_model_on_a_gpu_scores_like_one_on_the_cpu(encoder: Path) -> None:
-    """bfloat16 against single precision: within 0.1 of scores whose spread is of the order of 1."""
-    model = CrossEncoderModel.from_encoder(encoder).eval()
-    batch = batch_of([3, 12, 1, 7])
-    with torch.inference_mode():
-        expected = model(**batch)[0]
-        model.cuda().packing = "auto"
-        moved = {name: tensor.cuda() for name, tensor in batch.items()}
-        with torch.autocast("cuda", torch.bfloat16):
-            if not packs(model):
-                pytest.skip("this GPU has no attention of variable length")
-            found = model(**moved)[0]
-    torch.testing.assert_close(found.float().cpu(), expected, rtol=0, atol=0.1)

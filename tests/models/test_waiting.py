@@ -38,11 +38,12 @@ from irpretrain.text.texts import Text
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training import probe, trainer
-from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
+from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.masking import Masker
 from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
 from irpretrain.training.trainer import Setting
+from plain_groups import Group, StoreSpan, columns
 from tiny_models import write_family
 
 CPU, META = torch.device("cpu"), torch.device("meta")
@@ -181,9 +182,9 @@ def test_held_out_groups(
 ) -> None:
     store = TokenStore.open([make_store({"d": "word01 word02"})])
     builder = BatchBuilder(store, load_tokenizer(tiny_encoder), 16, 4)
-    group = RankingGroup(("word01", "word03"), (StoreSpan(0),))
+    group = Group(("word01", "word03"), (StoreSpan(0),))
     model = CrossEncoderModel.from_encoder(tiny_encoder).to(META).eval()
-    scores = probe.score_groups(model, builder, [group] * 3, Setting(META, ComputeConfig(), 1))
+    scores = probe.score_groups(model, builder, columns(*[group] * 3), Setting(META, ComputeConfig(), 1))
     assert turns == THREE_BATCHES
     assert scores.tolist() == [0] * 6
 

@@ -66,8 +66,9 @@ def test_the_loss_is_the_plain_computation(targets, tiny_encoder):
     wanted = [1, 0, 0.5, 0.25, 0]
     errors = [(p - t) ** 2 for row in predicted for p, t in zip(row[[1, 2, 3, 6, 7]], wanted, strict=True)]
     for reduction, expected in (("mean", np.mean(errors)), ("sum", np.sum(errors))):
-        part = TokenRegression(sequences, 4, reduction, 1).read(SETTING, 0)
-        micro_batches = [loss_by(model) for loss_by in part.losses.values()]
+        task = TokenRegression(sequences, 4, reduction, 1)
+        part = task.read(SETTING, 0)
+        micro_batches = [task.loss(model, SETTING, 0, part, some) for some in part.batches.values()]
         loss = sum(float(micro.loss.detach()) for micro in micro_batches)
         fetch_measured([(part.metrics, micro.measured) for micro in micro_batches], torch.zeros(()))()
         assert_allclose([loss, part.metrics.weighted_loss], expected, rtol=1e-5)
@@ -83,10 +84,11 @@ def test_micro_batches_change_rounding_only(targets, tiny_encoder, reduction):
         model = TermWeightRegressor.from_encoder(tiny_encoder)
         model.set_dropout(0, 0)
         setting = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), accumulation)
-        losses = TokenRegression(sequences, 6, reduction, 1).read(setting, 0).losses
-        assert len(losses) == accumulation
-        for loss_by in losses.values():
-            loss_by(model).loss.backward()
+        task = TokenRegression(sequences, 6, reduction, 1)
+        part = task.read(setting, 0)
+        assert len(part.batches) == accumulation
+        for batch in part.batches.values():
+            task.loss(model, setting, 0, part, batch).loss.backward()
         gradients.append(model.classifier.classifier.weight.grad.numpy())
     for other in gradients[1:]:
         assert_allclose(gradients[0], other, rtol=1e-4, atol=1e-7)

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.foundation.randomness import generator, stream_key
-from irpretrain.text.draws import STATE_WORDS, next_uniform, next_word, start_stream
+from irpretrain.text.draws import (
+    STATE_WORDS,
+    next_uniform,
+    next_word,
+    start_stream,
+    uniform_at,
+    write_uniforms,
+)
 
 WORDS_64 = st.integers(0, 2**64 - 1)
 
@@ -39,3 +46,15 @@ def test_extreme_keys(key: tuple[int, int]) -> None:
 def test_uniforms_are_those_of_the_projects_generator() -> None:
     key = stream_key(7, "rop", "squad-train/3")
     assert draws(key, 999, next_uniform) == generator(7, "rop", "squad-train/3").random(999).tolist()
+
+
+@given(st.integers(0, 9), st.integers(0, 1 << 34), st.integers(0, 13))
+def test_uniforms_from_any_place_of_a_stream(seed: int, first: int, number: int) -> None:
+    stream = generator(seed, "masking", "rop/0/7")
+    stream.bit_generator.advance(first // 4)
+    expected = stream.random(first % 4 + number)[first % 4 :]
+    key_0, key_1 = (np.uint64(word) for word in stream_key(seed, "masking", "rop/0/7"))
+    written = np.full(number, -1.0)
+    write_uniforms(key_0, key_1, first, written)
+    assert written.tolist() == expected.tolist()
+    assert [uniform_at(key_0, key_1, first + place) for place in range(number)] == expected.tolist()

@@ -14,8 +14,9 @@ from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.objectives.groups import Span, group
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import Batch, BatchBuilder, RankingGroup, StoreSpan
+from irpretrain.training.batches import Batch, BatchBuilder
 from irpretrain.training.group_table import GroupTable
+from plain_groups import Group, StoreSpan, columns, plain
 
 MakeStore = Callable[..., Path]
 
@@ -36,7 +37,7 @@ def builder(store: TokenStore, encoder: Path, max_length: int = 16, query_length
 
 def test_layout(store: TokenStore, tiny_encoder: Path) -> None:
     batch = builder(store, tiny_encoder).build(
-        [RankingGroup(("word07 word08", "ab"), (StoreSpan(0),)), RankingGroup(("j",), (StoreSpan(1),))]
+        columns(Group(("word07 word08", "ab"), (StoreSpan(0),)), Group(("j",), (StoreSpan(1),)))
     )
     assert read(batch, tiny_encoder) == [
         "[CLS] word07 word08 [SEP] c ##a ##b word01 word02 [SEP]",
@@ -57,7 +58,7 @@ def test_layout(store: TokenStore, tiny_encoder: Path) -> None:
 def test_it_is_what_hugging_face_makes_of_a_pair(store: TokenStore, tiny_encoder: Path) -> None:
     from transformers import AutoTokenizer
 
-    batch = builder(store, tiny_encoder).build([RankingGroup(("word07 ab",), (StoreSpan(0),))])
+    batch = builder(store, tiny_encoder).build(columns(Group(("word07 ab",), (StoreSpan(0),))))
     expected = AutoTokenizer.from_pretrained(tiny_encoder)(
         "word07 ab", "cab word01 word02", return_tensors="np"
     )
@@ -67,7 +68,7 @@ def test_it_is_what_hugging_face_makes_of_a_pair(store: TokenStore, tiny_encoder
 
 def test_only_the_document_is_cut_to_the_length(store: TokenStore, tiny_encoder: Path) -> None:
     batch = builder(store, tiny_encoder, 8, 3).build(
-        [RankingGroup(("a b c d e",), (StoreSpan(0),)), RankingGroup(("a",), (StoreSpan(0),))]
+        columns(Group(("a b c d e",), (StoreSpan(0),)), Group(("a",), (StoreSpan(0),)))
     )
     assert read(batch, tiny_encoder) == [
         "[CLS] a b c [SEP] c ##a [SEP]",
@@ -76,8 +77,8 @@ def test_only_the_document_is_cut_to_the_length(store: TokenStore, tiny_encoder:
 
 
 def test_spans_on_either_side(store: TokenStore, tiny_encoder: Path) -> None:
-    group = RankingGroup((StoreSpan(0, 3, 5),), (StoreSpan(0, 1, 4), StoreSpan(1), StoreSpan(2)))
-    batch = builder(store, tiny_encoder).build([group])
+    group = Group((StoreSpan(0, 3, 5),), (StoreSpan(0, 1, 4), StoreSpan(1), StoreSpan(2)))
+    batch = builder(store, tiny_encoder).build(columns(group))
     assert read(batch, tiny_encoder) == [
         "[CLS] word01 word02 [SEP] ##a ##b word01 [SEP]",
         "[CLS] word01 word02 [SEP] word03 [SEP] [PAD] [PAD]",
@@ -95,7 +96,7 @@ def test_a_gap_is_left_out_and_its_end_begins_a_unit(store: TokenStore, tiny_enc
         StoreSpan(0, 0, -1, 3, 5),
         StoreSpan(0, 1, 3, 1, 3),
     )
-    batch = builder(store, tiny_encoder).build([RankingGroup(("a",), spans)])
+    batch = builder(store, tiny_encoder).build(columns(Group(("a",), spans)))
     assert read(batch, tiny_encoder) == [
         "[CLS] a [SEP] c ##b word01 word02 [SEP]",
         "[CLS] a [SEP] word01 [SEP] [PAD] [PAD] [PAD]",
@@ -106,25 +107,8 @@ def test_a_gap_is_left_out_and_its_end_begins_a_unit(store: TokenStore, tiny_enc
     assert batch.word_starts[2, 3:6].tolist() == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("span", "runs"),
-    [
-        (StoreSpan(0), [(0, 6)]),
-        (StoreSpan(0, 2, 4), [(2, 4)]),
-        (StoreSpan(0, 1, 6, 2, 4), [(1, 2), (4, 6)]),
-        (StoreSpan(0, 1, 6, 1, 4), [(4, 6)]),
-        (StoreSpan(0, 1, 6, 4, 6), [(1, 4)]),
-        (StoreSpan(0, 0, -1, 4, 6), [(0, 4)]),
-        (StoreSpan(0, 1, 4, 1, 4), []),
-        (StoreSpan(0, 0, 0), []),
-    ],
-)
-def test_no_run_is_empty(span: StoreSpan, runs: list[tuple[int, int]]) -> None:
-    assert span.runs(6) == runs
-
-
 def test_a_document_is_cut_after_its_gap(store: TokenStore, tiny_encoder: Path) -> None:
-    batch = builder(store, tiny_encoder, 8, 4).build([RankingGroup(("a b",), (StoreSpan(0, 0, -1, 1, 3),))])
+    batch = builder(store, tiny_encoder, 8, 4).build(columns(Group(("a b",), (StoreSpan(0, 0, -1, 1, 3),))))
     assert read(batch, tiny_encoder) == ["[CLS] a b [SEP] c word01 word02 [SEP]"]
 
 
@@ -140,10 +124,10 @@ def test_anchors_are_marked_where_they_stand_in_the_query(store: TokenStore, tin
         (4, 9),
         (7, 9),
     )  # inside, none, cut at the start, cut at the end, outside
-    batch = builder(store, tiny_encoder).build([RankingGroup((query,), documents, anchors)])
+    batch = builder(store, tiny_encoder).build(columns(Group((query,), documents, anchors)))
     assert read(batch, tiny_encoder)[0] == "[CLS] ##a ##b word01 word02 [SEP] word03 [SEP]"
     assert [np.flatnonzero(row).tolist() for row in batch.anchors] == [[2, 3], [], [1], [4], []]
-    short = builder(store, tiny_encoder, 16, 2).build([RankingGroup((query,), documents, anchors)])
+    short = builder(store, tiny_encoder, 16, 2).build(columns(Group((query,), documents, anchors)))
     assert [np.flatnonzero(row).tolist() for row in short.anchors] == [[2], [], [1], [], []]
     assert not (batch.anchors & ~batch.query).any()
 
@@ -159,9 +143,14 @@ def table(make_store: MakeStore, make_groups: Callable[..., Path]) -> GroupTable
     return GroupTable(make_groups([(f"d{i}", f"good{i}", f"bad{i}") for i in range(5)]), store, 3, 1, "rop")
 
 
+def only(table: GroupTable, index: int) -> Group:
+    [group] = plain(table.take(np.array([index])))
+    return group
+
+
 def test_table_gives_back_its_groups(table: GroupTable) -> None:
     assert len(table) == 5
-    assert table[3] == RankingGroup(("good3", "bad3"), (StoreSpan(3, 0, -1),))
+    assert only(table, 3) == Group(("good3", "bad3"), (StoreSpan(3, 0, -1),))
 
 
 def test_every_epoch_sees_every_group_once_in_another_order(table: GroupTable) -> None:
@@ -201,9 +190,9 @@ def test_table_with_query_spans_and_many_documents(make_store: MakeStore, tmp_pa
     )
     table = GroupTable(tmp_path / "groups.parquet", store, 1, 1, "x")
     spans = (StoreSpan(1), StoreSpan(2, 0, 1), StoreSpan(0, 0, -1, 1, 2))
-    assert table[0] == RankingGroup((StoreSpan(0, 1, 3),), spans, ((1, 2), (-1, -1), (-1, -1)))
-    assert table[1] == RankingGroup(("a",), spans[:2])
-    assert table[2] == RankingGroup((StoreSpan(2), StoreSpan(0, 0, 2)), spans[:1], ((0, 1), (1, 2)))
+    assert only(table, 0) == Group((StoreSpan(0, 1, 3),), spans, ((1, 2), (-1, -1), (-1, -1)))
+    assert only(table, 1) == Group(("a",), spans[:2])
+    assert only(table, 2) == Group((StoreSpan(2), StoreSpan(0, 0, 2)), spans[:1], ((0, 1), (1, 2)))
 
 
 def test_what_a_table_does_not_use_takes_no_memory(
@@ -223,7 +212,7 @@ def test_a_table_of_several_blocks(make_store: MakeStore, make_groups: Callable[
     table = GroupTable(path, store, 1, 1, "rop")
     assert len(table) == 17_000
     for index in (0, 16_383, 16_384, 16_999):
-        assert table[index] == RankingGroup((f"good{index}", f"bad{index}"), (StoreSpan(index % 3, 0, -1),))
+        assert only(table, index) == Group((f"good{index}", f"bad{index}"), (StoreSpan(index % 3, 0, -1),))
 
 
 def test_a_table_of_literal_queries_and_spans(make_store: MakeStore, tmp_path: Path) -> None:
@@ -233,7 +222,7 @@ def test_a_table_of_literal_queries_and_spans(make_store: MakeStore, tmp_path: P
     rows = [group((0, position), some, [Span("d2")]) for position, some in enumerate(queries)]
     GROUPS.write(tmp_path / "groups.parquet", rows)
     table = GroupTable(tmp_path / "groups.parquet", store, 1, 1, "x")
-    assert [table[i].queries for i in range(3)] == [
+    assert [only(table, i).queries for i in range(3)] == [
         ("a", StoreSpan(0, 1, 2)),
         (StoreSpan(0, 1, 2),),
         ("a", "a", StoreSpan(0, 1, 2)),

@@ -36,7 +36,6 @@ from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.term_weights.train import train_regressor
-from irpretrain.training.masking import DRAWS, _skip
 from irpretrain.training.pretrain import pretrain
 from irpretrain.training.processes import _cause, in_processes, portable
 from irpretrain.training.ranks import LostProcessError, share_of
@@ -193,17 +192,6 @@ def test_micro_batches_are_all_of_a_step() -> None:
     assert [(part.start, part.stop) for part in share_of(2, 5).values()] == [(0, 1), (1, 2)]
     with pytest.raises(ValueError, match="3 items cannot be shared out among 4"):
         share_of(3, 1, 0, 4)
-
-
-@pytest.mark.parametrize("before", [0, 1, 2, 7])
-def test_the_draws_of_a_share_are_those_of_its_position_in_the_step(before: int) -> None:
-    def stream() -> np.random.Generator:
-        return np.random.Generator(np.random.Philox(3))
-
-    whole = stream().random((9, DRAWS, 7))
-    later = stream()
-    _skip(later, before * DRAWS * 7)
-    assert np.array_equal(later.random((9 - before, DRAWS, 7)), whole[before:])
 
 
 @pytest.mark.deep

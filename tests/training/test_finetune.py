@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,10 @@ from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.parameters import longest_sequence
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training import finetune as module
-from irpretrain.training.batches import StoreSpan
 from irpretrain.training.finetune import Topics, finetune
 from irpretrain.training.judged_queries import JudgedGroups, JudgedQuery, judged_queries, note_few_groups
 from irpretrain.training.trainer import Trainer
+from plain_groups import StoreSpan, plain
 
 QUERY_COUNT, FOLDS = 15, 5
 
@@ -200,8 +200,8 @@ def test_resume_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPat
         with pytest.raises(Stop):
             run_finetuning("broken", options=options)
     steps: list[int] = []
-    step = Trainer.step
-    monkeypatch.setattr(Trainer, "step", lambda self, n, tasks: steps.append(n) or step(self, n, tasks))
+    step = Trainer._begin
+    monkeypatch.setattr(Trainer, "_begin", lambda self, n, *rest: steps.append(n) or step(self, n, *rest))
     resumed, _ = run_finetuning("broken", options=options)
     assert len(steps) == sum([3, 3, 3, 2, 2, 2][calls:])
     for name in ("fold.run.gz", "fold.json"):
@@ -216,23 +216,23 @@ def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: 
     reranking = RerankingConfig(max_length=24, query_length=4, compute={"device": "cpu"})
     reranking = reranking.model_copy(update={"batch_tokens": 100})  # several batches a ranking
     done: list[str] = []
-    step, score = Trainer.step, CrossEncoderModel.forward
+    step, score = Trainer._begin, CrossEncoderModel.encode
 
-    def train(self: Any, number: int, tasks: Any) -> Any:
+    def train(self: Any, number: int, *rest: Any) -> Any:
         if len(done) == last:
             raise Stop
         done.append(f"step {number}")
-        return step(self, number, tasks)
+        return step(self, number, *rest)
 
-    def forward(self: Any, input_ids: Any, *rest: Any, **named: Any) -> Any:
+    def encode(self: Any, batch: Any) -> Any:
         if not self.training:
             if len(done) == last:
                 raise Stop
-            done.append(f"score {len(input_ids)}")
-        return score(self, input_ids, *rest, **named)
+            done.append(f"score {len(batch.first)}")
+        return score(self, batch)
 
-    monkeypatch.setattr(Trainer, "step", train)
-    monkeypatch.setattr(CrossEncoderModel, "forward", forward)
+    monkeypatch.setattr(Trainer, "_begin", train)
+    monkeypatch.setattr(CrossEncoderModel, "encode", encode)
     last = -1
     options = tuning_options(epochs=2)
     whole, _ = run_finetuning("whole", reranking=reranking, options=options)
@@ -498,8 +498,8 @@ def test_every_epoch_holds_every_relevant_document_once() -> None:
     source = JudgedGroups(queries, 2, 2, seed=1)
     assert (source.number, source.steps_per_epoch) == (3, 2)
     for epoch in range(20):
-        groups = source.groups(2 * epoch) + source.groups(2 * epoch + 1)
-        assert groups == source.epoch(epoch)
+        groups = plain(source.groups(2 * epoch)) + plain(source.groups(2 * epoch + 1))
+        assert groups == plain(source.epoch(epoch))
         assert sorted(group.documents[0].row for group in groups) == [0, 1, 2]
         for group in groups:
             first, *negatives = (span.row for span in group.documents)
@@ -511,7 +511,7 @@ def test_every_epoch_holds_every_relevant_document_once() -> None:
 
 def test_scarce_negatives_are_drawn_with_replacement() -> None:
     source = JudgedGroups([many([0], [5, 6])], 7, 1, seed=1)
-    (group,) = source.groups(0)
+    (group,) = plain(source.groups(0))
     assert len(group.documents) == 8
     assert {span.row for span in group.documents[1:]} == {5, 6}
 
@@ -519,8 +519,9 @@ def test_scarce_negatives_are_drawn_with_replacement() -> None:
 def test_negatives_depend_on_seed_query_and_epoch_alone() -> None:
     one, two = many([0], list(range(10, 40)), "q1"), many([1], list(range(10, 40)), "q2")
 
-    def drawn(queries: list[JudgedQuery], epoch: int, seed: int = 1) -> dict[int, tuple[StoreSpan, ...]]:
-        return {g.documents[0].row: g.documents[1:] for g in JudgedGroups(queries, 4, 2, seed).epoch(epoch)}
+    def drawn(queries: list[JudgedQuery], epoch: int, seed: int = 1) -> dict[int, Sequence[StoreSpan]]:
+        groups = plain(JudgedGroups(queries, 4, 2, seed).epoch(epoch))
+        return {group.documents[0].row: group.documents[1:] for group in groups}
 
     assert drawn([one, two], 3)[0] == drawn([one], 3)[0]
     assert drawn([one], 3) != drawn([one], 4)
@@ -530,6 +531,6 @@ def test_negatives_depend_on_seed_query_and_epoch_alone() -> None:
 
 def test_negatives_are_uniform() -> None:
     source = JudgedGroups([many([0], list(range(1, 9)))], 2, 1, seed=1)
-    counts = Counter(span.row for step in range(4000) for span in source.groups(step)[0].documents[1:])
+    counts = Counter(span.row for step in range(4000) for span in plain(source.groups(step))[0].documents[1:])
     statistic = sum((counts[row] - 1000) ** 2 / 1000 for row in range(1, 9))
     assert statistic < 24.3  # chi-squared, 7 degrees of freedom, p = 0.001

@@ -15,8 +15,9 @@ from irpretrain.config.training import MaskingConfig
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training import masking
-from irpretrain.training.batches import Batch, BatchBuilder, RankingGroup, StoreSpan
+from irpretrain.training.batches import Batch, BatchBuilder
 from irpretrain.training.masking import Masker
+from plain_groups import Group, StoreSpan, columns
 
 WIDTH = 64
 
@@ -241,7 +242,7 @@ def test_whole_words_of_the_token_store(make_store: Callable[..., Path], tiny_en
     tokenizer = load_tokenizer(tiny_encoder)
     store = TokenStore.open([make_store({"d1": "abcd word01 efgh word02 ij"})])
     builder = BatchBuilder(store, tokenizer, 32, 4)
-    batch = builder.build([RankingGroup(("word03",), (StoreSpan(0, 2),))])  # begins inside the first word
+    batch = builder.build(columns(Group(("word03",), (StoreSpan(0, 2),))))  # begins inside the first word
     words = [[3, 4], [5], [6, 7, 8, 9], [10], [11, 12]]
     seen = set()
     for step in range(80):

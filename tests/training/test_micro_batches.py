@@ -13,6 +13,7 @@ from tiny_training import lines, training_options
 from irpretrain.config.training import ComputeConfig, MaskingConfig
 from irpretrain.models import packed
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.packed import layout_of
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
@@ -37,10 +38,11 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(task: RankingTask, tiny
     found = []
     for accumulation in (1, 4, 7):
         model = CrossEncoderModel.from_encoder(tiny_encoder)
-        part = task.read(Setting(CPU, ComputeConfig(device="cpu"), accumulation), 0)
+        setting = Setting(CPU, ComputeConfig(device="cpu"), accumulation)
+        part = task.read(setting, 0)
         micro_batches = []
-        for loss_by in part.losses.values():
-            micro = loss_by(model)
+        for batch in part.batches.values():
+            micro = task.loss(model, setting, 0, part, batch)
             micro.loss.backward()
             micro_batches.append((part.metrics, micro.measured))
         found.append((model, part.metrics, len(micro_batches)))
@@ -79,14 +81,14 @@ def test_nobody_asks_the_device_for_a_number_between_micro_batches(
         torch.ones(2, device=meta).nonzero().tolist()
     model = CrossEncoderModel.from_encoder(tiny_encoder).to(meta).train()
     model.packing = "on"
-    setting = Setting(meta, ComputeConfig(device="cpu"), 3)
     # Torch knows no autocast there.
     monkeypatch.setattr(Setting, "autocast", lambda self: torch.autocast("cpu", enabled=False))
     monkeypatch.setattr(packed, "compute_dtype", lambda bert: bert.dtype)
+    setting = Setting(meta, ComputeConfig(device="cpu"), 3, layout=layout_of(model))
     part = task.read(setting, 0)
     micro_batches = []
-    for loss_by in part.losses.values():
-        micro = loss_by(model)
+    for batch in part.batches.values():
+        micro = task.loss(model, setting, 0, part, batch)
         micro.loss.backward()
         micro_batches.append(micro)
     assert len(micro_batches) == 3

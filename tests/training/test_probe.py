@@ -22,17 +22,18 @@ from irpretrain.foundation.provenance import sha256
 from irpretrain.objectives.groups import Span, group
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
+from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.probe import (
     Probe,
     draw_partners,
     pair_accuracies,
-    shared_text,
     with_shared,
     without_shared,
 )
+from irpretrain.training.ranking_groups import RankingGroups
 from irpretrain.training.trainer import Setting
+from plain_groups import Group, StoreSpan, columns, plain
 
 SEPARATOR = 3
 """Id of [SEP] in the tiny vocabulary."""
@@ -54,6 +55,17 @@ def first_query_word(
 ) -> tuple[Tensor, None]:
     """Score by the query alone: words of lower numbers are better."""
     return -input_ids[:, 1].float(), None
+
+
+class Substitute:
+    """A function of ids, types and mask in place of a cross-encoder."""
+
+    def __init__(self, score: Callable[..., Any]) -> None:
+        self._score = score
+
+    def encode(self, batch: Any) -> Any:
+        arrays = (batch.input_ids, batch.token_type_ids, batch.attention_mask)
+        return self._score(*map(torch.from_numpy, arrays))
 
 
 def of_documents(count: int = DOCUMENTS) -> dict[str, str]:
@@ -87,7 +99,8 @@ def probe_rows(
         builder = BatchBuilder(store, load_tokenizer(tiny_encoder), 24, 4)
         setting = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
         probe = Probe("rop", table, builder, setting, 100, 1)
-        return {row["input"]: row for row in probe.rows(scorer, probe.accuracies(scorer))}
+        model = Substitute(scorer)
+        return {row["input"]: row for row in probe.rows(model, probe.accuracies(model))}
 
     return rows
 
@@ -158,32 +171,35 @@ def test_a_group_of_one_sequence_is_not_probed(make_table: MakeTable, probe_rows
 
 
 def test_shared_texts() -> None:
-    queries = RankingGroup(("a", "b"), (StoreSpan(3, 1, 9, 2, 4),))
-    documents = RankingGroup((StoreSpan(1),), (StoreSpan(2), StoreSpan(3)), ((0, 1), (2, 3)))
-    assert shared_text(queries) == StoreSpan(3, 1, 9, 2, 4)
-    assert with_shared(queries, StoreSpan(7)) == RankingGroup(("a", "b"), (StoreSpan(7),))
-    assert without_shared(queries) == RankingGroup(("a", "b"), (StoreSpan(3, 0, 0),))
-    assert with_shared(documents, "c") == RankingGroup(("c",), (StoreSpan(2), StoreSpan(3)))
-    assert without_shared(documents) == RankingGroup(("",), (StoreSpan(2), StoreSpan(3)))
+    queries = Group(("a", "b"), (StoreSpan(3, 1, 9, 2, 4),))
+    documents = Group((StoreSpan(1),), (StoreSpan(2), StoreSpan(3)), ((0, 1), (2, 3)))
+    partners = Group(("c", "a"), (StoreSpan(7),)), Group(("c",), (StoreSpan(8), StoreSpan(9)))
+    groups = columns(queries, documents, *partners)
+    assert plain(with_shared(groups[:2], groups[2:])) == [
+        Group(("a", "b"), (StoreSpan(7),)),
+        Group(("c",), (StoreSpan(2), StoreSpan(3))),
+    ]
+    assert plain(without_shared(groups[:2])) == [
+        Group(("a", "b"), (StoreSpan(3, 0, 0),)),
+        Group(("",), (StoreSpan(2), StoreSpan(3))),
+    ]
 
 
 def test_pairs_of_a_group_weigh_as_much_as_one() -> None:
-    groups = [RankingGroup(("a",), (StoreSpan(0),) * 4), RankingGroup(("a", "b"), (StoreSpan(0),))]
+    groups = columns(Group(("a",), (StoreSpan(0),) * 4), Group(("a", "b"), (StoreSpan(0),)))
     scores = np.array([2, 1, 2, 3, 0, -1], np.float32)
     assert pair_accuracies(scores, groups).tolist() == [0.5, 1.0]
-    assert pair_accuracies(scores[:0], []).tolist() == []
+    assert pair_accuracies(scores[:0], groups[:0]).tolist() == []
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.booleans()), max_size=30), st.integers(0, 99))
 def test_partners_are_of_other_documents(drawn: list[tuple[int, bool]], seed: int) -> None:
     groups = [
-        RankingGroup(("a",), (StoreSpan(0), StoreSpan(1)))
-        if kind
-        else RankingGroup(("a", "b"), (StoreSpan(0),))
+        Group(("a",), (StoreSpan(0), StoreSpan(1))) if kind else Group(("a", "b"), (StoreSpan(0),))
         for _, kind in drawn
     ]
     documents = np.array([document for document, _ in drawn], np.uint64)
-    partners = draw_partners(groups, documents, np.random.default_rng(seed))
+    partners = draw_partners(columns(*groups), documents, np.random.default_rng(seed))
     met = partners[partners >= 0]
     assert len(set(met.tolist())) == len(met)
     for kind in (True, False):
@@ -245,11 +261,11 @@ def test_a_training_never_sees_what_is_held_out(
     held_out: set[int] = set()
     original = GroupTable.groups
 
-    def note(self: GroupTable, step: int) -> list[RankingGroup]:
-        held_out.update(self[int(index)].documents[0].row for index in self.held_out)
-        found = original(self, step)
-        seen.update(one.documents[0].row for one in found)
-        return found
+    def note(self: GroupTable, step: int) -> RankingGroups:
+        held_out.update(self.take(self.held_out).documents["row"].tolist())
+        groups = original(self, step)
+        seen.update(groups.documents["row"].tolist())
+        return groups
 
     monkeypatch.setattr(GroupTable, "groups", note)
     make_table(rop(each=2))

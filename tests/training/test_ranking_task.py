@@ -12,14 +12,16 @@ import torch
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
 from irpretrain.config.training import ComputeConfig, OptimiserConfig
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.encoder_batches import PADDED
 from irpretrain.retrieval.pair_scoring import PiecePair, as_run
 from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
+from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.judged_queries import JudgedGroups, JudgedQuery
 from irpretrain.training.ranking_tasks import PassageReader, RankingTask, SequenceReader, combine
 from irpretrain.training.trainer import Setting, Trainer, fetch_measured
+from plain_groups import Group, StoreSpan, columns
 
 PASSAGES = PassagesConfig(words=6, stride=4)
 CPU = torch.device("cpu")
@@ -63,8 +65,9 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
     for accumulation in (1, 3):
         model = CrossEncoderModel.from_encoder(tiny_encoder)
         task = RankingTask("judged", groups, reader, "listwise")
-        part = task.read(Setting(CPU, ComputeConfig(device="cpu"), accumulation), 0)
-        micro_batches = [loss_by(model) for loss_by in part.losses.values()]
+        setting = Setting(CPU, ComputeConfig(device="cpu"), accumulation)
+        part = task.read(setting, 0)
+        micro_batches = [task.loss(model, setting, 0, part, batch) for batch in part.batches.values()]
         assert len(micro_batches) == accumulation
         whole = sum(micro.loss for micro in micro_batches)
         whole.backward()
@@ -77,8 +80,8 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
 
 def test_training_reads_no_more_passages_than_it_should(reader: PassageReader) -> None:
     few = PassageReader(reader.builder, PASSAGES.model_copy(update={"most_in_training": 2}))
-    group = [RankingGroup(("word01",), (StoreSpan(0), StoreSpan(1)))]
-    whole, cut = reader.read(group, 0, 0), few.read(group, 0, 0)
+    group = columns(Group(("word01",), (StoreSpan(0), StoreSpan(1))))
+    whole, cut = reader.read(group, 0, 0, PADDED), few.read(group, 0, 0, PADDED)
     # Three passages of six words or two of them, each with the query's word and three special tokens.
     assert whole.tokens == 2 * 3 * 10
     assert cut.tokens == 2 * 2 * 10

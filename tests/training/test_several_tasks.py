@@ -40,12 +40,12 @@ def trained_tasks(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) ->
     """The tasks that a training hands to its first step."""
     seen: list[RankingTask] = []
 
-    def note(self: Trainer, step: int, tasks: list[RankingTask]) -> None:
+    def note(self: Trainer, step: int, tasks: list[RankingTask], *_: object) -> None:
         seen.extend(tasks)
         raise Stop
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "step", note)
+        patch.setattr(Trainer, "_begin", note)
         with pytest.raises(Stop):
             run()
     return seen

@@ -16,7 +16,6 @@ from irpretrain.foundation.progress import notice
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import StoreSpan
 
 
 class TextGroup(NamedTuple):
@@ -141,13 +140,14 @@ class _Cutter:
 
     def __call__(self, part: dict[str, Any]) -> str:
         text = self._texts[part["document_id"]]
-        row, gap = self._rows[part["document_id"]], (part.get("gap_start", 0), part.get("gap_end", 0))
-        span = StoreSpan(row, part["start"], part["end"], *gap)
-        if span == StoreSpan(row):
+        row, start, end = self._rows[part["document_id"]], part["start"], part["end"]
+        gap_start, gap_end = part.get("gap_start", 0), part.get("gap_end", 0)
+        if (start, end, gap_start, gap_end) == (0, -1, 0, 0):
             return text
         self._store = self._store or TokenStore.open([self._collection.tokens])
-        runs = span.runs(int(self._store.lengths[row]))
-        ranges = [self._store.characters(row, *run) for run in runs]
+        end = int(self._store.lengths[row]) if end < 0 else end
+        runs = [(start, end)] if gap_start == gap_end else [(start, gap_start), (gap_end, end)]
+        ranges = [self._store.characters(row, *run) for run in runs if run[0] < run[1]]
         return " ".join(filter(None, (text[first:last].strip() for first, last in ranges)))
 
     def _end_texts(self, most: int) -> None:

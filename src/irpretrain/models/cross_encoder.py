@@ -23,12 +23,13 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSequenceClassification, BertConfig
 
 from irpretrain.foundation.errors import ConfigError, InputError, refusing
+from irpretrain.models.encoder_batches import EncoderBatch, Layout, PaddedBatch, encoder_batch
 from irpretrain.models.encoder_files import CEDR_FILE, REMEDY, read_config
 from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
-from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm_head
+from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm_head, mlm_loss_sum
 from irpretrain.models.neural.knrm import DEVIATIONS, MEANS
-from irpretrain.models.packed import attention_of, encode_read
+from irpretrain.models.packed import encode_packed, layout_of
 from irpretrain.models.parameters import (
     HubModel,
     deviation_of,
@@ -165,7 +166,7 @@ class CrossEncoderModel(HubModel):
         initialise(classifier, fresh, deviation_of(config), seed)
         model = cls(classifier, make_mlm_head(directory, config, seed), directory)
         if head == "cedr-knrm":
-            model.cedr = CedrKnrmHead(config, seed)
+            model.put_cedr(config, seed)
         return model
 
     @classmethod
@@ -188,18 +189,21 @@ class CrossEncoderModel(HubModel):
         refuse_missing(directory, missing)
         model = cls(classifier, make_mlm_head(directory, config, seed), directory)
         if (path := directory / CEDR_FILE).exists():
-            model.cedr = CedrKnrmHead(config, seed)
+            cedr = model.put_cedr(config, seed)
             with refusing(path, "these are not the weights of CEDR-KNRM's head"):
-                load_parameters(model.cedr, path)
+                load_parameters(cedr, path)
         return model
+
+    def put_cedr(self, config: BertConfig, seed: int) -> CedrKnrmHead:
+        """Put a fresh head of CEDR-KNRM in the classifier's place, and return it."""
+        self.cedr, self.reads_all_layers = CedrKnrmHead(config, seed), True
+        return self.cedr
 
     def forward(
         self,
-        input_ids: Tensor,  # int64 [sequences, positions]
-        # int64 [sequences, positions], on the host or on the device; where the mask is.
+        # input_ids, token_type_ids, attention_mask: int64 [sequences, positions].
+        input_ids: Tensor,
         token_type_ids: Tensor,
-        # int64 [sequences, positions]; with `masked` on the host, so that no GPU has to report how many
-        # positions there are, or on the device.
         attention_mask: Tensor,
         # Bool [sequences, positions]; which positions to predict. None for none.
         masked: Tensor | None = None,
@@ -212,41 +216,68 @@ class CrossEncoderModel(HubModel):
             Raw scores, float [sequences], and MLM logits, float [masked positions, vocabulary], in row-major order of
             `masked` (None without `masked`).
         """
-        host_types = token_type_ids
-        attend = attention_of(self.encoder, self.packing)
-        token_type_ids = to_device(token_type_ids, input_ids.device)
-        if not self._takes_types:  # transformers then gives a BERT the type 0 throughout
-            token_type_ids = torch.zeros_like(token_type_ids)
-        if self.cedr is not None:
-            mask = padding_mask(self.encoder, attention_mask, input_ids.device)
-            output = self.encoder(input_ids, mask, token_type_ids, output_hidden_states=True)
-            scores = self.cedr(output.hidden_states, host_types, attention_mask)
-            chosen = _states_at(output.last_hidden_state, masked)
-        elif attend is not None:
-            first, chosen = encode_read(
-                self.encoder, input_ids, token_type_ids, attention_mask, masked, attend
-            )
-            pooled = self.classifier.dropout(self.encoder.pooler(first[:, None]))
-            scores = self.classifier.classifier(pooled).squeeze(-1)
-        else:
-            scores, chosen = self._padded(input_ids, token_type_ids, attention_mask, masked)
+        tensors = (input_ids, token_type_ids, attention_mask, masked)
+        padded = PaddedBatch(*(None if tensor is None else tensor.cpu().numpy() for tensor in tensors))  # type: ignore[arg-type]
+        scores, states = self.encode(
+            encoder_batch(Layout(layout_of(self).packs), padded, padded.input_ids.shape[1])
+        )
         if masked is None:
             return scores, None
-        embeddings = self.classifier.get_input_embeddings().weight
-        if not mlm_trains_encoder:
-            chosen, embeddings = chosen.detach(), embeddings.detach()
-        return scores, self.mlm_head(chosen, embeddings)
+        return scores, self.mlm_head(*self._mlm_inputs(states, mlm_trains_encoder))
 
-    def _padded(
-        self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor, masked: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """Return scores, and last hidden states at masked positions, by transformers' model."""
+    def encode(self, batch: EncoderBatch, flat: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Return raw scores, float [sequences], and the last hidden states at masked positions, row-major.
+
+        States of a batch that is filled up have rows behind those of its masked positions.
+
+        Args:
+            batch: the sequences.
+            flat: what `PackedBatch.flat` has copied to the model's device; by default it is copied now.
+        """
+        if isinstance(batch, PaddedBatch):
+            return self._encode_padded(batch)
+        sequences = batch.sequences(batch.flat(self.device) if flat is None else flat)
+        if not self._takes_types:  # transformers then gives a BERT the type 0 throughout
+            sequences = sequences.without_types()
+        states = encode_packed(self.encoder, sequences, self.packing)
+        pooled = self.classifier.dropout(
+            self.encoder.pooler(states.index_select(0, sequences.first)[:, None])
+        )
+        scores = self.classifier.classifier(pooled).squeeze(-1)
+        return scores, states[:0] if sequences.masked is None else states.index_select(0, sequences.masked)
+
+    def mlm_loss(self, states: Tensor, labels: Tensor, trains_encoder: bool = True) -> Tensor:
+        """Return the summed cross-entropy (nats; PROP, equation 6) of the word pieces at masked positions.
+
+        Args:
+            states: of `encode`.
+            labels: the word pieces, int64 [masked positions].
+            trains_encoder: whether its gradient reaches the encoder, or only the MLM head.
+        """
+        return mlm_loss_sum(self.mlm_head, *self._mlm_inputs(states, trains_encoder), labels)
+
+    def _mlm_inputs(self, states: Tensor, trains_encoder: bool) -> tuple[Tensor, Tensor]:
+        embeddings = self.classifier.get_input_embeddings().weight
+        return (states, embeddings) if trains_encoder else (states.detach(), embeddings.detach())
+
+    def _encode_padded(self, batch: PaddedBatch) -> tuple[Tensor, Tensor]:
+        # Types and mask stay on the host too, where sizes are known at once: a GPU would have to be waited for.
+        host_types, host_mask = (
+            torch.from_numpy(array) for array in (batch.token_type_ids, batch.attention_mask)
+        )
+        masked = None if batch.masked is None else torch.from_numpy(batch.masked)
+        ids, types = (to_device(t, self.device) for t in (torch.from_numpy(batch.input_ids), host_types))
+        mask = padding_mask(self.encoder, host_mask, self.device)
+        if self.cedr is not None:
+            types = types if self._takes_types else torch.zeros_like(types)
+            output = self.encoder(ids, mask, types, output_hidden_states=True)
+            scores = self.cedr(output.hidden_states, host_types, host_mask)
+            return scores, _states_at(output.last_hidden_state, masked)
         states: list[Tensor] = []
-        hook = self.classifier.base_model.register_forward_hook(lambda *given: states.append(given[-1][0]))
-        mask = padding_mask(self.encoder, attention_mask, input_ids.device)
-        types = {"token_type_ids": token_type_ids} if self._takes_types else {}
+        hook = self.classifier.base_model.register_forward_hook(lambda *call: states.append(call[-1][0]))
+        token_types = {"token_type_ids": types} if self._takes_types else {}
         try:
-            logits = self.classifier(input_ids=input_ids, attention_mask=mask, **types).logits
+            logits = self.classifier(input_ids=ids, attention_mask=mask, **token_types).logits
         finally:
             hook.remove()
         return logits.squeeze(-1), _states_at(states[0], masked)

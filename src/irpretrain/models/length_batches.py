@@ -95,6 +95,10 @@ def to_device(tensor: Tensor, device: torch.device) -> Tensor:
     return source.to(device, non_blocking=True)
 
 
+def host_to_device(array: np.ndarray, device: torch.device) -> Tensor:
+    return to_device(torch.from_numpy(np.asarray(array, order="C")), device)
+
+
 def to_host(tensor: Tensor) -> Callable[[], Tensor]:
     """Begin to copy a tensor to the host; return a wait for the copy."""
     if tensor.device.type != "cuda":

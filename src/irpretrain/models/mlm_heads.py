@@ -12,11 +12,13 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
+from torch.nn import functional
 from transformers import AutoModelForMaskedLM, BertConfig
 from transformers.activations import ACT2FN
 from transformers.modeling_outputs import BaseModelOutput
 
 from irpretrain.foundation.errors import InputError, refusing
+from irpretrain.models.fused_layers import without_autocast
 from irpretrain.models.linear import linear
 from irpretrain.models.parameters import deviation_of, initialise, load_network, refuse_broken
 
@@ -51,8 +53,12 @@ class BertMlmHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
 
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
-        transformed = self.layer_norm(self.activation(self.dense(hidden)))
-        return linear(transformed, embeddings, self.bias)
+        return linear(self.transform(hidden), embeddings, self.bias)
+
+    def transform(self, hidden: Tensor) -> Tensor:
+        """Return what the word embeddings are multiplied by."""
+        transformed: Tensor = self.layer_norm(self.activation(self.dense(hidden)))
+        return transformed
 
     def take_own(self, directory: Path) -> bool:
         """Take the MLM head that an encoder brings along; return whether it has a whole one."""
@@ -119,6 +125,89 @@ class OtherMlmHead(nn.Module):
     def take_own(self, directory: Path) -> bool:
         """Return whether the directory that the head was made from has a whole one."""
         return self._whole
+
+
+# The MLM loss. On a GPU the logits of all masked positions, in single precision, would take more memory than the
+# rest of a step: there they are computed, and their gradients taken, some positions at a time.
+
+# Bytes that the logits of the positions computed at a time may take.
+LOGIT_BYTES = 1 << 28
+
+
+def mlm_loss_sum(head: nn.Module, states: Tensor, embeddings: Tensor, labels: Tensor) -> Tensor:
+    """Return the summed cross-entropy of a head's predictions, in nats, float32.
+
+    Args:
+        head: of this module.
+        states: last hidden states, [positions, hidden size]; those beyond the labels are left out.
+        embeddings: of word pieces, [vocabulary, hidden size].
+        labels: word pieces, int64 [positions].
+    """
+    if states.device.type == "cpu" or not isinstance(head, BertMlmHead):
+        return functional.cross_entropy(
+            head(states[: len(labels)], embeddings).float(), labels, reduction="sum"
+        )
+    labels = functional.pad(labels, (0, len(states) - len(labels)), value=IGNORED)
+    loss: Tensor = _VocabularyLoss.apply(head.transform(states), embeddings, head.bias, labels)
+    return loss
+
+
+# Of the vocabulary, in matrix products.
+ALIGNED = 64
+
+# Label of a position that is not predicted.
+IGNORED = -100
+
+
+class _VocabularyLoss(torch.autograd.Function):
+    """Summed cross-entropy of logits x Eᵀ + b, whose gradients are computed with it.
+
+    x is [positions, hidden size], E [vocabulary, hidden size], b [vocabulary], labels int64 [positions] or `IGNORED`.
+    """
+
+    @staticmethod
+    def forward(context: Any, x: Tensor, embeddings: Tensor, bias: Tensor, labels: Tensor) -> Tensor:
+        device = x.device.type
+        autocast = torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
+        dtype = torch.get_autocast_dtype(device) if autocast else x.dtype
+        context.trains_embeddings = context.needs_input_grad[1]
+        with without_autocast(x.device):
+            # Matrix products of a GPU are slow where the vocabulary is no multiple of `ALIGNED`.
+            missing = -len(bias) % ALIGNED
+            narrow = functional.pad(embeddings.to(dtype), (0, 0, 0, missing))
+            narrow_bias, rows = functional.pad(bias.to(dtype), (0, missing), value=-torch.inf), x.to(dtype)
+            loss = x.new_zeros((), dtype=torch.float32)
+            of_x = torch.empty_like(rows)
+            of_embeddings = torch.zeros_like(narrow, dtype=torch.float32)
+            of_bias = torch.zeros_like(narrow_bias, dtype=torch.float32)
+            at_once = max(LOGIT_BYTES // (4 * len(narrow)), 1)
+            for some, chosen, into in zip(
+                *(tensor.split(at_once) for tensor in (rows, labels, of_x)), strict=True
+            ):
+                logits = torch.addmm(narrow_bias, some, narrow.t())
+                logarithms = torch.log_softmax(logits, 1, dtype=torch.float32)
+                del logits
+                loss += functional.nll_loss(logarithms, chosen, reduction="sum", ignore_index=IGNORED)
+                gradient = logarithms.exp_()
+                counted = (chosen != IGNORED)[:, None]
+                gradient.scatter_add_(1, chosen.clamp(min=0)[:, None], -counted.to(gradient.dtype))
+                narrow_gradient = (gradient * counted).to(dtype)
+                del logarithms, gradient
+                torch.mm(narrow_gradient, narrow, out=into)
+                if context.trains_embeddings:
+                    of_embeddings += torch.mm(narrow_gradient.t(), some)
+                of_bias += narrow_gradient.sum(0, dtype=torch.float32)
+        of_embeddings, of_bias = of_embeddings[: len(bias)], of_bias[: len(bias)]
+        context.save_for_backward(
+            of_x.to(x.dtype), of_embeddings.to(embeddings.dtype), of_bias.to(bias.dtype)
+        )
+        return loss
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        of_x, of_embeddings, of_bias = context.saved_tensors
+        of_all = gradient * of_embeddings if context.trains_embeddings else None
+        return gradient * of_x, of_all, gradient * of_bias, None
 
 
 def make_mlm_head(directory: Path, config: Any, seed: int) -> nn.Module:

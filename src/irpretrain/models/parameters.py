@@ -299,10 +299,12 @@ class HubModel(nn.Module):
         packing: whether sequences of a BERT are laid end to end; see `ComputeConfig.packing`.
         trained_length: longest sequence of its training, in word pieces; None: untrained, or unknown. A saved model
             names it, so that other tools cut sequences there too.
+        reads_all_layers: whether hidden states of all layers are read, as only the padded encoder gives them.
     """
 
     packing: Packing = "off"
     trained_length: int | None = None
+    reads_all_layers = False
 
     def __init__(self, classifier: Any, tokenizer_directory: Path) -> None:
         super().__init__()

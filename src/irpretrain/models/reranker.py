@@ -17,9 +17,10 @@ import torch
 from torch import Tensor, nn
 
 from irpretrain.foundation.errors import InputError, refusing
+from irpretrain.models.encoder_batches import EncoderBatch, Layout, PaddedBatch, encoder_batch
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.models.length_batches import padding_mask, to_device
-from irpretrain.models.packed import attention_of, encode_read
+from irpretrain.models.packed import encode_packed, layout_of
 from irpretrain.models.parameters import HubModel, check_embeddings, load_network, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
 
@@ -42,18 +43,32 @@ class Reranker(HubModel):
         return super().limits() or ([] if limit is None else [limit])
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return raw scores, float [sequences], of int64 [sequences, positions]; types and mask may lie on the host."""
-        types = to_device(token_type_ids, input_ids.device) if self._takes_types else None
-        attend = attention_of(self.encoder, self.packing)
-        if attend is not None:
-            # The other positions of the last layer nobody reads.
-            first, _ = encode_read(self.encoder, input_ids, types, attention_mask, None, attend)
-            pooled = self.classifier.dropout(self.encoder.pooler(first[:, None]))
-            logits = self.classifier.classifier(pooled)
+        """Return raw scores, float [sequences], of int64 [sequences, positions]."""
+        padded = PaddedBatch(
+            *(tensor.cpu().numpy() for tensor in (input_ids, token_type_ids, attention_mask))
+        )
+        return self.score(encoder_batch(Layout(layout_of(self).packs), padded, padded.input_ids.shape[1]))
+
+    def score(self, batch: EncoderBatch) -> Tensor:
+        """Return raw scores, float [sequences]."""
+        if isinstance(batch, PaddedBatch):
+            host_mask = torch.from_numpy(batch.attention_mask)
+            mask = padding_mask(self.encoder, host_mask, self.device)
+            ids, types = (
+                to_device(torch.from_numpy(array), self.device)
+                for array in (batch.input_ids, batch.token_type_ids)
+            )
+            token_types = {"token_type_ids": types} if self._takes_types else {}
+            logits = self.classifier(input_ids=ids, attention_mask=mask, **token_types).logits
         else:
-            token_types = {} if types is None else {"token_type_ids": types}
-            mask = padding_mask(self.encoder, attention_mask, input_ids.device)
-            logits = self.classifier(input_ids=input_ids, attention_mask=mask, **token_types).logits
+            sequences = batch.on(self.device)
+            if not self._takes_types:
+                sequences = sequences.without_types()
+            states = encode_packed(self.encoder, sequences, self.packing)
+            pooled = self.classifier.dropout(
+                self.encoder.pooler(states.index_select(0, sequences.first)[:, None])
+            )
+            logits = self.classifier.classifier(pooled)
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 
 

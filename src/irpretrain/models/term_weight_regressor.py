@@ -8,13 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForTokenClassification
 
 from irpretrain.foundation.errors import InputError, refusing
+from irpretrain.models.encoder_batches import EncoderBatch, Layout, PaddedBatch, encoder_batch
 from irpretrain.models.encoder_files import read_config
-from irpretrain.models.length_batches import padding_mask
-from irpretrain.models.packed import attention_of, encode_packed, unpacked
+from irpretrain.models.length_batches import padding_mask, to_device
+from irpretrain.models.packed import encode_packed, layout_of
 from irpretrain.models.parameters import (
     HubModel,
     deviation_of,
@@ -81,15 +84,39 @@ class TermWeightRegressor(HubModel):
                 module.attention_dropout = encoder  # ModernBERT's is no layer
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return the weight of every position, float [sequences, positions]; arbitrary at padding."""
-        attend = attention_of(self.encoder, self.packing)
-        if attend is not None:
-            states = encode_packed(self.encoder, input_ids, None, attention_mask, attend)
-            weights = self.classifier.classifier(self.classifier.dropout(states)).squeeze(-1)
-            return unpacked(weights, attention_mask)
-        mask = padding_mask(self.encoder, attention_mask, input_ids.device)
-        logits: Tensor = self.classifier(input_ids=input_ids, attention_mask=mask).logits
-        return logits.squeeze(-1)
+        """Return the weight of every position, float [sequences, positions]; 0 at padding."""
+        ids, mask = (tensor.cpu().numpy() for tensor in (input_ids, attention_mask))
+        batch = text_batch(Layout(layout_of(self).packs), ids, mask, ids.shape[1])
+        weights = self.weights(batch)
+        real = to_device(attention_mask.bool(), weights.device)
+        if weights.dim() == 2:
+            return weights.masked_fill(~real, 0)
+        return weights.new_zeros(real.shape).masked_scatter(real, weights)
+
+    def weights(self, batch: EncoderBatch, flat: Tensor | None = None) -> Tensor:
+        """Return the weight of every position, float [sequences, positions] or [rows]; arbitrary at padding.
+
+        Args:
+            batch: the texts.
+            flat: what `PackedBatch.flat` has copied to the model's device; by default it is copied now.
+        """
+        if isinstance(batch, PaddedBatch):
+            mask = padding_mask(self.encoder, torch.from_numpy(batch.attention_mask), self.device)
+            ids = to_device(torch.from_numpy(batch.input_ids), self.device)
+            logits: Tensor = self.classifier(input_ids=ids, attention_mask=mask).logits
+            return logits.squeeze(-1)
+        sequences = batch.sequences(batch.flat(self.device) if flat is None else flat)
+        states = encode_packed(self.encoder, sequences, self.packing)
+        weights: Tensor = self.classifier.classifier(self.classifier.dropout(states)).squeeze(-1)
+        return weights
+
+
+def text_batch(
+    layout: Layout, input_ids: np.ndarray, attention_mask: np.ndarray, longest: int
+) -> EncoderBatch:
+    """Return texts, int64 [sequences, positions], as a batch of which every position is read."""
+    padded = PaddedBatch(input_ids, np.zeros_like(input_ids), attention_mask)
+    return encoder_batch(layout, padded, longest, reads_all=True)
 
 
 def _read_config(directory: Path) -> Any:

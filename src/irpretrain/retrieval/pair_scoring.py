@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from irpretrain.models.cross_encoder import CrossEncoderModel
+    from irpretrain.models.encoder_batches import Layout
     from irpretrain.models.neural.ranker import NeuralRanker
     from irpretrain.models.reranker import Reranker
     from irpretrain.training.checkpoints import CheckpointClock
@@ -72,56 +73,47 @@ class KeptScores:
 def score_sequences(
     # Put on the device and out of training mode meanwhile.
     model: CrossEncoderModel | Reranker | NeuralRanker,
-    # From the tensors of a batch to scores [sequences]; of three, ids, types and mask, the last two lie on
-    # the host.
-    score: Callable[..., Tensor],
+    score: Callable[[Any], Tensor],  # from what `build` returns to scores [sequences]
     pairs: Sequence[PiecePair],  # what to score, in any order
     lengths: Sequence[int],
-    # From indices of `pairs` to the arrays of their batch, each [sequences, positions].
-    build: Callable[[Sequence[int]], Sequence[NDArray[np.int64]]],
+    # From indices of `pairs` to their batch on the host, in a layout of an encoder's batches; called in any process.
+    build: Callable[[Sequence[int], Layout], Any],
     options: RerankingConfig,  # batches, threads, precision and device
     retained: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> NDArray[np.float32]:
     """Return the score of each pair, float32 [pairs]: common to all re-rankers. TrainingError on a NaN."""
     import torch
 
-    from irpretrain.models.length_batches import prefetch, to_device, to_host  # torch
-    from irpretrain.training.compute import (  # torch  # torch
-        autocast,
-        packs,
-        reproducible,
-        scored_at_once,
-        use_fast_paths,
-    )
+    from irpretrain.models.length_batches import prefetch, to_host  # torch
+    from irpretrain.models.packed import layout_of  # torch
+    from irpretrain.training.compute import autocast, reproducible, scored_at_once, use_fast_paths  # torch
+    from irpretrain.training.read_ahead import reading_ahead  # torch
 
     training, home = model.training, model.device
     with reproducible(options.compute) as device:
         model.to(device).eval()  # not in inference mode, in which moved weights could never be trained again
-        put_back = use_fast_paths(model, options.compute, device, training=False)
+        put_back = use_fast_paths(model, options.compute, device)
         try:
             with torch.inference_mode(), autocast(device, options.compute):
+                layout = layout_of(model)
                 tokens = scored_at_once(options.batch_tokens, device)
                 scores, done = (
                     retained.resume(len(pairs)) if retained else (np.zeros(len(pairs), np.float32), 0)
                 )
                 if done:
                     print_line(f"[{TITLE}] {done:,} of {len(pairs):,} pairs were scored before")
-                batches = batch_by_length(pairs, lengths, tokens, not packs(model), done)
-                batches = progress(batches, TITLE, "pairs", len(pairs), size=len, done=done)
-
-                def begin(rows: Sequence[int]) -> Callable[[], Tensor]:
-                    arrays = [torch.from_numpy(array) for array in build(rows)]
-                    # Types and masks stay on the host, where a model counts positions without waiting for the device.
-                    marks = (
-                        arrays[1:] if len(arrays) == 3 else [to_device(array, device) for array in arrays[1:]]
-                    )
-                    return to_host(score(to_device(arrays[0], device), *marks).float())
-
-                for rows, wait in prefetch(batches, begin, device):
-                    scores[rows] = wait().numpy()
-                    done += len(rows)
-                    if retained:
-                        retained.keep(scores, done)
+                batches = list(batch_by_length(pairs, lengths, tokens, not layout.packs, done))
+                with reading_ahead(
+                    lambda number: build(batches[number], layout), range(len(batches)), device.type != "cpu"
+                ) as built:
+                    reported = progress(batches, TITLE, "pairs", len(pairs), size=len, done=done)
+                    for rows, wait in prefetch(
+                        reported, lambda _: to_host(score(next(built)).float()), device
+                    ):
+                        scores[rows] = wait().numpy()
+                        done += len(rows)
+                        if retained:
+                            retained.keep(scores, done)
         finally:
             put_back()
             model.to(home).train(training)
@@ -201,9 +193,14 @@ def rerank_words(
     longest = np.minimum(documents.lengths[rows], sizes.document_words)
     lengths = [len(queries[pair.query]) + int(words) for pair, words in zip(pairs, longest, strict=True)]
 
-    def build(chosen: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+    def build(chosen: Sequence[int], _: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         query = pad([queries[pairs[i].query] for i in chosen])
         return query, pad([builder.document(pairs[i].row) for i in chosen])
 
-    scores = score_sequences(ranker, ranker, pairs, lengths, build, options, retained)
+    def score(batch: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Tensor:
+        from irpretrain.models.length_batches import host_to_device  # torch
+
+        return ranker(*(host_to_device(array, ranker.device) for array in batch))
+
+    scores = score_sequences(ranker, score, pairs, lengths, build, options, retained)
     return as_run(candidates, pairs, scores)

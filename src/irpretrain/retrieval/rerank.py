@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from irpretrain.config.base import deciding
 from irpretrain.config.retrieval import RerankingConfig
@@ -29,10 +28,12 @@ from irpretrain.text.passages import MOST_PASSAGES, piece_bounds, text_passages
 from irpretrain.text.texts import read_queries, stream_chosen
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
-from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
+from irpretrain.training.batches import BatchBuilder
+from irpretrain.training.ranking_groups import RankingGroups, make_spans, text_rows
 
 if TYPE_CHECKING:
     from irpretrain.models.cross_encoder import CrossEncoderModel
+    from irpretrain.models.encoder_batches import EncoderBatch, Layout
     from irpretrain.models.reranker import Reranker
 
 
@@ -163,12 +164,15 @@ def score_with_its_tokenizer(
             parts.append(tokenizer.cut(queries[query], pieces, options.max_length, options.query_length))
     lengths = [tokenizer.template.special + len(query) + len(document) for query, document in parts]
 
-    def build(rows: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        return tokenizer.join([parts[i] for i in rows])
+    from irpretrain.models.encoder_batches import PaddedBatch, encoder_batch  # torch
 
-    return as_run(
-        candidates, pairs, score_sequences(network, network, pairs, lengths, build, options, retained)
-    )
+    def build(rows: Sequence[int], layout: Layout) -> EncoderBatch:
+        return encoder_batch(
+            layout, PaddedBatch(*tokenizer.join([parts[i] for i in rows])), options.max_length
+        )
+
+    scores = score_sequences(network, network.score, pairs, lengths, build, options, retained)
+    return as_run(candidates, pairs, scores)
 
 
 def _own_pieces(
@@ -217,47 +221,42 @@ def rerank_run(
     names = pair_names(candidates)
     rows = store.rows([document for _, document in names])
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
-    parts = [
-        (PiecePair(query, document, int(row)), span)
-        for (query, document), row in zip(names, rows, strict=True)
-        for span in _document_spans(store, int(row), options)
+    passages = [_passages(store, row, options) for row in rows.tolist()]
+    counts = np.array([len(bounds) for bounds in passages], np.int64)
+    numbers = {query: number for number, query in enumerate(candidates)}
+    queries = np.repeat(np.array([numbers[query] for query, _ in names], np.int64), counts)
+    bounds = np.array([bounds for some in passages for bounds in some], np.int64).reshape(-1, 2)
+    sequences = RankingGroups.of_queries(
+        make_spans(text_rows(queries)),
+        make_spans(np.repeat(rows, counts), *bounds.T),
+        np.ones(len(queries), np.int64),
+        [texts[query] for query in candidates],
+    )
+
+    from irpretrain.models.encoder_batches import PaddedBatch, encoder_batch  # torch
+
+    def build(chosen: Sequence[int], layout: Layout) -> EncoderBatch:
+        batch = builder.build(sequences.take(np.array(chosen)))
+        padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
+        return encoder_batch(layout, padded, options.max_length)
+
+    pairs = [
+        PiecePair(query, document, row)
+        for (query, document), row, count in zip(names, rows.tolist(), counts.tolist(), strict=True)
+        for _ in range(count)
     ]
-
-    def build(chosen: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        batch = builder.build([RankingGroup((texts[parts[i][0].query],), (parts[i][1],)) for i in chosen])
-        return batch.input_ids, batch.token_type_ids, batch.attention_mask
-
-    pairs = [pair for pair, _ in parts]
-    lengths = _sequence_lengths(builder, texts, parts, options)
+    lengths = builder.lengths(sequences).tolist()
     scores = score_sequences(
-        model, lambda *inputs: model(*inputs)[0], pairs, lengths, build, options, retained
+        model, lambda batch: model.encode(batch)[0], pairs, lengths, build, options, retained
     )
     return as_run(candidates, pairs, scores)
 
 
-def _document_spans(store: TokenStore, row: int, options: RerankingConfig) -> list[StoreSpan]:
+def _passages(store: TokenStore, row: int, options: RerankingConfig) -> list[tuple[int, int]]:
+    """Return (first, end) of each passage of a document; end -1: to its end."""
     if options.passages is None:
-        return [StoreSpan(row)]
-    bounds = piece_bounds(store.word_starts(row), options.passages, MOST_PASSAGES)
-    return [StoreSpan(row, start, end) for start, end in bounds]
-
-
-def _sequence_lengths(
-    builder: BatchBuilder,
-    texts: Mapping[str, str],
-    parts: Sequence[tuple[PiecePair, StoreSpan]],
-    options: RerankingConfig,
-) -> list[int]:
-    """Return the length of each sequence: special tokens, and query and document after they are cut."""
-    queries = list(dict.fromkeys(pair.query for pair, _ in parts))
-    encoded = builder.tokenizer.encode([texts[query] for query in queries]) if queries else []
-    pieces = {q: min(len(e), options.query_length) for q, e in zip(queries, encoded, strict=True)}
-    ends = (int(builder.store.lengths[span.row]) if span.end < 0 else span.end for _, span in parts)
-    whole = (
-        builder.tokenizer.template.special + pieces[pair.query] + end - span.start
-        for (pair, span), end in zip(parts, ends, strict=True)
-    )
-    return [min(length, options.max_length) for length in whole]
+        return [(0, -1)]
+    return piece_bounds(store.word_starts(row), options.passages, MOST_PASSAGES)
 
 
 # A re-ranker's scores of the pairs of an axiom diagnosis.

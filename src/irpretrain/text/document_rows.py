@@ -42,8 +42,11 @@ class StoreShard:
             present = [*names, *(name for name in optional if name in self.record.get("contents", {}))]
             # An empty file cannot be memory-mapped.
             mode: Literal["r"] | None = "r" if self.offsets[-1] else None
-            self.arrays = {name: np.load(folder / f"{name}.npy", mmap_mode=mode) for name in present}
+            loaded = {name: np.load(folder / f"{name}.npy", mmap_mode=mode) for name in present}
             self.documents = pq.read_table(folder / "documents.parquet")
+        self.arrays = {name: np.asarray(array) for name, array in loaded.items()}
+        for array in self.arrays.values():
+            array.flags.writeable = False  # so that kernels meet one type, whether an array is empty or not
         lengths = {len(array) for array in self.arrays.values()}
         if lengths != {self.offsets[-1]} or self.documents.num_rows != len(self):
             raise IntegrityError(directory, f"the {self.KIND}'s files do not fit together", remedy=MAKE_AGAIN)

@@ -43,17 +43,22 @@ def start_stream(state: np.ndarray, key_0: np.uint64, key_1: np.uint64) -> None:
 
 
 @compiled
-def _fill_block(state: np.ndarray) -> None:
-    state[2] += _ONE
-    key_0, key_1 = state[0], state[1]
-    c_0, c_1, c_2, c_3 = state[2], np.uint64(0), np.uint64(0), np.uint64(0)
+def _block(key_0: np.uint64, key_1: np.uint64, counter: np.uint64) -> tuple[np.uint64, ...]:
+    """Return the four words of a block."""
+    c_0, c_1, c_2, c_3 = counter, np.uint64(0), np.uint64(0), np.uint64(0)
     for _ in range(10):
         high_0, low_0 = _multiply_high(_MULTIPLIER_0, c_0), _MULTIPLIER_0 * c_0
         high_1, low_1 = _multiply_high(_MULTIPLIER_1, c_2), _MULTIPLIER_1 * c_2
         c_0, c_1, c_2, c_3 = high_1 ^ c_1 ^ key_0, low_1, high_0 ^ c_3 ^ key_1, low_0
         key_0 += _WEYL_0
         key_1 += _WEYL_1
-    state[3], state[4], state[5], state[6] = c_0, c_1, c_2, c_3
+    return c_0, c_1, c_2, c_3
+
+
+@compiled
+def _fill_block(state: np.ndarray) -> None:
+    state[2] += _ONE
+    state[3], state[4], state[5], state[6] = _block(state[0], state[1], state[2])
     state[7] = np.uint64(0)
 
 
@@ -69,7 +74,29 @@ def next_word(state: np.ndarray) -> np.uint64:
 @compiled
 def next_uniform(state: np.ndarray) -> float:
     """Return a double in [0, 1), the one that NumPy's `Generator.random` makes of the same word."""
-    return np.float64(next_word(state) >> _DROPPED_BITS) * _UNIT
+    return _uniform(next_word(state))
+
+
+@compiled
+def _uniform(word: np.uint64) -> float:
+    return np.float64(word >> _DROPPED_BITS) * _UNIT
+
+
+@compiled
+def uniform_at(key_0: np.uint64, key_1: np.uint64, draw: int) -> float:
+    """Return draw number `draw`, counted from 0, of the uniform draws of the stream with this key."""
+    return _uniform(_block(key_0, key_1, np.uint64((draw >> 2) + 1))[draw & 3])
+
+
+@compiled
+def write_uniforms(key_0: np.uint64, key_1: np.uint64, first: int, draws: np.ndarray) -> None:
+    """Write the uniform draws from number `first` on of the stream with this key."""
+    for number in range(first >> 2, (first + len(draws) + 3) >> 2):
+        words = _block(key_0, key_1, np.uint64(number + 1))
+        for word in range(4):
+            place = 4 * number + word - first
+            if place >= 0 and place < len(draws):
+                draws[place] = _uniform(words[word])
 
 
 # Draws from a fixed discrete distribution in constant time: Walker's alias method, set up as by Vose (1991).

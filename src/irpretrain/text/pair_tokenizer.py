@@ -9,9 +9,9 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from irpretrain.foundation.errors import ConfigError, InputError, refusing
+from irpretrain.text.pair_layout import Sequences, lay_out
 from irpretrain.text.word_pieces import (
     PairTemplate,
-    Sequences,
     TextTokenizer,
     check_special_tokens,
     hub_tokenizer,
@@ -101,7 +101,12 @@ class PairTokenizer(TextTokenizer):
 
     def join(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Sequences:
         """Return the sequences of (query, document) pairs of word pieces, padded to the longest."""
-        return self.template.join(pairs, self.pad_token_id)
+        queries, documents = zip(*pairs, strict=True)
+        counts = [np.array([len(text) for text in texts], np.int64) for texts in (queries, documents)]
+        layout = lay_out(self.template, counts[0], counts[1], self.pad_token_id)
+        layout.sequences.input_ids[layout.query] = np.concatenate(queries)
+        layout.sequences.input_ids[layout.document] = np.concatenate(documents)
+        return layout.sequences
 
 
 def takes_types(network: Any, directory: Path) -> bool:

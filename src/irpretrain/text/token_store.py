@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,10 @@ class TokenStore(DocumentRows[TokenShard]):
                 )
         return cls(shards)
 
+    @property
+    def piece_type(self) -> np.dtype[Any]:
+        return self.shards[0].arrays["tokens"].dtype
+
     def tokens(self, row: int) -> np.ndarray:
         """Return the word pieces of a document (a view, uint16 or int32)."""
         shard, pieces = self._items(row)
@@ -58,6 +62,18 @@ class TokenStore(DocumentRows[TokenShard]):
         """Return which word pieces of a document begin a word (a view, bool)."""
         shard, pieces = self._items(row)
         return shard.arrays["word_starts"][pieces]
+
+    def in_shards(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield, for each shard that has some of the documents in `rows`, what a kernel needs to read them.
+
+        That is which of `rows` they are, the word pieces and word starts of the whole shard, and where each of these
+        documents begins in them.
+        """
+        numbers = np.searchsorted(self._firsts, rows, side="right") - 1
+        for number in np.unique(numbers).tolist():
+            shard, some = self.shards[number], np.flatnonzero(numbers == number)
+            firsts = shard.offsets[rows[some] - self._firsts[number]]
+            yield some, shard.arrays["tokens"], shard.arrays["word_starts"], firsts
 
     def span(self, row: int, start: int, end: int) -> tuple[int, int]:
         """Return (first, last), the word pieces from first to last (exclusive) that begin in characters [start, end).

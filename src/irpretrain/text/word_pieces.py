@@ -29,13 +29,6 @@ class Fixed(NamedTuple):
     types: np.ndarray
 
 
-class Sequences(NamedTuple):
-    # input_ids, token_type_ids, attention_mask: int64 [sequences, positions]; 0 in the mask for padding.
-    input_ids: np.ndarray
-    token_type_ids: np.ndarray
-    attention_mask: np.ndarray
-
-
 class PairTemplate(NamedTuple):
     """A sequence is prefix, query, middle, document, suffix."""
 
@@ -74,24 +67,6 @@ class PairTemplate(NamedTuple):
         first = len(self.prefix.ids)
         second = first + query + len(self.middle.ids)
         return slice(first, first + query), slice(second, second + document)
-
-    def join(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]], pad: int) -> Sequences:
-        """Return the sequences of (query, document) pairs of word pieces, padded to the longest with the id `pad`."""
-        lengths = [self.special + len(query) + len(document) for query, document in pairs]
-        ids = np.full((len(pairs), max(lengths)), pad, np.int64)
-        types, attention = np.zeros_like(ids), np.zeros_like(ids)
-        for row, (length, (query, document)) in enumerate(zip(lengths, pairs, strict=True)):
-            parts = (
-                self.prefix,
-                Fixed(query, np.full(len(query), self.query_type)),
-                self.middle,
-                Fixed(document, np.full(len(document), self.document_type)),
-                self.suffix,
-            )
-            ids[row, :length] = np.concatenate([part.ids for part in parts])
-            types[row, :length] = np.concatenate([part.types for part in parts])
-            attention[row, :length] = 1
-        return Sequences(ids, types, attention)
 
 
 # Word pieces: the encoder's tokenizer, without torch and (as a rule) transformers.
@@ -138,6 +113,9 @@ class Words(NamedTuple):
     # int32 [pieces]; the first character of each, which never falls: pieces that one character is split into
     # share it, and white space before a word counts for no piece.
     firsts: np.ndarray
+
+
+NO_WORDS = Words(np.zeros(0, np.int32), np.zeros(0, bool), np.zeros(0, np.int32))
 
 
 class TextTokenizer:
@@ -230,6 +208,12 @@ class WordPieceTokenizer(TextTokenizer):
         """Return the word pieces of each text as `encode` does, where they stand, and where words begin."""
         encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
         return [self._words(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
+
+    def end_to_end(self, texts: Sequence[str]) -> tuple[Words, np.ndarray]:
+        """Return the word pieces of all texts end to end, and their bounds, int64 [texts + 1]."""
+        words = self.words(texts)
+        joined = Words(*(np.concatenate(parts) for parts in zip(NO_WORDS, *words, strict=True)))
+        return joined, _running_sum(np.array([len(text.ids) for text in words], np.int64))
 
     def _words(self, text: str, encoding: Encoding) -> Words:
         offsets = encoding.offsets
@@ -401,6 +385,7 @@ class ChunkTable:
     """The word pieces of every chunk that a tokenizer which cuts at spaces has cut: a cache for one thread."""
 
     # Chunk i has the pieces from _offsets[i] to _offsets[i + 1] of _words, whose firsts count from the chunk's own.
+    # The arrays have room for more, so that a few new chunks do not copy them all.
 
     def __init__(self, tokenizer: WordPieceTokenizer, retained_characters: int = RETAINED_CHARACTERS) -> None:
         self._tokenizer, self._retained_characters = tokenizer, retained_characters
@@ -409,13 +394,22 @@ class ChunkTable:
     def _start_anew(self) -> None:
         self._numbers: defaultdict[str, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__  # the next chunk's number
+        self._chunks = self._characters = 0
         self._offsets, self._lengths = np.zeros(1, np.int64), np.zeros(0, np.int64)
-        self._words = Words(np.zeros(0, np.int32), np.zeros(0, bool), np.zeros(0, np.int32))
+        self._words = NO_WORDS
 
     def words(self, texts: Sequence[str]) -> list[Words]:
+        """Return the word pieces of each text, as the tokenizer does."""
         if not texts:
             return []
-        if self._lengths.sum() > self._retained_characters:
+        words, bounds = self.end_to_end(texts)
+        return [
+            Words(*parts) for parts in zip(*(np.split(part, bounds[1:-1]) for part in words), strict=True)
+        ]
+
+    def end_to_end(self, texts: Sequence[str]) -> tuple[Words, np.ndarray]:
+        """Return the word pieces of all texts end to end, and their bounds, int64 [texts + 1]."""
+        if self._characters > self._retained_characters:
             self._start_anew()
         chunks = [text.replace("\n", " ").split(" ") for text in texts]
         sizes = np.array([len(own) for own in chunks], np.int64)
@@ -423,7 +417,7 @@ class ChunkTable:
             map(self._numbers.__getitem__, chain.from_iterable(chunks)), np.int64, int(sizes.sum())
         )
         try:
-            self._cut(list(islice(self._numbers, len(self._lengths), None)))
+            self._cut(list(islice(self._numbers, self._chunks, None)))
         except BaseException:
             self._start_anew()  # its new chunks have numbers, but no pieces
             raise
@@ -435,22 +429,34 @@ class ChunkTable:
         positions = np.repeat(begins - pieces_before[:-1], counts) + np.arange(pieces_before[-1])
         ids, starts, firsts = (part[positions] for part in self._words)
         firsts += np.repeat(heads, counts).astype(np.int32)
-        cuts = pieces_before[chunks_before[1:-1]]
-        return [
-            Words(*parts)
-            for parts in zip(*(np.split(part, cuts) for part in (ids, starts, firsts)), strict=True)
-        ]
+        return Words(ids, starts, firsts), pieces_before[chunks_before]
 
     def _cut(self, chunks: Sequence[str]) -> None:
+        if not chunks:
+            return
         lengths = np.array([len(chunk) for chunk in chunks], np.int64)
         heads = _running_sum(lengths + 1)
         [new] = self._tokenizer.words([" ".join(chunks)])
         owners = np.searchsorted(heads, new.firsts, side="right") - 1
         new = new._replace(firsts=(new.firsts - heads[owners]).astype(np.int32))
-        ends = self._offsets[-1] + np.cumsum(np.bincount(owners, minlength=len(chunks)))
-        self._lengths = np.concatenate([self._lengths, lengths])
-        self._offsets = np.concatenate([self._offsets, ends])
-        self._words = Words(*(np.concatenate(both) for both in zip(self._words, new, strict=True)))
+        pieces = self._offsets[self._chunks]
+        ends = pieces + np.cumsum(np.bincount(owners, minlength=len(chunks)))
+        self._words = Words(*(_put(*both, pieces) for both in zip(self._words, new, strict=True)))
+        self._lengths = _put(self._lengths, lengths, self._chunks)
+        self._offsets = _put(self._offsets, ends, self._chunks + 1)
+        self._chunks += len(chunks)
+        self._characters += int(lengths.sum())
+
+
+def _put(array: np.ndarray, values: np.ndarray, position: int) -> np.ndarray:
+    """Return the array with `values` from `position` on: the array itself, or one of twice the size if it is full."""
+    end = position + len(values)
+    if end > len(array):
+        grown = np.empty(max(end, 2 * len(array)), array.dtype)
+        grown[:position] = array[:position]
+        array = grown
+    array[position:end] = values
+    return array
 
 
 def _running_sum(numbers: np.ndarray) -> np.ndarray:

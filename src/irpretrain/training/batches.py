@@ -2,60 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from irpretrain.foundation.contracts import NO_ANCHOR
+from irpretrain.foundation.compiled import compiled
 from irpretrain.foundation.errors import ConfigError, IntegrityError
+from irpretrain.text.pair_layout import lay_out
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.vocabulary import Vocabulary
-from irpretrain.text.word_pieces import WordPieceTokenizer, Words
+from irpretrain.text.word_pieces import ChunkTable, WordPieceTokenizer
 from irpretrain.text.word_store import WordDocuments
-
-
-@dataclass(frozen=True)
-class StoreSpan:
-    """Word pieces `start` to `end` of the document in `row` of the store (end -1: to its end), without the gap.
-
-    The gap, `gap_start` to `gap_end`, also counts from the first piece of the document.
-    """
-
-    row: int
-    start: int = 0
-    end: int = -1
-    gap_start: int = 0
-    gap_end: int = 0
-
-    def runs(self, length: int) -> list[tuple[int, int]]:
-        """Return start and end of each unbroken run in a document of `length` pieces: at most two, none empty."""
-        end = length if self.end < 0 else self.end
-        runs = [(self.start, end)]
-        if self.gap_start != self.gap_end:
-            runs = [(self.start, self.gap_start), (self.gap_end, end)]
-        return [(first, last) for first, last in runs if first < last]
-
-
-@dataclass(frozen=True)
-class RankingGroup:
-    """A ranking group: sequences of which the first is preferred."""
-
-    queries: tuple[str | StoreSpan, ...]  # literal texts or spans; one for all sequences, or one per sequence
-    documents: tuple[StoreSpan, ...]  # spans; one for all sequences, or one per sequence
-    # None, or one per sequence: start and end of the word pieces of the query's document that are the anchor to
-    # the sequence's document; `NO_ANCHOR` where there is none.
-    anchors: tuple[tuple[int, int], ...] = ()
-
-    def __len__(self) -> int:
-        return max(len(self.queries), len(self.documents))
-
-    def sequences(self) -> list[tuple[str | StoreSpan, StoreSpan, tuple[int, int]]]:
-        size = len(self)
-        queries = self.queries * size if len(self.queries) == 1 else self.queries
-        documents = self.documents * size if len(self.documents) == 1 else self.documents
-        return list(zip(queries, documents, self.anchors or (NO_ANCHOR,) * size, strict=True))
+from irpretrain.training.ranking_groups import RankingGroups, text_rows
 
 
 @dataclass
@@ -79,15 +39,14 @@ class Batch:
         return int(self.attention_mask.sum())
 
 
-class GroupSource(Protocol):
-    """Where a step's groups come from."""
-
-    def groups(self, step: int) -> list[RankingGroup]:
-        """Return the groups of optimiser step `step`, counted from 0."""
+# Characters of the words of literal queries whose word pieces are remembered: they take about 25 MB.
+RETAINED_CHARACTERS = 1 << 20
 
 
 class BatchBuilder:
     """Turns groups into batches. The query is cut to `query_length`; beyond that only the document is cut.
+
+    A builder serves one thread at a time. Most of its work holds no global lock, so that another thread can compute.
 
     Raises:
         ConfigError: no room is left for the document.
@@ -103,50 +62,128 @@ class BatchBuilder:
             )
         store.check_tokenizer(tokenizer)
         self.store, self.tokenizer = store, tokenizer
-        self._max_length, self._query_length = max_length, query_length
+        self.max_length, self._query_length = max_length, query_length
+        self._cutter = ChunkTable(tokenizer, RETAINED_CHARACTERS) if tokenizer.cuts_at_spaces else tokenizer
 
-    def build(self, groups: Sequence[RankingGroup]) -> Batch:
-        sequences = [sequence for group in groups for sequence in group.sequences()]
-        literal = self._tokenise([query for query, _, _ in sequences if isinstance(query, str)])
-        template, cut = self.tokenizer.template, []
-        for query, span, anchor in sequences:
-            first = 0 if isinstance(query, str) else query.start
-            pieces, starts = literal[query][:2] if isinstance(query, str) else self._pieces(query)
-            pieces, starts = pieces[: self._query_length], starts[: self._query_length]
-            linking = slice(*(min(max(end - first, 0), len(pieces)) for end in anchor))
-            room = self._max_length - template.special - len(pieces)
-            pieces_of_document, begins = self._pieces(span)
-            cut.append((pieces, starts, linking, pieces_of_document[:room], begins[:room]))
-        pairs = [(pieces, text) for pieces, _, _, text, _ in cut]
-        ids, types, attention = template.join(pairs, self.tokenizer.pad_token_id)
-        query_mask, document_mask, anchors, word_starts = (np.zeros(ids.shape, dtype=bool) for _ in range(4))
-        for row, (pieces, starts, linking, text, begins) in enumerate(cut):
-            requested, read = template.positions(len(pieces), len(text))
-            query_mask[row, requested] = True
-            document_mask[row, read] = True
-            anchors[row, requested][linking] = True
-            word_starts[row, requested] = starts
-            word_starts[row, read] = begins
-            # A text that begins inside a word does so with the rest of that word.
-            word_starts[row, requested.start] |= requested.stop > requested.start
-            word_starts[row, read.start] |= read.stop > read.start
-        sizes = np.array([len(group) for group in groups], dtype=np.int64)
-        return Batch(ids, types, attention, query_mask, document_mask, anchors, word_starts, sizes)
+    def build(self, groups: RankingGroups) -> Batch:
+        cut = self._cut(groups)
+        template = self.tokenizer.template
+        (ids, types, attention), query, document = lay_out(
+            template, cut.queries, cut.documents, self.tokenizer.pad_token_id
+        )
+        word_starts, anchors = np.zeros(ids.shape, bool), np.zeros(ids.shape, bool)
+        first = len(template.prefix.ids)
+        columns = np.append(np.full(len(ids), first), first + cut.queries + len(template.middle.ids))
+        for texts, tokens, begins, firsts in cut.sources:
+            _copy(tokens, begins, firsts, texts, cut.runs, columns, ids, word_starts)
+        if (groups.anchors >= 0).any():
+            _mark_anchors(groups.anchors, groups.queries, cut.queries, first, anchors)
+        return Batch(ids, types, attention, query, document, anchors, word_starts, groups.sizes)
 
-    def _tokenise(self, texts: list[str]) -> dict[str, Words]:
-        different = list(dict.fromkeys(texts))
-        return dict(zip(different, self.tokenizer.words(different), strict=True)) if different else {}
+    def lengths(self, groups: RankingGroups) -> np.ndarray:
+        """Return the word pieces and special tokens of each sequence, int64 [sequences]."""
+        cut = self._cut(groups)
+        return self.tokenizer.template.special + cut.queries + cut.documents
 
-    def _pieces(self, span: StoreSpan) -> tuple[np.ndarray, np.ndarray]:
-        """Word pieces and word starts of a span; the rest of a word that the span cuts counts as a word start."""
-        end = None if span.end < 0 else span.end
-        tokens, begins = self.store.tokens(span.row), self.store.word_starts(span.row)
-        if span.gap_start == span.gap_end:
-            return tokens[span.start : end], begins[span.start : end]
-        before, after = slice(span.start, span.gap_start), slice(span.gap_end, end)
-        rest = begins[after].copy()
-        rest[:1] = True
-        return np.concatenate([tokens[before], tokens[after]]), np.concatenate([begins[before], rest])
+    def _cut(self, groups: RankingGroups) -> _CutTexts:
+        spans = np.concatenate([groups.queries, groups.documents])
+        rows, sequences = spans["row"], len(groups.queries)
+        if len(rows) and rows.max() >= len(self.store):
+            raise IndexError(f"row {rows.max()} is outside a store of {len(self.store)} documents")
+        stored, literal = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
+        lengths = np.empty(len(rows), np.int64)
+        lengths[stored] = self.store.lengths[rows[stored]]
+        sources = [(stored[some], *source) for some, *source in self.store.in_shards(rows[stored])]
+        if len(literal):
+            # A text is tokenised once; `groups.texts` may have many more than these groups.
+            numbers, positions = np.unique(text_rows(rows[literal]), return_inverse=True)
+            words, bounds = self._cutter.end_to_end([groups.texts[number] for number in numbers.tolist()])
+            lengths[literal] = np.diff(bounds)[positions]
+            arrays = words.ids.astype(self.store.piece_type), words.begins
+            for array in arrays:
+                array.flags.writeable = False  # as those of the store, so that `_copy` meets one type
+            sources.append((literal, *arrays, bounds[positions]))
+        room = self.max_length - self.tokenizer.template.special
+        runs = np.empty((len(rows), 4), np.int64)
+        _cut_spans(spans, lengths, self._query_length, room, runs)
+        counts = runs[:, 1] + runs[:, 3]
+        return _CutTexts(sources, runs, counts[:sequences], counts[sequences:])
+
+
+class _CutTexts(NamedTuple):
+    """What is read of the queries and then the documents of sequences: texts 0 to 2 · sequences."""
+
+    # For each array that some texts lie in: these texts, the array's word pieces and word starts, and where each text
+    # begins.
+    sources: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]
+    # int64 [texts, 4]: start, from the text's beginning, and number of the pieces before its gap; of those after it.
+    runs: np.ndarray
+    queries: np.ndarray  # int64 [sequences]; word pieces of each query
+    documents: np.ndarray  # int64 [sequences]; of each document
+
+
+@compiled
+def _cut_spans(
+    spans: np.ndarray, lengths: np.ndarray, query_length: int, room: int, runs: np.ndarray
+) -> None:
+    """Write the runs of texts of these lengths; `room` is for query and document together."""
+    sequences = len(spans) // 2
+    for text in range(len(spans)):
+        most = query_length
+        if text >= sequences:
+            query = runs[text - sequences]
+            most = room - query[1] - query[3]
+        span, length = spans[text], lengths[text]
+        start, end = _inside(span.start, length), length if span.end < 0 else _inside(span.end, length)
+        gap_start = gap_end = end
+        if span.gap_start != span.gap_end:
+            gap_start, gap_end = _inside(span.gap_start, length), _inside(span.gap_end, length)
+        before_gap = min(max(gap_start - start, 0), most)
+        runs[text, 0], runs[text, 1] = start, before_gap
+        runs[text, 2], runs[text, 3] = gap_end, min(max(end - gap_end, 0), most - before_gap)
+
+
+@compiled
+def _inside(position: int, length: int) -> int:
+    return min(max(position, 0), length)
+
+
+@compiled
+def _copy(
+    tokens: np.ndarray,
+    begins: np.ndarray,
+    firsts: np.ndarray,  # where each of `texts` begins in tokens and begins
+    texts: np.ndarray,
+    runs: np.ndarray,
+    columns: np.ndarray,  # where each text begins in its sequence
+    ids: np.ndarray,
+    word_starts: np.ndarray,
+) -> None:
+    for number in range(len(texts)):
+        text = texts[number]
+        row, column = text % len(ids), columns[text]
+        for part in range(0, 4, 2):
+            first, count = firsts[number] + runs[text, part], runs[text, part + 1]
+            for piece in range(count):
+                ids[row, column + piece] = tokens[first + piece]
+                word_starts[row, column + piece] = begins[first + piece]
+            if count > 0:
+                # A text that begins inside a word, or goes on inside one after its gap, does so with the word's rest.
+                word_starts[row, column] = True
+            column += count
+
+
+@compiled
+def _mark_anchors(
+    anchors: np.ndarray, queries: np.ndarray, counts: np.ndarray, column: int, marks: np.ndarray
+) -> None:
+    for row in range(len(anchors)):
+        start = queries[row].start  # an anchor counts from the beginning of the document
+        first, last = (
+            _inside(anchors[row, 0] - start, counts[row]),
+            _inside(anchors[row, 1] - start, counts[row]),
+        )
+        marks[row, column + first : column + last] = True
 
 
 # From ranking groups and word stores to padded batches of word ids, for rankers over words.
@@ -191,16 +228,14 @@ class WordBatchBuilder:
     def document(self, row: int) -> np.ndarray:
         return self._vocabulary.of_numbers(self._documents.words(row))[: self._document_words]
 
-    def build(self, groups: Sequence[RankingGroup]) -> WordBatch:
-        pairs = [pair for group in groups for pair in self._pairs(group)]
-        sizes = np.array([len(group) for group in groups], np.int64)
-        return WordBatch(pad([query for query, _ in pairs]), pad([document for _, document in pairs]), sizes)
-
-    def _pairs(self, group: RankingGroup) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for query, span, _ in group.sequences():
-            if not isinstance(query, str) or span.start or span.end >= 0:
-                raise ValueError("a ranker over words reads literal queries and whole documents")
-            yield self.query(query), self.document(span.row)
+    def build(self, groups: RankingGroups) -> WordBatch:
+        rows, documents = groups.queries["row"], groups.documents
+        if (rows >= 0).any() or (documents["start"] != 0).any() or (documents["end"] >= 0).any():
+            raise ValueError("a ranker over words reads literal queries and whole documents")
+        queries = [self.query(groups.texts[number]) for number in text_rows(rows).tolist()]
+        return WordBatch(
+            pad(queries), pad([self.document(row) for row in documents["row"].tolist()]), groups.sizes
+        )
 
 
 def pad(texts: Sequence[np.ndarray]) -> np.ndarray:

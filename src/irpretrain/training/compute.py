@@ -20,7 +20,8 @@ from irpretrain.config.training import ComputeConfig
 from irpretrain.foundation import __version__
 from irpretrain.foundation.errors import ConfigError, SetupError, TrainingError, temporary_folder
 from irpretrain.foundation.progress import print_line
-from irpretrain.models.packed import attention_of, why_no_kernel
+from irpretrain.models.fused_layers import why_not_fused
+from irpretrain.models.kernels import why_no_triton
 from irpretrain.models.parameters import is_bert
 from irpretrain.training.job_lock import holder, take
 from irpretrain.training.ranks import here
@@ -282,9 +283,7 @@ def autocast(device: torch.device, options: ComputeConfig) -> torch.autocast:
 _logged: set[str] = set()
 
 
-def use_fast_paths(
-    model: nn.Module, options: ComputeConfig, device: torch.device, training: bool
-) -> Callable[[], None]:
+def use_fast_paths(model: nn.Module, options: ComputeConfig, device: torch.device) -> Callable[[], None]:
     """Configure a model's packing and log what a GPU does slowly; return a function that restores the packing."""
     if not hasattr(model, "packing"):
         return lambda: None
@@ -292,7 +291,7 @@ def use_fast_paths(
     before = packable.packing
     packable.packing = options.packing
     if device.type == "cuda":
-        for reason in slow_paths(packable.encoder, options, device, training):
+        for reason in slow_paths(packable.encoder, options, device):
             log_once(f"SLOW: {reason}")
 
     def put_back() -> None:
@@ -301,13 +300,7 @@ def use_fast_paths(
     return put_back
 
 
-def packs(model: nn.Module) -> bool:
-    """Whether a model, on its current device, lays sequences end to end."""
-    encoder = getattr(model, "encoder", None)
-    return encoder is not None and attention_of(encoder, getattr(model, "packing", "off")) is not None
-
-
-def slow_paths(encoder: Any, options: ComputeConfig, device: torch.device, training: bool) -> Iterator[str]:
+def slow_paths(encoder: Any, options: ComputeConfig, device: torch.device) -> Iterator[str]:
     """Yield what an encoder does slowly on a GPU, and why."""
     precision = precision_on(device, options)
     if precision == "fp32":
@@ -316,9 +309,11 @@ def slow_paths(encoder: Any, options: ComputeConfig, device: torch.device, train
         yield f"padding is computed, because encoders of type {encoder.config.model_type} are never packed"
     elif options.packing == "off":
         yield "padding is computed, because compute.packing is off"
-    elif reason := why_no_kernel(encoder, device, NARROW.get(precision, torch.float32), training):
+    elif reason := why_not_fused(encoder, device, NARROW.get(precision, torch.float32)):
         doing = "padding is computed" if options.packing == "auto" else "attention is a call a sequence"
         yield f"{doing}: torch's attention of variable length cannot be used, because {reason}"
+    elif reason := why_no_triton():
+        yield f"layers have more kernels than necessary: {reason}"
 
 
 def log_once(line: str) -> None:

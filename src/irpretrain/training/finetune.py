@@ -266,10 +266,11 @@ class _Search:
         progress, first = self._progress, self._progress.epochs * groups.steps_per_epoch
         steps = range(first + progress.steps, first + groups.steps_per_epoch)
         measured: list[StepMetrics] = []
-        for step in follow(steps, title, "steps", trainer.steps, done=steps.start):
-            measured.append(trainer.step(step, [task]))
-            progress.add(measured[-1])
-            if folder.clock.due():
+        done = trainer.run(steps, [task], lambda step: folder.clock.due())
+        for metrics in follow(done, title, "steps", trainer.steps, done=steps.start):
+            measured.append(metrics)
+            progress.add(metrics)
+            if metrics.pauses and metrics.step < steps.stop:
                 self._save(folder, trainer)
         retained = self._retained_scores(folder, trainer)
         value = None

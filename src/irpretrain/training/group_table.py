@@ -9,11 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.foundation.contracts import GROUPS
+from irpretrain.foundation.contracts import GROUPS, NO_ANCHOR
 from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.foundation.randomness import generator
 from irpretrain.text.token_store import TokenStore
-from irpretrain.training.batches import RankingGroup, StoreSpan
+from irpretrain.training.ranking_groups import (
+    RankingGroups,
+    make_spans,
+    positions_of_lists,
+    text_rows,
+)
 
 # Row of a query that is a text of its own.
 LITERAL = -1
@@ -89,21 +94,35 @@ class GroupTable:
     def trained_count(self) -> int:
         return len(self) - len(self.held_out)
 
+    def sizes(self, indices: np.ndarray) -> np.ndarray:
+        """Return the sequences of each group at `indices`, int64 [groups]."""
+        return np.maximum(self._queries.counts(indices), self._documents.counts(indices))
+
     def order(self, step: int) -> np.ndarray:
         """Return the indices of the groups of `step`: the next of an endless series of permutations."""
-        size = self.trained_count
-        positions = range(step * self._batch_groups, (step + 1) * self._batch_groups)
-        return np.array([self._permutation(position // size)[position % size] for position in positions])
+        parts, position = [], step * self._batch_groups
+        while position < (end := (step + 1) * self._batch_groups):
+            epoch, first = divmod(position, self.trained_count)
+            parts.append(self._permutation(epoch)[first : first + end - position])
+            position += len(parts[-1])
+        return np.concatenate(parts)
 
-    def groups(self, step: int) -> list[RankingGroup]:
-        return [self[int(index)] for index in self.order(step)]
+    def groups(self, step: int) -> RankingGroups:
+        return self.take(self.order(step))
 
-    def __getitem__(self, index: int) -> RankingGroup:
-        queries = tuple(self._queries.entry(position) for position in self._queries.positions(index))
-        documents = tuple(self._documents.span(position) for position in self._documents.positions(index))
-        linking = range(self._anchor_bounds[index], self._anchor_bounds[index + 1])
-        anchors = tuple((int(self._anchor_starts[i]), int(self._anchor_ends[i])) for i in linking)
-        return RankingGroup(queries, documents, anchors)
+    def take(self, indices: np.ndarray) -> RankingGroups:
+        """Return the groups at `indices`, in this order."""
+        sizes = self.sizes(indices)
+        queries, texts = self._queries.take(indices, sizes)
+        documents, _ = self._documents.take(indices, sizes)
+        anchors = np.full((len(queries), 2), NO_ANCHOR, np.int64)
+        firsts, ends = self._anchor_bounds[:-1][indices], self._anchor_bounds[1:][indices]
+        with_anchors = np.repeat(ends > firsts, sizes)
+        positions = positions_of_lists(firsts, ends - firsts)
+        for column, values in enumerate((self._anchor_starts, self._anchor_ends)):
+            anchors[with_anchors, column] = values[positions]
+        shares_query = self._queries.counts(indices) == 1
+        return RankingGroups(queries, documents, anchors, sizes, shares_query, texts)
 
     def _permutation(self, epoch: int) -> np.ndarray:
         if epoch != self._epoch:
@@ -180,21 +199,25 @@ class _Entries:
     def __len__(self) -> int:
         return len(self._bounds) - 1
 
-    def counts(self) -> np.ndarray:
-        return np.diff(self._bounds)
+    def counts(self, indices: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Return the entries of each list at `indices`, int64 [lists]."""
+        return self._bounds[1:][indices] - self._bounds[:-1][indices]
 
     def with_literal(self) -> np.ndarray:
         lists = np.repeat(np.arange(len(self)), self.counts())
         return np.bincount(lists[self._rows == LITERAL], minlength=len(self)) > 0
 
-    def positions(self, index: int) -> range:
-        return range(self._bounds[index], self._bounds[index + 1])
-
-    def span(self, position: int) -> StoreSpan:
-        numbers = (self._rows, self._starts, self._ends, *self._gaps)
-        return StoreSpan(*(int(column[position]) for column in numbers))
-
-    def entry(self, position: int) -> str | StoreSpan:
-        if self._texts is not None and self._rows[position] == LITERAL:
-            return str(self._texts[position])
-        return self.span(position)
+    def take(self, indices: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, list[str]]:
+        """Return the lists at `indices`, SPAN [sum of `sizes`], and their texts; one entry alone is repeated."""
+        within = positions_of_lists(np.zeros(len(sizes), np.int64), sizes)
+        steps = np.repeat(self.counts(indices) > 1, sizes)
+        positions = np.repeat(self._bounds[:-1][indices], sizes) + within * steps
+        spans = make_spans(self._rows[positions], self._starts[positions], self._ends[positions])
+        for name, column in zip(("gap_start", "gap_end"), self._gaps, strict=False):
+            spans[name] = column[positions]
+        if self._texts is None:
+            return spans, []
+        literal = spans["row"] == LITERAL
+        distinct, numbers = np.unique(positions[literal], return_inverse=True)
+        spans[literal] = make_spans(text_rows(numbers))
+        return spans, [self._texts[position].as_py() for position in distinct.tolist()]

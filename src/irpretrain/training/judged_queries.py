@@ -16,8 +16,8 @@ from irpretrain.foundation.errors import count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.randomness import generator
 from irpretrain.text.document_rows import DocumentRows
-from irpretrain.training.batches import RankingGroup, StoreSpan
 from irpretrain.training.metrics import StepMetrics
+from irpretrain.training.ranking_groups import RankingGroups, make_spans, text_rows
 
 
 @dataclass(frozen=True)
@@ -86,27 +86,37 @@ class JudgedGroups:
         self._queries, self._negatives, self._batch_size, self._seed = queries, negatives, batch_size, seed
         self.number = sum(len(query.relevant) for query in queries)
         self.steps_per_epoch = -(-self.number // batch_size)
-        self._epoch, self._groups = -1, list[RankingGroup]()
+        self._texts = [query.text for query in queries]
+        self._epoch: tuple[int, RankingGroups] | None = None
 
-    def groups(self, step: int) -> list[RankingGroup]:
+    def groups(self, step: int) -> RankingGroups:
         epoch, position = divmod(step, self.steps_per_epoch)
-        if epoch != self._epoch:
-            self._epoch, self._groups = epoch, self.epoch(epoch)
-        return self._groups[position * self._batch_size : (position + 1) * self._batch_size]
+        if self._epoch is None or epoch != self._epoch[0]:
+            self._epoch = epoch, self.epoch(epoch)
+        return self._epoch[1][position * self._batch_size : (position + 1) * self._batch_size]
 
-    def epoch(self, epoch: int) -> list[RankingGroup]:
-        groups = [group for query in self._queries for group in self._of_query(query, epoch)]
-        order = generator(self._seed, "data order", f"judged/{epoch}").permutation(len(groups))
-        return [groups[position] for position in order]
+    def epoch(self, epoch: int) -> RankingGroups:
+        documents = np.concatenate([self._documents(query, epoch) for query in self._queries])
+        order = generator(self._seed, "data order", f"judged/{epoch}").permutation(len(documents))
+        numbers = np.repeat(range(len(self._queries)), [len(query.relevant) for query in self._queries])[
+            order
+        ]
+        size = 1 + self._negatives
+        return RankingGroups.of_queries(
+            make_spans(np.repeat(text_rows(numbers), size)),
+            make_spans(documents[order].ravel()),
+            np.full(len(order), size),
+            self._texts,
+        )
 
-    def _of_query(self, query: JudgedQuery, epoch: int) -> list[RankingGroup]:
+    def _documents(self, query: JudgedQuery, epoch: int) -> np.ndarray:
+        """Rows of the documents of the query's groups, the relevant one first; int64 [groups, documents]."""
         draw = generator(self._seed, "negatives", f"{query.identifier}/{epoch}")
         scarce = len(query.others) < self._negatives
-        groups = []
-        for row in query.relevant:
-            drawn = draw.choice(query.others, self._negatives, replace=scarce)
-            groups.append(RankingGroup((query.text,), tuple(StoreSpan(int(r)) for r in (row, *drawn))))
-        return groups
+        return np.array(
+            [(row, *draw.choice(query.others, self._negatives, replace=scarce)) for row in query.relevant],
+            np.int64,
+        )
 
 
 def note_few_groups(groups: int, regime: str, title: str) -> None:

@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from irpretrain.config.training import MaskingConfig
+from irpretrain.foundation.compiled import compiled
 from irpretrain.foundation.errors import InputError
-from irpretrain.foundation.randomness import generator
+from irpretrain.foundation.randomness import stream_key
+from irpretrain.text.draws import uniform_at, write_uniforms
 from irpretrain.text.word_pieces import WordPieceTokenizer
 from irpretrain.training.batches import Batch
 
@@ -30,40 +32,6 @@ class Masked:
     input_ids: np.ndarray  # int64 [sequences, positions], with replacements
     chosen: np.ndarray  # bool [sequences, positions]; the positions to predict
     labels: np.ndarray  # int64 [chosen positions], the original word pieces in row-major order
-
-
-class Units(NamedTuple):
-    """What can be chosen: word pieces or whole words, sequence after sequence."""
-
-    rows: np.ndarray  # int64 [units]; the sequence of each
-    anchors: np.ndarray  # bool [units]; whether a piece of it belongs to the anchor
-    pieces: np.ndarray  # int64 [units]; its number of word pieces
-    draws: np.ndarray  # float [units]; a uniform draw, which makes the order of choice
-
-
-def _first(units: Units, parts: np.ndarray, quotas: np.ndarray) -> np.ndarray:
-    order = np.lexsort((units.draws, parts))
-    sizes = np.bincount(parts, minlength=len(quotas))
-    rank = np.arange(len(parts)) - (np.cumsum(sizes) - sizes)[parts[order]]
-    chosen = np.zeros(len(parts), dtype=bool)
-    chosen[order] = rank < quotas[parts[order]]
-    return chosen
-
-
-def _under_cap(units: Units, chosen: np.ndarray, most: int) -> np.ndarray:
-    order = np.lexsort((units.draws, units.rows))
-    rows = units.rows[order]
-    sums = np.cumsum(np.where(chosen, units.pieces, 0)[order])
-    before = np.concatenate([[0], sums])[np.searchsorted(rows, rows)]
-    retained = np.zeros(len(rows), dtype=bool)
-    retained[order] = sums - before <= most
-    return retained
-
-
-def _skip(stream: np.random.Generator, draws: int) -> None:
-    # Philox makes four draws at a time, and any four without those before.
-    stream.bit_generator.advance(draws // 4)  # type: ignore[attr-defined]
-    stream.random(draws % 4)
 
 
 class Masker:
@@ -101,48 +69,162 @@ class Masker:
         Args:
             before: sequences of the step before the first of `batch`.
         """
-        sequences, positions = batch.input_ids.shape
-        stream = generator(self._seed, "masking", f"{self._name}/{step}")
-        _skip(stream, before * DRAWS * self._width)
-        draws = stream.random((sequences, DRAWS, self._width))[:, :, :positions]
-        chosen = self._choose_positions(batch, draws[:, 0])
-        kind, word = draws[:, 1][chosen], draws[:, 2][chosen]
-        labels = batch.input_ids[chosen]
-        replaced = labels.copy()
-        replaced[kind < BY_MASK] = self._mask
-        at_random = (kind >= BY_MASK) & (kind < BY_MASK + BY_RANDOM)
-        replaced[at_random] = self._words[(word[at_random] * len(self._words)).astype(np.int64)]
+        options = self._options
+        key_0, key_1 = stream_key(self._seed, "masking", f"{self._name}/{step}")
+        draws = _Draws(np.uint64(key_0), np.uint64(key_1), before, self._width)
+        choice = _Choice(
+            options.scope == "sequence",
+            options.unit == "word",
+            options.ratio,
+            -1.0 if options.anchor_ratio is None else options.anchor_ratio,
+            -1 if options.most is None else options.most,
+        )
+        chosen = np.zeros(batch.input_ids.shape, bool)
+        inputs = batch.query, batch.document, batch.anchors, batch.word_starts
+        _choose(*inputs, choice, draws, chosen)
         input_ids = batch.input_ids.copy()
-        input_ids[chosen] = replaced
+        replacement = self._mask, self._words, BY_MASK, BY_MASK + BY_RANDOM
+        labels = _replace(input_ids, chosen, *replacement, draws)
         return Masked(input_ids, chosen, labels)
 
-    def _choose_positions(self, batch: Batch, draws: np.ndarray) -> np.ndarray:
-        options = self._options
-        inside = batch.document if options.scope == "document" else batch.document | batch.query
-        rows, columns = np.nonzero(inside)
-        begins = np.ones(len(rows), dtype=bool)
-        if options.unit == "word":
-            # A query or document that begins inside a word begins with a unit of its own.
-            side = 2 * rows + batch.document[rows, columns]
-            begins = batch.word_starts[rows, columns] | (np.diff(side, prepend=-1) != 0)
-        unit_of = np.cumsum(begins) - 1
-        anchors = np.zeros(int(begins.sum()), dtype=bool)
-        if options.anchor_ratio is not None:
-            anchors[unit_of[batch.anchors[rows, columns]]] = True
-        units = Units(rows[begins], anchors, np.bincount(unit_of), draws[rows[begins], columns[begins]])
-        # [CLS] is never chosen, so its draw is free for the sequence as a whole.
-        chosen = np.zeros_like(inside)
-        chosen[rows, columns] = self._choose_units(units, draws[:, 0])[unit_of]
-        return chosen
 
-    def _choose_units(self, units: Units, rounding: np.ndarray) -> np.ndarray:
-        options, sequences = self._options, len(rounding)
-        others = np.bincount(units.rows[~units.anchors], minlength=sequences)
-        quotas = np.zeros((sequences, 2))  # of the others, of the anchor
-        if options.ratio > 0:
-            quotas[:, 0] = np.maximum(1, np.floor(others * options.ratio + 0.5))
-        if options.anchor_ratio is not None:
-            linking = np.bincount(units.rows[units.anchors], minlength=sequences)
-            quotas[:, 1] = np.floor(linking * options.anchor_ratio + rounding)
-        chosen = _first(units, 2 * units.rows + units.anchors, quotas.ravel())
-        return chosen if options.most is None else chosen & _under_cap(units, chosen, options.most)
+class _Choice(NamedTuple):
+    """What is chosen, of MaskingConfig, in types for compiled code."""
+
+    in_query: bool  # of the query too
+    words: bool  # whole words
+    ratio: float
+    anchor_ratio: float  # negative if there is none
+    most: int  # negative if there is no cap
+
+
+class _Draws(NamedTuple):
+    """The uniform draws of a step: of each sequence, for each of DRAWS kinds, one a position."""
+
+    # Key of the stream.
+    key_0: np.uint64
+    key_1: np.uint64
+    before: int  # sequences of the step before the batch
+    width: int  # positions that a sequence has draws for
+
+
+@compiled
+def _first_draw(draws: _Draws, row: int, kind: int) -> int:
+    return ((draws.before + row) * DRAWS + kind) * draws.width
+
+
+@compiled
+def _choose(
+    query: np.ndarray,
+    document: np.ndarray,
+    anchors: np.ndarray,
+    word_starts: np.ndarray,
+    choice: _Choice,
+    draws: _Draws,
+    chosen: np.ndarray,
+) -> None:
+    sequences, positions = chosen.shape
+    # Of a sequence: its positions that can be chosen, and among them where each unit begins and the last ends.
+    inside, bounds = np.empty(positions, np.int64), np.empty(positions + 1, np.int64)
+    of_anchor, numbers = np.empty(positions, np.bool_), np.empty(positions)
+    order, scratch = np.empty(positions, np.int64), np.empty(positions + 1, np.int64)
+    for row in range(sequences):
+        pieces = units = 0
+        in_document = False
+        for position in range(positions):
+            if not (document[row, position] or (choice.in_query and query[row, position])):
+                continue
+            # A query or document that begins inside a word begins with a unit of its own.
+            if (
+                not choice.words
+                or word_starts[row, position]
+                or pieces == 0
+                or document[row, position] != in_document
+            ):
+                bounds[units], of_anchor[units] = pieces, False
+                units += 1
+            in_document = document[row, position]
+            if choice.anchor_ratio >= 0 and anchors[row, position]:
+                of_anchor[units - 1] = True
+            inside[pieces] = position
+            pieces += 1
+        bounds[units] = pieces
+        # The draw of a unit is that of its first piece.
+        last = inside[bounds[units - 1]] if units else 0
+        write_uniforms(draws.key_0, draws.key_1, _first_draw(draws, row, 0), numbers[: last + 1])
+        rounding = numbers[0]  # [CLS] is never chosen, so its draw is free for the sequence as a whole
+        linking = 0
+        for unit in range(units):
+            linking += of_anchor[unit]
+            numbers[unit] = numbers[inside[bounds[unit]]]
+        other_quota = max(1.0, np.floor((units - linking) * choice.ratio + 0.5)) if choice.ratio > 0 else 0.0
+        anchor_quota = 0.0
+        if choice.anchor_ratio >= 0:
+            anchor_quota = np.floor(linking * choice.anchor_ratio + rounding)
+        _sort_draws(numbers[:units], order, scratch)
+        others = linked = taken = 0
+        for place in range(units):
+            unit = order[place]
+            if of_anchor[unit]:
+                if linked >= anchor_quota:
+                    continue
+                linked += 1
+            else:
+                if others >= other_quota:
+                    continue
+                others += 1
+            taken += bounds[unit + 1] - bounds[unit]
+            if choice.most >= 0 and taken > choice.most:
+                break
+            for piece in range(bounds[unit], bounds[unit + 1]):
+                chosen[row, inside[piece]] = True
+
+
+@compiled
+def _sort_draws(draws: np.ndarray, order: np.ndarray, ends: np.ndarray) -> None:
+    """Write the indices of uniform draws in [0, 1) in ascending order, equal draws in their own order."""
+    # They fall evenly into as many buckets as there are draws, so that sorting within buckets takes linear time.
+    size = len(draws)
+    ends[: size + 1] = 0
+    for index in range(size):
+        ends[int(draws[index] * size) + 1] += 1
+    for bucket in range(size):
+        ends[bucket + 1] += ends[bucket]
+    for index in range(size):
+        bucket = int(draws[index] * size)
+        order[ends[bucket]] = index
+        ends[bucket] += 1
+    for place in range(1, size):
+        index, other = order[place], place
+        while other > 0 and draws[order[other - 1]] > draws[index]:
+            order[other] = order[other - 1]
+            other -= 1
+        order[other] = index
+
+
+@compiled
+def _replace(
+    input_ids: np.ndarray,
+    chosen: np.ndarray,
+    mask: int,
+    words: np.ndarray,  # word pieces that a random one is drawn from
+    by_mask: float,
+    by_mask_or_random: float,
+    draws: _Draws,
+) -> np.ndarray:
+    """Replace the chosen word pieces in place; return them as they were, in row-major order."""
+    labels = np.empty(chosen.sum(), np.int64)
+    size = 0
+    for row in range(len(chosen)):
+        for position in range(chosen.shape[1]):
+            if not chosen[row, position]:
+                continue
+            labels[size] = input_ids[row, position]
+            size += 1
+            kind = uniform_at(draws.key_0, draws.key_1, _first_draw(draws, row, 1) + position)
+            if kind < by_mask:
+                input_ids[row, position] = mask
+            elif kind < by_mask_or_random:
+                word = uniform_at(draws.key_0, draws.key_1, _first_draw(draws, row, 2) + position)
+                input_ids[row, position] = words[int(word * len(words))]
+    return labels

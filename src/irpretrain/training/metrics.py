@@ -28,6 +28,7 @@ class TaskMetrics:
     mlm_loss: float = 0.0
     correct_pairs: int = 0
     pairs: int = 0
+    groups: int = 0  # of the whole step
 
     @property
     def weighted_loss(self) -> float:
@@ -62,6 +63,7 @@ class StepMetrics:
     seconds: float = 0.0  # wall time
     # Of `seconds`, those in which nothing could be computed because the batch was not read yet.
     waited: float = 0.0
+    pauses: bool = True  # whether no later step was begun: the model is as this step has left it
 
     @property
     def pair_accuracy(self) -> float | None:

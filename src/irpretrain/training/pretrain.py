@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from irpretrain.training.probe import Probe, write_probe
 from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
 from irpretrain.training.ranks import here
-from irpretrain.training.trainer import Setting, Trainer, run_steps
+from irpretrain.training.trainer import Trainer, run_steps
 
 
 def pretrain(
@@ -118,7 +119,7 @@ def pretrain(
             snapshots = folder.directory / SNAPSHOTS
             # Of several processes the first alone probes; the others wait for it at their next sum.
             probed = trainer.ranks.leads and options.held_out_share > 0
-            setting = Setting(device, options.compute, accumulation=1)
+            setting = replace(trainer.setting, accumulation=1)
             seen = steps * options.batch_groups
             probes = [
                 Probe(task.name, table, reader.builder, setting, seen, seed)
@@ -128,10 +129,11 @@ def pretrain(
             before = [part.accuracies(model.eval()) for part in probes]
 
             def keep_snapshot(step: int) -> None:
-                if step in options.snapshots:
-                    model.save(snapshots / snapshot_name(step))
+                model.save(snapshots / snapshot_name(step))
 
-            pieces = run_steps(trainer, work, options.log_every, folder, log, title, keep_snapshot)
+            pieces = run_steps(
+                trainer, work, options.log_every, folder, log, title, options.snapshots, keep_snapshot
+            )
             if trainer.ranks.leads:
                 model.eval()
                 rows = [

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -15,11 +14,13 @@ from torch import Tensor
 
 from irpretrain.evaluation.significance import randomisation_test, wilson_interval
 from irpretrain.foundation.atomic import write_csv
-from irpretrain.foundation.contracts import PROBE
+from irpretrain.foundation.contracts import NO_ANCHOR, PROBE
 from irpretrain.foundation.randomness import generator
+from irpretrain.models.encoder_batches import EncoderBatch, PaddedBatch, encoder_batch
 from irpretrain.models.length_batches import prefetch, to_host
-from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
+from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
+from irpretrain.training.ranking_groups import RankingGroups, make_spans, text_rows
 from irpretrain.training.trainer import Setting
 
 # What a model makes of held-out groups: whether it ranks by the shared text, or by what candidates look like.
@@ -38,8 +39,11 @@ TRAINED_PER_PROBED = 32
 PERMUTATIONS = 10_000
 
 
-# From the tensors of a batch, ids, types and mask, to scores [sequences]: a cross-encoder, or a substitute in tests.
-Scorer = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]]
+class Scorer(Protocol):
+    """A cross-encoder, or a substitute in tests."""
+
+    def encode(self, batch: EncoderBatch) -> tuple[Tensor, Tensor]:
+        """Return scores, float [sequences], and anything."""
 
 
 class Probe:
@@ -51,9 +55,9 @@ class Probe:
         self._task, self._builder, self._setting, self._seed = task, builder, setting, seed
         rng = generator(seed, "probe", task)
         most = min(max(trained // TRAINED_PER_PROBED, LEAST_GROUPS), MOST_GROUPS)
-        ranking = (i for i in rng.permutation(len(table.held_out)) if len(table[int(table.held_out[i])]) > 1)
-        positions = np.fromiter(islice(ranking, most), np.int64)
-        self._groups = [table[int(index)] for index in table.held_out[positions]]
+        positions = rng.permutation(len(table.held_out))
+        positions = positions[table.sizes(table.held_out[positions]) > 1][:most]
+        self._groups = table.take(table.held_out[positions])
         self._partners = draw_partners(self._groups, table.held_out_documents[positions], rng)
 
     def accuracies(self, model: Scorer) -> np.ndarray:
@@ -64,11 +68,8 @@ class Probe:
         """Yield the task's rows of PROBE, for a trained model and its accuracies before its training."""
         right = self.accuracies(model)
         paired = np.flatnonzero(self._partners >= 0)
-        swapped = [
-            with_shared(self._groups[position], shared_text(self._groups[self._partners[position]]))
-            for position in paired
-        ]
-        bare = [without_shared(group) for group in self._groups]
+        swapped = with_shared(self._groups.take(paired), self._groups.take(self._partners[paired]))
+        bare = without_shared(self._groups)
         yield self._row("right", right, None)
         yield self._row("swapped", self._of_model(model, swapped), right[paired])
         yield self._row("none", self._of_model(model, bare), right)
@@ -84,7 +85,7 @@ class Probe:
         numbers = dict(zip(("groups", "accuracy", "low", "high", "p_value"), values, strict=True))
         return {"task": self._task, "input": name, **numbers}
 
-    def _of_model(self, model: Scorer, groups: Sequence[RankingGroup]) -> np.ndarray:
+    def _of_model(self, model: Scorer, groups: RankingGroups) -> np.ndarray:
         return pair_accuracies(score_groups(model, self._builder, groups, self._setting), groups)
 
 
@@ -94,49 +95,49 @@ def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:
     write_csv(path, names, (["" if row[name] != row[name] else row[name] for name in names] for row in rows))
 
 
-def score_groups(
-    model: Scorer, builder: BatchBuilder, groups: Sequence[RankingGroup], setting: Setting
-) -> np.ndarray:
-    def begin(group: RankingGroup) -> Callable[[], Tensor]:
-        batch = builder.build([group])
-        marks = (setting.on_host(array) for array in (batch.token_type_ids, batch.attention_mask))
-        scores, _ = model(setting.tensor(batch.input_ids), *marks)
+def score_groups(model: Scorer, builder: BatchBuilder, groups: RankingGroups, setting: Setting) -> np.ndarray:
+    def begin(number: int) -> Callable[[], Tensor]:
+        batch = builder.build(groups[number : number + 1])
+        padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
+        scores, _ = model.encode(encoder_batch(setting.layout, padded, builder.max_length))
         return to_host(scores.float())
 
     with torch.inference_mode(), setting.autocast():
-        scores = [wait().numpy() for _, wait in prefetch(groups, begin, setting.device)]
+        scores = [wait().numpy() for _, wait in prefetch(range(len(groups)), begin, setting.device)]
     return np.concatenate([np.zeros(0, np.float32), *scores])
 
 
-def pair_accuracies(scores: np.ndarray, groups: Sequence[RankingGroup]) -> np.ndarray:
+def pair_accuracies(scores: np.ndarray, groups: RankingGroups) -> np.ndarray:
     """Return the share of each group's (first, other) pairs in the right order, float64 [groups]; ties count half."""
-    ends = np.cumsum([len(group) for group in groups], dtype=np.int64)
-    differences = [part[0] - part[1:] for part in np.split(scores, ends)[: len(groups)]]
+    parts = np.split(scores, np.cumsum(groups.sizes))[: len(groups)]
+    differences = [part[0] - part[1:] for part in parts]
     return np.array([np.mean(np.sign(part) / 2 + 0.5, dtype=np.float64) for part in differences], np.float64)
 
 
-def shared_text(group: RankingGroup) -> str | StoreSpan:
-    return group.queries[0] if _shares_query(group) else group.documents[0]
-
-
-def with_shared(group: RankingGroup, text: str | StoreSpan) -> RankingGroup:
-    if _shares_query(group):
-        return RankingGroup((text,), group.documents)
-    if isinstance(text, str):
-        raise ValueError("candidates that are queries share a document, and a document is a span")
-    return RankingGroup(group.queries, (text,))
-
-
-def without_shared(group: RankingGroup) -> RankingGroup:
-    nothing = (
-        "" if _shares_query(group) else replace(group.documents[0], start=0, end=0, gap_start=0, gap_end=0)
+def with_shared(groups: RankingGroups, others: RankingGroups) -> RankingGroups:
+    """Return groups with the shared texts of as many others of their own kind, whose `texts` are the same."""
+    of_query = np.repeat(groups.shares_query, groups.sizes)
+    queries, documents = (
+        np.repeat(column[others.firsts], groups.sizes) for column in (others.queries, others.documents)
     )
-    return with_shared(group, nothing)
+    return replace(
+        groups,
+        queries=np.where(of_query, queries, groups.queries),
+        documents=np.where(of_query, groups.documents, documents),
+        anchors=np.full_like(groups.anchors, NO_ANCHOR),
+    )
 
 
-def draw_partners(
-    groups: Sequence[RankingGroup], documents: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
+def without_shared(groups: RankingGroups) -> RankingGroups:
+    """Return groups whose shared text is empty."""
+    empty = make_spans(groups.documents["row"], ends=0)
+    no_texts = make_spans(text_rows(np.full(len(empty), len(groups.texts))))
+    return with_shared(
+        replace(groups, texts=[*groups.texts, ""]), replace(groups, queries=no_texts, documents=empty)
+    )
+
+
+def draw_partners(groups: RankingGroups, documents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return the index of a group of another document for each group, int64 [groups]; -1 if none is left. No index
     repeats.
 
@@ -148,7 +149,7 @@ def draw_partners(
     _, numbers = np.unique(documents, return_inverse=True)
     order = rng.permutation(len(groups))[numbers] if len(groups) else numbers
     for kind in (True, False):
-        positions = np.array([i for i, group in enumerate(groups) if _shares_query(group) == kind], np.int64)
+        positions = np.flatnonzero(groups.shares_query == kind)
         if not len(positions):
             continue
         # Groups in a random order of their documents, turned by as many positions as the largest document has groups:
@@ -158,7 +159,3 @@ def draw_partners(
         differ = order[turn] != order[others]
         partners[turn[differ]] = others[differ]
     return partners
-
-
-def _shares_query(group: RankingGroup) -> bool:
-    return len(group.queries) == 1

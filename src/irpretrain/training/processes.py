@@ -44,7 +44,7 @@ def portable(error: BaseException) -> tuple[BaseException, str]:
 
 def main(parent: int, descriptor: int) -> None:
     """Make the call on stdin; write its result, or else its error, to a file; `parent` has started this."""
-    _end_with(parent)
+    end_with(parent)
     begin_record()
     if Path("/sys/class/net/lo").exists():
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # all are on this machine
@@ -61,7 +61,7 @@ def main(parent: int, descriptor: int) -> None:
             os._exit(1)
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """Let the system kill this process when its parent ends, however it does."""
     with suppress(AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

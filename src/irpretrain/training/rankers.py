@@ -21,7 +21,8 @@ from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.text.word_store import WordDocuments
-from irpretrain.training.batches import BatchBuilder, GroupSource, WordBatchBuilder
+from irpretrain.training.batches import BatchBuilder, WordBatchBuilder
+from irpretrain.training.ranking_groups import GroupSource
 from irpretrain.training.ranking_tasks import PassageReader, RankingTask, SequenceReader, WordReader
 
 # Of the one task of a fine-tuning.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol, assert_never
+from typing import Any, NamedTuple, Protocol, assert_never
 
 import numpy as np
 import torch
@@ -14,12 +13,17 @@ from torch.nn import functional
 
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import Loss
+from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.encoder_batches import Layout, PackedBatch, PaddedBatch, encoder_batch
 from irpretrain.models.length_batches import to_device
+from irpretrain.models.mlm_heads import IGNORED
 from irpretrain.text.passages import piece_bounds
-from irpretrain.training.batches import BatchBuilder, GroupSource, RankingGroup, StoreSpan, WordBatchBuilder
+from irpretrain.training.batches import BatchBuilder, WordBatchBuilder
+from irpretrain.training.graphs import Measured, MicroBatch
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import TaskMetrics
-from irpretrain.training.trainer import MicroBatchLoss, Setting, StepPart
+from irpretrain.training.ranking_groups import GroupSource, RankingGroups, make_spans
+from irpretrain.training.trainer import Setting, StepPart
 
 
 def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0) -> Tensor:
@@ -48,23 +52,19 @@ def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0)
     return (losses * others).sum(dim=1) / others.sum(dim=1).clamp(min=1)
 
 
-def count_correct_pairs(scores: Tensor, sizes: Tensor) -> tuple[Tensor, int]:
-    """Return how many (first, other) pairs are ordered rightly (on the device) and how many there are; no ties."""
+def count_correct_pairs(scores: Tensor, sizes: Tensor) -> Tensor:
+    """Return how many (first, other) pairs are ordered rightly, without ties; int64 on the scores' device."""
     table, present = _by_group(scores.detach().float(), sizes)
-    return ((table[:, :1] > table[:, 1:]) & present[:, 1:]).sum(), int(sizes.sum()) - len(sizes)
-
-
-def mlm_loss_sum(logits: Tensor, labels: Tensor) -> Tensor:
-    """Summed cross-entropy (nats; PROP, equation 6) of logits [positions, vocabulary] for labels [positions]."""
-    return functional.cross_entropy(logits.float(), labels, reduction="sum")
+    return ((table[:, :1] > table[:, 1:]) & present[:, 1:]).sum()
 
 
 def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
     largest, smallest = int(sizes.max()), int(sizes.min())
+    if smallest == largest:
+        table = scores.view(-1, largest)
+        return table, torch.ones_like(table, dtype=torch.bool)
     sizes = to_device(sizes, scores.device)
     present = torch.arange(largest, device=scores.device) < sizes[:, None]
-    if smallest == largest:
-        return scores.view(-1, largest), present
     firsts = torch.cumsum(sizes, 0) - sizes
     positions = firsts[:, None] + torch.arange(largest, device=scores.device)
     table = scores[positions.clamp(max=len(scores) - 1)]
@@ -75,19 +75,28 @@ def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @dataclass(frozen=True)
-class ReadGroups:
-    """Groups of a micro-batch, ready to be scored."""
+class GroupBatch:
+    """Groups of a micro-batch, ready to be scored: plain data."""
 
     sizes: np.ndarray  # documents of each group; int64 [groups]
     tokens: int  # word pieces or words, without padding
-    # From the model to the scores of all documents, group after group, and MLM logits, if there are `labels`.
-    outputs: Callable[[nn.Module, Setting], tuple[Tensor, Tensor | None]]
-    labels: np.ndarray | None = None  # masked word pieces, int64 [masked positions]
+    inputs: Any  # what the reader gives a model
+    labels: np.ndarray | None = None  # masked word pieces, int64 [masked positions]; `IGNORED` fills up
 
 
 class GroupReader(Protocol):
-    def read(self, groups: Sequence[RankingGroup], step: int, before: int) -> ReadGroups:
+    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
         """Return groups of optimiser step `step`, which has `before` sequences before them."""
+
+    def scorer(self, model: Any, setting: Setting, batch: GroupBatch, step: int) -> MicroBatchScorer:
+        """Copy a batch to the device; return what scores it."""
+
+
+class MicroBatchScorer(NamedTuple):
+    tensors: Sequence[Tensor]  # the batch on the device
+    # From the tensors to the scores of all documents, group after group, and the summed MLM loss if there are labels.
+    scores: Callable[..., tuple[Tensor, Tensor | None]]
+    shape: Hashable | None = None  # see `MicroBatch`
 
 
 @dataclass
@@ -98,51 +107,54 @@ class RankingTask:
     source: GroupSource  # the groups of each step
     reader: GroupReader  # makes the model's input of them
     # loss, margin: the ranking loss.
-    loss: Loss
+    loss_kind: Loss
     margin: float = 1.0
     weight: float = 1.0  # of the ranking loss; with 0 it is not computed
     mlm_weight: float = 0.0  # of the MLM loss of a reader that masks
 
     def read(self, setting: Setting, step: int) -> StepPart:
         groups = self.source.groups(step)
-        parts = {
-            number: self.reader.read(groups[some], step, sum(map(len, groups[: some.start])))
+        batches = {
+            number: self.reader.read(
+                groups[some], step, int(groups.sizes[: some.start].sum()), setting.layout
+            )
             for number, some in setting.share(len(groups)).items()
         }
-        masked = sum(len(part.labels) for part in parts.values() if part.labels is not None)
-        positions = max(int(setting.ranks.sums([masked])[0]), 1)
-        metrics = TaskMetrics(self.weight, self.mlm_weight)
-        losses = {
-            number: partial(self._loss, setting, part, len(groups), positions, metrics)
-            for number, part in parts.items()
-        }
-        return StepPart(metrics, sum(part.tokens for part in parts.values()), losses)
+        masked = sum(int((b.labels != IGNORED).sum()) for b in batches.values() if b.labels is not None)
+        pairs = sum(int(batch.sizes.sum()) - len(batch.sizes) for batch in batches.values())
+        metrics = TaskMetrics(
+            self.weight, self.mlm_weight, pairs=pairs if self.weight > 0 else 0, groups=len(groups)
+        )
+        return StepPart(metrics, sum(batch.tokens for batch in batches.values()), batches, masked)
 
-    def _loss(
-        self,
-        setting: Setting,
-        part: ReadGroups,
-        groups: int,
-        positions: int,
-        metrics: TaskMetrics,
-        model: nn.Module,
-    ) -> MicroBatchLoss:
-        measured: dict[str, Tensor] = {}
-        with setting.autocast():
-            scores, logits = part.outputs(model, setting)
-            loss = scores.new_zeros((), dtype=torch.float32)
-            if self.weight > 0:
-                sizes = setting.on_host(part.sizes)
-                ranking = ranking_loss(self.loss, scores, sizes, self.margin).sum() / groups
-                loss = loss + self.weight * ranking
-                right, pairs = count_correct_pairs(scores, sizes)
-                measured |= {"ranking_loss": ranking.detach(), "correct_pairs": right}
-                metrics.pairs += pairs
-            if logits is not None and part.labels is not None and len(part.labels):
-                mlm = mlm_loss_sum(logits, setting.tensor(part.labels)) / positions
-                measured["mlm_loss"] = mlm.detach()
-                loss = loss + self.mlm_weight * mlm
-        return MicroBatchLoss(loss, measured)
+    def micro_batch(
+        self, model: nn.Module, setting: Setting, step: int, part: StepPart, batch: GroupBatch
+    ) -> MicroBatch:
+        scorer = self.reader.scorer(model, setting, batch, step)
+        sizes, groups = torch.from_numpy(batch.sizes), part.metrics.groups
+        # A tensor, as it differs from step to step.
+        counted = setting.tensor(np.array(max(part.counted, 1), np.float32))
+
+        def loss(counted: Tensor, *tensors: Tensor) -> tuple[Tensor, Measured]:
+            measured: dict[str, Tensor] = {}
+            with setting.autocast():
+                scores, mlm = scorer.scores(*tensors)
+                total = scores.new_zeros((), dtype=torch.float32)
+                if self.weight > 0:
+                    ranking = ranking_loss(self.loss_kind, scores, sizes, self.margin).sum() / groups
+                    total = total + self.weight * ranking
+                    right = count_correct_pairs(scores, sizes)
+                    measured |= {"ranking_loss": ranking.detach(), "correct_pairs": right}
+                if mlm is not None:
+                    mlm = mlm / counted
+                    measured["mlm_loss"] = mlm.detach()
+                    total = total + self.mlm_weight * mlm
+            return total, measured
+
+        # Groups of different sizes seldom come again, and their sizes are copied from the host.
+        repeats = scorer.shape is not None and (batch.sizes == batch.sizes[0]).all()
+        shape = (self.name, groups, len(batch.sizes), int(batch.sizes[0]), scorer.shape) if repeats else None
+        return MicroBatch([counted, *scorer.tensors], loss, shape)
 
 
 @dataclass(frozen=True)
@@ -153,22 +165,32 @@ class SequenceReader:
     masker: Masker | None = None
     mlm_head_steps: int = 0  # number of first steps in which the MLM loss trains only the MLM head
 
-    def read(self, groups: Sequence[RankingGroup], step: int, before: int) -> ReadGroups:
+    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
         batch = self.builder.build(groups)
         masked = None if self.masker is None else self.masker.apply(batch, step, before)
+        ids, chosen, labels = batch.input_ids, None, None
+        if masked is not None and len(masked.labels):
+            ids, chosen, labels = masked.input_ids, masked.chosen, masked.labels
+        padded = PaddedBatch(ids, batch.token_type_ids, batch.attention_mask, chosen)
+        inputs = encoder_batch(layout, padded, self.builder.max_length)
+        if labels is not None and isinstance(inputs, PackedBatch) and inputs.masked is not None:
+            labels = np.pad(labels, (0, len(inputs.masked) - len(labels)), constant_values=IGNORED)
+        return GroupBatch(batch.sizes, batch.tokens, inputs, labels)
 
-        def outputs(model: nn.Module, setting: Setting) -> tuple[Tensor, Tensor | None]:
-            scores, logits = model(
-                setting.tensor(batch.input_ids if masked is None else masked.input_ids),
-                # On the host, with the masked positions: a GPU would be asked how many there are.
-                setting.on_host(batch.token_type_ids),
-                setting.on_host(batch.attention_mask),
-                None if masked is None else setting.on_host(masked.chosen),
-                mlm_trains_encoder=step >= self.mlm_head_steps,
-            )
-            return scores, logits
+    def scorer(
+        self, model: CrossEncoderModel, setting: Setting, batch: GroupBatch, step: int
+    ) -> MicroBatchScorer:
+        inputs, trains_encoder = batch.inputs, step >= self.mlm_head_steps
+        labels = [] if batch.labels is None else [setting.tensor(batch.labels)]
 
-        return ReadGroups(batch.sizes, batch.tokens, outputs, None if masked is None else masked.labels)
+        def scores(*tensors: Tensor) -> tuple[Tensor, Tensor | None]:
+            scores, states = model.encode(inputs, *tensors[len(labels) :])
+            return scores, model.mlm_loss(states, tensors[0], trains_encoder) if labels else None
+
+        if isinstance(inputs, PaddedBatch):
+            return MicroBatchScorer(labels, scores)
+        tensors = [*labels, inputs.flat(setting.device)]
+        return MicroBatchScorer(tensors, scores, (inputs.shape, bool(labels), trains_encoder))
 
 
 @dataclass(frozen=True)
@@ -181,25 +203,26 @@ class PassageReader:
     builder: BatchBuilder
     options: PassagesConfig
 
-    def read(self, groups: Sequence[RankingGroup], step: int, before: int) -> ReadGroups:
-        sequences = [sequence for group in groups for sequence in group.sequences()]
-        batch = self.builder.build(
-            [RankingGroup((query,), self._passages(document)) for query, document, _ in sequences]
-        )
+    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
+        rows = groups.documents["row"]
+        passages = [self._passages(row) for row in rows.tolist()]
+        counts = np.array([len(bounds) for bounds in passages], np.int64)
+        documents = make_spans(np.repeat(rows, counts), *np.concatenate(passages).T)
+        queries = np.repeat(groups.queries, counts)
+        batch = self.builder.build(RankingGroups.of_queries(queries, documents, counts, groups.texts))
+        padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
+        inputs = encoder_batch(layout, padded, self.builder.max_length), batch.sizes
+        return GroupBatch(groups.sizes, batch.tokens, inputs)
 
-        def outputs(model: nn.Module, setting: Setting) -> tuple[Tensor, None]:
-            marks = (setting.on_host(array) for array in (batch.token_type_ids, batch.attention_mask))
-            scores, _ = model(setting.tensor(batch.input_ids), *marks)
-            return combine(scores, batch.sizes), None
+    def scorer(
+        self, model: CrossEncoderModel, setting: Setting, batch: GroupBatch, step: int
+    ) -> MicroBatchScorer:
+        encoded, passages = batch.inputs
+        return MicroBatchScorer([], lambda: (combine(model.encode(encoded)[0], passages), None))
 
-        sizes = np.array([len(group) for group in groups], np.int64)
-        return ReadGroups(sizes, batch.tokens, outputs)
-
-    def _passages(self, document: StoreSpan) -> tuple[StoreSpan, ...]:
-        bounds = piece_bounds(
-            self.builder.store.word_starts(document.row), self.options, self.options.most_in_training
-        )
-        return tuple(StoreSpan(document.row, start, end) for start, end in bounds)
+    def _passages(self, row: int) -> list[tuple[int, int]]:
+        word_starts = self.builder.store.word_starts(row)
+        return piece_bounds(word_starts, self.options, self.options.most_in_training)
 
 
 @dataclass(frozen=True)
@@ -208,13 +231,13 @@ class WordReader:
 
     builder: WordBatchBuilder
 
-    def read(self, groups: Sequence[RankingGroup], step: int, before: int) -> ReadGroups:
+    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
         batch = self.builder.build(groups)
+        return GroupBatch(batch.sizes, batch.tokens, (batch.query, batch.document))
 
-        def outputs(model: nn.Module, setting: Setting) -> tuple[Tensor, None]:
-            return model(setting.tensor(batch.query), setting.tensor(batch.document)), None
-
-        return ReadGroups(batch.sizes, batch.tokens, outputs)
+    def scorer(self, model: nn.Module, setting: Setting, batch: GroupBatch, step: int) -> MicroBatchScorer:
+        tensors = [setting.tensor(array) for array in batch.inputs]
+        return MicroBatchScorer(tensors, lambda *tensors: (model(*tensors), None))
 
 
 def combine(scores: Tensor, passages: np.ndarray) -> Tensor:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -15,11 +16,15 @@ from torch import Tensor, nn
 from irpretrain.config.training import ComputeConfig, OptimiserConfig
 from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.randomness import integer_seed
-from irpretrain.models.length_batches import to_device, to_host
+from irpretrain.models.encoder_batches import PADDED, Layout
+from irpretrain.models.length_batches import host_to_device, to_host
+from irpretrain.models.packed import layout_of
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import autocast, use_fast_paths
+from irpretrain.training.graphs import Measured, MicroBatch, RecordedPasses
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
 from irpretrain.training.ranks import ALONE, Ranks, here, share_of, sum_gradients
+from irpretrain.training.read_ahead import reading_ahead
 
 # One training step: where it is computed, and what each task adds. All tasks read their batches before it is computed.
 
@@ -32,51 +37,41 @@ class Setting:
     compute: ComputeConfig  # in which precision
     accumulation: int  # micro-batches that a step is split into
     ranks: Ranks = ALONE  # this process among those that share them
+    layout: Layout = PADDED  # of the batches of an encoder
 
     def share(self, items: int) -> dict[int, slice]:
         """Return what this process computes of a step: number of each micro-batch → its items."""
         return share_of(items, self.accumulation, self.ranks.rank, self.ranks.count)
 
     def tensor(self, array: np.ndarray) -> Tensor:
-        return to_device(self.on_host(array), self.device)
-
-    def on_host(self, array: np.ndarray) -> Tensor:
-        """Return an array as a tensor on the host, for masks and sizes: a device would have to be waited for."""
-        return torch.from_numpy(np.ascontiguousarray(array))
+        return host_to_device(array, self.device)
 
     def autocast(self) -> torch.autocast:
         return autocast(self.device, self.compute)
 
 
-class MicroBatchLoss(NamedTuple):
-    """What one micro-batch adds to a step."""
-
-    loss: Tensor  # its share of the task's loss, with the graph
-    # Name in the task's metrics → what is added there, a number on the device. They are fetched once for the
-    # whole step: whoever asks for one waits until the device has done all that came before it.
-    measured: Mapping[str, Tensor]
-
-
 @dataclass
 class StepPart:
-    """What one task adds to one step, as far as this process computes it."""
+    """What one task adds to one step, as far as this process computes it: plain data, made in any process."""
 
-    metrics: TaskMetrics  # complete when what `losses` measured has been added (`fetch_measured`)
+    metrics: TaskMetrics  # complete when what the losses measured has been added (`fetch_measured`)
     tokens: int  # word pieces and special tokens, without padding
-    # Number of each micro-batch → its loss by a model; their sum over all processes is the task's loss.
-    losses: Mapping[int, Callable[[nn.Module], MicroBatchLoss]]
+    batches: Mapping[int, Any]  # number of each micro-batch → its sequences and labels, on the host
+    # What the loss is a mean over: as far as this process computes it, and from the trainer in the whole step.
+    counted: int = 0
 
 
 class StepTask(Protocol):
     name: str
 
     def read(self, setting: Setting, step: int) -> StepPart:
-        """Read what the task adds to a step; this does not touch the device."""
+        """Read what the task adds to a step, which depends on nothing else; this does not touch the device."""
+
+    def micro_batch(self, model: Any, setting: Setting, step: int, part: StepPart, batch: Any) -> MicroBatch:
+        """Copy a batch of `part` to the device; return its loss. All losses, of all processes, add up to the task's."""
 
 
-def fetch_measured(
-    measured: list[tuple[TaskMetrics, Mapping[str, Tensor]]], also: Tensor
-) -> Callable[[], float]:
+def fetch_measured(measured: list[tuple[TaskMetrics, Measured]], also: Tensor) -> Callable[[], float]:
     """Begin to copy measurements to the host; return a wait that adds them to the metrics and returns `also`."""
     tensors = [tensor for _, values in measured for tensor in values.values()]
     # All numbers come from the device together: a step waits once. With fp16 too: the fused optimiser reads on the
@@ -87,11 +82,11 @@ def fetch_measured(
 
     def wait() -> float:
         *numbers, last = copied().tolist()
-        coming = iter(numbers)
+        remaining = iter(numbers)
         for metrics, values in measured:
             for name in values:
                 before = getattr(metrics, name)
-                setattr(metrics, name, before + type(before)(next(coming)))
+                setattr(metrics, name, before + type(before)(next(remaining)))
         return float(last)
 
     return wait
@@ -124,54 +119,110 @@ class Trainer(Generic[Model]):
         accumulation: int = 1,  # micro-batches per step
     ) -> None:
         self.model: Model = model.to(device)
-        use_fast_paths(model, compute, device, training=True)
+        use_fast_paths(model, compute, device)
         self.optimiser = make_optimiser(model, optimiser)
         self.steps = steps
         self.ranks = here()
         self._options, self._seed = optimiser, seed
-        self._setting = Setting(device, compute, accumulation, self.ranks)
+        with autocast(device, compute):
+            layout = layout_of(model)
+        self.setting = Setting(device, compute, accumulation, self.ranks, layout)
         self._parameters = list(model.parameters())
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
+        self._passes: RecordedPasses | None = None  # of the first step on
+
+    @property
+    def graphs(self) -> int:
+        """Number of shapes whose passes are recorded."""
+        return 0 if self._passes is None else self._passes.graphs
 
     def step(self, step: int, tasks: Sequence[StepTask]) -> StepMetrics:
-        """Do optimiser step `step`, counted from 0, which decides rate, dropout and masking; return what was measured.
+        """Do optimiser step `step`, counted from 0, alone; see `run`."""
+        return next(self.run(range(step, step + 1), tasks))
+
+    def run(
+        self,
+        steps: range,  # steps to do, counted from 0: they decide rate, dropout and masking
+        tasks: Sequence[StepTask],
+        # Whether step `n`, counted from 1, must be done, and no later one begun, when its metrics are yielded: then
+        # `StepMetrics.pauses` is true, and the model may be read. Asked once for each step, after it was begun.
+        pauses: Callable[[int], bool] = lambda step: True,
+    ) -> Iterator[StepMetrics]:
+        """Do optimiser steps; yield what was measured in each.
+
+        A GPU is given a step while it computes the one before, whose numbers come back meanwhile; other processes read
+        batches ahead. On a processor, and where several processes share the steps, one is done after the other.
 
         Raises:
-            TrainingError: loss or gradient is NaN; the weights are then of no use.
+            TrainingError: loss or gradient of a step is NaN; the weights are then of no use.
         """
-        start = time.perf_counter()
-        parts = [task.read(self._setting, step) for task in tasks]
-        waited = time.perf_counter() - start
+        overlaps = self.setting.device.type != "cpu" and self.ranks.count == 1
+        read = partial(self._read, tasks)
+        began = time.perf_counter()
+        begun: _BegunStep | None = None
+        with reading_ahead(read, steps, overlaps and len(steps) > 1) as batches:
+            for step in steps:
+                asked = time.perf_counter()
+                parts = next(batches)
+                waited = time.perf_counter() - asked
+                before, begun = begun, self._begin(step, tasks, parts, waited)
+                if before is not None:
+                    began, metrics = self._end(before, began)
+                    yield metrics
+                pausing = pauses(step + 1) or step == steps[-1]
+                if pausing or not overlaps:
+                    began, metrics = self._end(begun, began)
+                    begun = None
+                    yield replace(metrics, pauses=pausing)
+
+    def _read(self, tasks: Sequence[StepTask], step: int) -> list[StepPart]:
+        return [task.read(self.setting, step) for task in tasks]
+
+    def _begin(
+        self, step: int, tasks: Sequence[StepTask], parts: Sequence[StepPart], waited: float
+    ) -> _BegunStep:
+        """Give the device a step; it is not waited for."""
         self.model.train()
         torch.manual_seed(integer_seed(self._seed, "dropout", str(step)))
         rate = learning_rate(self._options, step, self.steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.zero_grad(set_to_none=True)
-        measured = list[tuple[TaskMetrics, Mapping[str, Tensor]]]()
-        for position, part in enumerate(parts):
-            for number, loss_by in part.losses.items():
+        counted = self.ranks.sums([part.counted for part in parts])
+        if self._passes is None:
+            self._passes = RecordedPasses(self._parameters, sum(len(part.batches) for part in parts) == 1)
+        measured = list[tuple[TaskMetrics, Measured]]()
+        for position, (task, part, number) in enumerate(zip(tasks, parts, counted, strict=True)):
+            part.counted = int(number)
+            for micro_batch, batch in part.batches.items():
                 # A micro-batch has a stream of its own; a step that is not split continues that of the step.
-                if max(self._setting.accumulation, self.ranks.count) > 1:
-                    torch.manual_seed(integer_seed(self._seed, "dropout", f"{step}/{position}/{number}"))
-                micro = loss_by(self.model)
-                if micro.loss.requires_grad:
-                    self._scaler.scale(micro.loss).backward()
-                measured.append((part.metrics, micro.measured))
+                if max(self.setting.accumulation, self.ranks.count) > 1:
+                    torch.manual_seed(integer_seed(self._seed, "dropout", f"{step}/{position}/{micro_batch}"))
+                micro = task.micro_batch(self.model, self.setting, step, part, batch)
+                measured.append((part.metrics, self._passes.run(micro, partial(self._gradients, micro.loss))))
         sum_gradients(self._parameters, self.ranks)
         self._scaler.unscale_(self.optimiser)
         wait = fetch_measured(measured, clip_gradients(self._parameters, self._options))
-        # Updated before the losses are looked at: so a GPU has work while the host reads them and begins the next step.
         self._scaler.step(self.optimiser)
         self._scaler.update()
-        # From here on the device is waited for; up to here it was only given work.
-        norm = wait()
-        tokens = self._add_up(parts)
-        metrics = {task.name: part.metrics for task, part in zip(tasks, parts, strict=True)}
-        self._refuse_broken(step, metrics, norm)
-        seconds = time.perf_counter() - start
+        return _BegunStep(step, [task.name for task in tasks], parts, wait, rate, waited)
+
+    def _gradients(self, loss: Callable[..., tuple[Tensor, Measured]], *tensors: Tensor) -> Measured:
+        value, measured = loss(*tensors)
+        if value.requires_grad:
+            self._scaler.scale(value).backward()
+        return measured
+
+    def _end(self, begun: _BegunStep, began: float) -> tuple[float, StepMetrics]:
+        """Wait for a step's numbers; return the time, and what was measured since `began`."""
+        norm = begun.wait()
+        tokens = self._add_up(begun.parts)
+        metrics = dict(zip(begun.names, (part.metrics for part in begun.parts), strict=True))
+        self._refuse_broken(begun.step, metrics, norm)
+        now = time.perf_counter()
         loss = math.fsum(task.weighted_loss for task in metrics.values())
-        return StepMetrics(step + 1, loss, metrics, rate, norm, tokens, seconds, waited)
+        values = (begun.step + 1, loss, metrics, begun.rate, norm, tokens, now - began, begun.waited)
+        return now, StepMetrics(*values)
 
     def _add_up(self, parts: Sequence[StepPart]) -> int:
         sums = iter(
@@ -210,6 +261,17 @@ class Trainer(Generic[Model]):
         self._scaler.load_state_dict(state["scaler"])
 
 
+class _BegunStep(NamedTuple):
+    """A step that the device has been given."""
+
+    step: int
+    names: list[str]  # of the tasks
+    parts: Sequence[StepPart]
+    wait: Callable[[], float]  # completes the parts' metrics and returns the norm of the gradients
+    rate: float
+    waited: float  # seconds until its batches were read
+
+
 # A training from its last checkpoint to its last step: steps, the log, status lines, checkpoints.
 
 
@@ -220,9 +282,9 @@ def run_steps(
     checkpoints: Checkpoints,  # the job's; they decide when to save
     log: MetricsLog,  # has one record per step in the end, whenever it was interrupted
     title: str,  # name of the job in status lines
-    # Called after each step with its number, counted from 1, also for that of the resumed checkpoint:
-    # make it idempotent.
-    after: Callable[[int], None] = lambda step: None,
+    snapshots: Collection[int] = (),  # steps, counted from 1, after which `snapshot` is called
+    # Called with the number of a step, also that of the resumed checkpoint: make it idempotent.
+    snapshot: Callable[[int], None] = lambda step: None,
 ) -> int:
     """Do all steps after the newest checkpoint; return the word pieces of all steps. The first process logs."""
     done, tokens = 0, 0
@@ -232,21 +294,24 @@ def run_steps(
     leads = trainer.ranks.leads
     if leads:
         log.truncate(done)
-        if done:
-            after(done)
+        if done in snapshots:
+            snapshot(done)
     status = StatusLine(title, trainer.steps, log_every)
-    for step in range(done, trainer.steps):
-        measured = trainer.step(step, tasks)
+
+    def pauses(step: int) -> bool:
+        return leads and (checkpoints.clock.due() or step in snapshots)
+
+    for measured in trainer.run(range(done, trainer.steps), tasks, pauses):
         tokens += measured.tokens
-        done = measured.step
         if not leads:
             continue
         log.append(measured.record())
         status.add(measured)
-        if checkpoints.clock.due() or done == trainer.steps:
+        if measured.pauses:
             log.flush()
-            checkpoints.save(done, {**trainer.state(), "tokens": tokens, "metrics": log.digest})
-        after(done)
+            checkpoints.save(measured.step, {**trainer.state(), "tokens": tokens, "metrics": log.digest})
+            if measured.step in snapshots:
+                snapshot(measured.step)
     return tokens
 
 

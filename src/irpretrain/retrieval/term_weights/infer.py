@@ -22,17 +22,18 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import DOCUMENTS, TERM_WEIGHTS
 from irpretrain.foundation.progress import Counter, print_line
 from irpretrain.foundation.provenance import sha256
+from irpretrain.models.encoder_batches import PackedBatch
 from irpretrain.models.length_batches import (
     LengthBatch,
     length_batches,
     packed_batches,
     padded,
     prefetch,
-    to_device,
     to_host,
 )
+from irpretrain.models.packed import layout_of
 from irpretrain.models.parameters import check_embeddings
-from irpretrain.models.term_weight_regressor import TermWeightRegressor
+from irpretrain.models.term_weight_regressor import TermWeightRegressor, text_batch
 from irpretrain.retrieval.term_weights.integers import weighted_terms
 from irpretrain.retrieval.term_weights.sequences import WordWeights, first_pieces, windows, word_weights
 from irpretrain.text.pair_tokenizer import EncoderPieces
@@ -42,7 +43,6 @@ from irpretrain.text.words import WordSpans, word_spans
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import (
     autocast,
-    packs,
     reproducible,
     scored_at_once,
     use_fast_paths,
@@ -115,7 +115,7 @@ class WeightPredictor:
         if device.type == "cpu" and compute.packing == "auto":
             # Packed, the last bits of a text's weights would depend on which others share its batch.
             compute = compute.model_copy(update={"packing": "off"})
-        use_fast_paths(model, compute, device, training=False)
+        use_fast_paths(model, compute, device)
         pieces = EncoderPieces(directory)
         check_embeddings(model.classifier, pieces.size, directory)
         return cls(model, pieces, options, text, device)
@@ -198,7 +198,7 @@ class WeightPredictor:
         special = len(self.encoder.prefix) + len(self.encoder.suffix)
         lengths = ((window, window.end - window.start + special) for window in sequences)
         tokens = scored_at_once(self.options.inference.batch_tokens, self.device)
-        if packs(self.model):
+        if layout_of(self.model).packs:
             return packed_batches(lengths, tokens)
         return length_batches(
             lengths, self.options.max_length, lambda length: max(tokens // length, 1), self.device
@@ -211,14 +211,17 @@ class WeightPredictor:
             [*before, *pieces[window.text].ids[window.start : window.end], *after] for window in batch.items
         ]
         ids, attention = padded(wholes, batch.rows, batch.length, self.encoder.pad)
-        weights = self.model(to_device(torch.from_numpy(ids), self.device), torch.from_numpy(attention))
+        inputs = text_batch(layout_of(self.model), ids, attention, self.options.max_length)
+        weights = self.model.weights(inputs)
+        starts = inputs.ends if isinstance(inputs, PackedBatch) else np.arange(batch.rows) * weights.shape[1]
         copied = to_host(weights.float())
 
         def wait() -> list[np.ndarray]:
-            rows = copied().numpy()
+            values = copied().numpy().ravel()
+            firsts = (starts[: len(batch.items)] + len(before)).tolist()
             return [
-                rows[row, len(before) : len(before) + window.end - window.start]
-                for row, window in enumerate(batch.items)
+                values[first : first + window.end - window.start]
+                for first, window in zip(firsts, batch.items, strict=True)
             ]
 
         return wait

@@ -141,6 +141,7 @@ class TrainingSequences:
     """The training sequences of a table of targets, in the order of a fresh permutation every epoch."""
 
     encoder: EncoderPieces
+    longest: int  # no sequence is longer, special tokens included
     # ids, targets: int32 and float32 [word pieces of all texts], end to end.
     ids: np.ndarray
     targets: np.ndarray
@@ -174,7 +175,7 @@ class TrainingSequences:
             counts["pieces_not_read"] += len(text_targets) - read[-1][1]
         counts["sequences"] = len(spans)
         flat = np.array(spans, np.int64).reshape(-1, 2)
-        return cls(encoder, np.concatenate(ids), np.concatenate(targets), flat, counts)
+        return cls(encoder, options.max_length, np.concatenate(ids), np.concatenate(targets), flat, counts)
 
     def __len__(self) -> int:
         return len(self.spans)

@@ -3,13 +3,12 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from irpretrain.config.base import deciding
 from irpretrain.config.term_weights import EPOCHS, TermTrainingConfig, TermWeightsConfig
@@ -17,16 +16,18 @@ from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.evaluation.folds import read_folds, roles
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sha256
+from irpretrain.models.encoder_batches import EncoderBatch, PackedBatch
 from irpretrain.models.parameters import check_embeddings
-from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.retrieval.term_weights.sequences import TokenBatch, TrainingSequences
+from irpretrain.models.term_weight_regressor import TermWeightRegressor, text_batch
+from irpretrain.retrieval.term_weights.sequences import MASKED_OUT, TokenBatch, TrainingSequences
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
+from irpretrain.training.graphs import Measured, MicroBatch
 from irpretrain.training.metrics import MetricsLog, TaskMetrics
 from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranks import here
-from irpretrain.training.trainer import MicroBatchLoss, Setting, StepPart, Trainer, run_steps
+from irpretrain.training.trainer import Setting, StepPart, Trainer, run_steps
 
 # The loss of the token regression: squared errors of the counted word pieces (DeepCT, equation 2).
 
@@ -58,28 +59,56 @@ class TokenRegression:
 
     def read(self, setting: Setting, step: int) -> StepPart:
         batch = self.sequences.batch(step, self.batch_size, self.seed)
-        counted = int(np.isfinite(batch.targets).sum())
-        parts = setting.share(len(batch.input_ids))
-        losses = {
-            number: partial(self._loss, setting, batch, rows, counted) for number, rows in parts.items()
-        }
-        tokens = sum(int(batch.attention_mask[rows].sum()) for rows in parts.values())
-        return StepPart(RegressionMetrics(1.0, 0.0, counted=counted), tokens, losses)
+        metrics = RegressionMetrics(1.0, 0.0, counted=int(np.isfinite(batch.targets).sum()))
+        shares = setting.share(len(batch.input_ids))
+        batches = {number: self._micro_batch(setting, batch, rows) for number, rows in shares.items()}
+        tokens = sum(int(batch.attention_mask[rows].sum()) for rows in shares.values())
+        return StepPart(metrics, tokens, batches)
 
-    def _loss(
-        self, setting: Setting, batch: TokenBatch, rows: slice, counted: int, model: nn.Module
-    ) -> MicroBatchLoss:
+    def _micro_batch(
+        self, setting: Setting, batch: TokenBatch, rows: slice
+    ) -> tuple[EncoderBatch, np.ndarray]:
+        """Return some sequences and the targets of what the model returns of them."""
         length = int(batch.attention_mask[rows].sum(1).max())
-        ids, targets = (setting.tensor(array[rows, :length]) for array in (batch.input_ids, batch.targets))
-        with setting.autocast():
-            weights = model(ids, setting.on_host(batch.attention_mask[rows, :length]))
-        errors = squared_errors(weights.float(), targets)
-        loss = errors * (1.0 if self.reduction == "sum" else 1.0 / max(counted, 1))
-        return MicroBatchLoss(loss, {"squared_error": errors.detach(), "loss": loss.detach()})
+        ids, mask, targets = (
+            array[rows, :length] for array in (batch.input_ids, batch.attention_mask, batch.targets)
+        )
+        inputs = text_batch(setting.layout, ids, mask, self.sequences.longest)
+        if isinstance(inputs, PackedBatch):
+            targets = targets[mask.astype(bool)]
+            return inputs, np.pad(
+                targets, (0, len(inputs.input_ids) - len(targets)), constant_values=MASKED_OUT
+            )
+        missing = inputs.input_ids.shape[1] - length
+        return inputs, np.pad(targets, ((0, 0), (0, missing)), constant_values=MASKED_OUT)
+
+    def micro_batch(
+        self,
+        model: TermWeightRegressor,
+        setting: Setting,
+        step: int,
+        part: StepPart,
+        batch: tuple[EncoderBatch, np.ndarray],
+    ) -> MicroBatch:
+        inputs, targets = batch
+        assert isinstance(part.metrics, RegressionMetrics)
+        share = 1.0 if self.reduction == "sum" else 1.0 / max(part.metrics.counted, 1)
+        tensors = [setting.tensor(np.array(share, np.float32)), setting.tensor(targets)]
+
+        def loss(share: Tensor, targets: Tensor, *flat: Tensor) -> tuple[Tensor, Measured]:
+            with setting.autocast():
+                weights = model.weights(inputs, *flat)
+            errors = squared_errors(weights.float(), targets)
+            loss = errors * share
+            return loss, {"squared_error": errors.detach(), "loss": loss.detach()}
+
+        if not isinstance(inputs, PackedBatch):
+            return MicroBatch(tensors, loss)
+        return MicroBatch([*tensors, inputs.flat(setting.device)], loss, inputs.shape)
 
 
 def squared_errors(weights: Tensor, targets: Tensor) -> Tensor:
-    """Return the sum of squared errors where `targets` is a number; both float32 [sequences, positions]."""
+    """Return the sum of squared errors where `targets` is a number; float32 of equal shapes."""
     # Picking the counted ones out would ask a GPU how many there are, and wait for it.
     return torch.where(torch.isfinite(targets), weights - targets, 0.0).square().sum()
 

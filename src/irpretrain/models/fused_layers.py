@@ -1,0 +1,333 @@
+"""BERT's layers over packed sequences in few kernels, forward and backward, for GPUs.
+
+Matrix products and attention are torch's, in bf16 or fp16; what lies between them is one kernel each
+(`irpretrain.models.kernels`). Hidden states are held in the narrow precision; sums, norms and gradients of weights are
+in single precision. A layer is one function of autograd: torch would record, launch and free some 60 operations for it.
+
+With h [rows, hidden size] a layer's input, and d dropout:
+
+    a = attention(h W_q, h W_k, h W_v) W_o
+    s = norm(h + d(a))
+    output = norm(s + d(gelu(s W_u) W_d))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor, nn
+from transformers import BertModel
+
+from irpretrain.models.encoder_batches import PackedSequences, SequenceBounds
+from irpretrain.models.kernels import Kernels, Seed, kernels_for
+
+# First compute capability with torch's attention of variable length (Ampere).
+OLDEST = (8, 0)
+
+# Its heads are multiples of HEAD_STEP up to WIDEST_HEAD wide.
+WIDEST_HEAD, HEAD_STEP = 256, 8
+
+# Above this share of a GPU's memory, what a layer would store for its gradient is computed again instead.
+STORED_SHARE = 0.5
+
+
+def why_not_fused(encoder: Any, device: torch.device, dtype: torch.dtype) -> str | None:
+    """Return why a BERT's layers cannot be fused on a device in a precision, or None if they can."""
+    config = encoder.config
+    head = config.hidden_size // config.num_attention_heads
+    if device.type not in ("cuda", "meta"):
+        return "it needs a GPU"
+    if dtype not in (torch.bfloat16, torch.float16):
+        return "it has no single precision; set compute.precision to bf16 or fp16"
+    if head > WIDEST_HEAD or head % HEAD_STEP:
+        return f"attention heads of {head} are none of its sizes"
+    if config.hidden_act != "gelu":
+        return f"the encoder's activation is {config.hidden_act}, not gelu"
+    if device.type == "cuda":
+        if not torch.backends.cuda.is_flash_attention_available():
+            return "this torch was built without it"
+        if torch.cuda.get_device_capability(device) < OLDEST:
+            return f"{torch.cuda.get_device_name(device)} is older than Ampere"
+    return None
+
+
+def compute_dtype(encoder: Any) -> torch.dtype:
+    """Return the precision of matrix products: autocast's, or the weights' own."""
+    kind = encoder.device.type
+    autocast = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+    dtype: torch.dtype = torch.get_autocast_dtype(kind) if autocast else encoder.dtype
+    return dtype
+
+
+def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
+    available = torch.amp.is_autocast_available(device.type)
+    return torch.autocast(device.type, enabled=False) if available else nullcontext()
+
+
+# Weights in the precision of products.
+
+
+class NarrowLayer:
+    """A layer's parameters, and their copies in a narrower precision: one matrix for query, key and value."""
+
+    def __init__(self, layer: Any, dtype: torch.dtype) -> None:
+        attention, output = layer.attention.self, layer.attention.output
+        up, down = layer.intermediate.dense, layer.output.dense
+        self.norm, self.last_norm = output.LayerNorm, layer.output.LayerNorm
+        linears = [attention.query, attention.key, attention.value, output.dense, up, down]
+        norms = [self.norm, self.last_norm]
+        self.heads, self.head = attention.num_attention_heads, attention.attention_head_size
+        self.attention_dropout, self.dropout = float(attention.dropout.p), float(output.dropout.p)
+        self.epsilon = float(self.norm.eps)
+        # In the order of the gradients that `_LayerFunction` returns.
+        self.parameters = [p for module in (*linears, *norms) for p in (module.weight, module.bias)]
+        with torch.inference_mode(False):
+            joint = torch.empty((3 * up.in_features, up.in_features), dtype=dtype, device=up.weight.device)
+            joint_bias = joint.new_empty(3 * up.in_features)
+            alone = [
+                (torch.empty_like(m.weight, dtype=dtype), torch.empty_like(m.bias, dtype=dtype))
+                for m in linears[3:]
+            ]
+        self.query_key_value = (joint, joint_bias)
+        self.projection, self.up, self.down = alone
+        views = [*zip(joint.chunk(3), joint_bias.chunk(3), strict=True), *alone]
+        self.copies = [copy for pair in views for copy in pair]
+        self.copied = self.parameters[: len(self.copies)]
+
+
+class NarrowLayers:
+    """Narrow copies of an encoder's layers."""
+
+    def __init__(self, encoder: Any, dtype: torch.dtype) -> None:
+        self.layers = [NarrowLayer(layer, dtype) for layer in encoder.encoder.layer]
+        self.dtype, self.device = dtype, encoder.device
+        self.kernels: Kernels = kernels_for(encoder.device)
+        self._copies = [copy for layer in self.layers for copy in layer.copies]
+        self._copied = [parameter for layer in self.layers for parameter in layer.copied]
+
+    def renew(self) -> None:
+        # In every call: torch's fused optimiser changes parameters without a trace (`_version`).
+        with torch.no_grad():
+            torch._foreach_copy_(self._copies, self._copied)
+
+
+_narrow: WeakKeyDictionary[Any, NarrowLayers] = WeakKeyDictionary()
+
+
+def narrow_layers(encoder: Any, dtype: torch.dtype) -> NarrowLayers:
+    layers = _narrow.get(encoder)
+    if layers is None or (layers.dtype, layers.device) != (dtype, encoder.device):
+        layers = _narrow[encoder] = NarrowLayers(encoder, dtype)
+    layers.renew()
+    return layers
+
+
+# Encoding.
+
+
+def embed(bert: BertModel, sequences: PackedSequences) -> Tensor:
+    embedded: Tensor = bert.embeddings(
+        input_ids=sequences.input_ids[None],
+        token_type_ids=sequences.token_type_ids[None],
+        position_ids=sequences.position_ids[None],
+    )
+    return embedded[0]
+
+
+def encode_fused(bert: BertModel, sequences: PackedSequences) -> Tensor:
+    """Return the last hidden states of the rows read, [rows read, hidden size], in the precision of products."""
+    dtype = compute_dtype(bert)
+    hidden = embed(bert, sequences).to(dtype)
+    narrow = narrow_layers(bert, dtype)
+    trains, drops = torch.is_grad_enabled(), bert.training
+    stores = not trains or _fits(bert, hidden)
+    *_, last = narrow.layers
+    with without_autocast(hidden.device):  # everything is in its precision already
+        for number, layer in enumerate(narrow.layers):
+            read = sequences.read if layer is last else None
+            bounds = sequences.bounds if read is None else sequences.read_bounds
+            # The two dropouts of a layer draw from streams of their own.
+            seeds = (sequences.seed, 2 * number), (sequences.seed, 2 * number + 1)
+            call = _Call(layer, narrow.kernels, sequences.bounds, bounds, read, drops, stores, seeds)
+            hidden = (
+                _LayerFunction.apply(call, hidden, *layer.parameters) if trains else _forward(call, hidden)[0]
+            )
+    return hidden
+
+
+def _fits(bert: BertModel, hidden: Tensor) -> bool:
+    """Whether everything that the layers need for their gradients may be stored, or some is computed again."""
+    if hidden.device.type != "cuda":
+        return True
+    config = bert.config
+    # Of each row: input, query, key, value, attended, two sums, the norm between them; before and after GELU.
+    numbers = 8 * config.hidden_size + 2 * config.intermediate_size
+    stored = len(hidden) * numbers * hidden.dtype.itemsize * config.num_hidden_layers
+    return stored <= STORED_SHARE * torch.cuda.get_device_properties(hidden.device).total_memory
+
+
+class _Call:
+    """A layer's call: everything but its input and parameters."""
+
+    def __init__(
+        self,
+        layer: NarrowLayer,
+        kernels: Kernels,
+        bounds: SequenceBounds,  # of the rows
+        read_bounds: SequenceBounds,  # of the rows read
+        read: Tensor | None,  # the rows whose output is computed; None: all
+        drops: bool,
+        stores: bool,  # whether the inner layer's values are stored for the gradient
+        seeds: tuple[Seed, Seed],  # of dropout, before either norm
+    ) -> None:
+        self.layer, self.kernels, self.stores, self.seeds = layer, kernels, stores, seeds
+        self.bounds, self.read_bounds, self.read = bounds, read_bounds, read
+        self.attention_dropout, self.dropout = (
+            (layer.attention_dropout, layer.dropout) if drops else (0.0, 0.0)
+        )
+
+
+def _attend(call: _Call, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
+    """Return what rows read of their sequences [rows, heads, size of a head], and what the gradient needs."""
+    attended, *state, _ = torch.ops.aten._flash_attention_forward(
+        query, key, value, call.read_bounds.ends, call.bounds.ends, call.read_bounds.longest, call.bounds.longest,
+        call.attention_dropout, False, False,
+    )  # fmt: skip
+    return attended, *state
+
+
+def _attend_gradient(
+    call: _Call,
+    gradient: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attended: Tensor,
+    state: Sequence[Tensor],
+) -> tuple[Tensor, Tensor, Tensor]:
+    normaliser, random, unused = state
+    gradients: tuple[Tensor, Tensor, Tensor] = torch.ops.aten._flash_attention_backward(
+        gradient, query, key, value, attended, normaliser, call.read_bounds.ends, call.bounds.ends,
+        call.read_bounds.longest, call.bounds.longest, call.attention_dropout, False, random, unused,
+    )  # fmt: skip
+    return gradients
+
+
+def _linear(x: Tensor, weights: tuple[Tensor, Tensor]) -> Tensor:
+    return torch.addmm(weights[1], x, weights[0].t())
+
+
+def _weight_gradient(gradient: Tensor, x: Tensor) -> Tensor:
+    """Return gradientᵀ x in single precision, float [outputs, inputs], of [rows, outputs] and [rows, inputs]."""
+    if gradient.device.type == "cuda":
+        return torch.mm(gradient.t(), x, out_dtype=torch.float32)
+    return torch.mm(gradient.t(), x).float()
+
+
+def _query_key_value(call: _Call, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return the rows read, their queries, and keys and values of all rows; the last three [rows, heads, size]."""
+    layer, (weight, bias) = call.layer, call.layer.query_key_value
+    if call.read is None:
+        joint = torch.addmm(bias, hidden, weight.t()).view(len(hidden), 3, layer.heads, layer.head)
+        query, key, value = joint.unbind(1)
+        return hidden, query, key, value
+    size = hidden.shape[1]
+    read = hidden.index_select(0, call.read)
+    query = torch.addmm(bias[:size], read, weight[:size].t()).view(-1, layer.heads, layer.head)
+    joint = torch.addmm(bias[size:], hidden, weight[size:].t()).view(len(hidden), 2, layer.heads, layer.head)
+    key, value = joint.unbind(1)
+    return read, query, key, value
+
+
+def _forward(call: _Call, hidden: Tensor) -> tuple[Tensor, list[Tensor]]:
+    """Return a layer's output and what its gradient needs."""
+    layer, kernels = call.layer, call.kernels
+    read, query, key, value = _query_key_value(call, hidden)
+    attended, *state = _attend(call, query, key, value)
+    projected = _linear(attended.flatten(1), layer.projection)
+    norms = (layer.epsilon, call.dropout)
+    norm, last_norm = layer.norm, layer.last_norm
+    inner, total, *moments = kernels.residual_norm(
+        projected, read, norm.weight, norm.bias, *norms, call.seeds[0]
+    )
+    del projected
+    up = _linear(inner, layer.up)
+    activated = torch.nn.functional.gelu(up)
+    down = _linear(activated, layer.down)
+    output, last_total, *last_moments = kernels.residual_norm(
+        down, inner, last_norm.weight, last_norm.bias, *norms, call.seeds[1]
+    )
+    stored = [up, activated] if call.stores else []
+    attention = [query, key, value, attended, *state]
+    return output, [hidden, read, *attention, total, *moments, inner, last_total, *last_moments, *stored]
+
+
+class _LayerFunction(torch.autograd.Function):
+    """A layer with its gradient, of its input and its parameters."""
+
+    @staticmethod
+    def forward(context: Any, call: _Call, hidden: Tensor, *parameters: nn.Parameter) -> Tensor:
+        output, saved = _forward(call, hidden)
+        context.call = call
+        context.save_for_backward(*saved)
+        return output
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        call: _Call = context.call
+        layer, kernels = call.layer, call.kernels
+        (
+            hidden, read, query, key, value, attended, normaliser, random, unused,
+            total, mean, deviation, inner, last_total, last_mean, last_deviation, *stored,
+        ) = context.saved_tensors  # fmt: skip
+        into_total, into_down, of_last_norm = kernels.residual_norm_gradient(
+            gradient,
+            last_total,
+            last_mean,
+            last_deviation,
+            layer.last_norm.weight,
+            call.dropout,
+            call.seeds[1],
+        )
+        up = stored[0] if stored else _linear(inner, layer.up)
+        into_activated = torch.mm(into_down, layer.down[0])
+        into_up, of_up, activated = kernels.gelu_gradient(into_activated, up, not stored)
+        of_down = _weight_gradient(into_down, stored[1] if activated is None else activated)
+        del into_activated, activated, up, stored, into_down
+        into_inner = torch.addmm(into_total, into_up, layer.up[0])
+        of_up_weight = _weight_gradient(into_up, inner)
+        del into_up, into_total
+        into_total, into_projected, of_norm = kernels.residual_norm_gradient(
+            into_inner, total, mean, deviation, layer.norm.weight, call.dropout, call.seeds[0]
+        )
+        del into_inner
+        of_projection = _weight_gradient(into_projected, attended.flatten(1))
+        into_attended = torch.mm(into_projected, layer.projection[0]).view_as(attended)
+        into_query, into_key, into_value = (
+            part.flatten(1)
+            for part in _attend_gradient(
+                call, into_attended, query, key, value, attended, (normaliser, random, unused)
+            )
+        )
+        weight, size = layer.query_key_value[0], hidden.shape[1]
+        if call.read is None:
+            joint = torch.cat([into_query, into_key, into_value], 1)
+            into_hidden = torch.addmm(into_total, joint, weight)
+            of_weights = _weight_gradient(joint, hidden).chunk(3)
+            of_biases = joint.sum(0, dtype=torch.float32).chunk(3)
+        else:
+            joint = torch.cat([into_key, into_value], 1)
+            into_hidden = torch.mm(joint, weight[size:])
+            into_hidden.index_add_(0, call.read, torch.addmm(into_total, into_query, weight[:size]))
+            of_weights = (_weight_gradient(into_query, read), *_weight_gradient(joint, hidden).chunk(2))
+            of_biases = (
+                into_query.sum(0, dtype=torch.float32),
+                *joint.sum(0, dtype=torch.float32).chunk(2),
+            )
+        joined = [part for pair in zip(of_weights, of_biases, strict=True) for part in pair]
+        linears = [of_projection, of_norm[2], of_up_weight, of_up, of_down, of_last_norm[2]]
+        return None, into_hidden, *joined, *linears, of_norm[0], of_norm[1], of_last_norm[0], of_last_norm[1]

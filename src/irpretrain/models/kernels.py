@@ -1,0 +1,146 @@
+"""What lies between the matrix products and the attention of an encoder's layer, as few kernels.
+
+Plain torch here, and in `irpretrain.models.triton_kernels` one kernel each, where Triton can compile for the GPU.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+# A stream of random numbers: the seed, int32 [1] on the device, so that a recorded graph can draw anew, and a number.
+Seed = tuple[Tensor, int]
+
+
+class Kernels(Protocol):
+    """Tensors are [rows, columns] but for those named; `columns` is what a norm is over."""
+
+    def residual_norm(
+        self,
+        x: Tensor,
+        residual: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        epsilon: float,
+        dropout: float,
+        seed: Seed,
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return norm(residual + dropout(x)), the sum in it, and its mean and inverse deviation, float32 [rows]."""
+
+    def residual_norm_gradient(
+        self,
+        gradient: Tensor,
+        total: Tensor,
+        mean: Tensor,
+        deviation: Tensor,
+        weight: Tensor,
+        dropout: float,
+        seed: Seed,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the gradients of the residual and of x, and float32 [3, columns]: of weight, of bias, x's summed.
+
+        The last is the gradient of the bias of the linear layer that x comes from.
+        """
+
+    def gelu_gradient(
+        self, gradient: Tensor, x: Tensor, with_value: bool
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return the gradient of x, its sum over rows, float32 [columns], and GELU itself, if it is wanted."""
+
+
+# A hash of 32-bit numbers: a bias-free mixer found by Chris Wellons (github.com/skeeto/hash-prospector, lowbias32).
+HASH = ((16, 0x7FEB352D), (15, 0x846CA68B))
+MOST = 0xFFFFFFFF
+
+# Between the streams of a seed; odd, so that none meets another.
+STREAM_STEP = 0x9E3779B9
+
+
+class PlainKernels:
+    def residual_norm(
+        self,
+        x: Tensor,
+        residual: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        epsilon: float,
+        dropout: float,
+        seed: Seed,
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        total = residual + _dropped(x, dropout, seed)
+        value = total.float()
+        deviations, means = torch.var_mean(value, 1, correction=0)
+        inverse = (deviations + epsilon).rsqrt()
+        normal = (value - means[:, None]) * inverse[:, None] * weight + bias
+        return normal.to(x.dtype), total, means, inverse
+
+    def residual_norm_gradient(
+        self,
+        gradient: Tensor,
+        total: Tensor,
+        mean: Tensor,
+        deviation: Tensor,
+        weight: Tensor,
+        dropout: float,
+        seed: Seed,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        incoming = gradient.float()
+        normal = (total.float() - mean[:, None]) * deviation[:, None]
+        scaled = incoming * weight
+        along = (scaled * normal).mean(1, keepdim=True)
+        into_total = (scaled - normal * along - scaled.mean(1, keepdim=True)) * deviation[:, None]
+        into_x = _dropped(into_total, dropout, seed)
+        sums = torch.stack([(incoming * normal).sum(0), incoming.sum(0), into_x.sum(0)])
+        return into_total.to(total.dtype), into_x.to(total.dtype), sums
+
+    def gelu_gradient(
+        self, gradient: Tensor, x: Tensor, with_value: bool
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        into_x = torch.ops.aten.gelu_backward(gradient, x)
+        return into_x, into_x.sum(0, dtype=torch.float32), functional.gelu(x) if with_value else None
+
+
+def _dropped(x: Tensor, dropout: float, seed: Seed) -> Tensor:
+    """Zero each value with probability `dropout`, and scale the others up; equal seeds draw alike."""
+    if not dropout:
+        return x
+    positions = torch.arange(x.numel(), device=x.device).view_as(x)
+    return torch.where(uniform(positions, seed) >= dropout, x / (1 - dropout), 0.0)
+
+
+def uniform(positions: Tensor, seed: Seed) -> Tensor:
+    """Return a number in [0, 1) for each of int64 `positions`, as Triton's kernels draw it."""
+    number = _hashed(_hashed(positions & MOST) ^ ((seed[0].long() + seed[1] * STREAM_STEP) & MOST))
+    return (number >> 8).float() / (1 << 24)
+
+
+def _hashed(number: Tensor) -> Tensor:
+    for shift, factor in HASH:
+        number = ((number ^ (number >> shift)) * factor) & MOST
+    return number ^ (number >> 16)
+
+
+def why_no_triton() -> str | None:
+    """Return why Triton cannot compile kernels for a GPU, or None if it can."""
+    try:
+        import triton  # noqa: F401
+    except ImportError:
+        return "Triton is not installed (pip installs it with torch for GPUs)"
+    if not os.environ.get("CC") and not shutil.which("gcc") and not shutil.which("clang"):
+        return "Triton finds no C compiler"
+    return None
+
+
+def kernels_for(device: torch.device) -> Kernels:
+    """Return the fastest kernels that a device has."""
+    if device.type != "cuda" or why_no_triton():
+        return PlainKernels()
+    from irpretrain.models import triton_kernels
+
+    kernels: Any = triton_kernels
+    return kernels

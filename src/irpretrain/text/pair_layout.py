@@ -1,0 +1,75 @@
+"""Sequences of query and document: where their special tokens, word pieces and padding stand; compiled."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from irpretrain.foundation.compiled import compiled
+from irpretrain.text.word_pieces import PairTemplate
+
+
+class Sequences(NamedTuple):
+    """A model's input."""
+
+    input_ids: np.ndarray  # int64 [sequences, positions]
+    token_type_ids: np.ndarray  # int64 [sequences, positions]
+    attention_mask: np.ndarray  # int64 [sequences, positions]; 0 for padding
+
+
+class PairLayout(NamedTuple):
+    """Sequences whose special tokens are in place, and whose word pieces are still to be written."""
+
+    sequences: Sequences  # with the id of padding where nothing is written yet
+    query: np.ndarray  # bool [sequences, positions]; where the query's word pieces belong
+    document: np.ndarray  # bool [sequences, positions]; where the document's belong
+
+
+def lay_out(template: PairTemplate, queries: np.ndarray, documents: np.ndarray, pad: int) -> PairLayout:
+    """Return sequences for texts of so many word pieces, padded to the longest.
+
+    Args:
+        queries, documents: numbers of word pieces of each sequence, int64 [sequences].
+        pad: the id of padding.
+    """
+    shape = (len(queries), template.special + int((queries + documents).max()))
+    sequences = Sequences(np.full(shape, pad, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+    layout = PairLayout(sequences, np.zeros(shape, bool), np.zeros(shape, bool))
+    fixed = (template.prefix, template.middle, template.suffix)
+    ids, types = (np.concatenate(parts) for parts in zip(*fixed, strict=True))
+    counts = np.array([len(part.ids) for part in fixed], np.int64)
+    _fill(ids, types, counts, template.query_type, template.document_type, queries, documents, layout)
+    return layout
+
+
+@compiled
+def _fill(
+    special_ids: np.ndarray,
+    special_types: np.ndarray,
+    special_counts: np.ndarray,  # of prefix, middle and suffix
+    query_type: int,
+    document_type: int,
+    queries: np.ndarray,
+    documents: np.ndarray,
+    layout: PairLayout,
+) -> None:
+    ids, types, attention = layout.sequences
+    in_query, in_document = layout.query, layout.document
+    for row in range(len(queries)):
+        position = special = 0
+        for part in range(3):
+            for _ in range(special_counts[part]):
+                ids[row, position] = special_ids[special]
+                types[row, position] = special_types[special]
+                position += 1
+                special += 1
+            if part == 0:
+                end = position + queries[row]
+                in_query[row, position:end] = True
+                types[row, position:end] = query_type
+                position = end
+            elif part == 1:
+                end = position + documents[row]
+                in_document[row, position:end] = True
+                types[row, position:end] = document_type
+                position = end
+        attention[row, :position] = 1

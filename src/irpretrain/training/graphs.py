@@ -1,0 +1,114 @@
+"""CUDA graphs of micro-batches: a GPU is given a recorded forward and backward pass at once.
+
+Launched one by one, the kernels of a small step take longer to launch than to compute.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+# What is measured in a micro-batch, by name, as numbers on the device.
+Measured = Mapping[str, Tensor]
+
+# Micro-batches of a shape that are computed before it is recorded: they compile kernels and choose algorithms.
+UNRECORDED = 2
+
+# Shapes that are recorded; each takes memory for its launches.
+MOST_GRAPHS = 16
+
+
+class MicroBatch(NamedTuple):
+    """What a micro-batch computes."""
+
+    tensors: Sequence[Tensor]  # all that differs between micro-batches of a shape, on the device
+    # From these tensors to a loss with its graph of gradients, and what is measured. All else that it reads is the same
+    # for a shape, but for parameters, which change in place. For a shape it copies nothing from the host.
+    loss: Callable[..., tuple[Tensor, Measured]]
+    shape: Hashable | None = None  # of everything that is computed; None: it is never recorded
+
+
+@dataclass
+class _Graph:
+    graph: torch.cuda.CUDAGraph
+    tensors: list[Tensor]
+    measured: Measured
+    trained: list[nn.Parameter]  # those that get gradients
+
+
+class RecordedPasses:
+    """Forward and backward passes of micro-batches, recorded once for each shape that comes again."""
+
+    def __init__(self, parameters: Sequence[nn.Parameter], alone: bool) -> None:
+        """`alone`: whether a step has one micro-batch, so that its gradients may stay where the graph puts them."""
+        self._parameters, self._alone = parameters, alone
+        self._graphs: dict[Hashable, _Graph] = {}
+        self._seen: Counter[Hashable] = Counter()
+        self._gradients: dict[nn.Parameter, Tensor] = {}  # where graphs put them
+        self._pool: Any = None
+
+    @property
+    def graphs(self) -> int:
+        """Number of shapes that are recorded."""
+        return len(self._graphs)
+
+    def run(self, batch: MicroBatch, backward: Callable[..., Measured]) -> Measured:
+        """Add a micro-batch's gradients to the parameters' by `backward(*tensors)`, or by its graph.
+
+        Returns:
+            What is measured. If micro-batches are `alone`, a later run overwrites the numbers.
+        """
+        shape = batch.shape
+        if shape is None or not batch.tensors[0].is_cuda:
+            return backward(*batch.tensors)
+        if shape not in self._graphs:
+            self._seen[shape] += 1
+            if self._seen[shape] <= UNRECORDED or len(self._graphs) >= MOST_GRAPHS:
+                return backward(*batch.tensors)
+            self._graphs[shape] = self._record(batch.tensors, backward)
+        recorded = self._graphs[shape]
+        for static, tensor in zip(recorded.tensors, batch.tensors, strict=True):
+            static.copy_(tensor, non_blocking=True)
+        recorded.graph.replay()
+        for parameter in recorded.trained:
+            gradient = self._gradients[parameter]
+            if parameter.grad is not None:
+                parameter.grad.add_(gradient)
+            else:
+                parameter.grad = gradient if self._alone else gradient.clone()
+        if self._alone:
+            return recorded.measured
+        return {name: number.clone() for name, number in recorded.measured.items()}
+
+    def _record(self, tensors: Sequence[Tensor], backward: Callable[..., Measured]) -> _Graph:
+        before = [parameter.grad for parameter in self._parameters]
+        random = torch.cuda.get_rng_state()
+        self._forget_gradients()
+        backward(*tensors)  # which parameters get gradients is seen from a pass
+        trained = [parameter for parameter in self._parameters if parameter.grad is not None]
+        for parameter in trained:
+            if parameter not in self._gradients:
+                self._gradients[parameter] = torch.zeros_like(parameter)
+        self._forget_gradients()
+        for parameter in trained:
+            parameter.grad = self._gradients[parameter]
+        gradients = [self._gradients[parameter] for parameter in trained]
+        graph, copies = torch.cuda.CUDAGraph(), [tensor.clone() for tensor in tensors]
+        # Graphs run one after the other, so all shapes share the memory of the largest.
+        with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
+            torch._foreach_zero_(gradients)
+            measured = backward(*copies)
+        self._pool = self._pool or graph.pool()
+        for parameter, gradient in zip(self._parameters, before, strict=True):
+            parameter.grad = gradient
+        torch.cuda.set_rng_state(random)  # so that the step drops what it would drop without a graph
+        return _Graph(graph, copies, measured, trained)
+
+    def _forget_gradients(self) -> None:
+        for parameter in self._parameters:
+            parameter.grad = None
