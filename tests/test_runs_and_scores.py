@@ -106,6 +106,28 @@ def test_a_block_runs_here(
     assert "nDCG@10" in capsys.readouterr().out
 
 
+def test_the_table_of_means_mixes_no_data_sets_or_candidates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Case pivot-mixes-data-sets: BM25 has 0.8364 on one and 0.8409 on another, and the table said 0.8386."""
+    rows = [
+        "dataset,candidates,model,regime,seed,fold,measure,value,queries",
+        "squad,bm25,bm25,first-stage,0,0,RR@10,0.8364,150",
+        "squad-first-stages,bm25,bm25,first-stage,0,0,RR@10,0.8409,2000",
+        "squad,bm25,prop,zero-shot,1,0,RR@10,0.6,150",
+        "squad,bm25,prop,zero-shot,2,0,RR@10,0.7,150",
+        "squad,ql,prop,zero-shot,1,0,RR@10,0.5,150",
+        "squad,bm25,prop,zero-shot,1,1,RR@10,0.1,30",
+    ]
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/scores.csv").write_text("\n".join(rows) + "\n")
+    monkeypatch.chdir(tmp_path)
+    exec(BLOCKS[0], {})
+    printed = [float(text) for text in re.findall(r"0\.\d+", capsys.readouterr().out)]
+    # PROP's two seeds are averaged, its candidates are not.
+    assert sorted(printed) == [0.5, 0.65, 0.8364, 0.8409]
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("number", [2, 3, 4], ids=DISPLAYED[2:])
 def test_a_block_runs_beside_its_tool(run_code: Callable[[str], str], number: int) -> None:

@@ -750,8 +750,14 @@ def test_a_folder_becomes_an_overlay(tmp_path: Path) -> None:
     assert f'make run ARGS="--configfile {tmp_path}/my-collection.yaml --directory {tmp_path}"' in done.stderr
     config = load_config(Path(__file__).parents[2] / "config.yaml", tmp_path / "my-collection.yaml")
     mine = config.datasets["mine"]
-    assert (mine.folds, mine.queries.format, str(mine.qrels.path)) == (3, "trec", "my-topics-qrels.txt")
-    assert config.experiments["mine"].regimes == ["zero-shot", "full"]
+    assert (mine.queries.format, str(mine.qrels.path)) == ("trec", "my-topics-qrels.txt")
+    assert config.experiments["mine"].regimes == ["zero-shot"]
+    note = (
+        "Nothing is fine-tuned: 4 topics with a relevant document would give 2 groups to learn from (a group is a "
+        "topic with one of its relevant documents), and from fewer than 32 a model is not shown to learn."
+    )
+    assert config.report.notes == [note]
+    assert note.rstrip(".") in " ".join(done.stderr.split())
     (tmp_path / "more-docs").mkdir()
     again = piped("irpretrain init . -o other.yaml", tmp_path)
     assert "ERROR: .: docs and more-docs could be the documents\n  Give the path" in again.stderr
@@ -759,6 +765,41 @@ def test_a_folder_becomes_an_overlay(tmp_path: Path) -> None:
         piped("irpretrain init . -o - --documents docs", tmp_path).stdout
         == (tmp_path / "my-collection.yaml").read_text()
     )
+
+
+@pytest.mark.parametrize(
+    ("topics", "relevant_documents", "regimes"),
+    [
+        (12, 1, ["zero-shot"]),
+        (39, 1, ["zero-shot"]),
+        (40, 1, ["zero-shot", "full"]),
+        (200, 1, ["zero-shot", "full"]),
+        (4, 20, ["zero-shot", "full"]),
+        (2, 40, ["zero-shot"]),
+    ],
+)
+def test_an_overlay_fine_tunes_where_that_teaches_and_reads_equally(
+    tmp_path: Path, topics: int, relevant_documents: int, regimes: list[str]
+) -> None:
+    """Case few-topics-fine-tuned: 12 topics were one optimiser step on 8 groups, at another length."""
+    from irpretrain.config import load_config
+    from irpretrain.library.own_folder import describe_folder
+
+    write_lines(tmp_path / "documents.jsonl", [{"id": str(n), "text": f"pie {n}"} for n in range(40)])
+    write_lines(tmp_path / "topics.jsonl", [{"id": f"q{n}", "text": "pie"} for n in range(topics)])
+    pairs = [f"q{n} 0 {d} 1\n" for n in range(topics) for d in range(relevant_documents)]
+    (tmp_path / "qrels.txt").write_text("".join(pairs))
+    overlay, message = describe_folder(tmp_path, {})
+    (tmp_path / "mine.yaml").write_text(overlay)
+    config = load_config(Path(__file__).parents[2] / "config.yaml", tmp_path / "mine.yaml")
+    assert config.experiments["mine"].regimes == regimes
+    assert ("Nothing is fine-tuned" in message) == (regimes == ["zero-shot"]) == bool(config.report.notes)
+    readings = [config.reranking_of("prop", regime) for regime in ("zero-shot", "full")]
+    lengths = {(reading.max_length, reading.query_length, str(reading.passages)) for reading in readings}
+    assert len(lengths) == 1 or regimes == ["zero-shot"]
+    root = Path(__file__).parents[2]
+    shipped = load_config(root / "config.yaml", root / "configs/my-collection.yaml")
+    assert readings[0] == shipped.reranking_of("prop")
 
 
 def test_judgements_that_count_the_topics_are_joined_with_them(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import torch
 
+from irpretrain import Collection, CrossEncoder, finetune, own_groups, pretrain
 from irpretrain.models.cross_encoder import CrossEncoderModel, Head
 from irpretrain.models.reranker import load_reranker
 from tiny_models import FAMILIES, write_family
@@ -40,9 +41,14 @@ for path in models:
 """
 
 
-def their_scores(models: list[Path]) -> list[list[float]]:
+WITH_THEIRS = pytest.mark.skipif(
+    not THERE, reason="sentence-transformers is not installed, and SENTENCE_TRANSFORMERS names no folder"
+)
+
+
+def their_scores(models: list[Path], pairs: list[tuple[str, str]] = PAIRS) -> list[list[float]]:
     environment = os.environ | {"PYTHONPATH": FOLDER, "HF_HUB_OFFLINE": "1"}
-    command = [sys.executable, "-c", SCORE, json.dumps(PAIRS), *map(str, models)]
+    command = [sys.executable, "-c", SCORE, json.dumps(pairs), *map(str, models)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()[-len(models) :]]
@@ -59,9 +65,7 @@ def our_scores(model: Path) -> np.ndarray:
         return reranker(ids, types, attention).numpy()
 
 
-@pytest.mark.skipif(
-    not THERE, reason="sentence-transformers is not installed, and SENTENCE_TRANSFORMERS names no folder"
-)
+@WITH_THEIRS
 def test_cross_encoder_has_equal_scores(tmp_path: Path, tiny_encoder: Path) -> None:
     heads: tuple[Head, ...] = ("mlp", "pooled")
     models = [tmp_path / head for head in heads]
@@ -74,3 +78,24 @@ def test_cross_encoder_has_equal_scores(tmp_path: Path, tiny_encoder: Path) -> N
         ours = our_scores(model)
         assert len(set(ours.tolist())) == len(PAIRS)
         np.testing.assert_allclose(theirs, ours, rtol=1e-5, atol=2e-6, err_msg=model.name)
+
+
+@WITH_THEIRS
+def test_texts_longer_than_those_of_training_are_cut_alike(tmp_path: Path, tiny_encoder: Path) -> None:
+    """Nobody gives a length: both read as much as the model did in its training (case exported-model-max-length)."""
+    words = [f"word{number:02}" for number in range(1, 60)]
+    bodies = {"d0": " ".join(words[:30]), "d1": " ".join(words[20:50]), "d2": " ".join(words[5:15])}
+    groups = Collection(bodies, encoder=tiny_encoder).groups("rop", minimum_count=1)
+    lengths = {"query_length": 8}
+    pretrain(groups, tmp_path / "prop", steps=2, batch_groups=2, max_length=24, **lengths)
+    learned = own_groups([("word01", bodies["d0"]), ("word21", bodies["d1"])], encoder=tmp_path / "prop")
+    finetune(learned, tmp_path / "tuned", epochs=1, max_length=32, **lengths)
+    draw = np.random.default_rng(8)
+    texts = [
+        [" ".join(draw.permutation(words)[:size]) for size in sizes] for sizes in ((2, 10), (6, 50), (9, 5))
+    ]
+    pairs = [(query, document) for query, document in texts * 4]
+    models = [tmp_path / "prop", tmp_path / "tuned"]
+    for model, theirs in zip(models, their_scores(models, pairs), strict=True):
+        ours = CrossEncoder(model).score(pairs)
+        np.testing.assert_allclose(theirs, ours, rtol=1e-5, atol=4e-6, err_msg=model.name)

@@ -59,3 +59,21 @@ def test_no_line_is_longer_than_a_reader_wants() -> None:
     lines = [note for note in notes if note.startswith("Rows differ in ")]
     assert max(map(len, lines)) <= len("Rows differ in .") + LONGEST_LINE
     assert "groups read per task: 100 to 21,120,000" in lines[0]
+
+
+# Overlays for documents of one's own: nobody has chosen lengths for SQuAD's paragraphs there.
+OWN_DATA = ("my-collection", "robust04", "msmarco")
+
+
+@pytest.mark.parametrize("name", OWN_DATA)
+def test_the_columns_on_own_documents_read_equally(name: str) -> None:
+    """Case few-topics-fine-tuned: zero-shot read 96 word pieces and fine-tuned 256."""
+    config = load_config(ROOT / "config.yaml", ROOT / f"configs/{name}.yaml")
+    read = {
+        (reading.max_length, reading.query_length, str(reading.passages))
+        for experiment in config.experiments.values()
+        for model in experiment.models
+        for reading in (config.reranking_of(model, regime) for regime in experiment.regimes)
+        if config.models[model].neural is None
+    }
+    assert len(read) == 1

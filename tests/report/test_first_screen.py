@@ -8,7 +8,8 @@ import pytest
 from small_run import flat_rows, write_results
 
 from irpretrain.config import Config
-from irpretrain.report.cells import Table, bounds_text, difference_text
+from irpretrain.evaluation.significance import bounds_text
+from irpretrain.report.cells import Table, difference_text
 from irpretrain.report.first_screen import first_table, picture
 from irpretrain.report.pages import number_text
 from irpretrain.report.scores import Scores
@@ -46,7 +47,7 @@ def test_the_paper_s_own_model_is_spoken_of_before_others(config_of, tmp_path: P
     config = config_of("control", "prop", "php")
     config = config.model_copy(update={"report": config.report.model_copy(update={"papers": ["php"]})})
     rows = flat_rows("squad", {"control": 0.2, "prop": 0.5, "php": 0.1})
-    best, lead = headline(config, tmp_path, rows).summary
+    _, best, lead = headline(config, tmp_path, rows).summary
     assert "PROP, zero-shot" in best.replace("Prop", "PROP")
     assert lead.casefold().startswith("zero-shot, php is 0.100 behind its control")
     assert lead.endswith("; it does not pass BM25.")
@@ -100,7 +101,141 @@ def test_the_table_has_a_column_for_each_data_set_and_regime(config: Config, tmp
     assert prop[2].text == ""
 
 
-def test_a_bound_that_rounds_to_nothing_has_no_sign() -> None:
-    assert bounds_text(-0.0004, 0.08, 2) == "[0.00, 0.08]"
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (-0.005, 0.078, "[-0.005, 0.078]"),  # case lead-interval-loses-its-sign
+        (-0.0004, 0.08, "[-0.0004, 0.080]"),
+        (0.00012, 0.0456, "[0.0001, 0.046]"),
+        (-0.08, -0.0000004, "[-0.080, -0.0000004]"),
+        (-1e-17, 0.08, "[0.000, 0.080]"),  # what differs in the last bits only
+        (0.0, 0.0, "[0.000, 0.000]"),
+    ],
+)
+def test_an_interval_as_text_holds_0_where_it_does(low: float, high: float, text: str) -> None:
+    assert bounds_text(low, high) == text
+    printed_low, printed_high = (float(bound) for bound in text.strip("[]").split(", "))
+    low, high = round(low, 12), round(high, 12)
+    assert (printed_low > 0, printed_high < 0) == (low > 0, high < 0)
+
+
+def test_a_mean_that_rounds_to_nothing_has_no_sign() -> None:
     assert difference_text(-0.0004) == "+0.000"
     assert number_text(-0.0004) == "0.000"
+
+
+def with_levels(rows: list[dict], levels: dict[tuple[str, str], float]) -> list[dict]:
+    """The rows with other means of some models in some regimes."""
+    means = {key: [row["value"] for row in rows if (row["model"], row["regime"]) == key] for key in levels}
+    moved = {key: levels[key] - sum(values) / len(values) for key, values in means.items()}
+    return [{**row, "value": row["value"] + moved.get((row["model"], row["regime"]), 0.0)} for row in rows]
+
+
+def test_the_first_sentence_names_a_model_that_is_behind_itself(config: Config, tmp_path: Path) -> None:
+    """Case few-topics-fine-tuned: nDCG@20 of PROP 0.762 zero-shot and 0.436 fine-tuned, without a word."""
+    rows = flat_rows("squad", {"control": 0.2, "prop": 0.762}, ("zero-shot", "full"))
+    first, best, lead = headline(config, tmp_path, with_levels(rows, {("prop", "full"): 0.436})).summary
+    assert first == (
+        "Training did not help: on SQuAD 1.1 (20 queries) PROP, fine-tuned, is 0.326 behind itself zero-shot "
+        "[-0.326, -0.326] in RR@10."
+    )
+    assert best.startswith("Best on SQuAD 1.1 (20 queries): PROP, zero-shot, with RR@10 0.762 [")
+    assert lead.startswith("Fine-tuned, PROP is 0.036 ahead of its control [")
+
+
+def test_the_worst_three_setbacks_are_named_and_the_others_counted(config_of, tmp_path: Path) -> None:
+    names = ["prop", "php", "harp", "ict", "bfs"]
+    config = config_of("control", *names)
+    rows = flat_rows("squad", {"control": 0.1, **dict.fromkeys(names, 0.5)}, ("zero-shot", "few-shot-8"))
+    lost = {(name, "few-shot-8"): 0.5 - 0.05 * place for place, name in enumerate(names)}
+    summary = headline(config, tmp_path, with_levels(rows, lost)).summary
+    parts = summary[0].removeprefix("Training did not help: on SQuAD 1.1 (20 queries) ").split("; ")
+    assert [part.partition(" (")[0].rpartition(" ")[2] if i else part for i, part in enumerate(parts)]
+    assert [part.split(", few-shot")[0].rpartition(" ")[2] for part in parts[:3]] == ["Bfs", "Ict", "Harp"]
+    assert parts[3] == "so is one more."
+    # PROP, which lost nothing, is none of them.
+    assert "PROP" not in summary[0]
+
+
+def test_a_pre_training_that_lost_is_told_against_its_start(config_of, tmp_path: Path) -> None:
+    config = config_of("control", "prop")
+    later = config.models["prop"].model_copy(update={"start": "prop", "label": "Later"})
+    config = config.model_copy(update={"models": {**config.models, "later": later}})
+    rows = flat_rows("squad", {"control": 0.3, "prop": 0.2, "later": 0.1})
+    first = headline(config, tmp_path, rows).summary[0]
+    assert "PROP, zero-shot, is 0.100 behind its control [" in first
+    assert "Later, zero-shot, is 0.100 behind PROP, from which it starts, [" in first
+
+
+def test_a_gain_or_an_equal_score_is_no_setback(config: Config, tmp_path: Path) -> None:
+    rows = flat_rows("squad", {"control": 0.2, "prop": 0.4}, ("zero-shot", "full"))
+    for level in (0.4, 0.3996, 0.5):
+        sentences = headline(config, tmp_path, with_levels(rows, {("prop", "full"): level})).summary
+        assert sentences[0].startswith("Best on"), level
+
+
+TUNED = {
+    "tf-bm25": {"label": "tf index, BM25", "tuned_on": "squad-held-out"},
+    "deepct-bm25": {"label": "DeepCT, BM25", "index": "deepct", "tuned_on": "squad-held-out"},
+}
+
+
+def stage_rows(levels: dict[str, float]) -> list[dict]:
+    """Rows of first stages alone, at their levels."""
+    usual = [row for row in flat_rows("squad", {}) if row["model"] == "bm25"]
+    return [
+        {**row, "model": name, "candidates": name, "value": row["value"] - 0.3 + level}
+        for name, level in levels.items()
+        for row in usual
+    ]
+
+
+def test_a_tuned_first_stage_is_compared_with_one_tuned_alike(config: Config, tmp_path: Path) -> None:
+    """Case lead-compares-tuned-with-untuned: 0.018 over BM25's fixed parameters, 0.011 over the tuned index."""
+    stages = {
+        name: config.first_stages["tf-bm25"].model_copy(update={"index": "tf", **keys})
+        for name, keys in TUNED.items()
+    }
+    config = config.model_copy(update={"first_stages": stages})
+    levels = {"bm25": 0.840, "ql": 0.8, "tf-bm25": 0.847, "deepct-bm25": 0.858}
+    table = headline(config, tmp_path, stage_rows(levels))
+    assert "DeepCT, BM25, with RR@10 0.858 [" in table.summary[0]
+    assert ", 0.011 ahead of tf index, BM25, tuned alike, [" in table.summary[0]
+    against = {
+        row.key: [(c.over, round(c.difference, 3)) for c in row.cells[0].ours.comparisons]
+        for row in table.panels[0].rows
+    }
+    assert against == {
+        "deepct-bm25": [("tf index, BM25", 0.011)],
+        "tf-bm25": [],
+        "bm25": [],
+        "ql": [("BM25", -0.04)],
+    }
+    note = "Rows whose parameters are tuned are compared with tf index, BM25, tuned on the same queries."
+    assert note in table.notes
+
+
+def test_a_tuned_first_stage_without_such_a_row_says_so(config: Config, tmp_path: Path) -> None:
+    stages = {
+        "deepct-bm25": config.first_stages["tf-bm25"].model_copy(
+            update={**TUNED["deepct-bm25"], "tuned_on": "squad-held-out"}
+        )
+    }
+    config = config.model_copy(update={"first_stages": stages})
+    table = headline(config, tmp_path, stage_rows({"bm25": 0.840, "ql": 0.8, "deepct-bm25": 0.858}))
+    assert ", 0.018 ahead of BM25, which is not tuned, [" in table.summary[0]
+    assert "Rows whose parameters are tuned are compared with no BM25, as none is tuned alike." in table.notes
+    assert not table.panels[0].rows[0].cells[0].ours.comparisons
+
+
+def test_columns_that_read_unequal_lengths_say_so(config: Config, tmp_path: Path) -> None:
+    rows = flat_rows("squad", {"control": 0.2, "prop": 0.4}, ("zero-shot", "full"))
+    for lengths, expected in (((96, 256), True), ((96, 96), False)):
+        reading, tuning = (
+            section.model_copy(update={"max_length": length})
+            for section, length in zip((config.reranking, config.finetuning), lengths, strict=True)
+        )
+        changed = config.model_copy(update={"reranking": reading, "finetuning": tuning})
+        text = " ".join(headline(changed, tmp_path, rows).notes)
+        note = "Word pieces read of query and document together: zero-shot 96, fine-tuned 256."
+        assert (note in text, "Word pieces read of query" in text) == (expected, expected)

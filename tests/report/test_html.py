@@ -505,3 +505,30 @@ def test_the_head_warns_of_models_that_rank_their_training_queries_below_a_rando
     )
     [line] = data_lines(config, Lineage.read([made[0], made[2]]))
     assert line.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("regime", "numbers", "expected"),
+    [
+        (
+            "full",
+            [(8, 1), (8, 1)],
+            "Fine-tuned on 8 groups in 1 optimiser step only: from fewer than 32 groups",
+        ),
+        ("full", [(8, 2), (1, 1)], "Fine-tuned on 1 to 8 groups in 1 to 2 optimiser steps only: "),
+        ("full", [(32, 8), (33, 9)], None),
+        ("few-shot-8", [(8, 1)], None),  # as asked
+    ],
+)
+def test_the_head_warns_of_fine_tunings_on_few_groups(
+    config, tmp_path: Path, regime: str, numbers: list[tuple[int, int]], expected: str | None
+) -> None:
+    """Case few-topics-fine-tuned: one optimiser step on 8 groups was called fine-tuning without a word."""
+    told = {"summary": "7 documents", "warnings": []}
+    made = [sidecar(tmp_path, "prepare_dataset", "results/datasets/squad/queries.parquet", [], counts=told)]
+    for fold, (groups, steps) in enumerate(numbers, 1):
+        output = f"results/runs/squad/bm25/prop/{regime}/seed-1/fold-{fold}.run.gz"
+        counts = {"training_groups": groups, "steps": steps}
+        made.append(sidecar(tmp_path, "finetune", output, [], counts=counts))
+    [line] = data_lines(config, Lineage.read(made))
+    assert [warning.startswith(str(expected)) for warning in line.warnings] == [True] * bool(expected)

@@ -134,7 +134,7 @@ def test_the_card_has_the_accuracy_on_held_out_groups(trained: Path, tmp_path: P
     export_model(trained, [trained], [], FACTS, tmp_path / "out", [probe])
     written = (tmp_path / "out/README.md").read_text().replace("\\", "")
     assert "## Held-out groups" in written
-    assert "| rop | 40 | 0.80 [0.70, 0.90] | 0.50 [0.40, 0.60] |" in written
+    assert "| rop | 40 | 0.800 [0.700, 0.900] | 0.500 [0.400, 0.600] |" in written
     assert "The text is used (p = 0.001)." in written
     probe.write_text("task,input,groups,accuracy,low,high,p_value\n")
     export_model(trained, [trained], [], FACTS, tmp_path / "none", [probe])
@@ -186,7 +186,7 @@ def test_a_model_without_a_record_is_refused(trained: Path, tmp_path: Path) -> N
 
 def run_card(changed: dict[str, str]) -> dict[str, Any]:
     """The names of the code of a card, run with other texts."""
-    [code] = re.findall(r"```python\n(.*?)```", write_card(FACTS, [RECORD]), re.DOTALL)
+    _, code = re.findall(r"```python\n(.*?)```", write_card(FACTS, [RECORD]), re.DOTALL)
     for text, other in changed.items():
         assert f'"{text}"' in code
         code = code.replace(f'"{text}"', repr(other))

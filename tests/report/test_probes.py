@@ -59,7 +59,7 @@ def test_the_page_has_a_line_for_each_task(config: Config, tmp_path: Path) -> No
     some = rows("srr", 40, "0.9,0.8,0.95,", "0.6,0.5,0.7,0.001") + rows("ati#1", 0, ",,,", ",,,")
     path.write_text(HEADING + some)
     first, second = probe_views(config, [path])
-    assert first[1:5] == (3, "srr", 40, "0.90 [0.80, 0.95]")
+    assert first[1:5] == (3, "srr", 40, "0.900 [0.800, 0.950]")
     assert (second[2], second[-1]) == ("ati", "No held-out group was tested.")
     results = write_results(tmp_path, flat_rows("squad-first-stages", {}))
     (tmp_path / "results/figures").mkdir()
@@ -79,7 +79,7 @@ def test_the_page_has_a_line_for_each_task(config: Config, tmp_path: Path) -> No
     assert 'id="probes"' not in pages[0]
     [section] = re.findall(r'<details id="probes">.*?</details>', pages[1], re.DOTALL)
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", section))
-    assert "3 srr 40 0.90 [0.80, 0.95] 0.60 [0.50, 0.70]" in text
+    assert "3 srr 40 0.900 [0.800, 0.950] 0.600 [0.500, 0.700]" in text
     assert "3 ati 0 – – – – No held-out group was tested." in text
 
 

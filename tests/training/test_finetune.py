@@ -21,10 +21,11 @@ from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.parameters import longest_sequence
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training import finetune as module
 from irpretrain.training.finetune import Topics, finetune
-from irpretrain.training.judged_queries import JudgedGroups, JudgedQuery, judged_queries
+from irpretrain.training.judged_queries import JudgedGroups, JudgedQuery, judged_queries, note_few_groups
 from irpretrain.training.trainer import Trainer
 from plain_groups import StoreSpan, plain
 
@@ -124,6 +125,8 @@ def test_what_is_written(run_finetuning: Finetune) -> None:
     scores = [epoch["validation"] for point in found["grid"] for epoch in point["epochs"]]
     assert found["chosen"]["validation"] == max(scores)
     assert counts["epochs_trained"] == len(scores)
+    steps_of_an_epoch = {4: 3, 8: 2}[found["chosen"]["batch_size"]]
+    assert counts["steps"] == steps_of_an_epoch * found["chosen"]["epoch"]
     assert [epoch["steps"] for point in found["grid"] for epoch in point["epochs"][:1]] == [3, 2]
     assert not (folder / "checkpoints").exists() or not list((folder / "checkpoints").iterdir())
 
@@ -138,6 +141,7 @@ def test_a_cedr_knrm_is_fine_tuned_with_its_kernels(
     folder, counts = run_finetuning("run", model=tmp_path / "cedr", options=options, output=tmp_path / "kept")
     assert counts["epochs_trained"] == 1
     assert len(read_run(folder / "fold.run.gz")) == 3
+    assert (longest_sequence(tmp_path / "cedr"), longest_sequence(tmp_path / "kept")) == (None, 24)
     retained = CrossEncoderModel.load(tmp_path / "kept")
     assert retained.cedr is not None
     assert start.cedr is not None
@@ -390,6 +394,20 @@ def test_what_is_chosen_takes_a_validation_fold(more: dict[str, Any]) -> None:
     single = {"epochs": 1, "batch_sizes": [4], "learning_rates": [1e-3]}
     assert not tuning_options(**single).chooses("full")
     assert tuning_options(**{**single, **more}).chooses("full")
+
+
+@pytest.mark.parametrize(
+    ("regime", "groups", "expected"),
+    [("full", 8, True), ("full", 31, True), ("full", 32, False), ("few-shot-8", 8, False)],
+)
+def test_a_fine_tuning_on_few_groups_says_so(
+    capsys: pytest.CaptureFixture[str], regime: str, groups: int, expected: bool
+) -> None:
+    """Case few-topics-fine-tuned; a few-shot regime asks for few."""
+    note_few_groups(groups, regime, "fine-tune")
+    printed = capsys.readouterr()
+    told = f"it learns from {groups} groups (relevant documents of training queries)"
+    assert (told in printed.out + printed.err) == expected
 
 
 def test_few_shot_takes_so_many_training_queries(run_finetuning: Finetune) -> None:

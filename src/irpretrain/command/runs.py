@@ -151,10 +151,10 @@ def _rows(rankings: Mapping[str, Any], judged: Any, measures: Sequence[str]) -> 
             yield MeasureRow(*row[:6], difference, low, high, *tested)
 
 
-def _interval(low: float | None, high: float | None, form: str) -> str:
-    if low is None or high is None or math.isnan(low):
-        return "–"
-    return f"[{low:{form}}, {high:{form}}]"
+def _interval(low: float | None, high: float | None, sign: str = "") -> str:
+    from irpretrain.evaluation.significance import bounds_text
+
+    return "–" if low is None or high is None else bounds_text(low, high, sign) or "–"
 
 
 def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
@@ -177,16 +177,14 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
         if row.difference is not None:
             against = [
                 f"{row.difference:+z.3f}",
-                _interval(row.difference_low, row.difference_high, "+z.3f"),
+                _interval(row.difference_low, row.difference_high, "+"),
                 *(
                     "–" if p is None or math.isnan(p) else f"{p:.3f}"
                     for p in (row.t_test_p, row.randomisation_p, row.holm_p)
                 ),
             ]
         name = "" if row.measure == measure else row.measure
-        cells.append(
-            (name, visible(row.run), f"{row.mean:z.3f}", _interval(row.low, row.high, "z.3f"), *against)
-        )
+        cells.append((name, visible(row.run), f"{row.mean:z.3f}", _interval(row.low, row.high), *against))
         measure = row.measure
     if all(row.difference is None for row in rows):
         cells = [line[:4] for line in cells]

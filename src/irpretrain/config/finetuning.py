@@ -13,6 +13,9 @@ from irpretrain.config.training import ComputeConfig, Loss, OptimiserConfig, Seq
 
 Positive = Annotated[int, Field(ge=1)]
 
+# Groups (relevant documents of the training queries) below which fine-tuning is not shown to teach: docs/settings.md.
+FEWEST_GROUPS = 32
+
 
 def _known_recipe(name: str) -> str:
     if name != "none" and read_recipe(name) is None:

@@ -53,6 +53,25 @@ def first_stages_of(experiment: ExperimentConfig) -> list[str]:
     return list(dict.fromkeys([*BUILT_IN_FIRST_STAGES, experiment.candidates, *experiment.first_stages]))
 
 
+def bm25_beside(config: Config, stage: str) -> str | None:
+    """Return the first stage that is BM25 over term frequencies, tuned as `stage` is; None if there is no such one.
+
+    Without tuning it is the one that is built in. A comparison with it shows no gain of the tuning.
+    """
+    described = config.first_stages.get(stage)
+    if described is None or described.tuned_on is None:
+        return BUILT_IN_FIRST_STAGES[0]
+    wanted_keys = {"index": TF_INDEX, "model": "bm25", "candidates": None, "tuned_on": described.tuned_on}
+    return next(
+        (
+            name
+            for name, other in config.first_stages.items()
+            if not other.runs and all(getattr(other, key) == value for key, value in wanted_keys.items())
+        ),
+        None,
+    )
+
+
 def searched_stages(config: Config, dataset: str) -> list[str]:
     """Return the first stages that experiments show on a data set; those built in even without an experiment."""
     experiments = [

@@ -41,6 +41,24 @@ class Interval(NamedTuple):
     high: float
 
 
+# Decimals of a bound, and of one that they would print as 0 though it is not.
+DECIMALS, MOST_DECIMALS = 3, 12
+
+
+def bounds_text(low: float, high: float, sign: str = "") -> str:
+    """Return an interval as text, [-0.005, 0.078]; nothing where there is none.
+
+    A bound next to 0 has as many decimals as it needs, so that a reader sees whether the interval holds 0. `sign` "+"
+    marks positive bounds too.
+    """
+    return "" if math.isnan(low) else f"[{_bound_text(low, sign)}, {_bound_text(high, sign)}]"
+
+
+def _bound_text(bound: float, sign: str) -> str:
+    texts = (f"{bound:{sign}z.{decimals}f}" for decimals in range(DECIMALS, MOST_DECIMALS + 1))
+    return next((text for text in texts if float(text)), f"{0:{sign}.{DECIMALS}f}")
+
+
 class Outcomes(NamedTuple):
     """On how many queries the first system is better, equal, or worse."""
 

@@ -49,13 +49,27 @@ class CrossEncoder:
 
         Args:
             directory: Hugging Face directory with its tokenizer, or a name on its hub that is in the local cache.
-            options: keys of section reranking: max_length, query_length, batch_tokens, passages, compute.
+            options: keys of section reranking: max_length, query_length, batch_tokens, passages, compute. By default
+                max_length is where the directory's tokenizer cuts (a model trained here: the length of its training),
+                at most 512, and query_length is 64, at most half of it.
         """
         from irpretrain.models.reranker import load_reranker
 
-        self._options = explain(RerankingConfig, options, "reranking", top=True)
         self._model = load_reranker(model_directory(directory, RERANKER_REMEDY))
+        lengths = self._usual_lengths(options.get("max_length"))
+        self._options = explain(RerankingConfig, {**lengths, **options}, "reranking", top=True)
         self._model.check_length(self._options.max_length, "max_length")
+
+    def _usual_lengths(self, max_length: Any) -> dict[str, int]:
+        usual, tokenizer = RerankingConfig(), self._model.tokenizer
+        if max_length is None:
+            limits = [*self._model.limits(), *([] if tokenizer.limit is None else [tokenizer.limit])]
+            max_length = min(usual.max_length, *limits)
+        elif not isinstance(max_length, int):
+            return {}  # and refused
+        # transformers cuts the longer text of a pair first, so that a query has half of the room, or all of it.
+        room = max_length - tokenizer.template.special
+        return {"max_length": max_length, "query_length": min(usual.query_length, max(1, room // 2))}
 
     def score(self, pairs: Iterable[Pair]) -> np.ndarray:
         """Return the score of each (query, document), float32 [pairs]; larger is more relevant."""
@@ -96,19 +110,26 @@ class TermWeigher:
             directory: a regressor trained here, or a token classifier of Hugging Face with one label; or its name on
                 the hub, if it is in the local cache.
             text: what a word is; by default the paper's.
-            options: keys of a weighting of section term_weights: max_length, window_overlap, inference.
+            options: keys of a weighting of section term_weights: max_length (by default where the directory's tokenizer
+                cuts, which is the length of a training here; else 128), window_overlap, inference.
         """
+        from irpretrain.models.parameters import longest_sequence
         from irpretrain.models.term_weight_regressor import REMEDY
         from irpretrain.retrieval.term_weights.infer import WeightPredictor
         from irpretrain.training.compute import choose_device
 
-        named = {"label": "", "dataset": "any", **options}
+        folder = model_directory(directory, REMEDY)
+        length = longest_sequence(folder)
+        named = {
+            "label": "",
+            "dataset": "any",
+            **({} if length is None else {"max_length": length}),
+            **options,
+        }
         checked = explain(TermWeightsConfig, named, "term_weights", top=True)
         device = choose_device(checked.inference.compute)
         self._compute = checked.inference.compute
-        self._model = WeightPredictor.open(
-            model_directory(directory, REMEDY), checked, text or Options().text, device
-        )
+        self._model = WeightPredictor.open(folder, checked, text or Options().text, device)
 
     def weigh(self, texts: Iterable[str]) -> list[dict[str, float]]:
         """Return word → its largest weight, for each text; words that the model does not read are left out."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import yaml
 
+from irpretrain.config.finetuning import FEWEST_GROUPS
 from irpretrain.corpora.file_lists import role_of
 from irpretrain.corpora.registry import Kind
 from irpretrain.corpora.topics_and_judgements import (
@@ -28,6 +29,9 @@ CHECKED = 100
 FOLDS = 5
 FEWEST_FOLDS = 3
 COUNTED = {"identifiers": "counted"}
+# As configs/my-collection.yaml: whole documents, in passages as long as those of pre-training, also in fine-tuning.
+RERANKING = {"depth": 50, "passages": {"words": 40, "stride": 20}}
+FINETUNING = {"max_length": 96, "batch_sizes": [4]}
 
 
 class OwnFolder(NamedTuple):
@@ -108,7 +112,26 @@ def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str,
     own = read_folder(folder, paths)
     for _ in islice(read_documents(own.paths["documents"], own.formats["documents"]), CHECKED):
         pass
-    return _overlay(own), own.message
+    few = f". {few_groups_note(own)}" if few_groups_note(own) else ""
+    return _overlay(own), own.message + few.rstrip(".")
+
+
+def few_groups_note(own: OwnFolder) -> str:
+    """Return why nothing is fine-tuned: topics and relevant documents are too few; nothing where something is."""
+    relevant_documents, folds = own.relevant(), _folds(own)
+    # Each topic is tested by a model that learned from those of the other folds.
+    groups = sum(map(len, relevant_documents.values())) * (folds - 1) // folds
+    if len(relevant_documents) >= FEWEST_FOLDS and groups >= FEWEST_GROUPS:
+        return ""
+    return (
+        f"Nothing is fine-tuned: {count_of(len(relevant_documents), 'topic')} with a relevant document would give "
+        f"{count_of(groups, 'group')} to learn from (a group is a topic with one of its relevant documents), and from "
+        f"fewer than {FEWEST_GROUPS} a model is not shown to learn."
+    )
+
+
+def _folds(own: OwnFolder) -> int:
+    return FEWEST_FOLDS if len(own.relevant()) < FOLDS else FOLDS
 
 
 def _count_topics(queries: Collection[str], judged: Collection[str]) -> bool:
@@ -146,7 +169,7 @@ def _role(name: str) -> str | None:
 
 
 def _overlay(own: OwnFolder) -> str:
-    files, known, queries = own.names, own.formats, len(own.relevant())
+    files, known, few = own.names, own.formats, few_groups_note(own)
     dataset: dict[str, Any] = {
         "corpus": "mine",
         "queries": {"path": files["topics"], "format": known["topics"]},
@@ -155,15 +178,16 @@ def _overlay(own: OwnFolder) -> str:
     }
     if own.counted:
         dataset["queries"]["options"] = dict(COUNTED)
-    if FEWEST_FOLDS <= queries < FOLDS:
-        dataset["folds"] = FEWEST_FOLDS
-    regimes = ["zero-shot", *(["full"] if queries >= FEWEST_FOLDS else [])]
+    if not few and _folds(own) != FOLDS:
+        dataset["folds"] = _folds(own)
+    regimes = ["zero-shot", *([] if few else ["full"])]
     overlay = {
         "inherit": "definitions",
         "corpora": {"mine": {"format": known["documents"], "path": files["documents"]}},
         "datasets": {"mine": dataset},
         "experiments": {"mine": {"dataset": "mine", "models": ["control", "prop"], "regimes": regimes}},
-        "reranking": {"depth": 100},
+        "reranking": RERANKING,
+        **({"report": {"notes": [few]}} if few else {"finetuning": FINETUNING}),
     }
     head = "# Which first stage and re-ranker are best on my documents? docs/journeys/my-collection.md\n"
     return head + yaml.safe_dump(overlay, sort_keys=False, allow_unicode=True, width=120)

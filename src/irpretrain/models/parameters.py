@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import shutil
@@ -14,14 +15,19 @@ import torch
 from torch import nn
 
 from irpretrain.config.training import Packing
-from irpretrain.foundation.atomic import atomic_directory
+from irpretrain.foundation.atomic import atomic_directory, read_given_json
 from irpretrain.foundation.errors import ConfigError, InputError, refusing
 from irpretrain.foundation.randomness import generator
 from irpretrain.models.encoder_files import WEIGHTS, read_config
 from irpretrain.models.linear import use_fast_linear
-from irpretrain.text.word_pieces import TOKENIZER_JSON, VOCABULARIES, check_json_files
+from irpretrain.text.word_pieces import REMEDY, TOKENIZER_JSON, VOCABULARIES, check_json_files
 
 TOKENIZER_FILES = sorted({*VOCABULARIES, *TOKENIZER_JSON, "merges.txt"})
+TOKENIZER_CONFIG = "tokenizer_config.json"
+# Key of `TOKENIZER_CONFIG`: where transformers and sentence-transformers cut a sequence unless told otherwise.
+LONGEST_SEQUENCE = "model_max_length"
+# transformers writes a huge number where a tokenizer has no such length.
+NO_LENGTH = 1 << 30
 DEVIATION = 0.02
 
 
@@ -248,10 +254,31 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()
 
 
-def copy_tokenizer(source: Path, folder: Path) -> None:
+def copy_tokenizer(source: Path, folder: Path, max_length: int | None = None) -> None:
+    """Copy the files of a tokenizer; `max_length` is where it cuts a sequence, in word pieces; None: as before."""
     for name in TOKENIZER_FILES:
         if (source / name).exists():
             shutil.copyfile(source / name, folder / name)
+    if max_length is not None:
+        described = _tokenizer_config(folder) | {LONGEST_SEQUENCE: max_length}
+        text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
+        (folder / TOKENIZER_CONFIG).write_text(text, encoding="utf-8")
+
+
+def longest_sequence(directory: Path) -> int | None:
+    """Return where the tokenizer of a model's directory cuts a sequence, in word pieces; None without a limit."""
+    length: Any = _tokenizer_config(directory).get(LONGEST_SEQUENCE)
+    # Other tools write whole numbers as floats too.
+    is_number = isinstance(length, int | float) and not isinstance(length, bool)
+    return int(length) if is_number and 0 < length < NO_LENGTH else None
+
+
+def _tokenizer_config(directory: Path) -> dict[str, Any]:
+    path = directory / TOKENIZER_CONFIG
+    described = read_given_json(path, REMEDY) if path.is_file() else {}
+    if not isinstance(described, dict):
+        raise InputError(path, "this is not a JSON object", remedy=REMEDY)
+    return described
 
 
 def open_weights(folder: Path) -> None:
@@ -270,10 +297,13 @@ class HubModel(nn.Module):
         classifier: encoder and output layer, a Hugging Face model, by which saved states name the weights.
         tokenizer_directory: source of the tokenizer's files for `save`.
         packing: whether sequences of a BERT are laid end to end; see `ComputeConfig.packing`.
+        trained_length: longest sequence of its training, in word pieces; None: untrained, or unknown. A saved model
+            names it, so that other tools cut sequences there too.
         reads_all_layers: whether hidden states of all layers are read, as only the padded encoder gives them.
     """
 
     packing: Packing = "off"
+    trained_length: int | None = None
     reads_all_layers = False
 
     def __init__(self, classifier: Any, tokenizer_directory: Path) -> None:
@@ -308,5 +338,5 @@ class HubModel(nn.Module):
         """Write the model's files into an existing folder; equal weights give equal bytes."""
         with quiet():
             self.classifier.save_pretrained(folder)
-        copy_tokenizer(self.tokenizer_directory, folder)
+        copy_tokenizer(self.tokenizer_directory, folder, self.trained_length)
         open_weights(folder)

@@ -38,8 +38,9 @@ class Reranker(HubModel):
         self._takes_types = tokenizer.uses_types and "token_type_ids" in parameters
 
     def limits(self) -> list[int]:
+        # The tokenizer's length may be that of a training, so the model's positions alone refuse a longer one.
         limit = self.tokenizer.limit
-        return [*super().limits(), *([] if limit is None else [limit])]
+        return super().limits() or ([] if limit is None else [limit])
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return raw scores, float [sequences], of int64 [sequences, positions]."""

@@ -18,7 +18,7 @@ from irpretrain.config import Config
 from irpretrain.config.papers import Published
 from irpretrain.config.printed import PublishedPlace, PublishedValue
 from irpretrain.evaluation.ledger import Facts
-from irpretrain.evaluation.significance import Outcomes
+from irpretrain.evaluation.significance import Outcomes, bounds_text
 from irpretrain.report.scores import (
     Baseline,
     Comparison,
@@ -242,11 +242,6 @@ def letter(number: int) -> str:
         number, digit = divmod(number - 1, 26)
         name = chr(ord("a") + digit) + name
     return name
-
-
-def bounds_text(low: float, high: float, decimals: int = 3) -> str:
-    """Return an interval as text, [0.373, 0.451]; nothing where there is none."""
-    return "" if math.isnan(low) else f"[{low:z.{decimals}f}, {high:z.{decimals}f}]"
 
 
 def value_text(ours: Ours, marks: bool = True) -> str:

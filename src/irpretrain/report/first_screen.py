@@ -6,13 +6,18 @@ from typing import NamedTuple
 
 from irpretrain.config import Config
 from irpretrain.config.labels import FIRST_STAGES, is_control
+from irpretrain.config.usage import bm25_beside, encoder_of, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.evaluation.significance import bounds_text
 from irpretrain.evaluation.verdicts import EffectEstimate, paired
 from irpretrain.foundation.errors import count_of
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, bounds_text
+from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell
 from irpretrain.report.scores import Scores
 
 BM25 = "bm25"
+ZERO_SHOT = "zero-shot"
+# Models that a sentence names, the worst first.
+MOST_NAMED = 3
 # Most data sets after the first whose best run is named.
 MORE_DATASETS = 2
 
@@ -57,33 +62,108 @@ def main_panel(table: Table) -> Panel | None:
 
 
 def result_sentences(table: Table, config: Config, scores: Scores) -> tuple[str, ...]:
-    """Return what came out, in words: the best run, and how far pre-training is ahead of its control."""
+    """Return what came out, in words: which models training made worse, the best run, and how far pre-training is
+    ahead of its control."""
     first = main_panel(table)
     if first is None:
         return ()
     others = [panel for panel in table.panels if panel is not first and panel.is_filled()]
-    sentences = [_best_sentence(first, scores), _lead_sentence(first, config, scores)]
-    sentences += [_best_sentence(panel, scores) for panel in others[:MORE_DATASETS]]
+    sentences = [
+        _setback_sentence([first, *others], config, scores),
+        _best_sentence(first, config, scores),
+        _lead_sentence(first, config, scores),
+    ]
+    sentences += [_best_sentence(panel, config, scores) for panel in others[:MORE_DATASETS]]
     return tuple(filter(None, sentences))
 
 
-def _best_sentence(panel: Panel, scores: Scores) -> str:
-    """Return "Best on SQuAD 1.1 (150 queries): PROP, fine-tuned, with RR@10 0.847 [0.80, 0.89]", and its lead."""
+def _setback_sentence(panels: list[Panel], config: Config, scores: Scores) -> str:
+    """Return "Training did not help PROP, fine-tuned: on SQuAD 1.1 (150 queries) it is with RR@10 0.326 behind itself
+    zero-shot [-0.450, -0.200]."; nothing where no model is behind itself before its training."""
+    setbacks = []
+    for panel in panels:
+        columns = leading_columns(panel)
+        ours_by_run = {
+            (score.model, score.ours.run.regime): score for _, column in columns for score in column
+        }
+        for regime, score in ((regime, score) for regime, column in columns for score in column):
+            before = _before(config, score, ours_by_run)
+            if before is None:
+                continue
+            earlier, called = before
+            lead = _lead(score.ours, earlier.ours, scores)
+            if round(lead.difference, 3) < 0:
+                where = f"on {_where(panel, score)} {score.label}, {regime}, is"
+                setbacks.append(
+                    (lead.difference, f"{where} {_difference(lead, called)} in {score.ours.measure}")
+                )
+    if not setbacks:
+        return ""
+    named = [text for _, text in sorted(setbacks)[:MOST_NAMED]]
+    more = len(setbacks) - len(named)
+    rest = f"; so are {more} more" if more > 1 else "; so is one more" if more else ""
+    return f"Training did not help: {'; '.join(named)}{rest}."
+
+
+def _before(config: Config, score: Score, scores: dict[tuple[str, str], Score]) -> tuple[Score, str] | None:
+    """Return the run of a trained model before its last training, and what to call it; None without such a run."""
+    regime = score.ours.run.regime
+    if regime == FIRST_STAGE:
+        return None
+    if regime != ZERO_SHOT:
+        earlier, called = scores.get((score.model, ZERO_SHOT)), "itself zero-shot"
+        return None if earlier is None else (earlier, called)
+    name = score.model.partition("@")[0]
+    described = config.models.get(name)
+    if described is None or not described.tasks:
+        return None
+    for start in with_starts(config, [name])[1:]:
+        if config.models[start].tasks and (start, ZERO_SHOT) in scores:
+            earlier = scores[start, ZERO_SHOT]
+            return earlier, f"{earlier.label}, from which it starts,"
+    controls = (
+        (other, "its control")
+        for (model, of_regime), other in scores.items()
+        if of_regime == ZERO_SHOT
+        and is_control(config, model)
+        and encoder_of(config, model) == encoder_of(config, name)
+    )
+    return next(controls, None)
+
+
+def _where(panel: Panel, score: Score) -> str:
+    """Return "SQuAD 1.1 (150 queries)"; a label may count them itself: "SQuAD 1.1, 2,000 questions"."""
+    is_counted = f"{score.ours.queries:,} " in panel.title
+    return panel.title if is_counted else f"{panel.title} ({count_of(score.ours.queries, 'query')})"
+
+
+def _best_sentence(panel: Panel, config: Config, scores: Scores) -> str:
+    """Return "Best on SQuAD 1.1 (150 queries): PROP, fine-tuned, with RR@10 0.847 [0.801, 0.893]", and its lead."""
     ranked = [(regime, score) for regime, column in leading_columns(panel) for score in column]
     regime, best = max(ranked, key=lambda item: item[1].ours.mean)
     named = best.label if best.ours.run.regime == FIRST_STAGE else f"{best.label}, {regime}"
-    # A label may count them itself: "SQuAD 1.1, 2,000 questions".
-    is_counted = f"{best.ours.queries:,} " in panel.title
-    where = panel.title if is_counted else f"{panel.title} ({count_of(best.ours.queries, 'query')})"
-    text = f"Best on {where}: {named}, with {best.ours.measure} {_value(best.ours)}"
-    bm25 = next((score for _, score in ranked if score.model == BM25), None)
-    if bm25 is not None and best.model != BM25:
-        text += f", {_difference(_lead(best.ours, bm25.ours, scores), FIRST_STAGES[BM25])}"
+    text = f"Best on {_where(panel, best)}: {named}, with {best.ours.measure} {_value(best.ours)}"
+    bm25, called = _bm25_beside(config, best, [score for _, score in ranked])
+    if bm25 is not None and best.model != bm25.model:
+        text += f", {_difference(_lead(best.ours, bm25.ours, scores), called)}"
     return f"{text}."
 
 
+def _bm25_beside(config: Config, score: Score, others: list[Score]) -> tuple[Score | None, str]:
+    """Return the run of BM25 that a run is compared with, tuned as its own first stage is, and what to call it."""
+    run = score.ours.run
+    stage = score.model if run.regime == FIRST_STAGE else run.candidates.partition("@")[0]
+    by_model = {other.model: other for other in others}
+    beside = bm25_beside(config, stage)
+    if beside == BM25:
+        return by_model.get(BM25), FIRST_STAGES[BM25]
+    if beside in by_model:
+        return by_model[beside], f"{by_model[beside].label}, tuned alike,"
+    return by_model.get(BM25), f"{FIRST_STAGES[BM25]}, which is not tuned,"
+
+
 def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
-    """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.02, 0.12], one seed; it does not pass BM25."."""
+    """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; it does not pass BM25."."""
     for regime, column in reversed(leading_columns(panel)):
         control = next((score for score in column if is_control(config, score.model)), None)
         trained = [s for s in column if s.ours.run.regime != FIRST_STAGE and s is not control]
@@ -94,12 +174,12 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
         lead = _difference(_lead(best.ours, control.ours, scores), "its control")
         seeds = "one seed" if len(best.ours.seeds) == 1 else f"{len(best.ours.seeds)} seeds"
         text = f"{regime[:1].upper()}{regime[1:]}, {best.label} is {lead}, {seeds}"
-        bm25 = next((score for score in column if score.model == BM25), None)
+        bm25, called = _bm25_beside(config, best, column)
         if bm25 is None:
             return f"{text}."
         ahead = _lead(best.ours, bm25.ours, scores)
         passes = "does not pass" if ahead.difference <= 0 else "is not shown to pass"
-        return f"{text}; it {'passes' if ahead.low > 0 else passes} BM25."
+        return f"{text}; it {'passes' if ahead.low > 0 else passes} {called.rstrip(',')}."
     return ""
 
 
@@ -114,11 +194,11 @@ def _lead(ours: Ours, other: Ours, scores: Scores) -> EffectEstimate:
 
 def _difference(lead: EffectEstimate, over: str) -> str:
     where = "behind" if lead.difference < 0 else "ahead of"
-    return f"{abs(lead.difference):.3f} {where} {over} {bounds_text(lead.low, lead.high, 2)}".rstrip()
+    return f"{abs(lead.difference):.3f} {where} {over} {bounds_text(lead.low, lead.high)}".rstrip()
 
 
 def _value(ours: Ours) -> str:
-    return f"{ours.mean:z.3f} {bounds_text(ours.low, ours.high, 2)}".rstrip()
+    return f"{ours.mean:z.3f} {bounds_text(ours.low, ours.high)}".rstrip()
 
 
 # The picture: a line for each run, a dot with its interval for the first and the last regime.

@@ -14,13 +14,13 @@ import yaml
 from irpretrain.config import Config
 from irpretrain.config.papers import Published, load_published
 from irpretrain.config.usage import used_models
-from irpretrain.evaluation.significance import CONFIDENCE
+from irpretrain.evaluation.significance import CONFIDENCE, bounds_text
 from irpretrain.evaluation.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing
 from irpretrain.foundation.other_code import is_of_other_code, other_code_text
 from irpretrain.foundation.provenance import mixed_versions_text
 from irpretrain.report import page_views
-from irpretrain.report.cells import bounds_text, difference_text
+from irpretrain.report.cells import difference_text
 from irpretrain.report.claim_answers import count_answers
 from irpretrain.report.drawing import heading, reason_of_emptiness, training_remark
 from irpretrain.report.first_screen import first_table, picture

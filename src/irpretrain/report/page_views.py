@@ -11,11 +11,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from irpretrain.config import Config
+from irpretrain.config.finetuning import FEWEST_GROUPS
 from irpretrain.config.labels import dataset_label, first_stage_labels, listed, model_label, regime_label
 from irpretrain.config.usage import tested_datasets
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
 from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.evaluation.significance import bounds_text
 from irpretrain.foundation.atomic import read_csv, read_given_json
 from irpretrain.foundation.errors import MAKE_AGAIN, count_of, refusing
 from irpretrain.foundation.progress import duration
@@ -234,8 +236,8 @@ SEARCHED = ("search", "search_first_stage", "search_structured", "take_run")
 # Share of queries without candidates from which on they are a warning.
 WORTH_A_WARNING = 0.01
 FINETUNED = "finetune"
-# Data set and model of a fine-tuning, in its output.
-FINETUNED_OUTPUT = re.compile(r"runs/([^/]+)/[^/]+/([^/]+)/[^/]+/seed-\d+/fold-")
+# Data set, model and regime of a fine-tuning, in its output.
+FINETUNED_OUTPUT = re.compile(r"runs/([^/]+)/[^/]+/([^/]+)/([^/]+)/seed-\d+/fold-")
 
 
 def stages(lineage: Lineage) -> dict[str, Any]:
@@ -287,9 +289,16 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
             summary, warnings = record.counts["summary"], list(record.counts["warnings"])
             lines[name] = DataLine(dataset_label(config, name), summary, warnings)
     below_random: list[tuple[str, str]] = []
+    few_groups: dict[str, list[Record]] = {}
     for record in lineage.records:
-        if record.stage == FINETUNED and record.counts.get("training_order", {}).get("below_random"):
-            below_random += FINETUNED_OUTPUT.findall(record.outputs[0])
+        for dataset, model, regime in FINETUNED_OUTPUT.findall(record.outputs[0]):
+            if record.stage != FINETUNED:
+                continue
+            if record.counts.get("training_order", {}).get("below_random"):
+                below_random.append((dataset, model))
+            groups = record.counts.get("training_groups", FEWEST_GROUPS)
+            if regime == "full" and groups < FEWEST_GROUPS:
+                few_groups.setdefault(dataset, []).append(record)
         lost, queries = record.counts.get("queries_without_candidates", 0), record.counts.get("queries", 0)
         if record.stage not in SEARCHED or not lost:
             continue
@@ -302,6 +311,8 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
         if lost > WORTH_A_WARNING * queries:
             line.warnings.append(f"{sentence} ({100 * lost / queries:.1f} %): they score 0.")
     for name, line in lines.items():
+        if few := few_groups.get(name):
+            line.warnings.append(few_groups_text(few))
         models = dict.fromkeys(
             model_label(config, model) for dataset, model in below_random if dataset == name
         )
@@ -311,6 +322,21 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
                 "candidates: do not use these scores."
             )
     return [lines[name] for name in tested_datasets(config) if name in lines]
+
+
+def few_groups_text(records: Sequence[Record]) -> str:
+    """Return a warning on fine-tunings that learned from fewer than `FEWEST_GROUPS` groups."""
+    ranges = []
+    for key, what in (("training_groups", "group"), ("steps", "optimiser step")):
+        # Results of earlier code have no number of steps.
+        numbers = sorted({record.counts[key] for record in records if key in record.counts})
+        if numbers:
+            several = f"{numbers[0]:,} to {count_of(numbers[-1], what)}"
+            ranges.append(several if len(numbers) > 1 else count_of(numbers[0], what))
+    return (
+        f"Fine-tuned on {' in '.join(ranges)} only: from fewer than {FEWEST_GROUPS} groups (relevant documents of "
+        "training queries) a model is not shown to learn. Compare the zero-shot rows, or judge more queries."
+    )
 
 
 # Parameter of a first stage → its symbol.
@@ -357,7 +383,9 @@ class TimeShare(NamedTuple):
     p_value: float | None
 
     def __str__(self) -> str:
-        return "–" if self.value is None else f"{self.value:z.2f} [{self.low:z.2f}, {self.high:z.2f}]"
+        if self.value is None or self.low is None or self.high is None:
+            return "–"
+        return f"{self.value:z.3f} {bounds_text(self.low, self.high)}"
 
 
 class ProbedTask(NamedTuple):

@@ -14,11 +14,11 @@ from irpretrain.config.labels import (
 )
 from irpretrain.config.objectives import AnchorOptions, needs
 from irpretrain.config.papers import Published, PublishedTable
-from irpretrain.config.usage import with_starts
+from irpretrain.config.usage import bm25_beside, with_starts
 from irpretrain.evaluation.measures import definition
 from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
 from irpretrain.foundation.errors import count_of
-from irpretrain.report.scores import FIRST_STAGE, Pair, Scores, TableTest, ordered_measures
+from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, TableTest, ordered_measures
 
 # The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes.
 
@@ -64,12 +64,31 @@ def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> 
     return [
         f"Mean [{CONFIDENCE:.0%} interval]. Significantly better than BM25: *{encoder}; {test_text(TableTest())}. "
         "The last columns of a group give the difference and p.",
+        *_tuned(config, scores, datasets),
         INTERVALS,
         *_measures(measures),
         *_datasets(config, scores, datasets),
         *_stand_ins(config, scores, datasets),
         *config.report.notes,
     ]
+
+
+def _tuned(config: Config, scores: Scores, datasets: Iterable[Pair]) -> list[str]:
+    """What rows with tuned parameters are compared with, where there are such rows."""
+    displayed = {(name.dataset, name.model) for name in scores.names()}
+    tuned = {
+        bm25_beside(config, stage)
+        for dataset, _ in datasets
+        for stage, described in config.first_stages.items()
+        if described.tuned_on is not None and (dataset, stage) in displayed
+    }
+    if not tuned:
+        return []
+    labels = sorted(first_stage_labels(config)[stage] for stage in tuned if stage is not None)
+    beside = "with no BM25, as none is tuned alike"
+    if labels:
+        beside = f"with {listed(labels)}, tuned on the same queries"
+    return [f"Rows whose parameters are tuned are compared {beside}."]
 
 
 def _marks(table: PublishedTable) -> str:
@@ -128,9 +147,32 @@ def _datasets(config: Config, scores: Scores, datasets: Iterable[Pair]) -> list[
         notes.append(
             f"{label}: {count_of(queries, 'query')}; {candidates_text(config, dataset, candidates)}; "
             f"{rankings_text(config, scores, dataset)} are scored, those of first stages too, so a relevant document "
-            "outside them counts as not found." + _training_queries(config, scores, dataset)
+            "outside them counts as not found."
+            + _training_queries(config, scores, dataset)
+            + reading_text(config, [name for name in scores.names() if name.dataset == dataset])
         )
     return notes
+
+
+def reading_text(config: Config, runs: Iterable[RunName]) -> str:
+    """Return how much of a query and a document the models of a data set read, where that differs between regimes."""
+    lengths: dict[int, dict[str, None]] = {}
+    for name in runs:
+        model = name.model.partition("@")[0]
+        if (
+            name.regime == FIRST_STAGE
+            or model not in config.models
+            or config.models[model].neural is not None
+        ):
+            continue
+        length = config.reranking_of(model, name.regime).max_length
+        # Few-shot regimes read as the fine-tuned one.
+        regime = "zero-shot" if name.regime == "zero-shot" else "fine-tuned"
+        lengths.setdefault(length, {})[regime] = None
+    if len(lengths) < 2:
+        return ""
+    parts = (f"{listed(regimes)} {length}" for length, regimes in sorted(lengths.items()))
+    return f" Word pieces read of query and document together: {', '.join(parts)}."
 
 
 def rankings_text(config: Config, scores: Scores, dataset: str) -> str:

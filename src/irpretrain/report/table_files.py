@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from irpretrain.config.labels import USUAL_CANDIDATES
+from irpretrain.evaluation.significance import bounds_text
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.report.cells import (
     AnyCell,
@@ -14,7 +15,6 @@ from irpretrain.report.cells import (
     Panel,
     Table,
     TextCell,
-    bounds_text,
     difference_text,
     outcomes_text,
     plain_text,

@@ -11,7 +11,6 @@ import pandas
 
 from irpretrain.config import Config
 from irpretrain.config.labels import (
-    FIRST_STAGES,
     control_model,
     dataset_label,
     first_stage_labels,
@@ -19,6 +18,7 @@ from irpretrain.config.labels import (
     regime_label,
 )
 from irpretrain.config.papers import Published, load_published
+from irpretrain.config.usage import bm25_beside
 from irpretrain.evaluation import ledger
 from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.foundation.atomic import write_csv, write_text
@@ -112,7 +112,7 @@ class HeadlineTable:
             run = first or RunName(*pair, model, regime)
             missing = self.scores.get(run, measure) is None
             reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if missing else ""
-            baselines = self._baselines(pair, regime, control)
+            baselines = self._baselines(pair, regime, control, model)
             described = Cell(model, *pair, measure, regime, None if missing else run, reason, baselines)
             cell = self.values.fill(described)
             return compared(cell, mark) if mark else cell
@@ -120,10 +120,11 @@ class HeadlineTable:
         rows = {model: Row(model, model_label(self.config, model)) for model in models}
         return Panel.of(dataset_label(self.config, *pair), rows, columns, source)
 
-    def _baselines(self, pair: Pair, regime: str, control: str | None) -> tuple[Baseline, ...]:
+    def _baselines(self, pair: Pair, regime: str, control: str | None, model: str) -> tuple[Baseline, ...]:
         baselines = []
-        if (bm25 := self.scores.first_stage(pair[0], "bm25")) is not None:
-            baselines.append(Baseline(BM25_MARK, FIRST_STAGES["bm25"], bm25))
+        beside = bm25_beside(self.config, model if model in self.stages else pair[1].partition("@")[0])
+        if beside is not None and (bm25 := self.scores.first_stage(pair[0], beside)) is not None:
+            baselines.append(Baseline(BM25_MARK, self.stages[beside], bm25))
         if control is not None:
             run = RunName(*pair, control, regime)
             baselines.append(Baseline(CONTROL_MARK, model_label(self.config, control), run))

@@ -37,6 +37,7 @@ from irpretrain.training.judged_queries import (
     Progress,
     check_training_order,
     judged_queries,
+    note_few_groups,
 )
 from irpretrain.training.metrics import StepMetrics, waited_share
 from irpretrain.training.rankers import ranker_of
@@ -93,7 +94,7 @@ def finetune(
     """Fine-tune and rank the candidates of the test queries; resumes from the newest checkpoint of the same job.
 
     Returns:
-        Counts: queries by role and reason of skipping, groups, epochs trained, what was chosen.
+        Counts: queries by role and reason of skipping, groups, optimiser steps, epochs trained, what was chosen.
 
     Raises:
         InputError: nothing to train or to validate on, or the inputs do not fit together.
@@ -137,6 +138,7 @@ def finetune(
             f"no query of the validation fold of test fold {fold} is judged, so nothing can be chosen",
             remedy="Use fewer folds or more judged queries.",
         )
+    note_few_groups(sum(len(query.relevant) for query in training), regime, title)
     search = _Search(ranker, collection, training, validation, regime, options, measure, seed)
     with reproducible(options.compute) as device:
         job = {
@@ -180,6 +182,7 @@ def finetune(
                 "test_queries_without_candidates": sum(
                     query not in tested.candidates for query in tested.roles.test
                 ),
+                "steps": progress.chosen_steps,
                 "epochs_trained": sum(len(records) for records in progress.history),
             }
             report = {**search.report(progress), "counts": counts}

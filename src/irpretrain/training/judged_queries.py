@@ -9,8 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from irpretrain.config.finetuning import FEWEST_GROUPS
 from irpretrain.evaluation.runs import Qrels, Run, relevant, top
 from irpretrain.evaluation.significance import area
+from irpretrain.foundation.errors import count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.randomness import generator
 from irpretrain.text.document_rows import DocumentRows
@@ -117,6 +119,16 @@ class JudgedGroups:
         )
 
 
+def note_few_groups(groups: int, regime: str, title: str) -> None:
+    """Print a notice where a fine-tuning with all queries has fewer than `FEWEST_GROUPS` groups."""
+    if regime == "full" and groups < FEWEST_GROUPS:
+        notice(
+            title,
+            f"it learns from {count_of(groups, 'group')} (relevant documents of training queries), and from fewer than "
+            f"{FEWEST_GROUPS} it is not shown to learn. Judge more queries, or use it as it was (zero-shot).",
+        )
+
+
 # Whether a fine-tuned model ranks its own training queries better than a random order of their candidates.
 #
 # A falling loss does not show it: groups may teach something that no candidate list needs.
@@ -196,6 +208,11 @@ class Progress:
     loss: float = 0.0  # sum over their pairs
     pairs: int = 0  # of these steps
     correct_pairs: int = 0  # those among them that were in the right order
+
+    @property
+    def chosen_steps(self) -> int:
+        """Optimiser steps behind the best epoch's weights."""
+        return sum(record["steps"] for record in self.history[self.best["point"]][: self.best["epoch"]])
 
     def add(self, step: StepMetrics) -> None:
         self.steps += 1

@@ -91,6 +91,7 @@ def pretrain(
         for task in tasks:
             where = "pretraining" if task.max_length is None else f"task {task.objective}"
             model.check_length(options.of_task(task).max_length, f"{where}.max_length")
+        model.trained_length = max(options.of_task(task).max_length for task in tasks)
         store = TokenStore.open(tokens)
         tokenizer = load_tokenizer(start or encoder, encoder_options.vocabulary_size)
         tables, readers, work = _tasks(groups, tasks, options, store, tokenizer, seed)

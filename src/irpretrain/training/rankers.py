@@ -39,7 +39,10 @@ class CrossEncoderRanker:
     seed: int
 
     def load(self) -> CrossEncoderModel:
-        return CrossEncoderModel.load(self.directory, seed=self.seed)
+        model = CrossEncoderModel.load(self.directory, seed=self.seed)
+        # A fine-tuned model is tested at the length that it is trained at (`Config.reranking_of`).
+        model.trained_length = self.reranking.max_length
+        return model
 
     def open(self, stores: Sequence[str | Path]) -> TokenStore:
         return TokenStore.open(stores)

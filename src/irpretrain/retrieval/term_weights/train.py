@@ -157,6 +157,7 @@ def train_regressor(
     with reproducible(training.compute) as device:
         model = TermWeightRegressor.from_encoder(encoder, encoder_options.layers, seed)
         model.check_length(options.max_length, "max_length")
+        model.trained_length = options.max_length
         model.set_dropout(training.dropout, HEAD_DROPOUT)
         pieces = EncoderPieces(encoder)
         check_embeddings(model.classifier, pieces.size, encoder)
