@@ -25,9 +25,10 @@ from irpretrain.config.training import (
     Packing,
 )
 from irpretrain.foundation.contracts import TERM_TARGETS
-from irpretrain.models import packed
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.encoder_batches import Layout, PaddedBatch, encoder_batch
 from irpretrain.models.length_batches import padding_mask, prefetch
+from irpretrain.models.packed import layout_of
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights import infer
@@ -51,12 +52,12 @@ LENGTHS = [3, 7, 5]
 MOST = 7
 
 
-def batch(device: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def batch() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Ids, types, mask and which positions are chosen, on the host."""
     mask = (torch.arange(MOST)[None] < torch.tensor(LENGTHS)[:, None]).long()
     chosen = torch.zeros_like(mask, dtype=torch.bool)
     chosen[0, 1] = chosen[1, 6] = True
-    ids, types = (torch.zeros(mask.shape, dtype=torch.int64, device=device) for _ in range(2))
+    ids, types = (torch.zeros(mask.shape, dtype=torch.int64) for _ in range(2))
     return ids, types, mask, chosen
 
 
@@ -66,35 +67,44 @@ def encoders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {"bert": write_family(folder / "bert", "bert", with_mlm_head=True)}
 
 
-@pytest.fixture(autouse=True)
-def no_autocast(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which `meta` does not know."""
-    monkeypatch.setattr(packed, "compute_dtype", lambda encoder: encoder.dtype)
-
-
 @pytest.mark.parametrize("packing", ["on", "off"])
 @pytest.mark.parametrize("predicts", [True, False])
 def test_a_cross_encoder(encoders: dict[str, Path], predicts: bool, packing: Packing) -> None:
     model = CrossEncoderModel.from_encoder(encoders["bert"]).to("meta")
     model.packing = packing
-    ids, types, mask, chosen = batch("meta")
+    ids, types, mask, chosen = batch()
     scores, logits = model(ids, types, mask, chosen if predicts else None)
     assert scores.shape == (3,)
     assert (None if logits is None else len(logits)) == (2 if predicts else None)
+
+
+def test_a_cross_encoder_with_fused_layers(encoders: dict[str, Path]) -> None:
+    """Forward and backward, with the MLM loss some positions at a time."""
+    model = CrossEncoderModel.from_encoder(encoders["bert"]).to("meta").bfloat16().train()
+    model.packing = "auto"
+    layout = layout_of(model)
+    assert layout == Layout(packs=True, fills_up=True)
+    padded = PaddedBatch(*(tensor.numpy() for tensor in batch()))
+    scores, states = model.encode(encoder_batch(layout, padded, MOST))
+    assert scores.shape == (3,)
+    (
+        scores.sum() + model.mlm_loss(states, torch.zeros(len(states), dtype=torch.int64, device=META))
+    ).backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
 
 
 def test_a_reranker(encoders: dict[str, Path], tmp_path: Path) -> None:
     CrossEncoderModel.from_encoder(encoders["bert"]).save(tmp_path / "model")
     model = load_reranker(tmp_path / "model").to("meta")
     model.packing = "on"
-    assert model(*batch("meta")[:3]).shape == (3,)
+    assert model(*batch()[:3]).shape == (3,)
 
 
 @pytest.mark.parametrize("packing", ["on", "off"])
 def test_a_regressor(encoders: dict[str, Path], packing: Packing) -> None:
     model = TermWeightRegressor.from_encoder(encoders["bert"]).to("meta")
     model.packing = packing
-    ids, _, mask, _ = batch("meta")
+    ids, _, mask, _ = batch()
     assert model(ids, mask).shape == (3, MOST)
 
 
@@ -105,7 +115,7 @@ def test_a_mask_on_the_host_is_that_of_transformers(
 ) -> None:
     encoder = CrossEncoderModel.from_encoder(encoders["bert"]).encoder
     encoder.set_attn_implementation(attention)
-    ids, _, mask, _ = batch("cpu")
+    ids, _, mask, _ = batch()
     mask = mask if padded else torch.ones_like(mask)
     theirs = create_bidirectional_mask(encoder.config, encoder.embeddings(ids), mask)
     # The numbered processor is another device than that of the mask, as a GPU is.

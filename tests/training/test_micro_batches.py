@@ -11,7 +11,6 @@ import torch
 from tiny_training import lines, training_options
 
 from irpretrain.config.training import ComputeConfig, MaskingConfig
-from irpretrain.models import packed
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.packed import layout_of
 from irpretrain.text.token_store import TokenStore
@@ -84,7 +83,6 @@ def test_nobody_asks_the_device_for_a_number_between_micro_batches(
     model.packing = "on"
     # Torch knows no autocast there.
     monkeypatch.setattr(Setting, "autocast", lambda self: torch.autocast("cpu", enabled=False))
-    monkeypatch.setattr(packed, "compute_dtype", lambda bert: bert.dtype)
     setting = Setting(meta, ComputeConfig(device="cpu"), 3, layout=layout_of(model))
     part = task.read(setting, 0)
     micro_batches = []
