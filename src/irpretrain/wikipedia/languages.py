@@ -218,6 +218,23 @@ class WikiLanguage:
         return self._page_name[1].sub(lambda call: names[call[1]] if call[1] else call[0], wikitext)
 
     @cached_property
+    def switches(self) -> re.Pattern[str]:
+        """What finds behaviour switches such as __NOTOC__, those that mark a disambiguation page in a group of that
+        name; other words between underscores are text."""
+        words = _read("behaviour_switches.json")
+        either = {
+            kind: "|".join(
+                re.escape(word)
+                for code in ("all", self.code)
+                for word in words.get(code, {}).get(kind, "").split()
+            )
+            for kind in ("any_case", "exact", "disambiguation")
+        }
+        return re.compile(
+            rf"(?i:{either['any_case']})|{either['exact']}|(?P<disambiguation>{either['disambiguation']})"
+        )
+
+    @cached_property
     def _page_names(self) -> Mapping[str, str]:
         names = _read("page_names.json")
         encoded = {f"{word}E": f"{kind}E" for word, kind in names["all"].items()}
