@@ -57,7 +57,8 @@ _VARIANT_NAME = re.compile(rf"\s*(?:{_CONVERTED}|en-x|ike)(?:-[a-z]+)*\s*:", re.
 _VARIANT_CODES = {
     **{f"zh-hans-{country}": f"zh-{country}" for country in ("cn", "my", "sg")},
     **{f"zh-hant-{country}": f"zh-{country}" for country in ("hk", "mo", "tw")},
-    **{"sr-cyrl": "sr-ec", "sr-latn": "sr-el"},
+    "sr-cyrl": "sr-ec",
+    "sr-latn": "sr-el",
 }
 # A semicolon may also end an entity: &amp;.
 _NEXT_VARIANT = re.compile(rf";(?={_VARIANT_NAME.pattern}|\s*+\Z)", re.IGNORECASE)
