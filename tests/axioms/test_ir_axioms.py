@@ -17,7 +17,8 @@ import pytest
 from axiom_cases import Vectors, make_batch, plain_options, values_of
 from foreign_axioms import load_axioms
 
-from irpretrain.axioms.preferences import larger_is_better
+from irpretrain import Collection, Options
+from irpretrain.axioms.preferences import DEFINITIONS, larger_is_better
 from irpretrain.config.axioms import AXIOMS, Axiom
 
 FOLDER = os.environ.get("IR_AXIOMS")
@@ -100,6 +101,31 @@ def test_prox_2_of_documents_that_hold_the_same_terms(theirs: SimpleNamespace, t
         compared += 1
     assert compared > CASES / 4
     assert seen == {-1, 0, 1}
+
+
+@pytest.mark.parametrize("axiom", ["PROX-1", "PROX-2"])
+def test_prox_of_any_two_documents(theirs: SimpleNamespace, axiom: Axiom) -> None:
+    """`Collection.axiom_preferences`: documents that lack terms of the query, too; of PROX-1 terms occur once."""
+    kind = theirs.Prox1Axiom if axiom == "PROX-1" else theirs.Prox2Axiom
+    other = kind(text_contents=Words(), term_tokenizer=Words())
+    random, fruit, words = np.random.default_rng(6), ["fig", "kiwi", "lime", "plum"], ["oak", "elm", "ash"]
+    queries = [" ".join(random.permutation(fruit)[: random.integers(1, 4)]) for _ in range(CASES)]
+    texts = [" ".join(random.permutation(fruit + words)[: random.integers(3, 8)]) for _ in range(2 * CASES)]
+    if axiom == "PROX-2":
+        texts = [f"{text} {random.choice(fruit)}" for text in texts]
+    options = Options(axioms={"stemming": "none"}, word_vectors={"minimum_count": 1, "dimensions": 4})
+    pairs = [(query, 2 * case, 2 * case + 1) for case, query in enumerate(queries)]
+    found = Collection(texts, options).axiom_preferences(pairs)[DEFINITIONS[axiom].column]
+    expected = [other.preference(query, texts[first], texts[second]) for query, first, second in pairs]
+    assert found.tolist() == expected
+    assert set(expected) == {-1, 0, 1}
+    assert 10 < sum(_lacks(query, texts[first], texts[second]) for query, first, second in pairs) < CASES - 10
+
+
+def _lacks(query: str, *texts: str) -> bool:
+    """Whether the documents hold different terms of the query, or fewer than two."""
+    first, second = (set(query.split()) & set(text.split()) for text in texts)
+    return first != second or len(first) < 2
 
 
 def test_rep_tfidf_of_terms_that_are_equally_rare(theirs: SimpleNamespace, tmp_path: Path) -> None:

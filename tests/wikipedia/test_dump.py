@@ -264,6 +264,23 @@ def test_a_wiki_whose_names_are_not_known_is_reported_once(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(
+    ("heading", "pages", "notes"),
+    [("Kin nodo", 60, 1), ("Kin nodo", 40, 0), ("Տես նաև", 60, 0)],
+    ids=["unknown", "few pages", "known"],
+)
+def test_headings_of_a_known_wiki_that_match_few_pages_are_reported(tmp_path, capsys, heading, pages, notes):
+    text = f"Ա.\n== Ab ==\nԲ.\n== {heading} ==\n* [[Գ]]"
+    content = dump(*(page(number, f"A {number}", text) for number in range(1, pages)))
+    (tmp_path / "dump").write_bytes(content.replace(b"testwiki", b"hywiki"))
+    for share in (Share(0, 1), Share(1, 2)):
+        list(wikipedia_dump.read(tmp_path / "dump", WikipediaDumpDocumentOptions(), share))
+    output = capsys.readouterr().err
+    assert output.count("only 0 of 59 pages with headings have a See Also list or an appendix") == notes
+    if notes:
+        assert f"Its most frequent other headings: Ab, {heading}. Add those of lists" in output
+
+
 def test_namespaces_of_the_wiki_decide_which_links_are_dropped(tmp_path):
     (found,) = read(tmp_path, dump(page(1, text="a [[Datei:x.png|thumb|b]] c [[Kategorie:D]] [[Thema:E]]")))
     assert found.body == "a c Thema:E"

@@ -8,7 +8,7 @@ from english_pages import ENGLISH
 
 from irpretrain.wikipedia import languages
 from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import Names, WikiLanguage, language_code
+from irpretrain.wikipedia.languages import Names, WikiLanguage, heading_key, language_code
 from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.templates import Templates, pattern_fault
 
@@ -56,6 +56,67 @@ def test_headings(database, see_also, boilerplate):
     assert language.role(see_also) == language.role(f" {see_also.upper()} :") == "see-also"
     assert language.role(boilerplate) == language.role(f"{boilerplate}：") == "boilerplate"
     assert language.role("History") == language.role("") == ""
+
+
+# Headings of See Also lists in pieces of dumps of May 2023, the frequent ones and some that were met once.
+SEEN = {
+    "bn": "আরও দেখুন; আরো দেখুন; আরোও দেখুন; আর দেখুনঃ; প্রাসঙ্গিক নিবন্ধ",
+    "el": "Δείτε επίσης; Βλέπε επίσης; Βλέπε και; Δείτε ακόμη; Διαβάστε επίσης; Σχετικά Άρθρα",
+    "hy": "Տես նաև; Տե՛ս նաև",
+    "id": "Lihat pula; Lihat juga",
+    "ja": "関連項目",
+    "mr": "हे सुद्धा पहा; हेही पहा; हेसुद्धा पहा; हे ही पहा; हे सुद्धा बघा; हे सुद्धा पाहा; हे देखील पहा; हेदेखील पाहा",
+    "uk": "Див. також; Див.також",
+    "vi": "Xem thêm",
+}
+APPENDICES = {
+    "bn": "তথ্যসূত্র; বহিঃসংযোগ; বহিঃ সংযোগ; বহি:সংযোগ; পাদটীকা; আরও পড়ুন; উৎস",
+    "el": "Εξωτερικοί σύνδεσμοι; Παραπομπές; Πηγές; Προτεινόμενη Βιβλιογραφία; Αναφορές",
+    "hy": "Ծանոթագրություններ; Արտաքին հղումներ; Գրականություն; Աղբյուրներ; Նշումներ",
+    "id": "Referensi; Bacaan; Pranala luar",
+    "mr": "बाह्य दुवे; बाह्यदुवे; संदर्भ; संदर्भ आणि नोंदी; संदर्भ व नोंदी; बाहेरील दुवे; अधिक वाचन",
+    "uk": "Примітки; Джерела та література; Посилання на джерела; Виноски",
+    "vi": "Tham khảo; Đọc thêm; Ghi chú; Liên kết bên ngoài; Nguồn tham khảo",
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "heading", "role"),
+    [
+        (code, heading, role)
+        for role, seen in (("see-also", SEEN), ("boilerplate", APPENDICES))
+        for code, headings in seen.items()
+        for heading in headings.split("; ")
+    ],
+)
+def test_headings_seen_in_dumps(code, heading, role):
+    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
+    article = parse_article(f"ক.\n== {heading} ==\n* [[খ]]\n", language)
+    assert [section.role for section in article.sections] == ["", role]
+
+
+@pytest.mark.parametrize(
+    ("code", "heading", "others"),
+    [
+        ("en", "See also", ["SEE ALSO", "See_also:", "'''See also'''", "See  also."]),
+        ("ar", "انظر أيضا", ["انظر أيضًا", "أنظر أيضاً", "انظر ايضا :", "انـظر أيضا"]),
+        ("ro", "Vezi și", ["Vezi şi", "Vezi si"]),
+        ("tr", "Ayrıca bakınız", ["AYRICA BAKINIZ"]),
+        ("ko", "같이 보기", ["같이보기"]),
+        ("hi", "इन्हें भी देखें", ["इन्हें भी देखें:", "इन्हेंभी देखें"]),
+    ],
+)
+def test_headings_are_compared_by_their_letters(code, heading, others):
+    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
+    for other in [heading, *others]:
+        _, section = parse_article(f"A.\n== {other} ==\n* [[B]]", language).sections
+        assert section.role == "see-also", other
+
+
+def test_vowels_of_a_script_tell_headings_apart():
+    for one, other in [("की", "का"), ("คำ", "คา"), ("কি", "কা"), ("が", "か"), ("မိ", "မု")]:
+        assert heading_key(one) != heading_key(other)
+    assert heading_key("(:–') ") == ""
 
 
 def test_namespaces_come_from_the_dump_too():

@@ -19,7 +19,7 @@ from wikitext_reference import Edition
 
 LATGALIAN = Edition(
     code="ltg",
-    see_also=frozenset({"verīs taipoš", "vr. taipoš", "tēmēt taipoš"}),
+    see_also=frozenset({"veristaipos", "vrtaipos", "temettaipos"}),
     hidden=frozenset(
         {"fails", "attēls", "file", "image", "kategoreja", "kategorejis", "kategorija", "category"}
     ),

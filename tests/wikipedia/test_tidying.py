@@ -55,7 +55,7 @@ def test_apostrophes_on_both_sides_of_what_goes_are_two_marks(wikitext, text):
         ("main( ) a ;) , b ... (, )", "main( ) a ;), b ... (, )"),
         ("a {{angbr|{{x}}}} b ({{nowrap|{{x}} }}) {{nowrap|a {{x}}}}", "a b a"),
         ("[[http://x.y z]] a[[http://x.y]]", "[z] a[[1]]"),
-        ("__notoc__a __Toc__ __foo__ __ИНДЕКС__", "a __foo__"),
+        ("__notoc__a __Toc__ __foo__ __ИНДЕКС__", "a __foo__ __ИНДЕКС__"),
         ("a [[Foo|{{x}}]] [[wikt:b]]s", "a Foo wikt:bs"),
     ],
 )

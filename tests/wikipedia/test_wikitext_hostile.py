@@ -68,7 +68,7 @@ def test_looking_for_disambiguation_pages_takes_no_time():
 
 
 @pytest.mark.deep
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(7200)
 def test_time_grows_with_length():
     made = generators()
     assert len(made) >= 300

@@ -9,7 +9,7 @@ from wikitext_reference import Edition
 
 ENGLISH = Edition(
     code="en",
-    see_also=frozenset({"see also"}),
+    see_also=frozenset({"seealso"}),
     hidden=frozenset({"file", "image", "category"}),
     elsewhere=frozenset(
         {

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -97,12 +96,16 @@ def open_collection(
 @settings("An option of the format wikipedia-dump (docs/corpora.md)", "--set", "--option")
 def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, Any]) -> str:
     """Write the articles of a Wikipedia dump: text, sections, links."""
+    from irpretrain.corpora.sources import document_row
     from irpretrain.library.documents import read_documents
 
-    rows = (asdict(article) for article in islice(read_documents(dump, "wikipedia-dump", **settings), limit))
-    left_out = ("position", "parts")
-    plain = ({key: value for key, value in row.items() if key not in left_out} for row in rows)
-    return write_objects(output, plain, "articles")
+    articles = islice(read_documents(dump, "wikipedia-dump", **settings), limit)
+    places = ("part", "position")
+    rows = (
+        {key: value for key, value in document_row(0, article).items() if key not in places}
+        for article in articles
+    )
+    return write_objects(output, rows, "articles")
 
 
 @click.command("groups", Command)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irpretrain.axioms.predictor import REMEDY
+from irpretrain.axioms.preferences import DEFINITIONS
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.objectives import needs
 from irpretrain.corpora.collection import check_identifiers, describe_location_in
@@ -23,15 +24,19 @@ from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.library.documents import GivenDocument, document_rows, say_what_is_left_out
 from irpretrain.library.formats import described
 from irpretrain.library.groups import Groups
-from irpretrain.library.options import IDENTIFIER, Options, Pair, listed_pairs, named_queries
+from irpretrain.library.options import IDENTIFIER, Options, Pair, listed, listed_pairs, named_queries
 from irpretrain.objectives.shard import Shard, write_groups
 from irpretrain.text.words import find_words
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from irpretrain.axioms.rank_engine import Postings
     from irpretrain.text.terms import Terms
+
+# Of `axiom_preferences`; their documents' words are in memory.
+_PAIRS_AT_ONCE = 4096
 
 
 class Collection(CollectionFiles):
@@ -165,16 +170,20 @@ class Collection(CollectionFiles):
     def axioms(self, pairs: Iterable[Pair]) -> pd.DataFrame:
         """Return what the nine axioms compare of each (query, document): ARES, table 1, and docs/methods/axioms.md.
 
+        All columns of axioms are finite numbers or NaN, so they can be features of a model (XGBoost reads NaN as
+        missing). NaN: `rank` beyond `axioms.rank_depth`, `prox_1` and `prox_2` where the document lacks a term of the
+        query (with `missing_terms: skipped`, all of them), and every axiom of a query without terms.
+
         Returns:
-            Columns query, document_id, terms, and those of AXIOM_VALUES. For `rank`, `prox_1` and `prox_2` smaller is
-            better; a rank of 0 stands for one beyond `axioms.rank_depth`.
+            Columns query, document_id, terms, and float64 of the axioms. For `rank`, `prox_1` and `prox_2` smaller is
+            better.
 
         Examples:
             >>> from irpretrain import Options
             >>> options = Options(word_vectors={"minimum_count": 1, "dimensions": 4})
             >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"], options)
             >>> fruit.axioms([("apple juice", "0"), ("pear", "0")])[["query", "rank", "stm_2"]].values.tolist()
-            [['apple juice', 1, 1.0], ['pear', 0, 0.0]]
+            [['apple juice', 1.0, 1.0], ['pear', nan, 0.0]]
         """
         pairs = self._checked(pairs)
         queries = self._path("pairs.parquet")
@@ -185,7 +194,71 @@ class Collection(CollectionFiles):
         DOCUMENT_QUERIES.write(queries, rows)
         with self.naming():
             frame: pd.DataFrame = AXIOM_VALUES.read(self._valued(queries, "pairs")).to_pandas()
+        columns = [definition.column for definition in DEFINITIONS.values()]
+        values = frame[columns].to_numpy(np.float64)
+        is_defined = np.isfinite(values) & (frame["terms"].to_numpy() > 0)[:, None]
+        is_defined[:, columns.index("rank")] &= frame["rank"].to_numpy() > 0
+        frame[columns] = np.where(is_defined, values, np.nan)
         return frame.drop(columns=["part", "position", "sample", "query_id"])
+
+    def axiom_preferences(self, pairs: Iterable[tuple[str, str, str]]) -> pd.DataFrame:
+        """Return which of two documents each axiom prefers for a query, as `ir_axioms` does: features of a pair.
+
+        PROX compares documents that hold the same terms of the query, two or more, by these terms; other axioms
+        compare the values of `axioms`, where a document beyond `rank_depth` is behind every other one.
+
+        Args:
+            pairs: (query, one document, another).
+
+        Returns:
+            Columns query, first, second (documents), and int8 of the axioms: 1 prefers the first document, -1 the
+            second, 0 neither.
+
+        Raises:
+            ConfigError: a part is missing, or the collection lacks a document.
+
+        Examples:
+            >>> from irpretrain import Options
+            >>> options = Options(word_vectors={"minimum_count": 1, "dimensions": 4})
+            >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"], options)
+            >>> found = fruit.axiom_preferences([("apple juice", "0", "1"), ("apple juice", "1", "0")])
+            >>> found[["first", "second", "rank", "prox_1", "stm_2"]].values.tolist()
+            [['0', '1', 1, 0, 0], ['1', '0', -1, 0, 0]]
+        """
+        import pandas as pd
+
+        from irpretrain.axioms.batch import BatchMaker, open_collection
+        from irpretrain.axioms.document_pairs import document_preferences, over_held_terms
+        from irpretrain.text.word_store import WordDocuments
+
+        triples = [list(part) if _is_triple(part) else part for part in listed(pairs, "pairs")]
+        for number, triple in enumerate(triples):
+            if not _is_triple(triple):
+                raise ConfigError(
+                    f"pair {number}: a query and two document identifiers are needed, not {reprlib.repr(triple)}"
+                )
+        first, second = (
+            self._checked([(triple[0], triple[place]) for triple in triples]) for place in (1, 2)
+        )
+        options, features = self.options.axioms, [np.zeros((0, len(DEFINITIONS)), np.int8)]
+        with self.naming():
+            known = open_collection(
+                self._statistics, self._postings, self._vector_rows, options, options.threads
+            )
+            documents = WordDocuments.open([self._words], len(known.terms.numbers))
+            maker = BatchMaker(over_held_terms(known), documents, self.options.text.word_kind)
+            for start in range(0, len(triples), _PAIRS_AT_ONCE):
+                both = [
+                    maker.make(queries, documents.rows(names), known.postings.rows(names))
+                    for queries, names in (
+                        _columns(side[start : start + _PAIRS_AT_ONCE]) for side in (first, second)
+                    )
+                ]
+                features.append(document_preferences(*both))
+        texts = [(query, name, other) for (query, name), (_, other) in zip(first, second, strict=True)]
+        columns = [definition.column for definition in DEFINITIONS.values()]
+        frame = pd.DataFrame(texts, columns=["query", "first", "second"], dtype=object)
+        return frame.join(pd.DataFrame(np.concatenate(features), columns=columns))
 
     def ranks(self, pairs: Iterable[Pair], depth: int | None = None) -> np.ndarray:
         """Return at which rank BM25 finds the document under the query, int32 [pairs], without a search.
@@ -329,6 +402,17 @@ class Collection(CollectionFiles):
     @cached_property
     def _names(self) -> frozenset[str]:
         return frozenset(DOCUMENTS.read(self.documents, ["document_id"])["document_id"].to_pylist())
+
+
+def _is_triple(part: Any) -> bool:
+    return isinstance(part, tuple | list) and len(part) == 3
+
+
+def _columns(pairs: list[tuple[str, str]]) -> tuple[list[str], pa.Array]:
+    import pyarrow as pa
+
+    queries, names = zip(*pairs, strict=True)
+    return list(queries), pa.array(names, pa.string())
 
 
 def _check_depth(depth: Any) -> None:

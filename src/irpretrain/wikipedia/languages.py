@@ -2,9 +2,10 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, Self
 from urllib.parse import quote
 
@@ -103,9 +104,23 @@ class Names(Section):
 _NAME = r"[^\[\]{}|<>#:*]*[^\[\]{}|<>#:*\s_][^\[\]{}|<>#:*]*"
 
 
+# Accents of Latin, Cyrillic and Greek letters, vowel points of Hebrew and Arabic. Marks of other scripts are vowels.
+_ACCENTS = r"\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+_VOWELS = r"\u0900-\u0963\u0966-\u109f\u1780-\u17ff\u1b00-\u1bff\u3099\u309a\ua980-\ua9ff\uabc0-\uabff"
+_NO_LETTER = re.compile(rf"[^\w{_VOWELS}]|[_\u0640{_ACCENTS}]")
+_SAME_LETTERS = str.maketrans("ıيىكة", "iییکه")
+# Bengali and Devanagari writers type it for a colon.
+_VISARGA = "\u0903\u0983"
+
+
+@lru_cache(maxsize=1 << 16)  # most pages have the same headings
 def heading_key(heading: str) -> str:
-    """Return what headings are compared by: as `spelt`, without a colon at the end."""
-    return spelt(heading).rstrip(":： ")
+    """Return what headings are compared by: their letters and digits, without case and accents.
+
+    Editors write the same heading with and without blanks, accents, joiners within or a colon at the end.
+    """
+    letters = _NO_LETTER.sub("", unicodedata.normalize("NFKD", heading.lower()))
+    return unicodedata.normalize("NFC", letters.translate(_SAME_LETTERS).rstrip(_VISARGA))
 
 
 # Comments, what is shown as it is written or read by an extension, and what only other pages show.
@@ -216,6 +231,23 @@ class WikiLanguage:
         }
         names = {word: names[kind].strip().translate(_PLAIN) for word, kind in self._page_names.items()}
         return self._page_name[1].sub(lambda call: names[call[1]] if call[1] else call[0], wikitext)
+
+    @cached_property
+    def switches(self) -> re.Pattern[str]:
+        """What finds behaviour switches such as __NOTOC__, those that mark a disambiguation page in a group of that
+        name; other words between underscores are text."""
+        words = _read("behaviour_switches.json")
+        either = {
+            kind: "|".join(
+                re.escape(word)
+                for code in ("all", self.code)
+                for word in words.get(code, {}).get(kind, "").split()
+            )
+            for kind in ("any_case", "exact", "disambiguation")
+        }
+        return re.compile(
+            rf"(?i:{either['any_case']})|{either['exact']}|(?P<disambiguation>{either['disambiguation']})"
+        )
 
     @cached_property
     def _page_names(self) -> Mapping[str, str]:

@@ -1,8 +1,9 @@
 """Format `wikipedia-dump`: the articles of a pages-articles XML dump, plain or compressed, in one or many files."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
@@ -128,9 +129,51 @@ def read(path: Path, options: WikipediaDumpDocumentOptions, share: Share = every
         PARSERS[options.parser], (language, rendering), options.page_seconds, options.page_memory_mb
     )
     entries = _classified(path, site, language, options, share)
+    headings = _Headings()
     with GuardedParser(settings) as parser:
         for entry, parsed in parser.parse((entry, _wikitext(entry, language)) for entry in entries):
-            yield _record(entry, parsed, site) if isinstance(entry, Unparsed) else entry
+            record = _record(entry, parsed, site) if isinstance(entry, Unparsed) else entry
+            if isinstance(record, Document) and share.number == 0:
+                headings.count(record)
+            yield record
+    if headings.match_few and names_are_known(language.code):
+        notice(path.name, headings.warning())
+
+
+# Of pages with headings in a share: so many are counted, fewer are not judged, and at least such a part of them has See
+# Also lists or appendices by the names in languages.yaml (0.6 and more in the wikis that were counted).
+_MOST_PAGES, _FEWEST_PAGES, _USUAL_PART = 10_000, 50, 0.25
+# Headings that the warning names.
+_NAMED = 6
+
+
+@dataclass(slots=True)
+class _Headings:
+    """How many pages have a heading of a known role, and the headings without one."""
+
+    pages: int = 0
+    matching: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+
+    def count(self, document: Document) -> None:
+        headings = document.sections[1:]
+        if not headings or self.pages == _MOST_PAGES:
+            return
+        self.pages += 1
+        self.matching += any(section.role for section in headings)
+        self.unknown.update(dict.fromkeys((s.heading for s in headings if not s.role), 1))
+
+    @property
+    def match_few(self) -> bool:
+        return self.pages >= _FEWEST_PAGES and self.matching < _USUAL_PART * self.pages
+
+    def warning(self) -> str:
+        frequent = ", ".join(heading for heading, _ in self.unknown.most_common(_NAMED))
+        return (
+            f"only {self.matching:,} of {self.pages:,} pages with headings have a See Also list or an appendix by the "
+            f"names known of this wiki. Its most frequent other headings: {frequent}. Add those of lists and "
+            "appendices by option `names` of the corpus (docs/corpora.md)"
+        )
 
 
 def _log_unknown_names(path: Path, site: SiteInfo, names: Names) -> None:

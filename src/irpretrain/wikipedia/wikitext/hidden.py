@@ -36,10 +36,17 @@ LITERAL_ELEMENTS = "nowiki|pre"
 INCLUSION_ELEMENTS = "noinclude|onlyinclude|translate|tvar"
 # Templates within each other that are still shown; MediaWiki's own limit. It bounds the cost of nested ones.
 DEEPEST = 40
+# Marks a link among open braces.
+_LINK = -1
 
+# Arguments without a template in them, in which every link is closed.
+_PLAIN_ARGUMENTS = r"\|(?>(?:[^{}<\[]++|\[(?!\[)|\[\[[^{}<\[\]]*+\]\])*+)"
+_CLOSED_LINKS = re.compile(r"(?>(?:[^\[]++|\[(?!\[)|\[\[[^\[\]]*+\]\])*+)")
+_BRACKETS = re.compile(r"\[\[++|\]\]++")
 # The first character as a set of its own: with groups in its place, re.search takes four times as long.
 _TOKEN = re.compile(
-    r"[{}<](?:(?<=\{)\{(?:([^{}<|]*+)(\|[^{}<]*+)?\}\}|(\{*+))"  # the first: a template without anything in it
+    r"[{}<](?:(?<=\{)\{(?:([^{}<|\[]*+)"
+    rf"({_PLAIN_ARGUMENTS})?\}}\}}|(\{{*+))"  # the first: a template without anything in it
     r"|(?<=\})(\}++)|(?<=<)(?:(!--)"
     r"|((?i:ref)(?=[\s/>])[^<>]*+(?:(?<=/)>|>[^<]*+</ref>))"  # without a tag in it
     rf"|((?i:{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])"
@@ -82,8 +89,10 @@ class _Scan:
     def __init__(self, text: str, templates: Templates, parts: Parts) -> None:
         self.text, self.templates, self.parts = text, templates, parts
         self.output: list[str] = []
-        # Of each: braces that are not closed yet, index of `output` that is kept for them.
+        # Of each: braces that are not closed yet, index of `output` that is kept for them; or `_LINK` and the brackets
+        # of a link within a template, which closes before the template does.
         self.open: list[list[int]] = []
+        self.open_links = 0  # how many of them are links
         self.unclosed: set[str] = set()  # elements without a closing tag from here on
         self.unfinished = False  # whether no tag ends from here on
         self.looked_at: str | None = None  # the piece that `ends_with_line_start` is about
@@ -96,12 +105,14 @@ class _Scan:
             start = token.start()
             if start > at:
                 output.append(text[at:start])
+                if self.open:
+                    self._follow_links(output[-1])
             at = token.end()
             kind = token.lastindex or 0
             if kind <= _SIMPLE_ARGUMENTS:
                 pattern, arguments = pattern_of(token[1]), token[2] or ""
                 result = None
-                if (pattern or (arguments and pattern is None)) and len(self.open) < DEEPEST:
+                if (pattern or (arguments and pattern is None)) and self._depth < DEEPEST:
                     result = self._call(pattern, token[1], arguments[1:], at, len(output))
                 if result is not None:
                     self._add(result)
@@ -124,8 +135,32 @@ class _Scan:
                 at = self._drop(at) if token[0].endswith("/>") else self._element("table", start, at)
         output.append(text[at:])
         for braces, index in self.open:
-            output[index] = "{" * braces
+            if braces != _LINK:
+                output[index] = "{" * braces
         return "".join(output).replace(BAR, "|").replace(EQUAL, "=")
+
+    @property
+    def _depth(self) -> int:
+        """How many templates are open."""
+        return len(self.open) - self.open_links
+
+    def _follow_links(self, piece: str) -> None:
+        """Open and close the links of a piece of text within a template."""
+        is_link = self.open[-1][0] == _LINK
+        if ("]]" if is_link else "[[") not in piece or (not is_link and _CLOSED_LINKS.fullmatch(piece)):
+            return
+        for run in _BRACKETS.finditer(piece):
+            length = len(run[0])
+            if run[0][0] == "[":
+                self.open.append([_LINK, length])
+                self.open_links += 1
+                continue
+            while length >= 2 and self.open[-1][0] == _LINK:
+                length -= 2
+                self.open[-1][1] -= 2
+                if self.open[-1][1] < 2:
+                    self.open.pop()
+                    self.open_links -= 1
 
     def _before(self) -> str:
         """Return the character that is shown last; "" at the beginning and behind opening braces."""
@@ -184,11 +219,11 @@ class _Scan:
 
     def _close(self, braces: int, at: int) -> int:
         output = self.output
-        while braces >= 2 and self.open:
+        while braces >= 2 and self.open and self.open[-1][0] != _LINK:
             opened = self.open[-1]
             index = opened[1]
             used = 3 if braces >= 3 and opened[0] >= 3 else 2
-            deep = len(self.open) + opened[0] // 2 > DEEPEST
+            deep = self._depth + opened[0] // 2 > DEEPEST
             result = None if deep else self._show(index + 1, at) if used == 2 else self._default(index + 1)
             del output[index:]
             braces -= used

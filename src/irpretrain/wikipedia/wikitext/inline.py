@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 from html.entities import html5
+from typing import TYPE_CHECKING
 
 from irpretrain.wikipedia.wikitext.hidden import DROPPED_ELEMENTS, LITERAL_ELEMENTS
 from irpretrain.wikipedia.wikitext.images import Parts
@@ -21,6 +22,9 @@ from irpretrain.wikipedia.wikitext.marks import (
     RAISED,
     RAISED_END,
 )
+
+if TYPE_CHECKING:
+    from irpretrain.wikipedia.languages import WikiLanguage
 
 LINE_ELEMENTS = (
     "br|p|div|li|dt|dd|ul|ol|dl|blockquote|center|poem|tr|td|th|caption|hr|h1|h2|h3|h4|h5|h6|table|pre"
@@ -40,20 +44,7 @@ _FRACTION = re.compile(
 # Of five, three or two.
 _QUOTES = re.compile("''(?:'(?:'')?)?")
 _POEM_TAG = re.compile(r"(</?(?i:poem)(?=[\s/>])[^<>]*+>)")
-# Of ASCII only letters; vowel signs of Indic scripts are no letters. Japanese has wide underscores too.
-_MAGIC_LETTER = r"[^\s_＿\x00-@\[-`{-\x7f]"
-_UNDERSCORES = re.compile("__")  # faster to find so than by `in`
-_MAGIC_WORD = re.compile(
-    rf"(?:__|＿＿)({_MAGIC_LETTER}{{2,40}}(?:_{_MAGIC_LETTER}{{1,20}}){{0,5}})(?:__|＿＿)"
-)
-# Those that MediaWiki knows in small letters too; names of single languages are known by their capitals.
-_MAGIC_NAMES = frozenset(
-    {
-        *("NOTOC", "FORCETOC", "TOC", "NOEDITSECTION", "NOGALLERY", "INDEX", "NOINDEX", "NEWSECTIONLINK"),
-        *("NONEWSECTIONLINK", "HIDDENCAT", "STATICREDIRECT", "DISAMBIG", "NOTITLECONVERT", "NOTC"),
-        *("NOCONTENTCONVERT", "NOCC"),
-    }
-)
+_UNDERSCORES = re.compile("__|＿＿")
 _VARIANT = re.compile(r"-\{([^{}]*+)\}-")
 # So deep may variants stand in variants.
 _NESTED_VARIANTS = 3
@@ -62,11 +53,18 @@ _VARIANT_FLAGS = re.compile(r"([\sA-Za-z;+-]*)\|")
 _CONVERTED = "ban|crh|gan|iu|kk|ku|mni|sh|shi|sr|tg|tly|uz|wuu|zgh|zh"
 _CONVERTED_EDITIONS = frozenset({*_CONVERTED.split("|"), ""})
 _VARIANT_NAME = re.compile(rf"\s*(?:{_CONVERTED}|en-x|ike)(?:-[a-z]+)*\s*:", re.IGNORECASE)
+# The codes of BCP 47 that MediaWiki reads beside its own (LanguageCode::bcp47), in small letters.
+_VARIANT_CODES = {
+    **{f"zh-hans-{country}": f"zh-{country}" for country in ("cn", "my", "sg")},
+    **{f"zh-hant-{country}": f"zh-{country}" for country in ("hk", "mo", "tw")},
+    "sr-cyrl": "sr-ec",
+    "sr-latn": "sr-el",
+}
 # A semicolon may also end an entity: &amp;.
-_NEXT_VARIANT = re.compile(rf";(?={_VARIANT_NAME.pattern}|\s*+\Z)")
+_NEXT_VARIANT = re.compile(rf";(?={_VARIANT_NAME.pattern}|\s*+\Z)", re.IGNORECASE)
 # Variants to read, best first: one script in all of an edition. Without one of them the first is read.
 _PREFERRED_VARIANTS = (
-    *("zh", "zh-hans", "zh-cn", "zh-sg", "zh-my", "gan-hans", "wuu-hans", "sr-ec", "sr-cyrl", "sh-latn"),
+    *("zh", "zh-hans", "zh-cn", "zh-sg", "zh-my", "gan-hans", "wuu-hans", "sr-ec", "sh-latn"),
     *("kk-cyrl", "ku-latn", "uz-latn", "crh-latn", "tg-cyrl", "shi-latn", "ike-cans"),
 )
 _ONE_WAY_RULE = re.compile(rf"=>{_VARIANT_NAME.pattern}", re.IGNORECASE)
@@ -119,7 +117,7 @@ def _variant(markup: re.Match[str]) -> str:
         if flags & {"H", "-"} or flags & {"A", "D", "T"} == {"T"}:
             return ""
     if one_way := _ONE_WAY_RULE.search(content):  # a text, and what another variant writes for it
-        is_read = one_way[0][2:-1].strip().lower() in _PREFERRED_VARIANTS
+        is_read = _variant_code(one_way[0][2:-1]) in _PREFERRED_VARIANTS
         shown = _NEXT_VARIANT.split(content[one_way.end() :])[0] if is_read else content[: one_way.start()]
         return shown.strip()
     if not _VARIANT_NAME.match(content):
@@ -127,20 +125,26 @@ def _variant(markup: re.Match[str]) -> str:
     variants: dict[str, str] = {}
     for part in _NEXT_VARIANT.split(content):
         name, _, variant = part.partition(":")
-        variants.setdefault(name.strip(), variant.strip())
+        variants[_variant_code(name)] = variant.strip()
     read = next((name for name in _PREFERRED_VARIANTS if name in variants), next(iter(variants)))
     return variants[read]
 
 
-def remove_magic_words(text: str, parts: Parts) -> str:
-    """Return `text` without magic words such as __NOTOC__; a heading may follow one in its line."""
+def _variant_code(name: str) -> str:
+    code = name.strip().lower()
+    return _VARIANT_CODES.get(code, code)
 
-    def shown(word: re.Match[str]) -> str:
-        name = word[1].upper()
-        parts.disambiguation = parts.disambiguation or name == "DISAMBIG"
-        return "" if name == word[1] or name in _MAGIC_NAMES else word[0]
 
-    return _MAGIC_WORD.sub(shown, text) if _UNDERSCORES.search(text) or "＿＿" in text else text
+def remove_magic_words(text: str, language: WikiLanguage, parts: Parts) -> str:
+    """Return `text` without the wiki's behaviour switches such as __NOTOC__; a heading may follow one in its line."""
+    if _UNDERSCORES.search(text) is None:
+        return text
+
+    def dropped(switch: re.Match[str]) -> str:
+        parts.disambiguation = parts.disambiguation or switch.lastgroup == "disambiguation"
+        return ""
+
+    return language.switches.sub(dropped, text)
 
 
 def remove_quotes(text: str) -> str:

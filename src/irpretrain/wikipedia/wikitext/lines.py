@@ -30,7 +30,7 @@ _QUOTES = re.compile(r"'{2,}")
 
 def rows_of_table(table: str) -> str:
     """Return the text of a table between `{|` and `|}`, one paragraph a row; a table within it is part of its cell."""
-    rows: list[list[str]] = [[]]
+    rows: list[list[list[str]]] = [[]]  # of each row the cells, of each cell its lines
     for line in table.strip().split("\n"):
         match = _LINE.match(line)
         mark, content = (match[1], match[2]) if match else ("", line)
@@ -39,13 +39,13 @@ def rows_of_table(table: str) -> str:
         if mark == "|-":
             rows.append([])
         elif mark == "|+":
-            rows += [[_without_attributes(content)], []]
+            rows += [[[_without_attributes(content)]], []]
         elif mark:
             cells = _CELLS.split(content) if mark == "!" else content.split("||")
-            rows[-1] += [_without_attributes(cell) for cell in cells]
+            rows[-1] += [[_without_attributes(cell)] for cell in cells]
         elif rows[-1]:
-            rows[-1][-1] += " " + line
-    lines = (" | ".join(cell for cell in row if cell) for row in rows)
+            rows[-1][-1].append(line)
+    lines = (" | ".join(filter(None, map(" ".join, row))) for row in rows)
     return "".join(f"\n\n{line}\n" for line in lines if line)
 
 

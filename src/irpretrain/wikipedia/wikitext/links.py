@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from irpretrain.wikipedia.titles import is_file
+from irpretrain.wikipedia.wikitext.dates import Calendar
 from irpretrain.wikipedia.wikitext.images import Parts, cut_at_bars
 from irpretrain.wikipedia.wikitext.inline import decode_entities
 from irpretrain.wikipedia.wikitext.marks import (
@@ -63,24 +64,25 @@ def mark_links(text: str, language: WikiLanguage, parts: Parts) -> tuple[str, li
     over a blank line, and a caption over a heading.
     """
     scan = _Scan(text, language, parts)
-    return _show_external(scan.run()), scan.links
+    return _show_external(scan.run(), language.templates.calendar), scan.links
 
 
-def _show_external(text: str) -> str:
+def _show_external(text: str, calendar: Calendar) -> str:
     """Return `text` with the labels of external links alone; one without a label shows its number, as on the screen."""
     output: list[str] = []
     at = numbered = 0
     link = _EXTERNAL.search(text)
     while link:
-        line_end = text.find("\n", link.end())
-        line_end = line_end if line_end >= 0 else len(text)
-        label = _LABEL.match(text, link.end(), line_end)
-        after = label.end() if label else line_end  # no other link of this line ends either
-        if label:
+        if label := _LABEL.match(text, link.end()):
             words = label[1].lstrip()
-            numbered += not words
-            output += [text[at : link.start()], NOTHING, words or f"[{numbered}]", NOTHING]
-            at = after
+            if not words:
+                numbered += 1
+                words = f"[{calendar.number({'1': str(numbered)})}]"
+            output += [text[at : link.start()], NOTHING, words, NOTHING]
+            at = after = label.end()
+        else:  # no other link of this line ends either
+            line_end = text.find("\n", link.end())
+            after = line_end if line_end >= 0 else len(text)
         link = _EXTERNAL.search(text, after)
     return "".join([*output, text[at:]])
 
@@ -90,7 +92,7 @@ def _patterns(trail: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     # An apostrophe of the trail is none of bold or italics.
     letters = trail.replace("'", "")
     after = f"((?>(?:[{letters}]++|'(?!'))*))" if letters != trail else f"([{trail}]*+)" if trail else "()"
-    target = rf"[^\[\]|\n{HEADING}{BREAK}]*+"
+    target = rf"[^\[\]|\n\t{HEADING}{BREAK}]*+"
     # What begins with two characters that are no set is searched for in half the time.
     opening = re.compile(
         rf"\[\[(?:((?![ .])[^{_RARE}]{{1,63}}+)(?<! )"
@@ -210,7 +212,7 @@ class _Scan:
         if kind == "invalid" or label == "|":
             return None
         if label is None or not label[1:].strip(DROPPED):
-            anchor = written.strip().removeprefix(":")
+            anchor = written.lstrip().removeprefix(":")  # a blank at its end stands before the trail
             if "%" in anchor:
                 anchor = unquote(anchor, errors="replace")
             anchor = anchor.replace("'", APOSTROPHE)  # no italics

@@ -7,6 +7,7 @@ from functools import cache
 from irpretrain.wikipedia.titles import normal_title, spelt
 from irpretrain.wikipedia.wikitext import quantities
 from irpretrain.wikipedia.wikitext.arguments import (
+    CALLS,
     PARAMETER,
     Arguments,
     first_argument,
@@ -32,15 +33,20 @@ def _nihongo(given: Arguments) -> str:
 
 def _interlanguage(given: Arguments) -> str:
     """A link to an article that is missing here: `{{ill|Title|de}}`, formerly `{{ill|de|Title}}`."""
-    # French names all arguments: `{{lien|langue=en|trad=Title|fr=Titre|texte=words}}`.
+    # French names all arguments: `{{lien|langue=en|trad=Title|fr=Titre|texte=words}}`. What is shown is called lt in
+    # English, label in Japanese, and text in many languages.
     first = given.get("1") or given.get("fr") or given.get("trad", "")
     second = given.get("2", "")
     if _LANGUAGE.fullmatch(first) and second and not _LANGUAGE.fullmatch(second):
         first = second
-    label = given.get("lt") or given.get("texte", "")
-    return f"[[{first}|{label}]]" if label else f"[[{first}]]" if first else ""
+    return _link(first, first_argument(given, _LABELS))
 
 
+def _link(title: str, label: str) -> str:
+    return f"[[{title}|{label}]]" if title and label else f"[[{title}]]" if title else ""
+
+
+_LABELS = ("lt", "label", *(name for name in CALLS["text"] if not name.isdecimal()))
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
 
 
@@ -55,12 +61,13 @@ def _quote(given: Arguments) -> str:
 
 def _red_link(given: Arguments) -> str:
     """A link to an article that is missing here, with the words to show: Russian `{{нп5|Title|words|de|Titel}}`."""
-    # A number behind the function's name is the title's place: Chinese `{{tsl|de|Titel|Title|words}}`, `@red-link
-    # 3`.
-    parameter = given.get(PARAMETER, "")
-    position = int(parameter) if parameter.isdecimal() else 1
-    title, label = given.get(str(position), ""), given.get(str(position + 1), "")
-    return f"[[{title}|{label}]]" if title and label else f"[[{title}]]" if title else ""
+    # Numbers behind the function's name are the places of the title, if not 1, and of the words, if they do not follow
+    # it: Chinese `{{link-de|Title|Titel|words}}` is `@red-link 1 3`, `{{tsl|de|Titel|Title|words}}` `@red-link 3`,
+    # where the title may be that of the other language.
+    places = [int(number) for number in given.get(PARAMETER, "").split() if number.isdecimal()]
+    title = places[0] if places else 1
+    label = places[1] if places[1:] else title + 1
+    return _link(given.get(str(title)) or given.get(str(title - 1), ""), given.get(str(label), ""))
 
 
 def _ship(given: Arguments) -> str:

@@ -1,0 +1,53 @@
+"""Which of two documents each axiom prefers for a query, as axioms of retrieval are asked (webis-de's `ir_axioms`).
+
+ARES compares two queries of one document by the same values.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from irpretrain.axioms.axiom_values import axiom_values
+from irpretrain.axioms.batch import AxiomBatch, AxiomCollection
+from irpretrain.axioms.preferences import larger_is_better, preferences
+from irpretrain.config.axioms import AXIOMS
+
+_PROX = np.array([AXIOMS.index(name) for name in ("PROX-1", "PROX-2")])
+# Terms without which a document says nothing of the distance of terms.
+_FEWEST_TERMS = 2
+
+
+def over_held_terms(collection: AxiomCollection) -> AxiomCollection:
+    """Return a collection whose PROX looks at the terms that a document holds."""
+    options = collection.options.model_copy(update={"missing_terms": "skipped"})
+    return replace(collection, options=options)
+
+
+def document_preferences(first: AxiomBatch, second: AxiomBatch) -> np.ndarray:
+    """Return int8 [pairs, 9], in the order of `AXIOMS`: 1 prefers the first document, -1 the second, 0 neither.
+
+    PROX compares documents that hold the same terms of the query, two or more, by these terms. A document beyond
+    `rank_depth` is behind every other one.
+
+    Args:
+        first, second: the same queries, each with its first and its second document, of `over_held_terms`.
+    """
+    tables = [pa.table(axiom_values(batch)) for batch in (first, second)]
+    numbers = np.arange(len(first), dtype=np.int64)
+    features = preferences(
+        larger_is_better(pa.concat_tables(tables)),
+        numbers,
+        numbers + len(first),
+        first.collection.options.stm_2_threshold,
+    )
+    held = [np.diff(batch.term_positions.offsets) > 0 for batch in (first, second)]
+    offsets = first.queries.offsets
+    differing = _sums(held[0] != held[1], offsets) > 0
+    incomparable = differing | (_sums(held[0], offsets) < _FEWEST_TERMS)
+    features[np.ix_(np.flatnonzero(incomparable), _PROX)] = 0
+    return features
+
+
+def _sums(terms: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    return np.diff(np.concatenate([[0], np.cumsum(terms)])[offsets])
