@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from irpretrain.foundation.errors import ConfigError, one_line
+from irpretrain.foundation.yaml_scalars import read_core_scalars
 
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -18,7 +19,7 @@ class _LostKeys(yaml.MarkedYAMLError):
 
 
 class StrictLoader(yaml.SafeLoader):
-    """PyYAML's safe loader, which raises `yaml.YAMLError` where YAML would drop a key."""
+    """PyYAML's safe loader with the scalars of YAML 1.2; raises `yaml.YAMLError` where YAML would drop a key."""
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
@@ -80,12 +81,7 @@ class StrictLoader(yaml.SafeLoader):
         return self._lost[both]
 
 
-def _equals_sign(loader: StrictLoader, node: yaml.ScalarNode) -> Any:
-    return loader.construct_scalar(node)
-
-
-# The key "=", which PyYAML reads in the method that StrictLoader replaces.
-StrictLoader.add_constructor("tag:yaml.org,2002:value", _equals_sign)
+read_core_scalars(StrictLoader)
 
 
 def _lost_text(name: str, lost: list[str]) -> str:
