@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ import yaml
 
 from irpretrain.foundation.errors import ConfigError, one_line
 from irpretrain.foundation.yaml_scalars import read_core_scalars
+
+# The largest configuration here, with everything written out, has 0.3 MB. Some files of /proc have no end.
+MOST_BYTES = 4 << 20
 
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -123,8 +127,23 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return content
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file whose reading never waits, as that of some files of /proc would."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 def _text(path: Path) -> str:
-    content = path.read_bytes()
+    if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe waits, and a device never ends
+        what = "a folder" if os.path.isdir(path) else "a pipe or a device"
+        raise ConfigError(f"{path}: this is {what}, not a configuration file; name a YAML file")
+    with open(path, "rb", opener=_open_at_once) as file:
+        content = file.read(MOST_BYTES + 1)
+    if content is None:  # there would be something to read later
+        raise ConfigError(f"{path}: this file has no end, so it is no configuration; check the path")
+    if len(content) > MOST_BYTES:
+        raise ConfigError(
+            f"{path}: the file is larger than {MOST_BYTES >> 20} MB, so it is no configuration; check the path"
+        )
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
