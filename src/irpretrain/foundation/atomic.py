@@ -17,8 +17,8 @@ import socket
 import stat
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -97,6 +97,29 @@ def atomic_directory(path: str | Path) -> Iterator[Path]:
             temporary.chmod(mode)
         with _THREADS:
             _replace_directory(temporary, target)
+
+
+def write_together(
+    folders: Mapping[str | Path, Callable[[Path], object]],
+    files: Mapping[str | Path, Callable[[Path], object]],
+    before: Callable[[], object] = lambda: None,
+) -> None:
+    """Write outputs, then rename them all to their paths; if one cannot be written, none is replaced.
+
+    Args:
+        folders, files: path → what writes it, called with a temporary path: an empty folder, or no file yet.
+        before: called once all are written and on the disk, before the first one is renamed.
+    """
+    with ExitStack() as stack:
+        written = [(stack.enter_context(atomic_file(path)), write) for path, write in files.items()]
+        written += [(stack.enter_context(atomic_directory(path)), write) for path, write in folders.items()]
+        for temporary, write in written:
+            write(temporary)
+        for temporary, _ in written:
+            for path in (temporary, *temporary.rglob("*")) if temporary.is_dir() else (temporary,):
+                if path.is_file():
+                    _flush(path)
+        before()
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from irpretrain.foundation.randomness import generator
 from irpretrain.models.length_batches import prefetch, to_host
 from irpretrain.training.batches import BatchBuilder, RankingGroup, StoreSpan
 from irpretrain.training.group_table import GroupTable
+from irpretrain.training.outputs import check_scores
 from irpretrain.training.trainer import Setting
 
 # What a model makes of held-out groups: whether it ranks by the shared text, or by what candidates look like.
@@ -105,7 +106,9 @@ def score_groups(
 
     with torch.inference_mode(), setting.autocast():
         scores = [wait().numpy() for _, wait in prefetch(groups, begin, setting.device)]
-    return np.concatenate([np.zeros(0, np.float32), *scores])
+    whole = np.concatenate([np.zeros(0, np.float32), *scores])
+    check_scores(whole, "the held-out groups")
+    return whole
 
 
 def pair_accuracies(scores: np.ndarray, groups: Sequence[RankingGroup]) -> np.ndarray:
