@@ -72,9 +72,7 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
         if mode is not None:
             _create(temporary, mode)
         yield temporary
-        if mode is not None and temporary.stat().st_mtime == 0:
-            raise FileNotFoundError(errno.ENOENT, "nothing was written", str(temporary))
-        _flush(temporary)
+        _flush_written(temporary)
         if mode is not None:
             temporary.chmod(mode)
         os.replace(temporary, target)
@@ -116,9 +114,11 @@ def write_together(
         for temporary, write in written:
             write(temporary)
         for temporary, _ in written:
-            for path in (temporary, *temporary.rglob("*")) if temporary.is_dir() else (temporary,):
-                if path.is_file():
+            if temporary.is_dir():
+                for path in filter(Path.is_file, temporary.rglob("*")):
                     _flush(path)
+            else:
+                _flush_written(temporary)
         before()
 
 
@@ -227,6 +227,13 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def _flush_written(path: Path) -> None:
+    """Flush a temporary file; FileNotFoundError if nobody has written it since `_create`."""
+    if path.stat().st_mtime == 0:
+        raise FileNotFoundError(errno.ENOENT, "nothing was written", str(path))
+    _flush(path)
 
 
 def _flush(path: Path) -> None:
