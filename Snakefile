@@ -68,6 +68,7 @@ try:
 except IRPretrainError as error:
     raise WorkflowError(str(error)) from None
 
+internals.end_on_hangup(workflow)
 internals.warn_of_unrecorded_results(workflow)
 
 

@@ -13,6 +13,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -29,6 +30,30 @@ LOOK_ABOVE = "Exiting because a job execution failed."
 # Wildcards that are numbers, which say nothing without their names.
 NUMBERS = ("seed", "fold", "step", "shard")
 JOB_ENDED = re.compile(r"\.(?P<script>\w+)\.py' (?P<how>returned non-zero exit status \d+|died with .*?)\.?$")
+
+
+def _open_closed_streams() -> None:
+    """Give a standard stream that is closed (`>&-`) a place where nothing is kept.
+
+    Otherwise the next file that is opened would take its number, and what jobs print would go into that file.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            os.set_inheritable(number, True)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, open to the end
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+# Before Snakemake opens anything.
+_open_closed_streams()
 
 
 class LogHandler(LogHandlerBase):
@@ -165,9 +190,11 @@ class LogHandler(LogHandlerBase):
             self._display.close()
             if self._output is not None:
                 self._output.restore()
-            self._print_end(self._display)
-            self._stdout.close()
-            self._stderr.close()
+            with suppress(OSError):  # the terminal is gone
+                self._print_end(self._display)
+            for stream in (self._stdout, self._stderr):
+                with suppress(OSError):
+                    stream.close()
         super().close()
 
     def _print_end(self, display: PlainDisplay) -> None:
