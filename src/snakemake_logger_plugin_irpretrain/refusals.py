@@ -1,5 +1,6 @@
 """What Snakemake says before a run can start, as one message for the user."""
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ MISSING_INPUT = re.compile(
 LOCKED = re.compile(r"Directory cannot be locked.*\n(?P<folder>/.*)")
 # Snakemake makes a folder below HOME before it reads anything.
 NO_CACHE = re.compile(r"\bsourcecache\.py\".*\n\w*Error: \[Errno \d+\] (?P<reason>.*)\s*\Z", re.DOTALL)
+# Of a full disk, a full quota, and `ulimit -f`.
+NOT_WRITTEN = re.compile(r"\[Errno (?P<number>28|122|27)\] (?P<reason>[^:\n']*)(?:: '(?P<file>[^'\n]*)')?")
 NO_CONFIGURATION = re.compile(r"FileNotFoundError: .*?: '(?P<file>.*)'\s*\Z")
 # What Snakemake says of a word after --configfile or --config that is none.
 NOT_READ = re.compile(
@@ -41,6 +44,8 @@ def refusal(text: str, arguments: Sequence[str] = ()) -> str:
     """
     if match := OURS.search(text):
         return match["message"]
+    if message := full_disk_message(text):
+        return message
     if match := MISSING_INPUT.search(text):
         files = [line.strip() for line in match["files"].splitlines() if line.strip()]
         others = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
@@ -72,6 +77,17 @@ def refusal(text: str, arguments: Sequence[str] = ()) -> str:
     if match := NO_CONFIGURATION.search(text):
         reported = f"{match['file']}: there is no such configuration file."
     return f"{reported}\n{TARGETS_FIRST}"
+
+
+def full_disk_message(text: str) -> str:
+    """Return the message on a disk where Snakemake could not write a file of its own; nothing for any other text."""
+    from irpretrain.foundation.errors import full_disk
+
+    match = NOT_WRITTEN.search(text)
+    if match is None:
+        return ""
+    named = match["file"] or os.getcwd()
+    return f"{named}: {full_disk(OSError(int(match['number']), match['reason'], named), [])}"
 
 
 def _lock(folder: Path) -> str:
