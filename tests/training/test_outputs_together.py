@@ -40,9 +40,7 @@ def content(folder: Path, name: str) -> dict[str, bytes]:
 @pytest.mark.parametrize("held_out", [0.0, 0.2])
 @pytest.mark.parametrize(("rate", "broken"), [(1e38, "weights .* are"), (1e20, "model's scores are")])
 def test_a_model_that_its_last_step_broke_is_not_written(tmp_path, tiny_encoder, rate, broken, held_out):
-    with pytest.raises(
-        TrainingError, match=f"after the last update, that of step 1, the {broken} not finite"
-    ):
+    with pytest.raises(TrainingError, match=f"after the last update the {broken} not finite"):
         trained(tiny_encoder, tmp_path / "model", rate, held_out_share=held_out)
     assert [path.name for path in tmp_path.glob("model*")] == ["model.checkpoints"]
     assert not list(tmp_path.rglob("step-*.pt")), "no checkpoint has the broken weights"
@@ -54,7 +52,7 @@ def test_a_fine_tuning_that_breaks_its_model_leaves_the_earlier_one(tmp_path, ra
     tuned(model, output)
     before = content(tmp_path, "tuned")
     for target in (output, tmp_path / "new"):
-        with pytest.raises(TrainingError, match=r"after the last update.* Lower the learning rate"):
+        with pytest.raises(TrainingError, match=r"(weights|score of).* Lower optimiser.learning_rate \("):
             tuned(model, target, rate)
     assert content(tmp_path, "tuned") == before
     assert content(tmp_path, "new") == {}

@@ -39,7 +39,7 @@ from irpretrain.training.judged_queries import (
     judged_queries,
 )
 from irpretrain.training.metrics import StepMetrics, waited_share
-from irpretrain.training.outputs import check_model, publish
+from irpretrain.training.outputs import check_model, check_weights, publish
 from irpretrain.training.rankers import ranker_of
 from irpretrain.training.trainer import Setting, StepTask, Trainer
 
@@ -171,6 +171,8 @@ def finetune(
                 title,
                 options.positives,
             )
+            if not ranked and not order["queries"]:
+                search.check_scores(best, device)
             counts = {
                 "training_queries": len(training),
                 "training_queries_skipped": skipped,
@@ -247,16 +249,16 @@ class _Search:
                 self._save(folder, None)
         best = self._ranker.load()
         best.load_state_dict(self._weights)
-        self._check(best.to(device), device)
+        check_weights(best)
         return best, progress, self._retained_scores(folder, None)
 
-    def _check(self, best: Any, device: torch.device) -> None:
-        """Raise TrainingError where the last update, which no later loss has seen, has broken the chosen model."""
+    def check_scores(self, best: Any, device: torch.device) -> None:
+        """Raise TrainingError where scores by the chosen model are not finite, for a model that has ranked nothing."""
         point = self.grid[self._progress.best["point"]]
         groups = JudgedGroups(self._training, self._options.negatives, point.batch_size, self._seed)
         task = self._ranker.task(best, self._collection.documents, groups, self._options)
         last = self._progress.best["epoch"] * groups.steps_per_epoch - 1
-        check_model(best, [task], Setting(device, self._options.compute, accumulation=1), last)
+        check_model(best.to(device), [task], Setting(device, self._options.compute, accumulation=1), last)
 
     def _start(self, point: GridPoint, device: torch.device) -> tuple[Trainer[Any], StepTask, JudgedGroups]:
         options = self._options

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from irpretrain.training.trainer import Setting, StepTask
 
 LOWER_RATE = (
-    "Lower the learning rate (optimiser.learning_rate, or learning_rates of a fine-tuning), raise optimiser.warmup, or "
-    "compute in a wider precision (fp32, or bf16 instead of fp16)."
+    "Lower optimiser.learning_rate (of a fine-tuning: learning_rates), raise optimiser.warmup, or compute in a wider "
+    "precision (fp32, or bf16 instead of fp16)."
 )
 
 
@@ -32,20 +32,23 @@ def check_model(model: nn.Module, tasks: Sequence["StepTask"], setting: "Setting
 
     Losses and gradients are looked at before each update, so nothing has seen what the last one made.
     """
+    check_weights(model)
+    if _broken_outputs(model, tasks, setting, step):
+        raise TrainingError(_refusal("model's scores are"))
+
+
+def check_weights(model: nn.Module) -> None:
+    """Raise TrainingError unless all weights are finite."""
     state = model.state_dict()
-    floating = [(name, tensor) for name, tensor in state.items() if tensor.is_floating_point()]
+    floating = {name: tensor for name, tensor in state.items() if tensor.is_floating_point()}
     # Together: a device is waited for once.
-    finite = torch.stack([tensor.isfinite().all() for _, tensor in floating]).tolist()
-    broken = [
-        f"weights {name} are" for (name, _), is_finite in zip(floating, finite, strict=True) if not is_finite
-    ]
-    if not broken and _broken_outputs(model, tasks, setting, step):
-        broken = ["model's scores are"]
-    if broken:
-        raise TrainingError(
-            f"after the last update, that of step {step + 1}, the {broken[0]} not finite numbers, so nothing is "
-            f"written. {LOWER_RATE}"
-        )
+    finite = torch.stack([tensor.isfinite().all() for tensor in floating.values()]).tolist()
+    if broken := [name for name, is_finite in zip(floating, finite, strict=True) if not is_finite]:
+        raise TrainingError(_refusal(f"weights {broken[0]} are"))
+
+
+def _refusal(what: str) -> str:
+    return f"after the last update the {what} not finite numbers, so nothing is written. {LOWER_RATE}"
 
 
 def _broken_outputs(model: nn.Module, tasks: Sequence["StepTask"], setting: "Setting", step: int) -> int:
