@@ -27,7 +27,7 @@ from irpretrain.config.experiments import QuestionAnsweringConfig
 from irpretrain.evaluation.answers import CHOOSE, F1, TEST, TRAIN, means_of, score_answers
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.contracts import SPAN_QUESTIONS
-from irpretrain.foundation.errors import ConfigError, InputError, refusing
+from irpretrain.foundation.errors import ConfigError, InputError, TrainingError, refusing
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.encoder_files import REMEDY, read_config
@@ -42,7 +42,7 @@ from irpretrain.models.parameters import (
 from irpretrain.text.pair_tokenizer import check_types, load_tokenizer
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import precision_on, reproducible, versions
-from irpretrain.training.outputs import check_scores, publish
+from irpretrain.training.outputs import publish
 
 # Extractive question answering as sequences [CLS] question [SEP] window [SEP] (Devlin et al., 2019, section 4.2).
 #
@@ -323,8 +323,8 @@ def _arguments(
 
 
 def _refuse_broken(outputs: Any) -> None:
-    for array in outputs if isinstance(outputs, tuple) else (outputs,):
-        check_scores(array, "the task's texts")
+    if not all(np.isfinite(array).all() for array in (outputs if isinstance(outputs, tuple) else (outputs,))):
+        raise TrainingError("the model's outputs are NaN; lower the learning rate, or set precision to fp32")
 
 
 def _measures(work: QuestionAnswering, outputs: Any) -> dict[str, float]:
