@@ -68,8 +68,7 @@ try:
 except IRPretrainError as error:
     raise WorkflowError(str(error)) from None
 
-internals.end_on_hangup(workflow)
-internals.warn_of_unrecorded_results(workflow)
+internals.prepare_run(workflow)
 
 
 include: "rules/common.smk"

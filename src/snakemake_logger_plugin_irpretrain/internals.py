@@ -77,6 +77,12 @@ def refuse_no_cores(workflow: Any) -> None:
             raise WorkflowError(f"{option} {number}: no job can run so; give a number from 1 on.")
 
 
+def prepare_run(workflow: Any) -> None:
+    """Do what comes before the first job of a run, and not in the processes of jobs."""
+    end_on_hangup(workflow)
+    warn_of_unrecorded_results(workflow)
+
+
 def end_on_hangup(workflow: Any) -> None:
     """Let a lost terminal (SIGHUP) end a run as SIGTERM does: no new jobs, the lock goes. `nohup` stays stronger."""
     if not is_job(workflow) and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
