@@ -68,7 +68,7 @@ try:
 except IRPretrainError as error:
     raise WorkflowError(str(error)) from None
 
-internals.warn_of_unrecorded_results(workflow)
+internals.prepare_run(workflow)
 
 
 include: "rules/common.smk"

@@ -139,11 +139,16 @@ def test_what_counts_as_alive(tmp_path, monkeypatch):
         Process(12, ["python", f"{run}/.snakemake/scripts/tmpx.search.py"], run),
         Process(13, ["python", "/e/bin/snakemake"], tmp_path),
         Process(14, ["less", "results/report.html"], run),
+        Process(17, ["tail", "-f", "snakemake"], run),
+        Process(18, ["less", f"{run}/.snakemake/scripts/tmpx.search.py"], run),
+        Process(19, ["python", "mine.py", "snakemake"], run),
+        Process(20, ["python", "-c", "snakemake"], run),
+        Process(21, ["python3.11", "-u", "-X", "dev", "/e/bin/snakemake", "--cores", "2"], run),
         Process(16, ["python", "-m", "snakemake"], tmp_path / "removed"),
         Process(os.getpid(), ["python", "-m", "snakemake"], run),
         Process(os.getppid(), ["python", "-m", "snakemake"], run),
     ]
     monkeypatch.setattr(psutil, "process_iter", lambda: processes)
-    assert live_processes(run) == [11, 12]
+    assert live_processes(run) == [11, 12, 21]
     monkeypatch.setenv("SLURM_JOB_ID", "7")
-    assert live_processes(run) == [11, 12, 15]
+    assert live_processes(run) == [11, 12, 15, 21]

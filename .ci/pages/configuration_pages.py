@@ -60,6 +60,8 @@ Generated from the pydantic models by `make docs`; do not edit. The configuratio
 (`--configfile`) change it: mappings are merged, other values are replaced, and `null` removes a named entry.
 An unknown key is an error.
 
+Files are YAML 1.2: `true` and `false` are truth values, `off` and `no` are texts, 0200 is 200.
+
 Two keys stand in overlays alone. `layers` lists overlays that lie under this one; their paths are relative to it.
 `inherit` says what it takes from all that lies under it: `all`, the default; `nothing`; or `definitions`, which leaves
 out what asks for results (`experiments`, `downstream`, `diagnoses`, `weight_distributions`, `term_weight_pages`,

@@ -12,7 +12,9 @@ import os
 import re
 import sys
 import threading
+import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -26,9 +28,35 @@ if TYPE_CHECKING:
 
 FINAL_ERROR = "At least one job did not complete successfully."
 LOOK_ABOVE = "Exiting because a job execution failed."
+# Of a record that a full disk or a kill cut off: the job is made again.
+HALF_WRITTEN = "Ignore corrupted or currently written metadata record"
 # Wildcards that are numbers, which say nothing without their names.
 NUMBERS = ("seed", "fold", "step", "shard")
 JOB_ENDED = re.compile(r"\.(?P<script>\w+)\.py' (?P<how>returned non-zero exit status \d+|died with .*?)\.?$")
+
+
+def _open_closed_streams() -> None:
+    """Give a standard stream that is closed (`>&-`) a place where nothing is kept.
+
+    Otherwise the next file that is opened would take its number, and what jobs print would go into that file.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            os.set_inheritable(number, True)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, open to the end
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+# Before Snakemake opens anything.
+_open_closed_streams()
 
 
 class LogHandler(LogHandlerBase):
@@ -58,6 +86,8 @@ class LogHandler(LogHandlerBase):
     def _begin(self) -> None:
         from irpretrain.workflow.screen.display import PlainDisplay
 
+        # Where a disk is full Snakemake's own log cannot be written, which Python would report for each record.
+        logging.raiseExceptions = False
         # Copies: later stdout and stderr belong to the jobs.
         self._stdout, self._stderr = _copy(1), _copy(2)
         if self._silent:
@@ -92,7 +122,8 @@ class LogHandler(LogHandlerBase):
             else:
                 self._take(record, self._display)
         except Exception:
-            self.handleError(record)
+            with suppress(OSError):
+                traceback.print_exc()
 
     def _show_as_snakemake(self, record: logging.LogRecord) -> None:
         from irpretrain.workflow.costs import CARD_VARIABLE
@@ -139,7 +170,8 @@ class LogHandler(LogHandlerBase):
             if not text.startswith(LOOK_ABOVE):
                 self._complaints.append(text)
         elif record.levelno == logging.WARNING:
-            display.log(text)
+            if not text.startswith(HALF_WRITTEN):
+                display.log(text)
         elif reports_nothing_to_do(text):
             self._nothing_to_do = True
         elif not self._run:
@@ -165,18 +197,22 @@ class LogHandler(LogHandlerBase):
             self._display.close()
             if self._output is not None:
                 self._output.restore()
-            self._print_end(self._display)
-            self._stdout.close()
-            self._stderr.close()
+            with suppress(OSError):  # the terminal is gone
+                self._print_end(self._display)
+            for stream in (self._stdout, self._stderr):
+                with suppress(OSError):
+                    stream.close()
         super().close()
 
     def _print_end(self, display: PlainDisplay) -> None:
         from irpretrain.workflow.screen.job_output import with_user_paths
-        from snakemake_logger_plugin_irpretrain.refusals import refusal
+        from snakemake_logger_plugin_irpretrain.refusals import full_disk_message, refusal
 
         messages = display.failure_texts(self._output.messages if self._output else {})
         messages += [refusal(text, sys.argv[1:]) for text in self._errors if not text.endswith(FINAL_ERROR)]
-        messages = messages or self._complaints
+        messages = list(dict.fromkeys(messages or self._complaints))
+        if messages and (full := full_disk_message([*self._errors, *self._complaints], messages)):
+            messages = [full]  # whatever else failed, failed for that
         if display.state.failures or (self._errors and display.state.total):
             self._print_where_it_stopped(display, bool(messages))
         if messages:

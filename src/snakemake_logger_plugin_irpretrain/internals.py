@@ -6,6 +6,7 @@ tests/screen/test_snakemake_internals.py fails where Snakemake changes any of it
 import atexit
 import logging
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -74,6 +75,19 @@ def refuse_no_cores(workflow: Any) -> None:
     for option, number in (("--cores", requested.cores), ("--jobs", requested.nodes)):
         if number is not None and number < 1:
             raise WorkflowError(f"{option} {number}: no job can run so; give a number from 1 on.")
+
+
+def prepare_run(workflow: Any) -> None:
+    """Do what comes before the first job of a run, and not in the processes of jobs."""
+    end_on_hangup(workflow)
+    warn_of_unrecorded_results(workflow)
+
+
+def end_on_hangup(workflow: Any) -> None:
+    """Let a lost terminal (SIGHUP) end a run as SIGTERM does: no new jobs, the lock goes. `nohup` stays stronger."""
+    if not is_job(workflow) and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+        # To the handler that Snakemake sets when it begins to start jobs.
+        signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
 
 
 def warn_of_unrecorded_results(workflow: Any) -> None:

@@ -1,7 +1,9 @@
 """What Snakemake says before a run can start, as one message for the user."""
 
+import errno
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 SNAKEFILE = re.compile(r'^\w+ in file "(?P<file>[^"]*)", line \d+:\n')
@@ -22,6 +24,10 @@ MISSING_INPUT = re.compile(
 LOCKED = re.compile(r"Directory cannot be locked.*\n(?P<folder>/.*)")
 # Snakemake makes a folder below HOME before it reads anything.
 NO_CACHE = re.compile(r"\bsourcecache\.py\".*\n\w*Error: \[Errno \d+\] (?P<reason>.*)\s*\Z", re.DOTALL)
+# Of a full disk, a full quota, and `ulimit -f`.
+NOT_WRITTEN = re.compile(r"\[Errno (?P<number>28|122|27)\] (?P<reason>[^:\n']*)(?:: '(?P<file>[^'\n]*)')?")
+NO_TEMPORARY_FOLDER = "No usable temporary directory found"
+SILENT = "stopped without a message"  # of a job that left none
 NO_CONFIGURATION = re.compile(r"FileNotFoundError: .*?: '(?P<file>.*)'\s*\Z")
 # What Snakemake says of a word after --configfile or --config that is none.
 NOT_READ = re.compile(
@@ -41,6 +47,12 @@ def refusal(text: str, arguments: Sequence[str] = ()) -> str:
     """
     if match := OURS.search(text):
         return match["message"]
+    if match := NOT_WRITTEN.search(text):
+        return _full_disk(match)
+    if NO_TEMPORARY_FOLDER in text:
+        from irpretrain.foundation.errors import full_disk
+
+        return str(full_disk(FileNotFoundError(text), []))
     if match := MISSING_INPUT.search(text):
         files = [line.strip() for line in match["files"].splitlines() if line.strip()]
         others = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
@@ -72,6 +84,34 @@ def refusal(text: str, arguments: Sequence[str] = ()) -> str:
     if match := NO_CONFIGURATION.search(text):
         reported = f"{match['file']}: there is no such configuration file."
     return f"{reported}\n{TARGETS_FIRST}"
+
+
+# Bytes below which a disk counts as full: the next files of Snakemake would not fit.
+LEAST_ROOM = 1 << 16
+
+
+def full_disk_message(texts: Iterable[str], messages: Iterable[str]) -> str:
+    """Return the message on a disk where Snakemake, or a job before it had a log, could not write; else nothing.
+
+    Args:
+        texts: what Snakemake logs of exceptions.
+        messages: what the user would read.
+    """
+    for text in texts:
+        if match := NOT_WRITTEN.search(text):
+            return _full_disk(match)
+    room = os.statvfs(os.curdir)
+    if room.f_bavail * room.f_frsize >= LEAST_ROOM or not any(SILENT in message for message in messages):
+        return ""
+    return _full_disk(NOT_WRITTEN.search(f"[Errno {errno.ENOSPC}] "))
+
+
+def _full_disk(match: re.Match[str] | None) -> str:
+    from irpretrain.foundation.errors import full_disk
+
+    assert match is not None
+    named = match["file"] or os.getcwd()
+    return f"{named}: {full_disk(OSError(int(match['number']), match['reason'], named), [])}"
 
 
 def _lock(folder: Path) -> str:

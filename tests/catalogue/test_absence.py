@@ -113,7 +113,10 @@ def test_what_a_diagnosis_or_a_figure_alone_shows_is_used(tmp_path, monkeypatch)
 
 def test_a_file_that_the_configuration_names_itself_is_no_absence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    own = configuration().datasets["squad"].model_dump() | {"queries": {"format": "tsv", "path": "mine.tsv"}}
+    own = configuration().datasets["squad"].model_dump() | {
+        "label": "own",
+        "queries": {"format": "tsv", "path": "mine.tsv"},
+    }
     config = configuration(datasets={"own": own}, experiments={"own": experiment(dataset="own")})
     assert without_absent(config) is config
     with pytest.raises(ConfigError, match=r"datasets\.own\.queries\.path: mine\.tsv: there is no such file"):
@@ -122,7 +125,10 @@ def test_a_file_that_the_configuration_names_itself_is_no_absence(tmp_path, monk
 
 def test_what_lies_where_the_catalogue_puts_it_is_known_however_it_is_described(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    own = configuration().datasets["squad"].model_dump() | {"queries": {"format": "tsv", "path": DEV[0]}}
+    own = configuration().datasets["squad"].model_dump() | {
+        "label": "own",
+        "queries": {"format": "tsv", "path": DEV[0]},
+    }
     config = configuration(datasets={"own": own}, experiments={"own": experiment(dataset="own")})
     assert without_absent(config).absent["own"].reason.startswith(f"{DEV[0]} is missing")
 

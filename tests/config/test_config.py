@@ -529,7 +529,7 @@ def test_missing_and_broken_files(tmp_path):
         ("a: 1\nb: 2\na: 3\n", r"o\.yaml:3: a is already in line 1; join the two"),
         ("a: {1: x,\n  0x1: y}\n", r"o\.yaml:2: 0x1 is already in line 1; join the two"),
         ("a: {1: x,\n  '1': y}\n", r"o\.yaml:2: 1 is already in line 1"),
-        ("a: {true: x,\n  yes: y}\n", r"o\.yaml:2: yes is already in line 1"),
+        ("a: {true: x,\n  True: y}\n", r"o\.yaml:2: True is already in line 1"),
         ("a: {1: x,\n  1.0: y}\n", r"o\.yaml:2: 1\.0 is already in line 1"),
         ("a:\n  b: 1\n  b: 2\n", r"o\.yaml:3: b is already in line 2"),
         (

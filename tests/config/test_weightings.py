@@ -18,7 +18,7 @@ def given():
 
 
 def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(given):
-    given["first_stages"] = {"roots": {"label": "BM25", "index": "deepct-root"}}
+    given["first_stages"] = {"roots": {"label": "DeepCT", "index": "deepct-root"}}
     assert used(parse_config(given), "term_weights") == []
     given["experiments"]["stages"] = {"dataset": "squad", "models": [], "first_stages": ["roots"]}
     config = parse_config(given)

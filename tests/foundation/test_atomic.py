@@ -8,6 +8,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -430,3 +431,29 @@ def test_a_private_file_of_a_replaced_folder_stays_private(tmp_path):
         (temporary / "more").write_text("new")
     assert stat.S_IMODE((folder / "weights").stat().st_mode) == 0o600
     assert (folder / "weights").read_text() == (folder / "more").read_text() == "new"
+
+
+@pytest.mark.parametrize("kind", ["file", "directory"])
+def test_threads_that_write_one_target_write_it_whole(tmp_path, kind):
+    target, texts = tmp_path / "target", [f"{number}\n" * 50 for number in range(4)]
+    failures = list[BaseException]()
+
+    def write(text: str) -> None:
+        try:
+            for _ in range(40):
+                if kind == "file":
+                    write_text(target, text)
+                else:
+                    with atomic_directory(target) as folder:
+                        (folder / "inner").write_text(text)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(text,)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert (target if kind == "file" else target / "inner").read_text() in texts
+    assert [path.name for path in tmp_path.iterdir()] == ["target"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from base64 import urlsafe_b64encode
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -164,6 +165,19 @@ def test_redo_of_nothing_starts_nothing(monkeypatch, capfd):
     monkeypatch.setattr(other_code.subprocess, "run", None)
     assert other_code.main(["--cores", "2"]) == 0
     assert "No result was made by other code." in capfd.readouterr().err
+
+
+def test_results_of_jobs_that_a_kill_broke_off_are_not_named(tmp_path):
+    """Snakemake has their marks, and makes them again."""
+    outputs = [str(path).removesuffix(".meta.json") for path in Path("results").rglob("*.meta.json")]
+    outputs[0] += ".meta.json"  # a rule may name the sidecar among its outputs
+    for output in outputs:
+        assert other_code.unrecorded_text()
+        name = urlsafe_b64encode(output.encode()).decode()
+        mark = Path(".snakemake/incomplete", f"@{name[:5]}", name[5:])
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.write_text("{}")
+    assert not other_code.unrecorded_text()
 
 
 def test_results_without_snakemakes_record_are_named():

@@ -102,6 +102,22 @@ def test_a_sidecar_says_what_was_made_of_what_how_and_by_what(folder):
     assert read_sidecar("out") == found
 
 
+def test_an_input_that_an_older_file_replaced_is_hashed_anew(folder):
+    """As `cp -p` and `rsync -a` leave it: with an older time of writing than the file had."""
+    Path("one").write_text("red")
+    Path("folder").mkdir()
+    Path("folder/file").write_text("red")
+    Path("other").write_text("made of both")
+    for path in ("one", "folder"):
+        record([path])
+    assert record(["other"], ["one"])["inputs"] == {"one": digest("red")}
+    for path in ("one", "folder/file"):
+        Path(path).write_text("fox")
+        age(Path(path), 1000)
+    found = record(["other"], ["one", "folder"])["inputs"]
+    assert found == {"one": digest("fox"), "folder": digest(f"file\0{digest('fox')}\n")}
+
+
 def test_a_sidecar_without_counts_has_an_empty_record(folder):
     Path("out").write_text("x")
     assert record(["out"])["counts"] == {}

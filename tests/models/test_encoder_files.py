@@ -1,6 +1,7 @@
 """A wrong encoder is refused by its files alone, with what is wrong and what to give instead."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -11,8 +12,9 @@ import pytest
 from irpretrain.config.text import EncoderConfig
 from irpretrain.foundation.errors import InputError, IRPretrainError
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.models.encoder_files import check_encoder_files, check_reranker_files
+from irpretrain.models.encoder_files import check_encoder_files, check_reranker_files, model_directory
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
+from irpretrain.text.pair_tokenizer import load_tokenizer as load_hub_tokenizer
 from irpretrain.text.word_pieces import load_tokenizer
 from tiny_models import write_family
 
@@ -112,3 +114,29 @@ def test_a_broken_tokenizer_file(folder):
 def test_the_check_needs_no_torch():
     code = "import sys, irpretrain.models.encoder_files; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("missing", ["tokenizer.json", "vocab.txt"])
+def test_a_tokenizer_without_a_piece_for_unknown_words_is_refused(folder, missing):
+    for name, written, changed in (
+        ("tokenizer.json", '"[UNK]": 1,', '"[id]": 1,'),
+        ("vocab.txt", "[UNK]", "[id]"),
+    ):
+        path = folder / name
+        path.write_text(path.read_text().replace(written, changed))
+    (folder / missing).unlink()
+    named = "tokenizer.json" if missing != "tokenizer.json" else ""
+    for load in (load_tokenizer, load_hub_tokenizer):
+        with pytest.raises(InputError, match="Missing \\[UNK\\] token from the vocabulary") as caught:
+            load(folder)
+        assert caught.value.path == folder / named
+        assert "whose unk_token is in its vocabulary" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors", "vocab.txt"])
+def test_a_pipe_in_place_of_a_models_file_is_refused_at_once(folder, name):
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    assert f"{folder / name}: this is a pipe or a device" in fault(folder)
+    with pytest.raises(InputError, match="this is a pipe or a device"):
+        model_directory(folder, "")

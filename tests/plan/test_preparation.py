@@ -21,7 +21,7 @@ ABSENT = "data/msmarco/msmarco-docs.tsv.gz"
 def prepared(stand_ins: Any = None, needs_data: bool = True, skip_absent: bool = True) -> Prepared:
     given = read_yaml(ROOT / "tests" / "base.yaml")
     given["corpora"]["absent"] = {"format": "tsv", "path": ABSENT}
-    given["datasets"]["absent"] = {**given["datasets"]["squad"], "corpus": "absent"}
+    given["datasets"]["absent"] = {**given["datasets"]["squad"], "label": "absent", "corpus": "absent"}
     given["experiments"]["absent"] = {"dataset": "absent", "first_stages": ["bm25"]}
     given["skip_absent"] = skip_absent
     return prepare(given, "given", ROOT / "resources" / "embedded.yaml", needs_data, stand_ins)

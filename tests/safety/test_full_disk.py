@@ -156,3 +156,53 @@ def test_training_goes_on_from_the_checkpoint_before_the_disk_was_full(
         make_room(folder)
         assert re.search(r"resumes from \S*step-00000001-", run("pretraining", inputs, folder, 0))
         assert hashes("pretraining", folder) == hashes("pretraining", whole("pretraining"))
+
+
+OWN_FILES = """
+rule all:
+    input: expand("out/{number}.txt", number=range(12))
+rule one:
+    output: "out/{number}.txt"
+    params: text="x" * 2000 # which Snakemake's record of a job has
+    shell: "echo {wildcards.number} > {output}"
+"""
+
+
+def run_snakemake(folder: Path, limit: str = "") -> subprocess.CompletedProcess[str]:
+    (folder.parent / "Snakefile").write_text(OWN_FILES)
+    command = f"{sys.executable} -m snakemake --snakefile {folder.parent}/Snakefile --directory {folder}"
+    return subprocess.run(
+        ["bash", "-c", f"{limit} {command} --logger irpretrain --cores 1 --rerun-incomplete"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+
+
+def assert_one_message(done: subprocess.CompletedProcess[str], folder: Path, reason: str) -> None:
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr + done.stdout
+    assert "stopped without a message" not in done.stderr
+    message = (
+        rf"{folder}\S*: {reason} \([\d,]+ MB are free in \S+\); make room, then run the same command again"
+    )
+    assert len(re.findall(message, done.stderr)) == 1, done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a file system needs root")
+@pytest.mark.parametrize("pages", [6, 14, 25])
+def test_a_disk_that_is_full_where_snakemake_writes(tmp_path: Path, pages: int) -> None:
+    with disk(tmp_path / "disk", pages * PAGE) as folder:
+        assert_one_message(run_snakemake(folder), folder, NO_ROOM)
+        make_room(folder)
+        done = run_snakemake(folder)
+        assert done.returncode == 0, done.stderr
+        texts = [(folder / f"out/{number}.txt").read_text() for number in range(12)]
+        assert texts == [f"{number}\n" for number in range(12)]
+
+
+def test_files_of_snakemake_that_may_not_grow(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    assert_one_message(run_snakemake(folder, "ulimit -f 1;"), folder, TOO_LARGE)
+    assert run_snakemake(folder).returncode == 0

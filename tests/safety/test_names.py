@@ -80,7 +80,8 @@ ENTRIES: dict[str, Any] = {
 
 def entry_of(section: str) -> Any:
     given = default().get(section) or {}
-    return copy.deepcopy(next(iter(given.values()))) if given else ENTRIES[section]
+    entry: Any = copy.deepcopy(next(iter(given.values()))) if given else ENTRIES[section]
+    return {**entry, "label": "another"} if "label" in entry else entry
 
 
 def with_entry(section: str, name: str) -> dict[str, Any]:

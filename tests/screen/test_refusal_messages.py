@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from snakemake_logger_plugin_irpretrain.refusals import TARGETS_FIRST, refusal
+from snakemake_logger_plugin_irpretrain.refusals import TARGETS_FIRST, full_disk_message, refusal
 
 RECORDED = {
     "of the configuration": (
@@ -124,3 +124,44 @@ def test_a_home_that_cannot_be_written_is_one_message(tmp_path):
     assert "Traceback" not in displayed
     own = homeless | {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     assert subprocess.run(command, cwd=tmp_path, env=own, capture_output=True).returncode == 0
+
+
+FULL = [
+    (
+        "WorkflowError:\nError recording metadata for finished job ([Errno 28] No space left on device). Please ensure "
+        "write permissions for the directory /x/.snakemake",
+        "{here}: no space left on the disk",
+    ),
+    (
+        'OSError in file "/x/rules/report.smk", line 119:\n[Errno 28] No space left on device: '
+        "'/x/.snakemake/scripts/tmpx.write_overview.py'",
+        "/x/.snakemake/scripts/tmpx.write_overview.py: no space left on the disk",
+    ),
+    (
+        "Traceback:\nOSError: [Errno 27] File too large",
+        "{here}: a file became larger than the disk or `ulimit -f` allows",
+    ),
+    ("OSError: [Errno 122] Disk quota exceeded: 'a'", "a: no space left in your quota of the disk"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), FULL, ids=["record", "script", "limit", "quota"])
+def test_a_full_disk_where_snakemake_writes_is_one_message(text: str, message: str) -> None:
+    made = refusal(text)
+    assert made.startswith(message.format(here=os.getcwd()) + " (")
+    assert made.endswith("; make room, then run the same command again")
+    assert "\n" not in made
+    assert full_disk_message(["other", text], ["other"]) == made
+
+
+def test_no_room_for_temporary_files_is_one_message():
+    text = "FileNotFoundError: [Errno 2] No usable temporary directory found in ['/tmp', '/var/tmp']"
+    assert refusal(text).startswith("no folder for temporary files can be written to; make room in /tmp")
+
+
+def test_a_job_without_a_message_is_explained_by_a_full_disk_alone(monkeypatch):
+    silent = ["ERROR in x: x stopped without a message.\n  Its log: y"]
+    assert full_disk_message([], silent) == ""
+    monkeypatch.setattr(os, "statvfs", lambda path: os.statvfs_result((4096, 4096, 9, 1, 1, 9, 9, 9, 0, 255)))
+    assert full_disk_message([], silent).startswith(f"{os.getcwd()}: no space left on the disk")
+    assert full_disk_message([], ["ERROR in x: the loss is not a finite number"]) == ""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import logging
+import os
 import re
+import signal
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -192,3 +194,24 @@ def test_only_a_cluster_takes_several_jobs_as_one():
     assert internals.group_on_cluster(on_cluster, "paper")(None) == "paper"
     assert internals.group_on_cluster(here, "paper")(None) is None
     assert "local_exec" in vars(Workflow)
+
+
+@pytest.mark.parametrize(("before", "is_job", "ends"), [
+    (signal.SIG_DFL, False, True),
+    (signal.SIG_IGN, False, False),  # nohup
+    (signal.SIG_DFL, True, False),
+])  # fmt: skip
+def test_a_hangup_ends_a_run_as_sigterm_does(monkeypatch, before, is_job, ends):
+    sent = []
+    monkeypatch.setattr(os, "kill", lambda process, number: sent.append((process, number)))
+    monkeypatch.setattr(internals, "is_job", lambda workflow: is_job)
+    earlier = signal.signal(signal.SIGHUP, before)
+    try:
+        internals.end_on_hangup(None)
+        handler = signal.getsignal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, earlier)
+    assert callable(handler) is ends
+    if ends:
+        handler(signal.SIGHUP, None)
+        assert sent == [(os.getpid(), signal.SIGTERM)]

@@ -173,7 +173,11 @@ def read_settings(option: str, texts: Iterable[str]) -> dict[str, Any]:
                 raise ConfigError(f"{option} {given}: {section} has a value already")
         try:
             parent[last] = yaml.load(text, StrictLoader)
-        except (yaml.YAMLError, ValueError, RecursionError):  # no such day, no such number, too many brackets
+        except (
+            yaml.YAMLError,
+            ValueError,
+            RecursionError,
+        ):  # a number of thousands of digits, too many brackets
             raise ConfigError(f"{option} {given}: {text!r} cannot be read as a value") from None
     return result
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from types import NoneType
-from typing import Annotated, Any, TypeVar, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from irpretrain.foundation.errors import ConfigError, cli_or_api, did_you_mean, instead_of
 
@@ -24,13 +31,54 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_truth_values_as_numbers(cls, values: Any) -> Any:
-        # pydantic takes true for 1.
+        # pydantic takes true for 1, in lists and unions too.
         for key, value in values.items() if isinstance(values, dict) else ():
-            if isinstance(value, bool) and key in cls.model_fields:
-                annotation = cls.model_fields[key].annotation
-                if set(get_args(annotation) or (annotation,)) <= {int, float, NoneType}:
-                    raise ValueError(f"{key}: a number is needed, not {str(value).lower()}")
+            if key in cls.model_fields and (
+                misread := _numbers_misread(cls.model_fields[key].annotation, value)
+            ):
+                raise ValueError(f"{key}: a number is needed, not {str(misread[0]).lower()}")
         return values
+
+
+def _numbers_misread(kind: Any, value: Any) -> list[bool]:
+    """Return the truth values in `value` that pydantic would take for numbers of the type `kind`."""
+    alternatives = _alternatives(kind)
+    if isinstance(value, bool):
+        literals = [
+            choice for part in alternatives if get_origin(part) is Literal for choice in get_args(part)
+        ]
+        if bool in alternatives or Any in alternatives or any(choice is value for choice in literals):
+            return []
+        return [value] if {int, float}.intersection(alternatives) or value in literals else []
+    if not isinstance(value, list | tuple | set | frozenset | dict):
+        return []
+    misread = [_items_misread(part, value) for part in alternatives if _holds_items(part, value)]
+    return misread[0] if misread and all(misread) else []
+
+
+def _alternatives(kind: Any) -> list[Any]:
+    """Return the members of a union, without what `Annotated` says of them."""
+    if get_origin(kind) is Annotated:
+        return _alternatives(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        return [member for part in get_args(kind) for member in _alternatives(part)]
+    return [kind]
+
+
+def _holds_items(kind: Any, value: Any) -> bool:
+    origin = get_origin(kind)
+    return isinstance(origin, type) and issubclass(origin, Mapping) == isinstance(value, dict)
+
+
+def _items_misread(kind: Any, value: Any) -> list[bool]:
+    parts = get_args(kind)
+    if isinstance(value, dict):
+        typed = [(parts[-1], item) for item in value.values()]
+    elif get_origin(kind) is tuple and Ellipsis not in parts:
+        typed = list(zip(parts, value, strict=False))  # pydantic says if there are too many
+    else:
+        typed = [(parts[0], item) for item in value]
+    return [misread for part, item in typed for misread in _numbers_misread(part, item)]
 
 
 def option(

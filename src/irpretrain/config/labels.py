@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.usage import encoder_of
+from irpretrain.config.usage import (
+    active_distributions,
+    active_downstream,
+    active_experiments,
+    encoder_of,
+    searched_stages,
+    tested_datasets,
+    used,
+)
 
 if TYPE_CHECKING:
     from irpretrain.config.root import Config
@@ -118,3 +128,62 @@ def encoder_labels(config: Config, models: Iterable[str]) -> str:
 
 def control_model(config: Config, models: Iterable[str]) -> str | None:
     return next((model for model in models if is_control(config, model)), None)
+
+
+# Labels that tell the rows of a table apart.
+
+
+def label_faults(config: Config) -> Iterator[str]:
+    """Yield a fault for each blank label, and for labels that would give two rows, panels or curves one name."""
+    for section in ("predictors", "term_weights", "models", "datasets", "first_stages", "downstream_tasks"):
+        for name, entry in getattr(config, section).items():
+            if not _displayed(entry.label):
+                yield f"{section}.{name}.label: is blank; give a name for tables"
+    for name, distribution in config.weight_distributions.items():
+        if not _displayed(distribution.label):
+            yield f"weight_distributions.{name}.label: is blank; give the collection's name in the figure"
+    if not _displayed(config.encoder.label):
+        yield "encoder.label: is blank; give a name for tables"
+    for place, labels in _labels_together(config):
+        names_by_label = defaultdict(list)
+        for name, label in labels.items():
+            names_by_label[_displayed(label)].append(name)
+        for names in names_by_label.values():
+            if len(names) > 1:
+                yield (
+                    f"{listed(names)} have one label, {labels[names[0]]!r}, so {place} would not tell them apart; "
+                    "give each a label of its own"
+                )
+
+
+def _displayed(label: str) -> str:
+    """Return what a reader sees of a label: without characters that leave no mark, and with single blanks."""
+    return " ".join("".join(c for c in normalize("NFC", label) if c.isprintable() or c.isspace()).split())
+
+
+def _labels_together(config: Config) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield each place where labels stand side by side, with its entries' labels by their names."""
+    datasets = tested_datasets(config)
+    for dataset in datasets:
+        experiments = [entry for entry in active_experiments(config).values() if entry.dataset == dataset]
+        models = [name for entry in experiments for name in entry.models]
+        rows = dict.fromkeys([*searched_stages(config, dataset), *models])
+        known = (name for name in rows if name in {**first_stage_labels(config), **config.models})
+        yield f"the table of {dataset}", {name: model_label(config, name) for name in known}
+    panels = {name: config.datasets[name].label for name in datasets if name in config.datasets}
+    yield "the tables of the data sets", panels
+    tasks = {name: config.downstream_tasks[name].label for name in used(config, "downstream_tasks")}
+    yield "the table of downstream tasks", tasks
+    answering = [name for entry in active_downstream(config).values() for name in entry.models]
+    known_models = [name for name in answering if name in config.models]
+    yield "the table of downstream tasks", {name: model_label(config, name) for name in known_models}
+    figures = active_distributions(config)
+    yield "the figure of weights", {name: entry.label for name, entry in figures.items()}
+    weightings = index_labels(config)
+    for section, entries in (
+        ("weight_distributions", figures),
+        ("term_weight_pages", config.term_weight_pages),
+    ):
+        for name, entry in entries.items():
+            labels = {weighting: weightings.get(weighting, weighting) for weighting in entry.weightings}
+            yield f"{section}.{name}", labels

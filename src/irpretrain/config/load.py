@@ -11,6 +11,7 @@ from typing import Any
 
 from irpretrain.config.base import DISPLAYED, deep_merge, explain, listing_error
 from irpretrain.config.consistency import cross_faults
+from irpretrain.config.labels import label_faults
 from irpretrain.config.papers import read_preset, read_recipe
 from irpretrain.config.root import NAMED, Config
 from irpretrain.config.yaml_files import read_yaml
@@ -165,7 +166,8 @@ def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Config:
     completed = _with_labels(complete(with_ir_datasets(_drop_removed(given))))
     config = explain(Config, apply_recipe(apply_preset(completed)), source, top=True)
     try:
-        faults = list(dict.fromkeys(cross_faults(config)))
+        # Labels are made of names that other sections have.
+        faults = list(dict.fromkeys(cross_faults(config))) or list(label_faults(config))
     except ValueError as error:  # of options that a model has of its own
         faults = [str(error)]
     if faults:
@@ -176,8 +178,12 @@ def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Config:
 def _with_labels(given: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration with the key of an entry as its name in tables, where it gives none."""
     for section in LABELLED:
-        given = _changed(given, section, lambda name, entry: {"label": name, **entry})
+        given = _changed(given, section, _with_label)
     return given
+
+
+def _with_label(name: str, entry: dict[str, Any]) -> dict[str, Any]:
+    return {"label": name, **{key: value for key, value in entry.items() if (key, value) != ("label", None)}}
 
 
 def _changed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,10 @@ from typing import Any
 import yaml
 
 from irpretrain.foundation.errors import ConfigError, one_line
+from irpretrain.foundation.yaml_scalars import read_core_scalars
+
+# The largest configuration here, with everything written out, has 0.3 MB. Some files of /proc have no end.
+MOST_BYTES = 4 << 20
 
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -18,7 +23,7 @@ class _LostKeys(yaml.MarkedYAMLError):
 
 
 class StrictLoader(yaml.SafeLoader):
-    """PyYAML's safe loader, which raises `yaml.YAMLError` where YAML would drop a key."""
+    """PyYAML's safe loader with the scalars of YAML 1.2; raises `yaml.YAMLError` where YAML would drop a key."""
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
@@ -80,12 +85,7 @@ class StrictLoader(yaml.SafeLoader):
         return self._lost[both]
 
 
-def _equals_sign(loader: StrictLoader, node: yaml.ScalarNode) -> Any:
-    return loader.construct_scalar(node)
-
-
-# The key "=", which PyYAML reads in the method that StrictLoader replaces.
-StrictLoader.add_constructor("tag:yaml.org,2002:value", _equals_sign)
+read_core_scalars(StrictLoader)
 
 
 def _lost_text(name: str, lost: list[str]) -> str:
@@ -127,8 +127,23 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return content
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file whose reading never waits, as that of some files of /proc would."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 def _text(path: Path) -> str:
-    content = path.read_bytes()
+    if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe waits, and a device never ends
+        what = "a folder" if os.path.isdir(path) else "a pipe or a device"
+        raise ConfigError(f"{path}: this is {what}, not a configuration file; name a YAML file")
+    with open(path, "rb", opener=_open_at_once) as file:
+        content = file.read(MOST_BYTES + 1)
+    if content is None:  # there would be something to read later
+        raise ConfigError(f"{path}: this file has no end, so it is no configuration; check the path")
+    if len(content) > MOST_BYTES:
+        raise ConfigError(
+            f"{path}: the file is larger than {MOST_BYTES >> 20} MB, so it is no configuration; check the path"
+        )
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

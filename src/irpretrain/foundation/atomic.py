@@ -2,26 +2,29 @@
 
 Links are followed: the target of a link is replaced, never the link. Devices, pipes and sockets are refused. What
 replaces a private file or folder is private from the beginning. A partial output is called
-`.<target>.<host>.<process id>.partial`; the next write of the same target on that host removes that of a killed
-process.
+`.<target>.<host>.<process id>.partial`, with a number after the process id where several threads write the target at
+once; the last of them stays. The next write of the same target on that host removes that of a killed process.
 """
 
 import csv
 import errno
+import itertools
 import json
 import os
 import re
 import shutil
 import socket
 import stat
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 from irpretrain.foundation.errors import ConfigError, InputError
+from irpretrain.foundation.files import refuse_pipe
 
 # In a row, as in Linux.
 MOST_LINKS = 40
@@ -64,28 +67,24 @@ def _end_of_links(path: str | Path, kind: str) -> Path:
 def atomic_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, remove it on failure."""
     target = file_to_write(path)
-    temporary, mode = _temporary(target), _mode(target)
-    try:
+    mode = _mode(target)
+    with _partial(target) as temporary:
         if mode is not None:
             _create(temporary, mode)
         yield temporary
-        if mode is not None and temporary.stat().st_mtime == 0:
-            raise FileNotFoundError(errno.ENOENT, "nothing was written", str(temporary))
-        _flush(temporary)
+        _flush_written(temporary)
         if mode is not None:
             temporary.chmod(mode)
         os.replace(temporary, target)
-    finally:
-        _remove(temporary)
 
 
 @contextmanager
 def atomic_directory(path: str | Path) -> Iterator[Path]:
     """Yield a temporary directory beside `path`; rename it to `path` (replacing it) on success."""
     target = folder_to_write(path)
-    temporary, mode = _temporary(target), _mode(target)
-    temporary.mkdir(0o777 if mode is None else mode & 0o777 | stat.S_IRWXU)
-    try:
+    mode = _mode(target)
+    with _partial(target) as temporary:
+        temporary.mkdir(0o777 if mode is None else mode & 0o777 | stat.S_IRWXU)
         yield temporary
         for name in temporary.rglob("*"):
             if name.is_file():
@@ -94,20 +93,41 @@ def atomic_directory(path: str | Path) -> Iterator[Path]:
                     name.chmod(old)
         if mode is not None:
             temporary.chmod(mode)
-        _replace_directory(temporary, target)
-    finally:
-        _remove(temporary)
+        with _THREADS:
+            _replace_directory(temporary, target)
+
+
+def write_together(
+    folders: Mapping[str | Path, Callable[[Path], object]],
+    files: Mapping[str | Path, Callable[[Path], object]],
+    before: Callable[[], object] = lambda: None,
+) -> None:
+    """Write outputs, then rename them all to their paths; if one cannot be written, none is replaced.
+
+    Args:
+        folders, files: path → what writes it, called with a temporary path: an empty folder, or no file yet.
+        before: called once all are written and on the disk, before the first one is renamed.
+    """
+    with ExitStack() as stack:
+        written = [(stack.enter_context(atomic_file(path)), write) for path, write in files.items()]
+        written += [(stack.enter_context(atomic_directory(path)), write) for path, write in folders.items()]
+        for temporary, write in written:
+            write(temporary)
+        for temporary, _ in written:
+            if temporary.is_dir():
+                for path in filter(Path.is_file, temporary.rglob("*")):
+                    _flush(path)
+            else:
+                _flush_written(temporary)
+        before()
 
 
 @contextmanager
 def working_directory(path: str | Path, purpose: str) -> Iterator[Path]:
     """Yield an empty directory beside `path`, this process's own, for what is needed on the way to it; remove it."""
-    folder = _temporary(Path(path).with_name(f"{Path(path).name}.{purpose}"))
-    folder.mkdir(stat.S_IRWXU)
-    try:
+    with _partial(Path(path).with_name(f"{Path(path).name}.{purpose}")) as folder:
+        folder.mkdir(stat.S_IRWXU)
         yield folder
-    finally:
-        _remove(folder)
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -125,14 +145,31 @@ def read_csv(path: str | Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _temporary(target: Path) -> Path:
+# Partial outputs that threads of this process are writing.
+_being_written = set[str]()
+_THREADS = threading.Lock()
+
+
+@contextmanager
+def _partial(target: Path) -> Iterator[Path]:
+    """Yield a path beside `target` that nobody else writes; what lies there in the end is removed."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(target)
-    return target.with_name(_partial_name(target))
+    with _THREADS:
+        _remove_leftovers(target)
+        paths = (target.with_name(_partial_name(target, number)) for number in itertools.count())
+        path = next(path for path in paths if os.path.abspath(path) not in _being_written)
+        key = os.path.abspath(path)
+        _being_written.add(key)
+    try:
+        yield path
+    finally:
+        _remove(path)
+        _being_written.discard(key)
 
 
-def _partial_name(target: Path) -> str:
-    return f".{target.name}.{socket.gethostname()}.{os.getpid()}.partial"
+def _partial_name(target: Path, number: int = 0) -> str:
+    writer = f"{os.getpid()}.{number}" if number else f"{os.getpid()}"
+    return f".{target.name}.{socket.gethostname()}.{writer}.partial"
 
 
 def _mode(target: Path) -> int | None:
@@ -149,11 +186,14 @@ def _create(path: Path, mode: int) -> None:
 def _remove_leftovers(target: Path) -> None:
     """Remove what processes of this host that are no more left of `target`; other hosts' cannot be judged here."""
     host = re.escape(socket.gethostname())
-    leftover = re.compile(rf"\.{re.escape(target.name)}\.{host}\.(\d+)(\.old)?\.partial")
+    leftover = re.compile(rf"\.{re.escape(target.name)}\.{host}\.(\d+)(\.\d+)?(\.old)?\.partial")
     for name in os.listdir(target.parent):
         match = leftover.fullmatch(name)
-        if match and (int(match[1]) == os.getpid() or not _alive(int(match[1]))):
-            _remove(target.with_name(name))
+        path = target.with_name(name)
+        if match is None or os.path.abspath(path) in _being_written:
+            continue
+        if int(match[1]) == os.getpid() or not _alive(int(match[1])):
+            _remove(path)
 
 
 def _alive(process: int) -> bool:
@@ -187,6 +227,13 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def _flush_written(path: Path) -> None:
+    """Flush a temporary file; FileNotFoundError if nobody has written it since `_create`."""
+    if path.stat().st_mtime == 0:
+        raise FileNotFoundError(errno.ENOENT, "nothing was written", str(path))
+    _flush(path)
 
 
 def _flush(path: Path) -> None:
@@ -299,7 +346,8 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_whole)
 
 
 def read_given_json(path: str | Path, remedy: str = "") -> Any:
-    """Return the value of a JSON file; InputError if it is missing, unreadable, not UTF-8 or not JSON."""
+    """Return the value of a JSON file; InputError if it is missing, a pipe, unreadable, not UTF-8 or not JSON."""
+    refuse_pipe(path)
     try:
         return parse_json(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -15,7 +15,7 @@ from typing import Any
 MAKE_AGAIN = "Delete it and run the workflow again."
 
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 # Characters of a line of a message. A longer one quotes a name or text of a file, and loses its middle.
 LONGEST_LINE = 2000
@@ -23,7 +23,10 @@ HALF = LONGEST_LINE // 2
 
 
 def visible(text: str) -> str:
-    """Return a text with control characters but tabs and newlines written out, as `\\x1b`: no terminal obeys them."""
+    """Return a text with control characters but tabs and newlines written out, as `\\x1b`: no terminal obeys them.
+
+    Halves of characters are written out too: no stream takes them.
+    """
     return _CONTROLS.sub(lambda control: repr(control[0])[1:-1], text)
 
 

@@ -5,8 +5,10 @@ import json
 import os
 import subprocess
 import sys
+from base64 import urlsafe_b64decode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -99,13 +101,30 @@ def unrecorded_text(directory: str | Path = "") -> str:
     """Return a warning where there are results and Snakemake has no record of how any was made; else nothing."""
     # Without a record Snakemake does not see that options have changed, and takes results for up to date.
     is_recorded = any(path.is_file() for path in Path(directory, ".snakemake", "metadata").rglob("*"))
-    if is_recorded or not any(Path(directory, "results").rglob("*.meta.json")):
+    if is_recorded:
+        return ""
+    sidecars = Path(directory, "results").rglob("*.meta.json")
+    outputs = (path.relative_to(directory).as_posix().removesuffix(".meta.json") for path in sidecars)
+    # Of a run that was killed early Snakemake knows which jobs were at work: it makes theirs again.
+    if set(outputs) <= {name.removesuffix(".meta.json") for name in _incomplete(directory)}:
         return ""
     return (
         "results holds results, but Snakemake's record of how they were made (.snakemake/metadata) is not there: it "
         "was removed, or they were copied without it. They are used whatever options made them. If the configuration "
         "has changed since, run in an empty folder (--directory), or begin anew with `make clean`."
     )
+
+
+def _incomplete(directory: str | Path) -> set[str]:
+    """Return the outputs of the jobs that a killed run was at, by their marks: names of files in base 64."""
+    marks = Path(directory, ".snakemake", "incomplete")
+    names = set[str]()
+    for mark in filter(Path.is_file, marks.rglob("*")):
+        # Long names are cut: all folders of a mark begin with @.
+        encoded = "".join(part.removeprefix("@") for part in mark.relative_to(marks).parts)
+        with suppress(ValueError):
+            names.add(urlsafe_b64decode(encoded).decode())
+    return names
 
 
 def library_code(wildcards: Any) -> str:

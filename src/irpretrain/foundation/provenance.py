@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.foundation import __version__
-from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.atomic import atomic_file
 from irpretrain.foundation.code_digest import begin_record, code_record
 
 # What Snakemake puts into a directory after the stage that made it.
@@ -85,6 +85,7 @@ class Recorder:
 
     def write(self, counts: dict[str, Any] | None = None) -> Path:
         """Write the sidecar. `counts` is what the stage read, skipped (with reasons) and made."""
+        changed = max(_changed(Path(path)) for path in self.outputs)
         record = {
             "stage": self.stage,
             "inputs": {path: _known_sha256(path) for path in self.inputs},
@@ -105,7 +106,11 @@ class Recorder:
             "hardware": {"machine": platform.machine(), "cores": os.cpu_count(), "cpu": _cpu_name()},
         }
         target = sidecar_path(self.outputs[0])
-        write_text(target, json.dumps(record, indent=1, sort_keys=True, default=str) + "\n")
+        with atomic_file(target) as temporary:
+            content = json.dumps(record, indent=1, sort_keys=True, default=str)
+            temporary.write_text(f"{content}\n", encoding="utf-8")
+            # What changes after it was hashed is newer than its sidecar, however fast the sidecar was written.
+            os.utime(temporary, ns=(changed, changed))
         return target
 
 
@@ -141,7 +146,7 @@ def mixed_versions_text(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _known_sha256(path: str) -> str:
-    """The hash its own sidecar gives, as long as nothing in it is newer than the sidecar; else computed."""
+    """The hash its own sidecar gives, as long as nothing in it changed after the sidecar; else computed."""
     sidecar = sidecar_path(path)
     if sidecar.exists() and sidecar.stat().st_mtime_ns >= _changed(Path(path)):
         recorded = read_sidecar(path).get("outputs", {}).get(path)
@@ -151,8 +156,10 @@ def _known_sha256(path: str) -> str:
 
 
 def _changed(path: Path) -> int:
-    """When a file, or anything in a directory, was last written; a directory's own time misses its files'."""
-    return max(p.stat().st_mtime_ns for p in (path, *(_files(path) if path.is_dir() else ())))
+    """When a file, or anything in a directory, last changed; a directory's own time misses its files'."""
+    # Whoever replaces a file may give it an older time of writing (cp -p, rsync -a), but not of its change.
+    states = (p.stat() for p in (path, *(_files(path) if path.is_dir() else ())))
+    return max(max(state.st_mtime_ns, state.st_ctime_ns) for state in states)
 
 
 def _usages() -> tuple[resource.struct_rusage, resource.struct_rusage]:

@@ -30,7 +30,7 @@ from irpretrain.library.own_groups import own_groups
 from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory
 from irpretrain.text.texts import TEXTS_AT_ONCE
 from irpretrain.training.job_lock import hold_output
-from irpretrain.training.leftovers import remove_unfinished
+from irpretrain.training.leftovers import remove_unfinished, was_writing
 
 
 class CrossEncoder:
@@ -240,6 +240,7 @@ def pretrain(
             metrics=f"{output}.metrics.jsonl",
             probe=f"{output}.probe.csv",
             checkpoints=unfinished,
+            keeps_checkpoints=True,
         )
         record.write(counts)
     return counts
@@ -332,12 +333,15 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
                 reranking=RerankingConfig(**lengths, compute=ComputeConfig(**compute)),
                 measure="RR@10",
                 seed=collection.options.seed,
-                run=Path(folder, "tested"),
+                # No query is tested, but the run's path names the job: the same in each call.
+                run=unfinished / "tested.run",
                 metrics=f"{output}.metrics.json",
                 checkpoints=unfinished,
                 output=output,
+                keeps_checkpoints=True,
             )
         record.write(counts)
+        (unfinished / "tested.run").unlink(missing_ok=True)
     return counts
 
 
@@ -356,16 +360,15 @@ def _written(output: Path, inputs: Iterable[Path], stage: str) -> Iterator[Path]
     A finished training removes the checkpoints of killed trainings with other inputs or options.
     """
 
+    unfinished = Path(f"{folder_to_write(output)}.checkpoints")
+
+    def is_earlier(folder: Path) -> bool:
+        return read_sidecar(folder).get("stage") == stage or was_writing(unfinished, folder)
+
     def check() -> None:
-        check_output_folder(
-            output,
-            inputs,
-            lambda folder: read_sidecar(folder).get("stage") == stage,
-            f"a model of {stage} (.meta.json beside it)",
-        )
+        check_output_folder(output, inputs, is_earlier, f"a model of {stage} (.meta.json beside it)")
 
     check()
-    unfinished = Path(f"{folder_to_write(output)}.checkpoints")
     try:
         with hold_output(unfinished / "output.lock", output):
             check()  # another process may have ended since

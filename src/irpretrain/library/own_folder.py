@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import yaml
 
 from irpretrain.config.finetuning import FEWEST_GROUPS
 from irpretrain.corpora.file_lists import role_of
@@ -19,6 +18,7 @@ from irpretrain.corpora.topics_and_judgements import (
 )
 from irpretrain.evaluation.runs import lacking, relevant
 from irpretrain.foundation.errors import InputError, count_of, need_folder
+from irpretrain.foundation.yaml_scalars import dump_yaml
 from irpretrain.library.documents import read_documents
 from irpretrain.library.formats import guess_format, read_relevance, read_topics
 
@@ -190,4 +190,4 @@ def _overlay(own: OwnFolder) -> str:
         **({"report": {"notes": [few]}} if few else {"finetuning": FINETUNING}),
     }
     head = "# Which first stage and re-ranker are best on my documents? docs/journeys/my-collection.md\n"
-    return head + yaml.safe_dump(overlay, sort_keys=False, allow_unicode=True, width=120)
+    return head + dump_yaml(overlay, width=120)

@@ -13,6 +13,7 @@ from typing import Any
 from irpretrain.config.text import EncoderConfig
 from irpretrain.foundation.atomic import read_given_json
 from irpretrain.foundation.errors import ConfigError, InputError, need_folder
+from irpretrain.foundation.files import refuse_pipe
 from irpretrain.text.word_pieces import TOKENIZER_JSON, VOCABULARIES, check_json_files
 
 # Owner and name, such as google-bert/bert-base-uncased, and after @ a revision: a commit, tag or branch.
@@ -68,7 +69,14 @@ def model_directory(name: str | Path, remedy: str) -> Path:
             raise InputError(name, f"there is no {files} in {cached}", remedy=download)
     directory = cached or Path(name)
     need_folder(directory, remedy + hub_remedy(str(directory)))
+    _refuse_pipes(directory)
     return directory
+
+
+def _refuse_pipes(directory: Path) -> None:
+    """Raise InputError for a pipe or a device among the files of a model: libraries would read it for ever."""
+    for path in sorted(directory.iterdir()):
+        refuse_pipe(path)
 
 
 # Checks of an encoder's directory without loading it, so that a wrong one is refused before any job.
@@ -131,6 +139,7 @@ def check_reranker_files(directory: str | Path) -> None:
 def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str) -> dict[str, Any]:
     """Return the config.json, once one file of each choice is there."""
     need_folder(directory, remedy + hub_remedy(str(directory)))
+    _refuse_pipes(directory)
     described = read_config(directory, remedy)
     for choice in choices:
         if not any((directory / name).is_file() for name in choice):

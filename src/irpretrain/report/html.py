@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from irpretrain.config import Config
 from irpretrain.config.papers import Published, load_published
 from irpretrain.config.usage import used_models
@@ -19,6 +17,7 @@ from irpretrain.evaluation.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing
 from irpretrain.foundation.other_code import is_of_other_code, other_code_text
 from irpretrain.foundation.provenance import mixed_versions_text
+from irpretrain.foundation.yaml_scalars import dump_yaml
 from irpretrain.report import page_views
 from irpretrain.report.cells import difference_text
 from irpretrain.report.claim_answers import count_answers
@@ -96,7 +95,7 @@ def write_report(
         other_code=other_code_text(r.content for r in lineage.records if is_of_other_code(r.content)),
         mixed_versions=mixed_versions_text(r.content for r in lineage.records),
         licences=page_views.licences(config, manifest),
-        configuration=yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=110),
+        configuration=dump_yaml(config.model_dump(mode="json"), width=110),
         # Asked for at the page's end, when the book has all cells.
         provenance=lambda: script_json(
             {"cells": book.cells, **lineage.payload(book.reachable(), PROVENANCE_BYTES)}

@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-import yaml
-
 from irpretrain.foundation.atomic import atomic_directory, read_csv
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import read_sidecar
+from irpretrain.foundation.yaml_scalars import dump_yaml
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.report.page_views import probe_markdown
 from irpretrain.report.pages import templates
@@ -153,7 +152,7 @@ def _yaml_of(stages: Sequence[Mapping[str, Any]], name: str) -> str:
     content = {"stages": [{"model": stage["model"], name: stage[name]} for stage in stages]}
     if len(stages) == 1:
         content = {name: stages[0][name]}
-    return yaml.safe_dump(json.loads(json.dumps(content)), sort_keys=False, allow_unicode=True)
+    return dump_yaml(json.loads(json.dumps(content)))
 
 
 def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:

@@ -118,9 +118,12 @@ def score_sequences(
             put_back()
             model.to(home).train(training)
     for index in np.flatnonzero(~np.isfinite(scores))[:1]:
+        from irpretrain.training.outputs import LOWER_RATE  # torch
+
         pair = pairs[index]
         raise TrainingError(
-            f"the score of document {pair.document!r} for query {pair.query!r} is {scores[index]}"
+            f"the score of document {pair.document!r} for query {pair.query!r} is {scores[index]}: the model's weights "
+            f"are of no use, or the precision is too low. {LOWER_RATE}"
         )
     return scores
 

@@ -334,11 +334,13 @@ def tokenizer_backend(directory: Path) -> Tokenizer:
 
     path = directory / "tokenizer.json"
     if not path.exists():
-        backend: Tokenizer = hub_tokenizer(directory, REMEDY).backend_tokenizer
-        return backend
+        made: Tokenizer = hub_tokenizer(directory, REMEDY).backend_tokenizer
+        return made
     check_json_files(directory)
     with refusing(path, "this is not a tokenizer of the tokenizers library", REMEDY):
-        return Tokenizer.from_file(str(path))
+        backend = Tokenizer.from_file(str(path))
+    _check_unknown_words(backend, directory)
+    return backend
 
 
 def hub_tokenizer(directory: Path, remedy: str) -> Any:
@@ -354,7 +356,20 @@ def hub_tokenizer(directory: Path, remedy: str) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     if getattr(tokenizer, "backend_tokenizer", None) is None:
         raise InputError(directory, "the tokenizer is not one of the tokenizers library", remedy=remedy)
+    _check_unknown_words(tokenizer.backend_tokenizer, directory)
     return tokenizer
+
+
+# Words that hardly a vocabulary has; the last is longer than WordPiece looks up.
+UNKNOWN_WORDS = f"ꙮ 𐎀 {'x' * 1000}"
+
+
+def _check_unknown_words(backend: Tokenizer, directory: Path) -> None:
+    """Raise InputError where a word outside the vocabulary cannot be encoded: its unk_token is not in there."""
+    path = directory / "tokenizer.json"
+    remedy = "Give a tokenizer whose unk_token is in its vocabulary."
+    with refusing(path if path.exists() else directory, "no unknown word can be encoded", remedy):
+        backend.encode(UNKNOWN_WORDS)
 
 
 def _check_known_entry(tokenizer: WordPieceTokenizer, vocabulary: Path) -> None:

@@ -42,6 +42,7 @@ from irpretrain.models.parameters import (
 from irpretrain.text.pair_tokenizer import check_types, load_tokenizer
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import precision_on, reproducible, versions
+from irpretrain.training.outputs import publish
 
 # Extractive question answering as sequences [CLS] question [SEP] window [SEP] (Devlin et al., 2019, section 4.2).
 #
@@ -232,7 +233,9 @@ def finetune_downstream(
             with quiet():
                 trainer.train(resume_from_checkpoint=_last_checkpoint(folder.directory))
             trainer.compute_metrics = None  # which `predict` would call
-            predicted = work.predictions(TEST, trainer.predict(work.features(TEST)).predictions)  # type: ignore[arg-type]
+            outputs: Any = trainer.predict(work.features(TEST)).predictions  # type: ignore[arg-type]
+            _refuse_broken(outputs)
+            predicted = work.predictions(TEST, outputs)
             tested = {TEST: work.measures(predicted, TEST)}
             steps, state = trainer.state.max_steps, trainer.state
             chosen = {
@@ -240,9 +243,14 @@ def finetune_downstream(
                 F1: state.best_metric,
             }
             counts = {**work.counts, "training_sequences": len(training)}
-            write_text(predictions, json.dumps(predicted, ensure_ascii=False, indent=0) + "\n")
+            answers = json.dumps(predicted, ensure_ascii=False, indent=0) + "\n"
             report = {"chosen": chosen, "tested": tested, "epochs": _epochs(trainer), "counts": counts}
-            write_text(metrics, json.dumps(report, indent=1, sort_keys=True) + "\n")
+            text = json.dumps(report, indent=1, sort_keys=True) + "\n"
+            files = {
+                predictions: lambda path: write_text(path, answers),
+                metrics: lambda path: write_text(path, text),
+            }
+            publish({}, files, folder)
             folder.discard()
     return {**counts, "steps": steps, "chosen": chosen, "tested": tested}
 
@@ -314,9 +322,13 @@ def _arguments(
     )
 
 
-def _measures(work: QuestionAnswering, outputs: Any) -> dict[str, float]:
+def _refuse_broken(outputs: Any) -> None:
     if not all(np.isfinite(array).all() for array in (outputs if isinstance(outputs, tuple) else (outputs,))):
         raise TrainingError("the model's outputs are NaN; lower the learning rate, or set precision to fp32")
+
+
+def _measures(work: QuestionAnswering, outputs: Any) -> dict[str, float]:
+    _refuse_broken(outputs)
     return work.measures(work.predictions(CHOOSE, outputs), CHOOSE)
 
 

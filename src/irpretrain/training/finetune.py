@@ -40,8 +40,9 @@ from irpretrain.training.judged_queries import (
     note_few_groups,
 )
 from irpretrain.training.metrics import StepMetrics, waited_share
+from irpretrain.training.outputs import check_model, check_weights, publish
 from irpretrain.training.rankers import ranker_of
-from irpretrain.training.trainer import StepTask, Trainer
+from irpretrain.training.trainer import Setting, StepTask, Trainer
 
 # Options that change no score, so a run may be resumed with others.
 WITHOUT_EFFECT = {"keep_models", "recipe"}
@@ -90,6 +91,8 @@ def finetune(
     test: Topics | None = None,  # with fold 0, what is ranked in place of a fold
     output: str | Path | None = None,  # where to keep the chosen model; None for nowhere
     title: str = "fine-tune",  # name of the job in status lines
+    # Leave the checkpoints: the caller removes them once it has written more.
+    keeps_checkpoints: bool = False,
 ) -> dict[str, Any]:
     """Fine-tune and rank the candidates of the test queries; resumes from the newest checkpoint of the same job.
 
@@ -159,9 +162,7 @@ def finetune(
         }
         with Checkpoints(checkpoints, job, title, options.compute.checkpoint_minutes) as folder:
             best, progress, retained = search.run(folder, device, title)
-            write_run(run, search.rank(best, tested, tested.roles.test, retained), TAG)
-            if output is not None:
-                best.save(output)
+            ranked = search.rank(best, tested, tested.roles.test, retained)
             order = check_training_order(
                 lambda queries: search.rank(best, collection, queries),
                 [query.identifier for query in training],
@@ -172,6 +173,8 @@ def finetune(
                 title,
                 options.positives,
             )
+            if not ranked and not order["queries"]:
+                search.check_scores(best, device)
             counts = {
                 "training_queries": len(training),
                 "training_queries_skipped": skipped,
@@ -186,8 +189,14 @@ def finetune(
                 "epochs_trained": sum(len(records) for records in progress.history),
             }
             report = {**search.report(progress), "counts": counts}
-            write_text(metrics, json.dumps(report, indent=1, sort_keys=True) + "\n")
-            folder.discard()
+            text = json.dumps(report, indent=1, sort_keys=True) + "\n"
+            files = {
+                run: lambda path: write_run(path, ranked, TAG),
+                metrics: lambda path: write_text(path, text),
+            }
+            publish({} if output is None else {output: best.write_files}, files, folder)
+            if not keeps_checkpoints:
+                folder.discard()
     return counts
 
 
@@ -243,7 +252,16 @@ class _Search:
                 self._save(folder, None)
         best = self._ranker.load()
         best.load_state_dict(self._weights)
+        check_weights(best)
         return best, progress, self._retained_scores(folder, None)
+
+    def check_scores(self, best: Any, device: torch.device) -> None:
+        """Raise TrainingError where scores by the chosen model are not finite, for a model that has ranked nothing."""
+        point = self.grid[self._progress.best["point"]]
+        groups = JudgedGroups(self._training, self._options.negatives, point.batch_size, self._seed)
+        task = self._ranker.task(best, self._collection.documents, groups, self._options)
+        last = self._progress.best["epoch"] * groups.steps_per_epoch - 1
+        check_model(best.to(device), [task], Setting(device, self._options.compute, accumulation=1), last)
 
     def _start(self, point: GridPoint, device: torch.device) -> tuple[Trainer[Any], StepTask, JudgedGroups]:
         options = self._options

@@ -24,6 +24,9 @@ ROOT = Path("results/checkpoints")
 # What `Checkpoints` makes for a job, by its key.
 JOB = re.compile(r"[0-9a-f]{16,}(\.lock)?|\.[0-9a-f]{16,}\.removed")
 
+# In a job's folder while its outputs are put in their places: their paths. `training.outputs` writes it.
+BEING_WRITTEN = "outputs.json"
+
 
 class Leftover(NamedTuple):
     """Checkpoints of a job that is not done."""
@@ -40,7 +43,7 @@ def leftovers(directory: Path) -> Iterator[Leftover]:
         try:
             output = str(json.loads((folder / "job.json").read_text(encoding="utf-8"))["output"])
         except (OSError, ValueError, TypeError, KeyError):
-            output = ""
+            output = next(iter(_outputs_being_written(folder)), "")
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         # A folder that a finished job was about to remove has a name that begins with a dot.
         is_stale = folder.name.startswith(".") or (bool(output) and (directory / output).exists())
@@ -48,14 +51,34 @@ def leftovers(directory: Path) -> Iterator[Leftover]:
     yield from sorted(found, key=lambda leftover: (leftover.output, leftover.folder))
 
 
+def _outputs_being_written(job: Path) -> list[str]:
+    """Return the outputs that a job was putting in their places when it was killed, or has put there."""
+    try:
+        paths = json.loads((job / BEING_WRITTEN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return paths if isinstance(paths, list) else []
+
+
+def was_writing(root: Path, output: Path) -> bool:
+    """Whether a job with its checkpoints under `root` was killed while it put `output` in its place."""
+    return any(str(output) in _outputs_being_written(job) for job in root.glob("*"))
+
+
 def remove_unfinished(root: Path) -> None:
     """Remove checkpoints and locks of killed jobs from a folder that no other job uses."""
     jobs = [entry for entry in root.iterdir() if JOB.fullmatch(entry.name)]
+    killed = [job for job in jobs if job.is_dir() and not _outputs_being_written(job)]
     for job in jobs:
-        shutil.rmtree(job) if job.is_dir() else job.unlink()
-    if folders := sum(job.suffix != ".lock" for job in jobs):
+        if not job.is_dir():
+            job.unlink()
+            continue
+        # Renamed first: a folder that a killed process left half removed must not be resumed from.
+        removed = job if job.name.startswith(".") else job.rename(job.with_name(f".{job.name}.removed"))
+        shutil.rmtree(removed)
+    if killed:
         print_line(
-            f"{root}: removed the checkpoints of {count_of(folders, 'earlier training')} of this output"
+            f"{root}: removed the checkpoints of {count_of(len(killed), 'earlier training')} of this output"
         )
 
 

@@ -123,6 +123,7 @@ class MetricsLog:
                 os.fsync(handle.fileno())
 
     def publish(self, target: str | Path) -> None:
+        """Write all lines to another file."""
         write_text(target, self._path.read_text(encoding="utf-8"))
 
     def _lines(self, number: int) -> list[bytes]:

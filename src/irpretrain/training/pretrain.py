@@ -17,7 +17,7 @@ from typing import Any
 from irpretrain.config.base import deciding
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.foundation.atomic import atomic_directory, write_text
+from irpretrain.foundation.atomic import write_text, write_together
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import sha256
@@ -31,6 +31,7 @@ from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import MetricsLog
+from irpretrain.training.outputs import publish
 from irpretrain.training.probe import Probe, write_probe
 from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
@@ -57,6 +58,8 @@ def pretrain(
     probe: str | Path,
     checkpoints: str | Path,  # folder of all jobs' checkpoints
     title: str = "pre-train",  # name of the job in status lines
+    # Leave the checkpoints: the caller removes them once it has written more.
+    keeps_checkpoints: bool = False,
 ) -> dict[str, Any]:
     """Pre-train a cross-encoder; resumes from the newest checkpoint of the same job, bit for bit.
 
@@ -84,9 +87,8 @@ def pretrain(
                 encoder, options.head, encoder_options.layers, seed=seed, **dropout
             )
         if not tasks:
-            model.save(output)
-            write_text(metrics, "")
-            write_probe([], probe)
+            files = {metrics: lambda path: write_text(path, ""), probe: lambda path: write_probe([], path)}
+            write_together({output: model.write_files}, files)
             return {"steps": 0}
         for task in tasks:
             where = "pretraining" if task.max_length is None else f"task {task.objective}"
@@ -139,14 +141,17 @@ def pretrain(
                 rows = [
                     row for part, was in zip(probes, before, strict=True) for row in part.rows(model, was)
                 ]
-                write_probe(rows, probe)
-                with atomic_directory(output) as written:
+
+                def write_model(written: Path) -> None:
                     model.write_files(written)
                     for step in options.snapshots:
                         name = snapshot_name(step)
                         shutil.copytree(snapshots / name, written / SNAPSHOTS / name)
-                log.publish(metrics)
-            folder.discard()
+
+                files = {metrics: log.publish, probe: lambda path: write_probe(rows, path)}
+                publish({output: write_model}, files, folder)
+            if not keeps_checkpoints:
+                folder.discard()
     by_task = dict(zip((task.name for task in work), tables, strict=True))
     return {
         "steps": steps,

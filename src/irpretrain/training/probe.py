@@ -20,6 +20,7 @@ from irpretrain.models.encoder_batches import EncoderBatch, PaddedBatch, encoder
 from irpretrain.models.length_batches import prefetch, to_host
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
+from irpretrain.training.outputs import check_scores
 from irpretrain.training.ranking_groups import RankingGroups, make_spans, text_rows
 from irpretrain.training.trainer import Setting
 
@@ -104,7 +105,9 @@ def score_groups(model: Scorer, builder: BatchBuilder, groups: RankingGroups, se
 
     with torch.inference_mode(), setting.autocast():
         scores = [wait().numpy() for _, wait in prefetch(range(len(groups)), begin, setting.device)]
-    return np.concatenate([np.zeros(0, np.float32), *scores])
+    whole = np.concatenate([np.zeros(0, np.float32), *scores])
+    check_scores(whole, "the held-out groups")
+    return whole
 
 
 def pair_accuracies(scores: np.ndarray, groups: RankingGroups) -> np.ndarray:

@@ -23,6 +23,7 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import autocast, use_fast_paths
 from irpretrain.training.graphs import Measured, MicroBatch, RecordedPasses
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
+from irpretrain.training.outputs import LOWER_RATE, check_model
 from irpretrain.training.ranks import ALONE, Ranks, here, share_of, sum_gradients
 from irpretrain.training.read_ahead import reading_ahead
 
@@ -243,10 +244,11 @@ class Trainer(Generic[Model]):
         if not math.isfinite(norm) and not self._scaler.is_enabled():
             broken.append("gradient of all tasks")
         if broken:
-            raise TrainingError(
-                f"the {broken[0]} is not a finite number at step {step + 1}. Lower optimiser.learning_rate, raise "
-                "optimiser.warmup, or compute in a wider precision (fp32, or bf16 instead of fp16)."
-            )
+            raise TrainingError(f"the {broken[0]} is not a finite number at step {step + 1}. {LOWER_RATE}")
+
+    def check_result(self, step: int, tasks: Sequence[StepTask]) -> None:
+        """Raise TrainingError unless the weights after the last step, and scores by them, are finite."""
+        check_model(self.model, tasks, self._setting, step)
 
     def state(self) -> dict[str, Any]:
         return {
@@ -303,6 +305,8 @@ def run_steps(
 
     for measured in trainer.run(range(done, trainer.steps), tasks, pauses):
         tokens += measured.tokens
+        if measured.step == trainer.steps:
+            trainer.check_result(measured.step - 1, tasks)
         if not leads:
             continue
         log.append(measured.record())

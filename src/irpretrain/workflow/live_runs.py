@@ -40,9 +40,26 @@ def live_processes(folder: Path) -> list[int]:
     return sorted(live)
 
 
+# Options of Python that take the next word.
+WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
+
+
 def _is_of_a_run(words: Sequence[str]) -> bool:
-    # `python -m snakemake`, `python /…/bin/snakemake` or `python /…/.snakemake/scripts/…`.
-    return any(SCRIPTS in word or os.path.basename(word) == "snakemake" for word in words[:3])
+    """Whether a command is `snakemake`, `python -m snakemake` or `python /…/.snakemake/scripts/…`."""
+    program, *arguments = [*words, ""]
+    if os.path.basename(program) == "snakemake":
+        return True
+    if not os.path.basename(program).startswith("python"):
+        return False  # whatever it does with a file of this name
+    remaining = iter(arguments)
+    for word in remaining:
+        if word == "-m":
+            return next(remaining) == "snakemake"
+        if word in WITH_VALUE:
+            next(remaining)
+        elif word == "-c" or not word.startswith("-"):
+            return SCRIPTS in word or os.path.basename(word) == "snakemake"
+    return False
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -44,7 +44,8 @@ def fingerprint(path: str | Path) -> str:
     """Return number, bytes and latest change of files: whether they have changed since they were verified."""
     path = Path(path)
     states = [inner.stat() for inner in (path.rglob("*") if path.is_dir() else [path]) if inner.is_file()]
-    latest = max((state.st_mtime_ns for state in states), default=0)
+    # A file that replaces another may have an older time of writing (cp -p, rsync -a), but not of its change.
+    latest = max((max(state.st_mtime_ns, state.st_ctime_ns) for state in states), default=0)
     return f"{len(states)} files, {sum(state.st_size for state in states)} bytes, {latest}"
 
 

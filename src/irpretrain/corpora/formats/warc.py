@@ -49,7 +49,7 @@ _MOST_PAGES = 100_000
 
 def percentile_of(document_id: str, rankings: Path) -> int | None:
     """Return the percentile of a page (99 is the least spam), None if the file lacks it."""
-    percentiles = _read(str(one_file(rankings)), rankings.stat().st_mtime_ns)
+    percentiles = _read(str(one_file(rankings)), rankings.stat().st_ctime_ns)
     page = re.match(_PAGE, document_id)
     if page is None or page["file"] not in percentiles:
         return None

@@ -25,6 +25,7 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
 from irpretrain.training.graphs import Measured, MicroBatch
 from irpretrain.training.metrics import MetricsLog, TaskMetrics
+from irpretrain.training.outputs import publish
 from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranks import here
 from irpretrain.training.trainer import Setting, StepPart, Trainer, run_steps
@@ -190,8 +191,7 @@ def train_regressor(
             log = MetricsLog(folder.directory / "metrics.jsonl")
             tokens = run_steps(trainer, [task], training.log_every, folder, log, title)
             if trainer.ranks.leads:
-                model.save(output)
-                log.publish(metrics)
+                publish({output: model.write_files}, {metrics: log.publish}, folder)
             folder.discard()
     epochs = steps * training.batch_size / len(sequences)
     return {**sequences.counts, "steps": steps, "epochs": round(epochs, 4), "tokens": tokens}

@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -88,7 +89,8 @@ class PlainDisplay:
             self._table_displayed = True
 
     def log(self, text: str) -> None:
-        with self._lock:
+        # A terminal that is gone must not keep the run from its end.
+        with self._lock, suppress(OSError):
             print(text, file=self._screen, flush=True)
 
     def tick(self) -> None:
@@ -134,7 +136,7 @@ def _status(log: Path, start: float) -> Status | None:
 
 
 # How jobs end that the user ends.
-INTERRUPTED = ("exit status 130", "SIGINT", "SIGTERM")
+INTERRUPTED = ("exit status 130", "SIGINT", "SIGTERM", "SIGHUP")
 
 
 def _is_interrupted(job: Job) -> bool:
@@ -185,16 +187,16 @@ class LiveDisplay(PlainDisplay):
         self._table = headline("results", paper)
 
     def log(self, text: str) -> None:
-        with self._lock:
+        with self._lock, suppress(OSError):
             self._console.print(text, soft_wrap=True)
 
     def tick(self) -> None:
-        with self._lock:
+        with self._lock, suppress(OSError):
             self._console.size = _size_of(self._screen)
             self._live.refresh()
 
     def close(self) -> None:
-        with self._lock:
+        with self._lock, suppress(OSError):
             self._live.stop()
 
     def picture(self) -> RenderableType:

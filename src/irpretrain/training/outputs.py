@@ -1,0 +1,88 @@
+"""The end of every training: the model is checked, then all outputs appear together, then the checkpoints go.
+
+A model whose last update broke it replaces nothing. A training that is killed among its outputs leaves its checkpoints
+and, beside them, the names of these outputs: the same call goes on from there.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from irpretrain.foundation.atomic import write_text, write_together
+from irpretrain.foundation.errors import TrainingError
+from irpretrain.training.leftovers import BEING_WRITTEN
+
+if TYPE_CHECKING:
+    from irpretrain.training.checkpoints import Checkpoints
+    from irpretrain.training.trainer import Setting, StepTask
+
+LOWER_RATE = (
+    "Lower optimiser.learning_rate (of a fine-tuning: learning_rates), raise optimiser.warmup, or compute in a wider "
+    "precision (fp32, or bf16 instead of fp16)."
+)
+
+
+def check_model(model: nn.Module, tasks: Sequence["StepTask"], setting: "Setting", step: int) -> None:
+    """Raise TrainingError unless all weights are finite, and all outputs of the model for the batch of a step.
+
+    Losses and gradients are looked at before each update, so nothing has seen what the last one made.
+    """
+    check_weights(model)
+    if _broken_outputs(model, tasks, setting, step):
+        raise TrainingError(_refusal("model's scores are"))
+
+
+def check_weights(model: nn.Module) -> None:
+    """Raise TrainingError unless all weights are finite."""
+    state = model.state_dict()
+    floating = {name: tensor for name, tensor in state.items() if tensor.is_floating_point()}
+    # Together: a device is waited for once.
+    finite = torch.stack([tensor.isfinite().all() for tensor in floating.values()]).tolist()
+    if broken := [name for name, is_finite in zip(floating, finite, strict=True) if not is_finite]:
+        raise TrainingError(_refusal(f"weights {broken[0]} are"))
+
+
+def _refusal(what: str) -> str:
+    return f"after the last update the {what} not finite numbers, so nothing is written. {LOWER_RATE}"
+
+
+def _broken_outputs(model: nn.Module, tasks: Sequence["StepTask"], setting: "Setting", step: int) -> int:
+    """Return how many outputs and losses of the step's batch are not finite, over all processes."""
+    training, checks = model.training, list[Tensor]()
+
+    def look_at(module: nn.Module, inputs: Any, outputs: Any) -> None:
+        for part in outputs if isinstance(outputs, tuple) else (outputs,):
+            if isinstance(part, Tensor):
+                checks.append(part.isfinite().all())
+
+    handle = model.eval().register_forward_hook(look_at)
+    try:
+        with torch.inference_mode():
+            for part in [task.read(setting, step) for task in tasks]:
+                checks += [loss_by(model).loss.isfinite().all() for loss_by in part.losses.values()]
+    finally:
+        handle.remove()
+        model.train(training)
+    return int(setting.ranks.sums([float(len(checks) - int(torch.stack(checks).sum()) if checks else 0)])[0])
+
+
+def check_scores(scores: np.ndarray, what: str) -> None:
+    """Raise TrainingError unless a model's scores are finite."""
+    if not np.isfinite(scores).all():
+        raise TrainingError(f"a score of {what} is not a finite number. {LOWER_RATE}")
+
+
+def publish(
+    folders: Mapping[str | Path, Callable[[Path], object]],
+    files: Mapping[str | Path, Callable[[Path], object]],
+    checkpoints: "Checkpoints",
+) -> None:
+    """Write the outputs of a job together, in the first process: folders and files, with what writes each."""
+    names = json.dumps([str(path) for path in (*folders, *files)])
+    marker = checkpoints.directory / BEING_WRITTEN
+    write_together(folders, files, before=lambda: write_text(marker, names))

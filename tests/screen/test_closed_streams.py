@@ -1,0 +1,27 @@
+"""A run whose standard streams are closed works, and no file gets what its jobs print."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SNAKEFILE = """
+rule only:
+    output: "made.txt"
+    shell: "echo printed by the job; ls -l /proc/self/fd/1 > {output}"
+"""
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+def test_a_run_with_closed_streams(tmp_path: Path, closed: str) -> None:
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    command = f"{sys.executable} -m snakemake --logger irpretrain --cores 1 {closed}"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "made.txt").exists()
+    texts = [path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any("printed by the job" in text.replace("echo printed by the job", "") for text in texts)
