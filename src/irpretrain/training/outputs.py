@@ -60,13 +60,19 @@ def _broken_outputs(model: nn.Module, tasks: Sequence["StepTask"], setting: "Set
             if isinstance(part, Tensor):
                 checks.append(part.isfinite().all())
 
-    handle = model.eval().register_forward_hook(look_at)
+    # Of the layers themselves: a packed batch does not pass through the model's `forward`.
+    layers = [module for module in model.eval().modules() if not any(module.children())]
+    handles = [module.register_forward_hook(look_at) for module in layers]
     try:
         with torch.inference_mode():
-            for part in [task.read(setting, step) for task in tasks]:
-                checks += [loss_by(model).loss.isfinite().all() for loss_by in part.losses.values()]
+            for task in tasks:
+                part = task.read(setting, step)
+                for batch in part.batches.values():
+                    micro = task.micro_batch(model, setting, step, part, batch)
+                    checks.append(micro.loss(*micro.tensors)[0].isfinite().all())
     finally:
-        handle.remove()
+        for handle in handles:
+            handle.remove()
         model.train(training)
     return int(setting.ranks.sums([float(len(checks) - int(torch.stack(checks).sum()) if checks else 0)])[0])
 

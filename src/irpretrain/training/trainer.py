@@ -248,7 +248,7 @@ class Trainer(Generic[Model]):
 
     def check_result(self, step: int, tasks: Sequence[StepTask]) -> None:
         """Raise TrainingError unless the weights after the last step, and scores by them, are finite."""
-        check_model(self.model, tasks, self._setting, step)
+        check_model(self.model, tasks, self.setting, step)
 
     def state(self) -> dict[str, Any]:
         return {
