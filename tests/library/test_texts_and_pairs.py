@@ -188,19 +188,20 @@ def test_a_search_by_hand(collection: Collection) -> None:
 
 def test_a_search_finds_each_document_at_its_rank(collection: Collection) -> None:
     queries = ["apple pie", "pear", "an apple and juice", "pie pie"]
-    found = collection.search(iter(queries))
+    found = collection.search(iter(queries), model="ares-bm25")
     pairs = [(queries[int(row.query_id)], row.document_id) for row in found.itertuples()]
     assert found["rank"].tolist() == collection.ranks(pairs).tolist()
     everything = [(query, name) for query in queries for name in BODIES]
     assert len(found) == np.count_nonzero(collection.ranks(everything))
-    assert found.equals(collection.search(queries, 10**9))
+    assert found.equals(collection.search(queries, 10**9, "ares-bm25"))
 
 
 @pytest.mark.parametrize("query", ["dog", "run", "dogged runs", "the dogs"])
 def test_a_query_finds_documents_by_stems_of_words_that_no_document_has(query: str) -> None:
     """Of "running dogs" the query's words have the stems; axioms and ranks find the document too."""
     walk = Collection({"a": "apple pear pie", "b": "pears and pears", "c": "running dogs"}, OPTIONS)
-    assert walk.search([query])["document_id"].tolist() == ["c"]
+    for model in ("bm25", "ares-bm25"):
+        assert walk.search([query], model=model)["document_id"].tolist() == ["c"]
     assert walk.ranks([(query, "c"), (query, "a")]).tolist() == [1, 0]
     assert walk.axioms([(query, "c"), (query, "a")])["rank"].tolist() == [1, 0]
 

@@ -61,11 +61,11 @@ TOPICS = together(
         "--topics-option", multiple=True, metavar="KEY=VALUE", help="Such as fields=[title, description]."
     ),
 )
-SEARCHED = """DOCUMENTS may be an index that the workflow made (results/indexes/...): Lucene searches it,
-by the model of --model. That needs the installation of the workflow."""
-SEARCH_KEYS = (
-    "A key of a section, such as axioms.bm25.k1=0.9; of an index, of section retrieval, such as bm25.k1=0.9"
-)
+SEARCHED = """bm25 is the workflow's first stage: k1 0.9, b 0.4, Porter's stems, Lucene's stop words, ties by
+identifier. ares-bm25 is that of ARES's axiom RANK: k1 3.8, b 0.87, INQUERY's stop words. DOCUMENTS may be an index
+that the workflow made (results/indexes/...): Lucene searches it. That needs the installation of the workflow."""
+SEARCH_KEYS = "A key of a section, such as retrieval.bm25.k1=1.2, or axioms.bm25.k1=2 for ares-bm25"
+DOCUMENT_MODELS, INDEX_MODELS = ("bm25", "ares-bm25"), ("bm25", "ql", "ql-jm")
 
 
 def open_collection(
@@ -133,10 +133,10 @@ def groups(objective: str, documents: str, output: str, settings: dict[str, Any]
 @click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Documents per query.")
 @click.option(
     "--model",
-    type=click.Choice(["bm25", "ql", "ql-jm"]),
+    type=click.Choice([*DOCUMENT_MODELS, *INDEX_MODELS[1:]]),
     default="bm25",
     show_default=True,
-    help="Of an index; documents have bm25 alone.",
+    help="ares-bm25 is of documents, ql and ql-jm are of an index.",
 )
 @CHOICES
 @settings(SEARCH_KEYS)
@@ -164,14 +164,20 @@ def search(
             indexes := sorted(path.parent.name for path in Path(documents).glob(f"*/{RECORD}"))
         ):
             raise InputError(documents, "the folder holds indexes", remedy=f"Give one: {', '.join(indexes)}.")
-        if model != "bm25":
+        if model not in DOCUMENT_MODELS:
             raise click.UsageError(f"--model {model} is of an index, and these are documents.")
+        for section, other in (("axioms", "ares-bm25"), ("retrieval", "bm25")):
+            if section in settings and model != other:
+                raise click.UsageError(f"--set {section} is of --model {other}, and this is {model}.")
+    elif model not in INDEX_MODELS:
+        raise click.UsageError(f"--model {model} is of documents, and this is an index.")
     queries = read_topics(topics, topics_format, read_settings("--topics-option", topics_option))
     queries = {name: queries[name] for name in sorted(queries)}
     if is_index:
         rankings = _ranked_by_index(documents, queries, depth, model, settings)
     else:
-        rankings = _ranked(open_collection(documents, settings, settings, **given), queries, depth)
+        collection = open_collection(documents, settings, settings, **given)
+        rankings = _ranked(collection, queries, depth, model)
     found = 0
     with opened(output) as handle:
         for query, ranking in rankings:
@@ -183,14 +189,24 @@ def search(
     return f"{written(output, len(queries), 'queries')}{without}"
 
 
-def _ranked(collection: Any, queries: Mapping[str, str], depth: int) -> Iterator[tuple[str, Ranking]]:
+def _ranked(
+    collection: Any, queries: Mapping[str, str], depth: int, model: str
+) -> Iterator[tuple[str, Ranking]]:
+    from irpretrain.retrieval.opened_index import adjusted, as_printed
+
     names = progress(list(queries), "irpretrain", "queries", len(queries))
     at_once = max(1, RESULTS_AT_ONCE // min(depth, len(collection) + 1))
     while some := list(islice(names, at_once)):
-        found = collection.search({name: queries[name] for name in some}, depth)
+        found = collection.search({name: queries[name] for name in some}, depth, model)
         for name, rows in found.groupby("query_id", sort=False):
-            scores = (float(f"{score:.9g}") for score in rows["score"])
-            yield name, list(zip(rows["document_id"], scores, strict=True))
+            documents = rows["document_id"].tolist()
+            if model == "bm25":
+                yield name, as_printed(documents, adjusted(rows["score"]).tolist())
+            else:
+                yield (
+                    name,
+                    list(zip(documents, (float(f"{score:.9g}") for score in rows["score"]), strict=True)),
+                )
 
 
 def _ranked_by_index(
@@ -200,9 +216,11 @@ def _ranked_by_index(
     from irpretrain.config.retrieval import RetrievalConfig
     from irpretrain.retrieval.opened_index import OpenedIndex, own_analysis
 
-    options = explain(
-        RetrievalConfig, {**settings, **own_analysis(index), "depth": depth}, "retrieval", top=True
-    )
+    section = settings.get("retrieval")
+    keys = settings
+    if isinstance(section, dict):
+        keys = {**section, **{key: value for key, value in settings.items() if key != "retrieval"}}
+    options = explain(RetrievalConfig, {**keys, **own_analysis(index), "depth": depth}, "retrieval", top=True)
     opened_index = OpenedIndex(index, model, options)
     try:
         terms = opened_index.terms(queries)

@@ -15,6 +15,7 @@ from irpretrain.config.base import Section, deep_merge, explain, explained, opti
 from irpretrain.config.load import apply_preset
 from irpretrain.config.objectives import OBJECTIVES, read_options
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
+from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.foundation.characters import clean_text, identifier_fault
 from irpretrain.foundation.errors import (
@@ -41,6 +42,7 @@ class Options(Section):
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of all random draws.")
     text: TextConfig
     graph: GraphConfig = GraphConfig()
+    retrieval: RetrievalConfig = RetrievalConfig()
     axioms: AxiomsConfig = AxiomsConfig()
     pseudo_queries: PseudoQueriesConfig = PseudoQueriesConfig()
     word_vectors: WordVectorsConfig = WordVectorsConfig()
