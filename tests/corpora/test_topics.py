@@ -1,5 +1,7 @@
 """Topics in TREC's formats, TSV and JSONL."""
 
+from pathlib import Path
+
 import pytest
 
 from irpretrain.corpora.formats import colon, json_files, trec, tsv
@@ -290,3 +292,22 @@ def test_a_part_that_is_not_closed_ends_at_any_tag_that_begins_a_line(tmp_path, 
     (tmp_path / "topics.txt").write_text(text)
     [found] = trec.read_topics(tmp_path / "topics.txt", trec.TrecTopicOptions())
     assert found.text == "sour fruit of"
+
+
+def test_the_number_may_be_an_element(tmp_path: Path) -> None:
+    """TREC Health Misinformation's topics: query, description, and parts that make no query."""
+    (tmp_path / "topics.xml").write_text(
+        "<topics>\n<topic>\n<number>101</number>\n<query>ankle brace</query>\n<description>\nWill it help?\n"
+        "</description>\n<stance>unhelpful</stance>\n</topic>\n</topics>\n"
+    )
+    for fields, text in ((["title"], "ankle brace"), (["title", "description"], "ankle brace Will it help?")):
+        [topic] = trec.read_topics(tmp_path / "topics.xml", trec.TrecTopicOptions(fields=fields))
+        assert (topic.query_id, topic.text) == ("101", text)
+
+
+def test_a_topic_without_a_title_names_the_option_for_what_it_has(tmp_path: Path) -> None:
+    (tmp_path / "topics").write_text("<top><num>1<desc>apple<narr>pie</top>")
+    [fault] = trec.read_topics(tmp_path / "topics", trec.TrecTopicOptions())
+    assert fault.remedy == (
+        "To make queries of its description or narrative, set options: {fields: [description]}"
+    )
