@@ -69,6 +69,7 @@ except IRPretrainError as error:
     raise WorkflowError(str(error)) from None
 
 internals.warn_of_unrecorded_results(workflow)
+internals.warn(workflow, prepared.warnings)
 
 
 include: "rules/common.smk"

@@ -84,6 +84,13 @@ def warn_of_unrecorded_results(workflow: Any) -> None:
         logger.warning(text)
 
 
+def warn(workflow: Any, warnings: Iterable[str]) -> None:
+    """Print warnings once a run: not in the processes of jobs."""
+    if not is_job(workflow):
+        for text in warnings:
+            logger.warning(f"WARNING: {text}")
+
+
 def folder_of_this_process() -> str:
     """Return a folder that goes when this process ends."""
     folder = tempfile.TemporaryDirectory(prefix="irpretrain-plan-")

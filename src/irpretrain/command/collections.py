@@ -100,7 +100,7 @@ def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, An
     from irpretrain.library.documents import read_documents
 
     rows = (asdict(article) for article in islice(read_documents(dump, "wikipedia-dump", **settings), limit))
-    left_out = ("position", "parts")
+    left_out = ("position", "parts", "unread")
     plain = ({key: value for key, value in row.items() if key not in left_out} for row in rows)
     return write_objects(output, plain, "articles")
 

@@ -110,9 +110,8 @@ class Collection(CollectionFiles):
                 [collection.documents],
                 lambda _, part, position: describe_location_in(files[part], position, corpus.format),
             )
-        say_what_is_left_out(
-            collection.source, {**counts, "malformed": {}}
-        )  # the shard tells of malformed records
+        # the shard tells of malformed records and of fields
+        say_what_is_left_out(collection.source, {**counts, "malformed": {}, "unread_fields": {}})
         return collection
 
     def __len__(self) -> int:

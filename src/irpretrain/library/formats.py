@@ -13,11 +13,12 @@ from irpretrain.config.base import explain
 from irpretrain.config.corpora import CorpusConfig, QrelsConfig, TopicsConfig
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.file_lists import list_files, one_file, refuse_topics
-from irpretrain.corpora.policy import RecordTally
+from irpretrain.corpora.policy import RecordTally, unread_fields
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.corpora.topics_and_judgements import Judgements, read_judgements, read_queries, source_files
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes, refuse_utf16
+from irpretrain.foundation.progress import notice
 from irpretrain.foundation.resources import resources_directory
 
 # Bytes of a file that its format is known by.
@@ -169,7 +170,10 @@ def read_topics(
         files = source_files(config, source)
         setting = "" if options is None else "malformed"
         tally = RecordTally(config.malformed, setting, "--topics-option")
-        return read_queries(config, files, tally)
+        queries = read_queries(config, files, tally)
+    if text := unread_fields(tally.counts(), "topics"):
+        notice(str(path), text)
+    return queries
 
 
 def read_relevance(path: str) -> Judgements:

@@ -4,6 +4,7 @@ Judgements are `{"<query>": {"<document>": <relevance>, ...}, ...}` (LeCaRD, ir_
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
@@ -39,7 +40,7 @@ def read_topics(path: Path, options: JsonlTopicOptions) -> Iterator[Query | Malf
 
 
 def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
-    record, values = entry.fields, list[str]()
+    record, values, read = entry.fields, list[str](), set[str]()
     for named, defaults in ((options.id_field, IDENTIFIERS), (options.text_field, TEXTS)):
         if fault := same_meaning(record, named, defaults):
             return Malformed(entry.position, "two fields for one", fault, entry.line, remedy=NAME_FIELD)
@@ -51,8 +52,11 @@ def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
         if not isinstance(value, str):
             return Malformed(entry.position, "field is not text", f"field {key}", entry.line)
         values.append(value)
-    identifier, text = values
-    return query(identifier, text, entry.position, entry.line)
+        read.add(key)
+    made = query(*values, entry.position, entry.line)
+    if len(record) > len(read) and isinstance(made, Query):
+        return replace(made, unread=tuple(name for name in record if name not in read))
+    return made
 
 
 def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skipped | Malformed]:
