@@ -269,9 +269,18 @@ def test_priorities_of_the_million_query_track_are_no_words(tmp_path, capsys):
 @pytest.mark.parametrize("heading", ["qid\tquery", "Query-ID\tText", '"_id"\t"text"'])
 def test_a_header_is_no_query(tmp_path, heading):
     (tmp_path / "q").write_text(f"{heading}\n1\tpear\n")
-    fault, query = tsv.TOPICS.read(tmp_path / "q", tsv.TOPICS.options())
-    assert (fault.reason, query) == ("header within the table", Query(1, "1", "pear", 2))
-    assert "the first line is a header: header=true for topics" in fault.remedy
+    for options in (tsv.TOPICS.options(), tsv.TOPICS.options(header=True)):
+        assert list(tsv.TOPICS.read(tmp_path / "q", options)) == [Query(1, "1", "pear", 2)]
+    (tmp_path / "q").write_text(f"0\tplum\n{heading}\n1\tpear\n")
+    plum, fault, pear = tsv.TOPICS.read(tmp_path / "q", tsv.TOPICS.options())
+    assert (fault.reason, fault.line) == ("header within the table", 2)
+    assert (plum.text, pear.text) == ("plum", "pear")
+
+
+def test_a_header_says_where_identifier_and_text_stand(tmp_path):
+    (tmp_path / "q").write_text("type\tText\tID\nnews\tred pear\tq7\n")
+    [query] = tsv.TOPICS.read(tmp_path / "q", tsv.TOPICS.options())
+    assert (query.query_id, query.text, query.unread) == ("q7", "red pear", ("type",))
 
 
 def test_fields_of_one_meaning(tmp_path):

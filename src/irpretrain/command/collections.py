@@ -29,8 +29,7 @@ from irpretrain.foundation.progress import Counter, progress
 
 # Of searches: queries × depth.
 RESULTS_AT_ONCE = 1 << 20
-DOCUMENTS = together(
-    click.argument("documents", type=Input(), help="File or folder of documents, or ir_datasets:<id>."),
+DOCUMENT_OPTIONS = together(
     click.option(
         "--format",
         type=click.Choice(sorted({*FORMATS["documents"]} - {"ir_datasets"})),
@@ -45,12 +44,15 @@ DOCUMENTS = together(
         help="An option of the format, such as id_field=key (docs/corpora.md), or files=[PATTERN, …]; repeat it.",
     ),
 )
+DOCUMENTS = together(
+    click.argument("documents", type=Input(), help="File or folder of documents, or ir_datasets:<id>."),
+    DOCUMENT_OPTIONS,
+)
 CHOICES = together(
     click.option("--preset", type=click.Choice(["paper", "released"]), default="paper", show_default=True),
     SEED,
 )
-TOPICS = together(
-    click.argument("topics", type=Input(), help="Queries, in any format of topics (docs/corpora.md)."),
+TOPIC_OPTIONS = together(
     click.option(
         "--topics-format",
         type=click.Choice(sorted({*FORMATS["topics"]} - {"ir_datasets"})),
@@ -60,6 +62,10 @@ TOPICS = together(
     click.option(
         "--topics-option", multiple=True, metavar="KEY=VALUE", help="Such as fields=[title, description]."
     ),
+)
+TOPICS = together(
+    click.argument("topics", type=Input(), help="Queries, in any format of topics (docs/corpora.md)."),
+    TOPIC_OPTIONS,
 )
 SEARCHED = """bm25 is the workflow's first stage: k1 0.9, b 0.4, Porter's stems, Lucene's stop words, ties by
 identifier. ares-bm25 is that of ARES's axiom RANK: k1 3.8, b 0.87, INQUERY's stop words. DOCUMENTS may be an index

@@ -11,7 +11,7 @@ from irpretrain.config.base import ONCE, Section, option
 from irpretrain.corpora import checked
 from irpretrain.foundation.characters import displayed_names, identifier_fault
 from irpretrain.foundation.errors import InputError, cli_or_api, instead_of
-from irpretrain.foundation.files import FieldLine, Line, read_lines, split_fields
+from irpretrain.foundation.files import FieldLine, Line, read_lines, split_columns, split_fields
 from irpretrain.foundation.records import AnyDocument, Document, Malformed, Share, everything
 
 # Tab-separated rows with named columns: shared by documents, topics and judgements.
@@ -42,12 +42,19 @@ def header(path: Path) -> list[str]:
     return []
 
 
+QUOTED = "If quotation marks hold a cell that goes on in the next line, the format csv reads it; else mend the record"
+
+
 def read_rows(
-    path: Path, columns: Sequence[str], has_header: bool, share: Share = everything
+    path: Path,
+    columns: Sequence[str],
+    has_header: bool,
+    share: Share = everything,
+    by_blanks: bool = False,  # whether blanks separate the cells of lines without a tab
 ) -> Iterator[FieldLine | Malformed]:
     """Yield the rows of a share (positions: line number less 1). Cells are taken as they are: no quotes, no escapes."""
     header_line = next(read_lines(path), None) if has_header else None
-    headings = header_line.text.split("\t") if isinstance(header_line, Line) else columns
+    headings = split_cells(header_line, by_blanks) if isinstance(header_line, Line) else columns
     names = list(map(_name, headings))
     for line in read_lines(path, share=share):
         if header_line is not None and line.position <= header_line.position:
@@ -55,14 +62,24 @@ def read_rows(
         if isinstance(line, Malformed):
             yield line
             continue
-        cells = line.text.split("\t", len(columns))  # of too many, the last holds tabs
+        cells = split_cells(line, by_blanks, len(columns))  # of too many, the last holds tabs
         if all(_name(cell) == name for cell, name in zip(cells, names, strict=False)):
             yield no_record(line.position, line.number)
         elif len(cells) != len(columns):
-            number = line.text.count("\t") + 1
-            yield line.wrong_columns(f"{number:,} instead of {len(columns)}")
+            number = len(split_cells(line, by_blanks))
+            fault = line.wrong_columns(f"{number:,} instead of {len(columns)}")
+            yield (
+                replace(fault, remedy=QUOTED) if line.text.count('"') % 2 and "\r" not in line.text else fault
+            )
         else:
             yield FieldLine(line.position, line.number, dict(zip(columns, cells, strict=True)))
+
+
+def split_cells(line: Line, by_blanks: bool = False, most: int = -1) -> list[str]:
+    """Return the cells of a line that tabs separate; at most `most` + 1."""
+    if by_blanks and "\t" not in line.text:
+        return split_columns(line.text)
+    return line.text.split("\t", most)
 
 
 def no_record(position: int, line: int) -> Malformed:

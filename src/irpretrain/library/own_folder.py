@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import yaml
 
+from irpretrain.corpora.fields import QUOTED
 from irpretrain.corpora.file_lists import role_of
 from irpretrain.corpora.registry import Kind
 from irpretrain.corpora.topics_and_judgements import (
@@ -18,13 +19,14 @@ from irpretrain.corpora.topics_and_judgements import (
 )
 from irpretrain.evaluation.runs import lacking, relevant
 from irpretrain.foundation.errors import InputError, count_of, need_folder
+from irpretrain.foundation.progress import notice, progress
 from irpretrain.library.documents import read_documents
-from irpretrain.library.formats import guess_format, read_relevance, read_topics
+from irpretrain.library.formats import Reading, guess_reading, read_relevance, read_topics
 
 KINDS: Mapping[str, Kind] = {"qrels": "judgements", "topics": "topics", "documents": "documents"}
 MEASURES = ["nDCG@20", "P@20", "AP", "RR@10"]
-# Documents that are read, to see that the format is theirs.
-CHECKED = 100
+# Documents that are read at most, to see that the run can read them: a minute or two.
+MOST_READ = 1_000_000
 FOLDS = 5
 FEWEST_FOLDS = 3
 COUNTED = {"identifiers": "counted"}
@@ -36,19 +38,17 @@ class OwnFolder(NamedTuple):
     Attributes:
         names: role → path in the folder.
         paths: role → path.
-        formats: role → format, known by the beginning of the file.
+        readings: role → how it is read, known by the beginning of the file.
         queries: topic → text.
         judged: topic → document → relevance.
-        counted: whether topics are named by their number, as in the judgements, not by their own identifiers.
-        message: what was found, in a sentence.
+        message: what was found of topics and judgements, in a sentence.
     """
 
     names: dict[str, str]
     paths: dict[str, str]
-    formats: dict[str, str]
+    readings: dict[str, Reading]
     queries: dict[str, str]
     judged: Judgements
-    counted: bool
     message: str
 
     def relevant(self) -> dict[str, set[str]]:
@@ -57,13 +57,20 @@ class OwnFolder(NamedTuple):
         return {query: documents for query, documents in judged.items() if documents}
 
 
-def read_folder(folder: Path, paths: Mapping[str, str | None]) -> OwnFolder:
+def read_folder(
+    folder: Path,
+    paths: Mapping[str, str | None],
+    formats: Mapping[str, str | None] | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> OwnFolder:
     """Return what a folder has; of the documents only path and format.
 
     Args:
         folder: with documents, topics and judgements.
         paths: documents, topics, qrels → path in the folder; None for one that is found by name. Options of the
             command: a message refers to them.
+        formats: documents, topics → format; None for one that is known by the beginning.
+        options: documents, topics → options of the format.
 
     Raises:
         InputError: one of the three is missing, begins as no format does, or several files could be it; they cannot be
@@ -78,37 +85,89 @@ def read_folder(folder: Path, paths: Mapping[str, str | None]) -> OwnFolder:
         name = paths.get(role) or _named(folder, role, remedy)
         names[role] = name if role == "documents" else _file_in(folder, name, role, remedy)
     located = {role: str(folder / name) for role, name in names.items()}
-    formats = {role: guess_format(KINDS[role], path) for role, path in located.items()}
-    queries, judged = read_topics(located["topics"]), read_relevance(located["qrels"])
-    counted = formats["topics"] == "smart" and _count_topics(queries, judged)
+    given = options or {}
+    readings = {
+        role: _reading(KINDS[role], path, (formats or {}).get(role), given.get(role, {}))
+        for role, path in located.items()
+    }
+    topics = readings["topics"]
+    queries, judged = read_topics(located["topics"], *topics), read_relevance(located["qrels"])
+    counted = topics.format == "smart" and "identifiers" not in given.get("topics", {})
+    counted = counted and _count_topics(queries, judged)
     if counted:
-        queries = read_topics(located["topics"], "smart", COUNTED)
+        readings["topics"] = Reading("smart", {**topics.options, **COUNTED})
+        queries = read_topics(located["topics"], *readings["topics"])
     check_queries_are_judged(queries, judged, Path(located["topics"]), Path(located["qrels"]))
     of_topics = {query: grades for query, grades in judged.items() if query in queries}
     check_something_is_relevant(of_topics, Path(located["qrels"]))
     usable = sum(bool(relevant(grades)) for grades in of_topics.values())
+    read_as = "smart, counted in their order, as in the judgements" if counted else str(topics)
     message = (
-        f"{count_of(len(queries), 'topic')} in {names['topics']} ({formats['topics']}"
-        f"{', counted in their order, as in the judgements' if counted else ''}), {usable:,} with a relevant "
-        f"document in {names['qrels']} ({formats['qrels']}); documents in {names['documents']} "
-        f"({formats['documents']})"
+        f"{count_of(len(queries), 'topic')} in {names['topics']} ({read_as}), {usable:,} with a relevant document in "
+        f"{names['qrels']} ({readings['qrels']})"
     )
     strangers = judged.keys() - queries.keys()
     if lost := lacking("topic", strangers, judged):
         unjudged = pa.array(sorted(queries.keys() - judged.keys()), pa.string())
         message += f"; {lost}. {near_hint(strangers, [unjudged], names['topics'])}".rstrip(" .")
-    return OwnFolder(names, located, formats, queries, of_topics, counted, message)
+    return OwnFolder(names, located, readings, queries, of_topics, message)
 
 
-def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str, str]:
+def _reading(kind: Kind, path: str, format: str | None, options: Mapping[str, Any]) -> Reading:
+    if format is not None:
+        return Reading(format, dict(options))
+    reading = guess_reading(kind, path, options.get("files"))
+    return Reading(reading.format, {**reading.options, **options})
+
+
+def describe_folder(
+    folder: Path,
+    paths: Mapping[str, str | None],
+    formats: Mapping[str, str | None] | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> tuple[str, str]:
     """Return the overlay, as YAML, and what was found, in a sentence; arguments and errors as in `read_folder`.
 
-    `make run` is given the folder as --directory.
+    All documents are read, as the run reads them, or so many that the message says it. `make run` is given the folder
+    as --directory.
     """
-    own = read_folder(folder, paths)
-    for _ in islice(read_documents(own.paths["documents"], own.formats["documents"]), CHECKED):
-        pass
-    return _overlay(own), own.message
+    own = read_folder(folder, paths, formats, options)
+    path, reading = own.paths["documents"], own.readings["documents"]
+    try:
+        message = _read_all(own, reading)
+    except InputError as error:
+        # Spreadsheets write line breaks into cells, far behind the beginning perhaps.
+        if reading.format != "tsv" or (formats or {}).get("documents") or QUOTED not in str(error):
+            raise
+        given = {key: value for key, value in reading.options.items() if key != "quotes"}
+        reading = Reading("csv", {**given, "separator": "\t"})
+        message = _read_all(own, reading)
+        notice(path, "quoted cells go on in the next line, so the table is read as csv, separated by tabs")
+    own.readings["documents"] = reading
+    return _overlay(own), f"{own.message}{message}"
+
+
+def _read_all(own: OwnFolder, reading: Reading) -> str:
+    """Read the documents, and return what is to be said of them; InputError where the run would refuse them."""
+    path = own.paths["documents"]
+    documents = read_documents(path, reading.format, **reading.options)
+    names = [document.document_id for document in islice(progress(documents, "read", "documents"), MOST_READ)]
+    judged = {name: query for query, grades in own.judged.items() for name in grades}
+    message = f"; {count_of(len(names), 'document')} in {own.names['documents']} ({reading})"
+    if len(names) == MOST_READ and next(documents, None) is not None:
+        return f"{message}, the first of more: the others are not read"
+    unknown = judged.keys() - set(names)
+    if not unknown:
+        return message
+    example = min(unknown)
+    what = f"{len(unknown):,} of {count_of(len(judged), 'judged document')}"
+    fault = f"{what} {'is' if len(unknown) == 1 else 'are'} not among the documents, such as {example}"
+    fault += f" (query {judged[example]})"
+    hint = near_hint(unknown, [pa.array(names, pa.string())], own.names["documents"])
+    if len(unknown) == len(judged):
+        remedy = hint or "Check that documents and judgements belong together."
+        raise InputError(own.paths["qrels"], fault, remedy=remedy)
+    return f"{message}; {fault}. {hint}".rstrip(" .")
 
 
 def _count_topics(queries: Collection[str], judged: Collection[str]) -> bool:
@@ -146,24 +205,30 @@ def _role(name: str) -> str | None:
 
 
 def _overlay(own: OwnFolder) -> str:
-    files, known, queries = own.names, own.formats, len(own.relevant())
+    files, queries = own.names, len(own.relevant())
+    described = {role: _described(files[role], reading) for role, reading in own.readings.items()}
     dataset: dict[str, Any] = {
         "corpus": "mine",
-        "queries": {"path": files["topics"], "format": known["topics"]},
-        "qrels": {"path": files["qrels"], "format": known["qrels"]},
+        "queries": described["topics"],
+        "qrels": described["qrels"],
         "measures": MEASURES,
     }
-    if own.counted:
-        dataset["queries"]["options"] = dict(COUNTED)
     if FEWEST_FOLDS <= queries < FOLDS:
         dataset["folds"] = FEWEST_FOLDS
     regimes = ["zero-shot", *(["full"] if queries >= FEWEST_FOLDS else [])]
     overlay = {
         "inherit": "definitions",
-        "corpora": {"mine": {"format": known["documents"], "path": files["documents"]}},
+        "corpora": {"mine": described["documents"]},
         "datasets": {"mine": dataset},
         "experiments": {"mine": {"dataset": "mine", "models": ["control", "prop"], "regimes": regimes}},
         "reranking": {"depth": 100},
     }
     head = "# Which first stage and re-ranker are best on my documents? docs/journeys/my-collection.md\n"
     return head + yaml.safe_dump(overlay, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _described(path: str, reading: Reading) -> dict[str, Any]:
+    """Return the section of a file: its path, format and options; some keys stand beside these."""
+    options = dict(reading.options)
+    beside = {key: options.pop(key) for key in ("malformed", "files") if key in options}
+    return {"path": path, "format": reading.format, **beside, **({"options": options} if options else {})}

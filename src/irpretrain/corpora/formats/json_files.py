@@ -1,6 +1,7 @@
 """JSON: one object a line for documents (BEIR, MS MARCO v2, Anserini) and topics (BEIR), one object for judgements.
 
-Judgements are `{"<query>": {"<document>": <relevance>, ...}, ...}` (LeCaRD, ir_measures).
+Judgements are `{"<query>": {"<document>": <relevance>, ...}, ...}` (LeCaRD, ir_measures, ranx); runs have scores in
+place of the relevance (ranx).
 """
 
 from collections.abc import Iterator
@@ -9,11 +10,28 @@ from pathlib import Path
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora import fields
-from irpretrain.corpora.checked import NoOptions, converted, judgement, query, read_json, read_objects
+from irpretrain.corpora.checked import (
+    NoOptions,
+    converted,
+    judgement,
+    query,
+    read_json,
+    read_objects,
+    retrieved,
+)
 from irpretrain.corpora.fields import NAME_FIELD, DocumentFields, as_identifier, pick, same_meaning
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.files import FieldLine
-from irpretrain.foundation.records import AnyDocument, Judgement, Malformed, Query, Share, Skipped, everything
+from irpretrain.foundation.records import (
+    AnyDocument,
+    Judgement,
+    Malformed,
+    Query,
+    Retrieved,
+    Share,
+    Skipped,
+    everything,
+)
 
 
 def read_documents(path: Path, options: DocumentFields, share: Share = everything) -> Iterator[AnyDocument]:
@@ -81,6 +99,31 @@ def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skip
             position += 1
 
 
+def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Malformed]:
+    """Yield the documents of each query with their scores, in the order of the file; positions count them from 0."""
+    content = read_json(path)
+    if not isinstance(content, dict):
+        yield (
+            content
+            if isinstance(content, Malformed)
+            else Malformed(0, "not a JSON object", "queries are wanted")
+        )
+        return
+    position = 0
+    for query_id, documents in content.items():
+        if not isinstance(documents, dict):
+            yield Malformed(position, "not a JSON object", f"documents of query {query_id!r} are wanted")
+            position += 1
+            continue
+        for document, score in documents.items():
+            is_number = isinstance(score, int | float) and not isinstance(score, bool)
+            yield retrieved(
+                query_id, document, None, repr(score) if is_number else str(score), position, None
+            )
+            position += 1
+
+
 DOCUMENTS = Format(DocumentFields, read_documents, suffixes=(".jsonl", ".json", ".ndjson"))
 TOPICS = Format(JsonlTopicOptions, read_topics)
 JUDGEMENTS = Format(NoOptions, read_judgements)
+RUNS = Format(NoOptions, read_runs)
