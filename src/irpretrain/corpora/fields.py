@@ -1,5 +1,6 @@
 """Records of named fields: tab-separated rows, JSON objects, table rows."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -26,13 +27,13 @@ def repeated_names(names: Sequence[str]) -> list[str]:
     return [name for name, number in Counter(names).items() if number > 1]
 
 
-def header(path: Path) -> list[str]:
-    """Return the column names in the first line of a file, none for an empty file."""
+def header(path: Path, by_blanks: bool = False) -> list[str]:
+    """Return the column names in the first line of a file, none for an empty file; `by_blanks` as in `read_rows`."""
     for entry in read_lines(path):
         line = entry.joined() if isinstance(entry, Line) and "\r" in entry.text.strip() else entry
         if isinstance(line, Malformed):
             raise InputError(path, f"the header cannot be read: {line}", line.line, f"{line.remedy}.")
-        names = [name.strip() for name in split_fields(line.text, "\t")]
+        names = [name.strip() for name in split_cells(line, by_blanks)]
         if len(set(names)) < len(names):
             repeated = repeated_names(names)
             raise InputError(
@@ -66,7 +67,7 @@ def read_rows(
         if all(_name(cell) == name for cell, name in zip(cells, names, strict=False)):
             yield no_record(line.position, line.number)
         elif len(cells) != len(columns):
-            number = len(split_cells(line, by_blanks))
+            number = len(cells) if len(cells) < len(columns) else line.text.count("\t") + 1
             fault = line.wrong_columns(f"{number:,} instead of {len(columns)}")
             yield (
                 replace(fault, remedy=QUOTED) if line.text.count('"') % 2 and "\r" not in line.text else fault
@@ -79,7 +80,7 @@ def split_cells(line: Line, by_blanks: bool = False, most: int = -1) -> list[str
     """Return the cells of a line that tabs separate; at most `most` + 1."""
     if by_blanks and "\t" not in line.text:
         return split_columns(line.text)
-    return line.text.split("\t", most)
+    return split_fields(line.text, "\t") if most < 0 else line.text.split("\t", most)
 
 
 def no_record(position: int, line: int) -> Malformed:
@@ -110,6 +111,7 @@ IDENTIFIERS = ("id", "_id", "docid", "doc_id", "document_id", "docno")
 TITLES = ("title",)
 URLS = ("url",)
 BODIES = ("text", "body", "contents", "content")
+_SEPARATORS = re.compile("[ _-]+")
 NAME_FIELD = "Name the one to read in the options"
 
 
@@ -237,7 +239,7 @@ def check_columns(path: Path, names: DocumentFields, columns: Sequence[str], hea
 def pick(record: Collection[str], named: str | None, defaults: Sequence[str]) -> str | None:
     """Return the named field where the record has it; without a name, the first default it has; else None.
 
-    Capitals count in no default: spreadsheets begin the names of their columns with them.
+    Neither capitals nor blanks, hyphens and underscores count in defaults: a spreadsheet has "Query ID".
     """
     if named is not None:
         return named if named in record else None
@@ -251,11 +253,18 @@ def same_meaning(record: Collection[str], named: object, defaults: Sequence[str]
 
 
 def _defaults_in(record: Collection[str], defaults: Sequence[str]) -> list[str]:
-    """Return the fields of a record that are defaults but for capitals, in the order of the defaults."""
+    """Return the fields of a record that are defaults but for capitals and separators, in the order of the defaults."""
     exact = [name for name in defaults if name in record]
     longest = max(map(len, defaults))
-    others = {str(name).lower(): name for name in record if len(name) <= longest and name not in defaults}
-    return exact + [others[name] for name in defaults if name not in exact and name in others]
+    others = {_plain(name): name for name in record if len(name) <= longest and name not in defaults}
+    found = exact + [
+        others[_plain(name)] for name in defaults if name not in exact and _plain(name) in others
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _plain(name: str) -> str:
+    return _SEPARATORS.sub("_", name.lower())
 
 
 def as_identifier(value: Any) -> str | None:

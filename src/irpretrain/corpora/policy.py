@@ -48,7 +48,7 @@ class Excess:
 class RecordTally:
     """Counts of one stage: records read, left out by reason, malformed by reason with the first examples."""
 
-    def __init__(self, policy: MalformedConfig, setting: str, option: str = "--set") -> None:
+    def __init__(self, policy: MalformedConfig, setting: str, option: str = "--option") -> None:
         """Start at zero; for the message: the key of the configuration that holds `policy`, empty if the user has none,
         and the option of the command that sets it."""
         self.allowed, self.setting = policy.skip, setting

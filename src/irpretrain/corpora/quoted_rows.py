@@ -51,14 +51,20 @@ class _Row:
     line: int
     lines: list[str] = field(default_factory=list)
     size: int = 0
+    parts: int = 0
     is_open: bool = False  # whether its last line ends within quotation marks
     fault: Malformed | None = None
 
     def add(self, text: str, separator: str) -> None:
         self.size += len(text) + 1
+        self.parts += text.count(separator) + 1
         self.is_open = _ends_open(text, separator, self.is_open)
-        if not is_too_large(self.size, 0):
+        if not self.is_too_large:
             self.lines.append(text)
+
+    @property
+    def is_too_large(self) -> bool:
+        return is_too_large(self.size, self.parts)
 
 
 def _ends_open(text: str, separator: str, is_open: bool) -> bool:
@@ -176,6 +182,7 @@ def _separator(path: Path, options: CsvOptions) -> str:
 def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
     separator = options.separator
     row: _Row | None = None
+    fault: Malformed | None
     number, longest = 0, most_bytes()
     with open_bytes(path) as stream:
         try:
@@ -188,11 +195,10 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
                     continue
                 try:
                     text = raw.removesuffix(b"\n").removesuffix(b"\r").decode(options.encoding)
+                    fault = None
                 except UnicodeDecodeError as error:
                     text = raw.decode(options.encoding, "replace").rstrip("\r\n")
                     fault = _undecodable(error, number, options.encoding)
-                else:
-                    fault = None
                 if separator is None:
                     separator = separator_of(text)
                 row = row or _Row(number)
@@ -212,7 +218,7 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
 
 
 def _finished(row: _Row) -> _Row | Malformed:
-    if is_too_large(row.size, 0):
+    if row.is_too_large:
         return too_large(0, row.line)
     return row.fault or row
 

@@ -193,6 +193,10 @@ class Skipped:
     location: str = ""
 
 
+# What can be done about a record where nothing else is known.
+MEND = "Mend the record"
+
+
 @dataclass(frozen=True, slots=True)
 class Malformed:
     """A record that cannot be read."""
@@ -202,7 +206,7 @@ class Malformed:
     detail: str = ""  # what exactly is wrong here
     line: int | None = None  # 1-based line number, where the format has lines
     location: str = ""  # its location in words, where "record 7" does not help
-    remedy: str = "Mend the record"  # what the user can do about it
+    remedy: str = MEND  # what the user can do about it
     # Whether an unknown number of records is lost with it: an archive is damaged, a file breaks off.
     loses_more: bool = False
 

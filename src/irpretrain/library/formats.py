@@ -20,7 +20,7 @@ from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes, refuse_utf16
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.resources import resources_directory
-from irpretrain.library.tables import NEEDED, guess_table
+from irpretrain.library.tables import guess_table
 
 # Bytes of a file that its format is known by.
 BEGINNING = 1 << 14
@@ -152,16 +152,15 @@ def _files_or_folds(source: str | Path, suffixes: Sequence[str]) -> list[Path]:
 def _remedy(kind: Kind, path: Path) -> str:
     """Return what to do about a file without a known format; a tab is what lists of topics most often lack."""
     formats = f"{', '.join(FORMATS[kind])} (docs/corpora.md)."
-    if path.name.lower().endswith(".csv") and kind in NEEDED:
-        columns = ", ".join(names[0] for names in NEEDED[kind])
-        return f"Name the columns in its first line: {columns}. Or give a file of another format: {formats}"
     if kind not in ("documents", "topics"):  # no command and no function takes their format
         return f"Give a file of one of these formats: {formats}"
     lines = _beginning(path).splitlines()[:3]
-    are_words = all(re.match(r"[^\s,]+[ ,]+\S", line) and line.isprintable() for line in lines)
-    if kind == "topics" and lines and are_words:
-        line = r"sed -E 's/[ ,]+/\t/' FILE > topics.tsv"
-        return f"If lines are identifier and text, put a tab between them: {line}. Else name the format: {formats}"
+    if kind == "topics" and lines and all(re.match(r"\w", line) and line.isprintable() for line in lines):
+        with_tabs, numbered = r"sed -E 's/[ ,]+/\t/'", """awk '{print NR "\\t" $0}'"""
+        return (
+            f"If lines are identifier and text, put a tab between them: {with_tabs} FILE > topics.tsv. If they are "
+            f"texts, number them: {numbered} FILE > topics.tsv. Else name the format: {formats}"
+        )
     return f"Name the format: {formats}"
 
 

@@ -1,6 +1,7 @@
 """A folder of documents, topics and judgements: its files, and the overlay by which the workflow reads them."""
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +30,8 @@ MEASURES = ["nDCG@20", "P@20", "AP", "RR@10"]
 MOST_READ = 1_000_000
 FOLDS = 5
 FEWEST_FOLDS = 3
+# Keys of a section beside the options of its format.
+BESIDE = ("malformed", "files")
 COUNTED = {"identifiers": "counted"}
 
 
@@ -132,30 +135,51 @@ def describe_folder(
     as --directory.
     """
     own = read_folder(folder, paths, formats, options)
-    path, reading = own.paths["documents"], own.readings["documents"]
-    try:
-        message = _read_all(own, reading)
-    except InputError as error:
-        # Spreadsheets write line breaks into cells, far behind the beginning perhaps.
-        if reading.format != "tsv" or (formats or {}).get("documents") or QUOTED not in str(error):
-            raise
-        given = {key: value for key, value in reading.options.items() if key != "quotes"}
-        reading = Reading("csv", {**given, "separator": "\t"})
-        message = _read_all(own, reading)
-        notice(path, "quoted cells go on in the next line, so the table is read as csv, separated by tabs")
+    reading, is_table = own.readings["documents"], own.readings["documents"].format == "tsv"
+    if is_table and not (formats or {}).get("documents"):
+        reading, names = _read_table(own.paths["documents"], reading)
+    else:
+        names = _read(own.paths["documents"], reading)
     own.readings["documents"] = reading
-    return _overlay(own), f"{own.message}{message}"
+    return _overlay(own), f"{own.message}{_on_documents(own, names)}"
 
 
-def _read_all(own: OwnFolder, reading: Reading) -> str:
-    """Read the documents, and return what is to be said of them; InputError where the run would refuse them."""
-    path = own.paths["documents"]
+def _read(path: str, reading: Reading) -> list[str]:
+    """Return the identifiers of the documents, of one more than `MOST_READ` at most; InputError as the run has it."""
     documents = read_documents(path, reading.format, **reading.options)
-    names = [document.document_id for document in islice(progress(documents, "read", "documents"), MOST_READ)]
-    judged = {name: query for query, grades in own.judged.items() for name in grades}
-    message = f"; {count_of(len(names), 'document')} in {own.names['documents']} ({reading})"
-    if len(names) == MOST_READ and next(documents, None) is not None:
+    names = (document.document_id for document in progress(documents, "read", "documents"))
+    return list(islice(names, MOST_READ + 1))
+
+
+def _read_table(path: str, reading: Reading) -> tuple[Reading, list[str]]:
+    """Return how a table is read that tabs separate, and its documents' identifiers.
+
+    It is csv where quoted cells go on in the next line, far down perhaps: a run would lose some of its documents.
+    """
+    strict = {"malformed": "refuse"}
+    try:
+        return reading, _read(path, Reading("tsv", {**reading.options, **strict}))
+    except InputError as error:
+        options = {key: value for key, value in reading.options.items() if key != "quotes"}
+        as_csv = Reading("csv", {**options, "separator": "\t"})
+        if QUOTED in str(error):
+            with suppress(InputError):
+                names = _read(path, Reading("csv", {**as_csv.options, **strict}))
+                notice(
+                    path,
+                    "quoted cells go on in the next line, so the table is read as csv, separated by tabs",
+                )
+                return as_csv, names
+    return reading, _read(path, reading)
+
+
+def _on_documents(own: OwnFolder, names: list[str]) -> str:
+    """Return what is to be said of the documents; InputError where the run would refuse the judgements for them."""
+    found = count_of(min(len(names), MOST_READ), "document")
+    message = f"; {found} in {own.names['documents']} ({own.readings['documents']})"
+    if len(names) > MOST_READ:
         return f"{message}, the first of more: the others are not read"
+    judged = {name: query for query, grades in own.judged.items() for name in grades}
     unknown = judged.keys() - set(names)
     if not unknown:
         return message
@@ -230,5 +254,6 @@ def _overlay(own: OwnFolder) -> str:
 def _described(path: str, reading: Reading) -> dict[str, Any]:
     """Return the section of a file: its path, format and options; some keys stand beside these."""
     options = dict(reading.options)
-    beside = {key: options.pop(key) for key in ("malformed", "files") if key in options}
-    return {"path": path, "format": reading.format, **beside, **({"options": options} if options else {})}
+    described: dict[str, Any] = {"path": path, "format": reading.format}
+    described |= {key: options.pop(key) for key in BESIDE if key in options}
+    return {**described, "options": options} if options else described

@@ -44,15 +44,14 @@ def guess_table(
     if kind == "runs" and format is not None:
         return _run_table(beginning)
     if format == "trec":
-        return None
+        cells = _BLANKS.split(beginning.partition("\n")[0].strip())
+        return ("tsv", {}) if _is_header(kind, cells) else None
     first = beginning.partition("\n")[0]
     separator = "\t" if format == "tsv" else separator_of(first)
     rows = split_beginning(beginning, separator)
     if not rows or len(rows[0]) < 2 or separator not in SEPARATORS:
         return None
-    has_header = all(
-        pick([cell.strip() for cell in rows[0]], None, names) is not None for names in NEEDED[kind]
-    )
+    has_header = _is_header(kind, rows[0])
     if format == "tsv":
         if _needs_quotes(beginning, rows):
             return "csv", {} if has_header else _named(kind, rows)
@@ -60,8 +59,15 @@ def guess_table(
         return ("tsv", options) if options else None
     if has_header:
         return "csv", {}
-    options = _named(kind, rows) if _CSV.search(file) else {}
-    return ("csv", options) if options else None
+    is_named_csv = bool(_CSV.search(file))
+    options = _named(kind, rows) if is_named_csv or kind in ("judgements", "runs") else {}
+    # The reader names the columns that it finds, and the options for them.
+    return ("csv", options) if options or is_named_csv else None
+
+
+def _is_header(kind: Kind, cells: Sequence[str]) -> bool:
+    names = [cell.strip() for cell in cells]
+    return all(pick(names, None, known) is not None for known in NEEDED[kind])
 
 
 def _needs_quotes(beginning: str, rows: Sequence[Sequence[str]]) -> bool:
@@ -101,7 +107,7 @@ def _run_table(beginning: str) -> tuple[str, dict[str, Any]] | None:
     rows = [line.split("\t") if "\t" in line else _BLANKS.split(line.strip()) for line in whole]
     if not rows or len(rows[0]) not in (3, 4):
         return None
-    if all(pick([cell.strip() for cell in rows[0]], None, names) is not None for names in NEEDED["runs"]):
+    if _is_header("runs", rows[0]):
         return "tsv", {}
     rows = [row for row in rows if len(row) == len(rows[0])]
     if not all(NUMBER.fullmatch(cell.strip()) for row in rows for cell in row[2:]):

@@ -13,6 +13,7 @@ from irpretrain.corpora.formats.tsv import (
     query_of,
     retrieved_of,
     run_roles,
+    table_document,
     topic_roles,
 )
 from irpretrain.corpora.quoted_rows import CsvOptions, column_names, read_csv_rows
@@ -41,7 +42,7 @@ def read_documents(
         return
     fields.check_columns(path, options, columns, header=options.columns is None)
     rows = read_csv_rows(path, options, columns, share)
-    yield from converted(rows, lambda row: fields.document(row.fields, options, row.position, row.line))
+    yield from converted(rows, lambda row: table_document(row.fields, options, row.position, row.line))
 
 
 def _read(path: Path, options: CsvOptions, roles_of: Any, make: Any) -> Iterator[Any]:

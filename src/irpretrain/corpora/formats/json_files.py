@@ -71,7 +71,8 @@ def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
             return Malformed(entry.position, "field is not text", f"field {key}", entry.line)
         values.append(value)
         read.add(key)
-    made = query(*values, entry.position, entry.line)
+    identifier, text = values
+    made = query(identifier, text, entry.position, entry.line)
     if len(record) > len(read) and isinstance(made, Query):
         return replace(made, unread=tuple(name for name in record if name not in read))
     return made

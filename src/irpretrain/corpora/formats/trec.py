@@ -242,6 +242,10 @@ LAYOUTS: dict[Layout, str] = {
 }
 WITHOUT_ITERATION = "awk '{print $1, 0, $2, $3}' makes TREC's columns of query, document, relevance"
 
+THREE_COLUMNS = (
+    "Three columns are read by format: tsv; scores need options: {columns: [query_id, document_id, score]}"
+)
+
 _CHANCE = re.compile(r"[01](?:\.[0-9]*)?(?:[eE]-?[0-9]{1,3})?|\.[0-9]+")
 _ITERATION = re.compile(r"Q?[0-9]{1,3}", re.IGNORECASE)
 
@@ -352,7 +356,8 @@ def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Skipped | 
 def _retrieved(line: Line) -> Retrieved | Malformed:
     cells = split_columns(line.text)
     if len(cells) != 6:
-        return line.wrong_columns(f"{len(cells)} instead of 6 (query Q0 document rank score tag)")
+        fault = line.wrong_columns(f"{len(cells)} instead of 6 (query Q0 document rank score tag)")
+        return replace(fault, remedy=THREE_COLUMNS) if len(cells) == 3 and "\r" not in line.text else fault
     return retrieved(cells[0], cells[2], cells[3], cells[4], line.position, line.number)
 
 

@@ -1,8 +1,9 @@
 """Tab-separated lines: documents and topics of MS MARCO, judgements of BEIR, runs of MS MARCO."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import field_validator
 
@@ -65,7 +66,12 @@ def read_documents(
 
 def _document(row: FieldLine, options: TsvDocumentOptions) -> AnyDocument:
     cells = {key: _unquoted(text) for key, text in row.fields.items()} if options.quotes else row.fields
-    made = fields.document(cells, options, row.position, row.line)
+    return table_document(cells, options, row.position, row.line)
+
+
+def table_document(cells: Mapping[str, str], options: Any, position: int, line: int) -> AnyDocument:
+    """Return the document of a row of a table whose options may name its columns."""
+    made = fields.document(cells, options, position, line)
     # Who names all columns knows which are not read.
     return replace(made, unread=()) if options.columns and isinstance(made, Document) else made
 
@@ -126,10 +132,10 @@ def query_of(row: FieldLine, roles: TopicRoles) -> Query | Malformed:
 
 def _column(path: Path, columns: Sequence[str], names: Sequence[str]) -> str:
     if fault := same_meaning(columns, None, names):
-        raise InputError(path, fault, remedy="Name the columns in the options, in order: columns.")
+        raise InputError(path, fault, remedy="Name all columns in order in the option columns.")
     if (key := pick(columns, None, names)) is None:
         needed = f"one of the columns {', '.join(names)} is needed"
-        remedy = "Name them in the header, or in the options, in order: columns."
+        remedy = "Name them in the header, or all columns in order in the option columns."
         raise InputError(path, f"{needed}; the file has {displayed_names(columns)}", remedy=remedy)
     return key
 
@@ -165,11 +171,12 @@ class TsvJudgementOptions(Section):
 
 
 def read_judgements(path: Path, options: TsvJudgementOptions) -> Iterator[Judgement | Skipped | Malformed]:
-    columns = options.columns or header(path)
+    """Yield the judgements; blanks may separate columns in place of tabs, as no identifier holds any."""
+    columns = options.columns or header(path, by_blanks=True)
     if not columns:
         return
     roles = judgement_roles(path, columns)
-    rows = read_rows(path, columns, options.columns is None)
+    rows = read_rows(path, columns, options.columns is None, by_blanks=True)
     yield from converted(rows, lambda row: judgement_of(row, roles))
 
 
