@@ -29,7 +29,7 @@ Separator = Literal[",", ";", "\t", "|"]
 SEPARATORS: tuple[Separator, ...] = (",", ";", "\t")
 
 # The rest of a quoted cell behind its first quotation mark.
-_QUOTED = re.compile(r'[^"]*+(?:""[^"]*+)*+')
+_QUOTED = re.compile(r'[^"]*+(?>(?:""[^"]*+)*)')
 
 
 class CsvOptions(Section):
@@ -106,7 +106,7 @@ def split_row(text: str, separator: str) -> list[str]:
 
 def separator_of(text: str) -> Separator:
     """Return what separates the cells of a table's first row: whatever it has most of outside quotation marks."""
-    bare = re.sub(r'"(?:[^"]|"")*+"?', "", text)
+    bare = re.sub(r'"[^"]*+(?>(?:""[^"]*+)*)"?', "", text)
     return max(SEPARATORS, key=bare.count)
 
 
