@@ -68,7 +68,6 @@ try:
 except IRPretrainError as error:
     raise WorkflowError(str(error)) from None
 
-internals.warn_of_unrecorded_results(workflow)
 internals.warn(workflow, prepared.warnings)
 
 

@@ -76,19 +76,13 @@ def refuse_no_cores(workflow: Any) -> None:
             raise WorkflowError(f"{option} {number}: no job can run so; give a number from 1 on.")
 
 
-def warn_of_unrecorded_results(workflow: Any) -> None:
-    """Print `unrecorded_text` once a run: not in the processes of jobs."""
+def warn(workflow: Any, warnings: Iterable[str]) -> None:
+    """Print warnings and `unrecorded_text` once a run: not in the processes of jobs."""
     from irpretrain.foundation.other_code import unrecorded_text
 
-    if not is_job(workflow) and (text := unrecorded_text()):
-        logger.warning(text)
-
-
-def warn(workflow: Any, warnings: Iterable[str]) -> None:
-    """Print warnings once a run: not in the processes of jobs."""
     if not is_job(workflow):
-        for text in warnings:
-            logger.warning(f"WARNING: {text}")
+        for text in filter(None, [*(f"WARNING: {warning}" for warning in warnings), unrecorded_text()]):
+            logger.warning(text)
 
 
 def folder_of_this_process() -> str:
