@@ -177,10 +177,10 @@ def language_note(path: str, manifest: Manifest, texts: str, remedy: str) -> str
     )
 
 
-def with_caveats(config: Config, manifest: Manifest) -> Config:
-    """Return the configuration with the caveats of its embedded assets and encoders first among the report's notes."""
+def with_caveats(config: Config, manifest: Manifest, warnings: Iterable[str] = ()) -> Config:
+    """Return the configuration with the caveats of its embedded assets and warnings first among the report's notes."""
     asset_caveats = (manifest.asset(name).caveat for name in used_assets(config))
-    noted = [*asset_caveats, *language_notes(config, manifest)]
+    noted = [*asset_caveats, *warnings]
     caveats = [caveat for caveat in noted if caveat and caveat not in config.report.notes]
     report = config.report.model_copy(update={"notes": [*caveats, *config.report.notes]})
     return config.model_copy(update={"report": report})

@@ -5,7 +5,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
 import yaml
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from irpretrain.config.base import Section, listed_faults
 from irpretrain.foundation.errors import ConfigError
@@ -61,6 +68,12 @@ class SourceFile(Section):
     then: str | None = Field(
         None, description="Command that makes the file from what was fetched; {data} is the data folder."
     )
+
+    @model_serializer(mode="wrap")
+    def _leave_out_no_package(self, values_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # So that the key makes no job anew for the files that have an address.
+        values: dict[str, Any] = values_of(self)
+        return {key: value for key, value in values.items() if (key, value) != ("package", None)}
 
     @model_validator(mode="after")
     def _check_folder(self) -> Self:

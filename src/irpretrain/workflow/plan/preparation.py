@@ -60,16 +60,16 @@ def prepare(
     missing = missing_by_entry(config)
     if needs_data:
         refuse_absent(config)
+    manifest = read_manifest(manifest_file)
+    warnings = language_notes(config, manifest)  # before stand-ins: those of encoders are English
     as_if_there = bool(missing) and config.skip_absent and stand_ins is not None
     if as_if_there and stand_ins is not None:
         config = with_stand_ins(config, stand_ins())
     config = without_absent(config)
-    manifest = read_manifest(manifest_file)
     check_sources(config, manifest)
     if needs_data:
         check_downloads(config)
-    warnings = language_notes(config, manifest)
-    return Prepared(with_caveats(config, manifest), manifest, missing, as_if_there, warnings)
+    return Prepared(with_caveats(config, manifest, warnings), manifest, missing, as_if_there, warnings)
 
 
 def with_cached_models(config: Config) -> Config:
