@@ -68,7 +68,7 @@ try:
 except IRPretrainError as error:
     raise WorkflowError(str(error)) from None
 
-internals.prepare_run(workflow)
+internals.prepare_run(workflow, prepared.warnings)
 
 
 include: "rules/common.smk"

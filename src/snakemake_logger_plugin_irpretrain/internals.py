@@ -77,10 +77,10 @@ def refuse_no_cores(workflow: Any) -> None:
             raise WorkflowError(f"{option} {number}: no job can run so; give a number from 1 on.")
 
 
-def prepare_run(workflow: Any) -> None:
+def prepare_run(workflow: Any, warnings: Iterable[str]) -> None:
     """Do what comes before the first job of a run, and not in the processes of jobs."""
     end_on_hangup(workflow)
-    warn_of_unrecorded_results(workflow)
+    warn(workflow, warnings)
 
 
 def end_on_hangup(workflow: Any) -> None:
@@ -90,12 +90,13 @@ def end_on_hangup(workflow: Any) -> None:
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
 
 
-def warn_of_unrecorded_results(workflow: Any) -> None:
-    """Print `unrecorded_text` once a run: not in the processes of jobs."""
+def warn(workflow: Any, warnings: Iterable[str]) -> None:
+    """Print warnings and `unrecorded_text` once a run: not in the processes of jobs."""
     from irpretrain.foundation.other_code import unrecorded_text
 
-    if not is_job(workflow) and (text := unrecorded_text()):
-        logger.warning(text)
+    if not is_job(workflow):
+        for text in filter(None, [*(f"WARNING: {warning}" for warning in warnings), unrecorded_text()]):
+            logger.warning(text)
 
 
 def folder_of_this_process() -> str:

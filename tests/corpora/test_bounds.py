@@ -145,6 +145,10 @@ FIELDS = {
     ("judgements", "letor", "features"): b"2 qid:1 " + b"1:1 " * 2_000_000 + b"#docid = d",
     ("documents", "tsv", "names"): b"ab\t" * 2_000_000,
     ("judgements", "tsv", "names"): b"ab\t" * 2_000_000,
+    ("judgements", "tsv", "columns"): b"ab " * 2_000_000,
+    ("documents", "csv", "names"): b"ab," * 2_000_000,
+    ("documents", "csv", "cells"): b"id,text\n" + b"ab," * 2_000_000,
+    ("runs", "tsv", "columns"): b"ab " * 2_000_000,
     ("documents", "tsv", "words of a title"): b"id\ttitle\ttext\nd\t" + b"ab " * 2_000_000 + b"\tc",
     ("topics", "colon", "words"): b"1:" + b"ab " * 2_000_000,
 }

@@ -34,7 +34,7 @@ def parse(*path, value):
         (
             ("datasets", "squad", "queries", "format"),
             "parquet",
-            "not a format of topics; allowed are trec, tsv, jsonl, squad",
+            "not a format of topics; allowed are trec, tsv, csv, jsonl, squad",
         ),
         (("datasets", "squad", "qrels", "options"), {"unit": "page"}, "datasets.squad.qrels.options"),
         (("datasets", "squad", "queries", "options"), {"unit": "article"}, "unit: unknown key"),

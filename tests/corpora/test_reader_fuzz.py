@@ -69,6 +69,7 @@ SOUND = {
     "squad": json.dumps(SQUAD).encode(),
     "jsonl": b'{"id": "a", "title": "t", "text": "one"}\n{"id": 2, "contents": "two", "query": "x"}\n',
     "tsv": b"id\ttext\na\tone\nb\ttwo\n",
+    "csv": b'id;text\na;"one; ""two""\nthree"\nb;two\n',
     "parquet": parquet_bytes(),
     "trectext": b"<DOC>\n<DOCNO> A1 </DOCNO>\n<HEADLINE>h</HEADLINE>\n<TEXT>one <P>two &amp;</TEXT>\n</DOC>\n",
     "trecweb": b"<DOC>\n<DOCNO>A</DOCNO>\n<DOCHDR>\nhttp://a\nX: y\n</DOCHDR>\n<title>t</title><p>one\n</DOC>\n",
@@ -94,6 +95,7 @@ SOUND_OF_KIND = {
     ): b"<top>\n<num> Number: 1\n<title> one\n</top>\n<topic number='2'><query>b</query></topic>",
     ("judgements", "trec"): b"q1 0 d1 1\nq2 0 d2 0\n",
     ("judgements", "tsv"): b"query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+    ("judgements", "csv"): b"qid,docno,rel\nq1,d1,1\n",
     ("topics", "colon"): b"1:one two\n2:three\n",
     ("topics", "car-outlines"): dumps([0, "A", b"enwiki:A", [[0, "B", b"B", [[0, "C", b"C", []]]]]]),
     ("topics", "entity-questions"): b'[{"question": "What?", "answers": ["x"]}]',
@@ -105,6 +107,8 @@ SOUND_OF_KIND = {
     ("questions", "mrqa"): MRQA,
     ("runs", "trec"): b"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n",
     ("runs", "tsv"): b"q1\td1\t1\nq1\td2\t2\n",
+    ("runs", "csv"): b"qid,docno,score\nq1,d1,1.5\n",
+    ("runs", "json"): b'{"q1": {"d1": 1.5, "d2": 0}}',
 }
 ALL = [(kind, name) for kind, names in FORMATS.items() for name in names if name != "ir_datasets"]
 """All formats of files; ir_datasets reads its own."""

@@ -71,6 +71,9 @@ def sources(folder):
     (folder / "a.tsv").write_text(
         "".join(f"d{n}\t{text}\n" if n != 3 else "d3\n" for n, text in enumerate(texts))
     )
+    (folder / "b.csv").write_text(
+        "id;text\n" + "".join(f'd{n};"{text}"\n' if n != 3 else "d3\n" for n, text in enumerate(texts))
+    )
     pq.write_table(
         pa.table({"id": [n if n != 3 else None for n in range(7)], "text": texts}), folder / "a.parquet"
     )
@@ -103,6 +106,7 @@ def sources(folder):
     return {
         "jsonl": ("a.jsonl", {}),
         "tsv": ("a.tsv", {"columns": ["id", "text"]}),
+        "csv": ("b.csv", {}),
         "parquet": ("a.parquet", {}),
         "squad": ("squad.json", {}),
         "wikipedia-dump": ("a.xml", {}),

@@ -103,3 +103,15 @@ def test_the_mark_of_a_field_stands_alone_on_its_line(tmp_path: Path, mark: str)
     assert isinstance(first, Malformed)
     assert isinstance(second, Document)
     assert (first.line, second.body) == (1, ".5 mg\n.What\n. w")
+
+
+def test_a_field_that_is_repeated_word_for_word_is_one_field(tmp_path: Path) -> None:
+    """Such a record is among ADI's; one with another text is two records in one."""
+    (tmp_path / "f").write_text(
+        ".I 1\n.T\napple\npie\n.T\napple  pie\n.A\nA\n.A\nB\n.W\none\n.W\none\n.I 2\n.W\none\n.W\ntwo\n"
+    )
+    first, second = smart.DOCUMENTS.read(tmp_path / "f", smart.SmartDocumentOptions(body_fields=["A", "W"]))
+    assert isinstance(first, Document)
+    assert (first.title, first.body) == ("apple pie", "A\nB\none")
+    assert isinstance(second, Malformed)
+    assert second.reason == "several records in one"

@@ -1,5 +1,7 @@
 """Topics in TREC's formats, TSV and JSONL."""
 
+from pathlib import Path
+
 import pytest
 
 from irpretrain.corpora.formats import colon, json_files, trec, tsv
@@ -267,9 +269,18 @@ def test_priorities_of_the_million_query_track_are_no_words(tmp_path, capsys):
 @pytest.mark.parametrize("heading", ["qid\tquery", "Query-ID\tText", '"_id"\t"text"'])
 def test_a_header_is_no_query(tmp_path, heading):
     (tmp_path / "q").write_text(f"{heading}\n1\tpear\n")
-    fault, query = tsv.TOPICS.read(tmp_path / "q", tsv.TOPICS.options())
-    assert (fault.reason, query) == ("header within the table", Query(1, "1", "pear", 2))
-    assert "the first line is a header: header=true for topics" in fault.remedy
+    for options in (tsv.TOPICS.options(), tsv.TOPICS.options(header=True)):
+        assert list(tsv.TOPICS.read(tmp_path / "q", options)) == [Query(1, "1", "pear", 2)]
+    (tmp_path / "q").write_text(f"0\tplum\n{heading}\n1\tpear\n")
+    plum, fault, pear = tsv.TOPICS.read(tmp_path / "q", tsv.TOPICS.options())
+    assert (fault.reason, fault.line) == ("header within the table", 2)
+    assert (plum.text, pear.text) == ("plum", "pear")
+
+
+def test_a_header_says_where_identifier_and_text_stand(tmp_path):
+    (tmp_path / "q").write_text("type\tText\tID\nnews\tred pear\tq7\n")
+    [query] = tsv.TOPICS.read(tmp_path / "q", tsv.TOPICS.options())
+    assert (query.query_id, query.text, query.unread) == ("q7", "red pear", ("type",))
 
 
 def test_fields_of_one_meaning(tmp_path):
@@ -290,3 +301,22 @@ def test_a_part_that_is_not_closed_ends_at_any_tag_that_begins_a_line(tmp_path, 
     (tmp_path / "topics.txt").write_text(text)
     [found] = trec.read_topics(tmp_path / "topics.txt", trec.TrecTopicOptions())
     assert found.text == "sour fruit of"
+
+
+def test_the_number_may_be_an_element(tmp_path: Path) -> None:
+    """TREC Health Misinformation's topics: query, description, and parts that make no query."""
+    (tmp_path / "topics.xml").write_text(
+        "<topics>\n<topic>\n<number>101</number>\n<query>ankle brace</query>\n<description>\nWill it help?\n"
+        "</description>\n<stance>unhelpful</stance>\n</topic>\n</topics>\n"
+    )
+    for fields, text in ((["title"], "ankle brace"), (["title", "description"], "ankle brace Will it help?")):
+        [topic] = trec.read_topics(tmp_path / "topics.xml", trec.TrecTopicOptions(fields=fields))
+        assert (topic.query_id, topic.text) == ("101", text)
+
+
+def test_a_topic_without_a_title_names_the_option_for_what_it_has(tmp_path: Path) -> None:
+    (tmp_path / "topics").write_text("<top><num>1<desc>apple<narr>pie</top>")
+    [fault] = trec.read_topics(tmp_path / "topics", trec.TrecTopicOptions())
+    assert fault.remedy == (
+        "To make queries of its description or narrative, set options: {fields: [description]}"
+    )

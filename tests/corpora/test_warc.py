@@ -6,6 +6,7 @@ import gzip
 import os
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -343,3 +344,49 @@ def test_a_record_without_a_length_leaves_the_next_one_whole(tmp_path):
         read_back = list(read(tmp_path / "f.warc", WarcDocumentOptions()))
         assert next(r.reason for r in read_back if isinstance(r, Malformed)) == "no length"
         assert [r.document_id for r in read_back if isinstance(r, Document)] == ["clueweb09-en0000-00-00001"]
+
+
+def archive(*contents: str, lengths: tuple[int, ...] = ()) -> bytes:
+    """Records of CRLF lines, as ISO 28500 has them; a length may be another than the content's."""
+    records = []
+    for number, content in enumerate(contents):
+        body = f"HTTP/1.1 200 OK\r\n\r\n{content}".encode()
+        length = lengths[number] if lengths else len(body)
+        head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <r{number}>\r\nContent-Length: {length}\r\n\r\n"
+        records.append(head.encode() + body + b"\r\n\r\n")
+    return b"".join(records)
+
+
+def read_by_record_id(path: Path, content: bytes) -> list[Any]:
+    path.write_bytes(content)
+    return list(warc.read(path, warc.WarcDocumentOptions(id_header="WARC-Record-ID")))
+
+
+INNER = "apple\nWARC/1.0\nWARC-Type: response\nlast"
+
+
+@pytest.mark.parametrize(
+    "inner", [INNER, INNER.replace("\n", "\r\n"), f"{INNER}\n{INNER}", archive("a").decode()]
+)
+def test_a_record_within_a_content_length_is_text(tmp_path: Path, inner: str) -> None:
+    """ISO 28500: a block is as many octets as Content-Length says."""
+    documents = read_by_record_id(tmp_path / "a.warc", archive(inner, "pear"))
+    assert [document.document_id for document in documents] == ["<r0>", "<r1>"]
+    assert "WARC/1.0" in documents[0].body
+    assert documents[1].body == "pear"
+
+
+def test_a_wrong_length_that_takes_a_part_of_the_next_record_is_a_fault(tmp_path: Path) -> None:
+    content = archive("apple", "pear", "plum", lengths=(80, 23, 23))
+    found = read_by_record_id(tmp_path / "a.warc", content)
+    assert [record.reason for record in found if isinstance(record, Malformed)] == [
+        "several records in one",
+        "text between records",
+    ]
+    assert [record.document_id for record in found if isinstance(record, Document)] == ["<r2>"]
+
+
+def test_a_refusal_names_the_header_that_every_record_has(tmp_path: Path) -> None:
+    (tmp_path / "a.warc").write_bytes(archive("apple"))
+    [fault] = warc.read(tmp_path / "a.warc", warc.WarcDocumentOptions())
+    assert "id_header: WARC-Record-ID" in fault.remedy

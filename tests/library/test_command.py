@@ -8,13 +8,14 @@ import json
 import lzma
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+import yaml
 
 import irpretrain
 from irpretrain import Collection, CrossEncoder, Options
@@ -187,17 +188,17 @@ VECTORS = ("--set", "word_vectors.minimum_count=1", "--set", "word_vectors.dimen
 def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Path) -> None:
     queries = [{"query_id": "q2", "query": "word01"}, {"query_id": "q1", "query": "word07 word02"}]
     output = tmp_path / "run.gz"
-    bm25 = ("--set", "axioms.bm25={k1: 0.9, b: 0.4}", "--depth", 2)
+    bm25 = ("--set", "retrieval.bm25={k1: 1.2, b: 0.75}", "--depth", 2)
     assert run("search", documents, write_lines(tmp_path / "queries.jsonl", queries), output, *bm25) == 0
     read = read_run(output)
     assert {query: [name for name, _ in ranking] for query, ranking in read.items()} == {
         "q1": ["d2", "d0"],
         "q2": ["d1", "d2"],
     }
-    collection = Collection.read(documents, options=Options(axioms={"bm25": {"k1": 0.9, "b": 0.4}}))
+    collection = Collection.read(documents, options=Options(retrieval={"bm25": {"k1": 1.2, "b": 0.75}}))
     found = collection.search({query["query_id"]: query["query"] for query in queries}, 2)
-    for row in found.itertuples():
-        assert np.float32(dict(read[row.query_id])[row.document_id]) == np.float32(row.score)
+    for row in found.itertuples():  # the run has Anserini's four decimals
+        assert dict(read[row.query_id])[row.document_id] == pytest.approx(row.score, abs=1e-4)
 
 
 # Command → what follows its input.
@@ -517,8 +518,8 @@ def test_a_folder_of_indexes_names_them(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("lines", "hint"),
     [
-        ("id,text\n1,apple pie\n", "Write identifier, tab, text on each line (tsv): no comma or blank"),
-        ("1 apple pie\n", "Write identifier, tab, text on each line (tsv): no comma or blank"),
+        ("1,apple pie\n", "put a tab between them: sed -E 's/[ ,]+/\\t/' FILE > topics.tsv."),
+        ("1 apple pie\n", "put a tab between them: sed -E 's/[ ,]+/\\t/' FILE > topics.tsv."),
         ("*FIND      1\n\n KENNEDY PRESSURE\n", "\n  Name the format: trec, tsv"),
     ],
 )
@@ -557,7 +558,7 @@ def test_ties_of_a_run_are_in_the_order_of_its_ranks(tmp_path):
         ("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 3 t\n", "scores contradict their ranks"),
         ("q1 Q0 d1 1 1_0 t\n", "1_0"),
         ("q1\td2\t30\nq1\td1\t20\n", "ranks fall from line to line, as scores do, such as q1, from 30"),
-        ('{"q1": {"d1": 2.0}}', "its beginning is that of no format of runs"),
+        ('{"q1": ["d1"]}', "its beginning is that of no format of runs"),
         ("q1 Q0 d1 1 2\n", "5 instead of 6 (query Q0 document rank score tag)"),
         ("01 Q0 d1 1 2 t\n", "the first has 01, the judgements have q1\n  Check"),
         ("Q1 Q0 d1 1 2 t\n", "The file of judgements has q1 in place of Q1"),
@@ -955,15 +956,19 @@ def test_the_advice_of_init_runs_as_it_is_written(
     assert "Now run" not in capsys.readouterr().err
 
 
-def test_init_names_keys_of_the_overlay(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """The command has no options for formats."""
-    (tmp_path / "collection.tsv").write_text("1\tpear\n2\tapple\n")
-    (tmp_path / "topics.tsv").write_text("q\tpear\n")
-    (tmp_path / "qrels.txt").write_text("q 0 1 1\n")
-    assert run("init", tmp_path) == 2
-    refused = capsys.readouterr().err
-    assert "If its first line is no header: options: {columns: [id, text]}" in refused
-    assert "--option" not in refused
+def test_init_takes_the_options_that_it_names(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    (tmp_path / "collection.tsv").write_text("one\tpear\ntwo\tapple\n")
+    (tmp_path / "topics.txt").write_text("<top><num>q<desc>pear</top>")
+    (tmp_path / "qrels.txt").write_text("q 0 one 1\n")
+    given: list[str] = []
+    for option in (["--topics-option", "fields=[description]"], ["--option", "columns=[id, text]"]):
+        assert run("init", tmp_path, *given) == 2
+        assert shlex.join(option) in capsys.readouterr().err
+        given += option
+    assert run("init", tmp_path, *given) == 0
+    overlay = yaml.safe_load((tmp_path / "my-collection.yaml").read_text())
+    assert overlay["corpora"]["mine"]["options"] == {"columns": ["id", "text"]}
+    assert overlay["datasets"]["mine"]["queries"]["options"] == {"fields": ["description"]}
 
 
 def test_runs_keep_their_names_apart(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

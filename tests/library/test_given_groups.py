@@ -265,9 +265,9 @@ def test_a_folder_is_checked_as_the_workflow_checks_it(
     "documents",
     [
         "id\ttext\n" + "".join(f"{n}\t{t}\n" for n, t in FRUIT.items()) + "x y\tpie\n",
-        "".join(f"{n}\t{t}\n" for n, t in FRUIT.items()),
+        "key\tname\n" + "".join(f"{n}\t{t}\n" for n, t in FRUIT.items()),
     ],
-    ids=["malformed", "no header"],
+    ids=["malformed", "unknown header"],
 )
 @pytest.mark.parametrize("command", ["pretrain", "finetune"])
 def test_the_advice_on_a_folder_s_documents_runs_as_it_is_written(

@@ -264,10 +264,11 @@ def test_malformed_records_are_left_out_where_it_is_said(
     documents.write_text("\n".join([*lines, "{", ""]))
     arguments = ("groups", "rop", documents, output, "--set", "minimum_count=1")
     assert run(*arguments) == 2
-    assert "or add --set 'malformed={skip: 0.4}' to leave such records out" in capsys.readouterr().err
+    assert "or add --option 'malformed={skip: 0.4}' to leave such records out" in capsys.readouterr().err
     with pytest.raises(InputError, match=r"or set malformed: \{skip: 0\.4\} to leave such records out"):
         Collection.read(documents)
-    assert run(*arguments, "--set", "malformed={skip: 0.4}") == 0
+    for option in ("--set", "--option"):
+        assert run(*arguments, option, "malformed={skip: 0.4}") == 0
     shown = capsys.readouterr().err
     assert "1 malformed records of 3 are left out" in shown
     assert "left out: 1 × empty document, first" in shown

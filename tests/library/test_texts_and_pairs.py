@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from irpretrain import Collection, CrossEncoder, Options, TermWeigher, parse_wikitext, read_documents
+from irpretrain import (
+    Collection,
+    CrossEncoder,
+    Options,
+    TermWeigher,
+    own_groups,
+    parse_wikitext,
+    read_documents,
+)
 from irpretrain.foundation.contracts import GROUPS
 from irpretrain.foundation.errors import ConfigError, InputError
 from tiny_models import write_bert
@@ -188,19 +196,20 @@ def test_a_search_by_hand(collection: Collection) -> None:
 
 def test_a_search_finds_each_document_at_its_rank(collection: Collection) -> None:
     queries = ["apple pie", "pear", "an apple and juice", "pie pie"]
-    found = collection.search(iter(queries))
+    found = collection.search(iter(queries), model="ares-bm25")
     pairs = [(queries[int(row.query_id)], row.document_id) for row in found.itertuples()]
     assert found["rank"].tolist() == collection.ranks(pairs).tolist()
     everything = [(query, name) for query in queries for name in BODIES]
     assert len(found) == np.count_nonzero(collection.ranks(everything))
-    assert found.equals(collection.search(queries, 10**9))
+    assert found.equals(collection.search(queries, 10**9, "ares-bm25"))
 
 
 @pytest.mark.parametrize("query", ["dog", "run", "dogged runs", "the dogs"])
 def test_a_query_finds_documents_by_stems_of_words_that_no_document_has(query: str) -> None:
     """Of "running dogs" the query's words have the stems; axioms and ranks find the document too."""
     walk = Collection({"a": "apple pear pie", "b": "pears and pears", "c": "running dogs"}, OPTIONS)
-    assert walk.search([query])["document_id"].tolist() == ["c"]
+    for model in ("bm25", "ares-bm25"):
+        assert walk.search([query], model=model)["document_id"].tolist() == ["c"]
     assert walk.ranks([(query, "c"), (query, "a")]).tolist() == [1, 0]
     assert walk.axioms([(query, "c"), (query, "a")])["rank"].fillna(-1).tolist() == [1, -1]
 
@@ -237,8 +246,29 @@ def test_a_search_to_no_depth_is_refused(depth: Any, collection: Collection) -> 
 def test_a_frame_is_no_documents() -> None:
     import pandas as pd
 
-    with pytest.raises(ConfigError, match=r"documents: give frame.to_dict\('records'\)"):
-        Collection(pd.DataFrame({"document_id": ["a"], "body": ["pie"]}))
+    frame = pd.DataFrame({"document_id": ["a"], "body": ["pie"]})
+    with pytest.raises(ConfigError, match=r"documents: this is a table; give frame.to_dict\('records'\)"):
+        Collection(frame)
+    collection = Collection(frame.to_dict("records"))
+    for use, name in (
+        (collection.search, "queries"),
+        (collection.ranks, "pairs"),
+        (collection.axioms, "pairs"),
+        (own_groups, "groups"),
+    ):
+        with pytest.raises(ConfigError, match=f"{name}: this is a table; give "):
+            use(pd.DataFrame({"query_id": ["q"], "text": ["pie"]}))
+
+
+def test_a_series_keeps_its_labels() -> None:
+    import pandas as pd
+
+    collection = Collection(pd.Series({"a": "apple pie", "b": "pear"}))
+    assert dict(collection) == {"a": "apple pie", "b": "pear"}
+    found = collection.search(pd.Series(["pear"], index=["q7"]))
+    assert found[["query_id", "document_id"]].values.tolist() == [["q7", "b"]]
+    with pytest.raises(ConfigError, match="a label of the series occurs twice"):
+        collection.search(pd.Series(["pear", "pie"], index=["q", "q"]))
 
 
 def test_an_empty_query_of_a_group_is_an_empty_text(tiny_encoder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from irpretrain.config.yaml_files import read_yaml
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.models.encoder_files import hub_name
 from irpretrain.workflow.plan.preparation import Prepared, prepare
+from tiny_models import write_bert
 
 ROOT = Path(__file__).resolve().parents[2]
 ABSENT = "data/msmarco/msmarco-docs.tsv.gz"
@@ -112,3 +114,42 @@ def encoded(given: dict[str, Any], encoder: dict[str, Any]) -> dict[str, Any]:
         "reranking": small,
         "report": {"papers": ["prop"]},
     }
+
+
+ENCODERS = {
+    "nothing is known of it": (None, ""),
+    "its own": ("language: de", ""),
+    "several": ("language:\n- en\n- de", ""),
+    "multilingual": ("language: multilingual", ""),
+    "another": ("language: fr-FR", "was trained on French texts, and text.language is german"),
+    "a card that cannot be read": ("language: [", ""),
+    "the embedded one": ("", "the encoder embedded:minilm was trained on English texts"),
+}
+
+
+@pytest.mark.parametrize("case", ENCODERS)
+@pytest.mark.parametrize("has_experiments", [True, False], ids=["experiments", "exports"])
+def test_an_encoder_of_another_language_is_named(tmp_path: Path, case: str, has_experiments: bool) -> None:
+    """The manifest names the language of the embedded encoder, a model's card that of others."""
+    front, expected = ENCODERS[case]
+    given = read_yaml(ROOT / "tests" / "base.yaml")
+    given["text"]["language"] = "german"
+    given["encoder"] = {"path": "embedded:minilm"}
+    if front != "":
+        encoder = write_bert(tmp_path / "encoder", labels=1)
+        described = json.loads((encoder / "config.json").read_text())
+        (encoder / "config.json").write_text(json.dumps({**described, "max_position_embeddings": 512}))
+        given["encoder"] = {"path": str(encoder)}
+    if front:
+        (tmp_path / "encoder" / "README.md").write_text(f"---\n{front}\n---\n# Model\n")
+    if not has_experiments:
+        given |= {"experiments": {}, "diagnoses": {}, "report": {"papers": []}}
+    plan = prepare(given, "given", ROOT / "resources" / "embedded.yaml", True, None)
+    assert len(plan.warnings) == bool(expected)
+    assert all(expected in warning and "Give one of your language in" in warning for warning in plan.warnings)
+    assert set(plan.warnings) <= set(plan.config.report.notes)
+
+
+def test_english_texts_have_no_warning() -> None:
+    given = read_yaml(ROOT / "tests" / "base.yaml") | {"encoder": {"path": "embedded:minilm"}}
+    assert not prepare(given, "given", ROOT / "resources" / "embedded.yaml", True, None).warnings

@@ -31,6 +31,7 @@ FACTS = CardFacts(
         }
     ],
     encoder_caveat="It has seen SQuAD.",
+    language="de",
 )
 RECORD = {
     "inputs": {"results/groups/pretraining/rop.parquet": "ab12"},
@@ -82,6 +83,8 @@ def test_the_hub_reads_the_fields_of_the_card(tmp_path: Path) -> None:
     rows = read_scores_of([tmp_path / "scores.csv"], FACTS.scored)
     data = ModelCard(write_card(FACTS, [RECORD], rows)).data
     assert data.tags == ["cross-encoder", "information-retrieval", "rop"]
+    assert data.language == "de"
+    assert "language" not in write_card(FACTS._replace(language=""), [RECORD], rows).split("---")[1]
     assert (data.library_name, data.pipeline_tag) == ("transformers", "text-ranking")
     assert (data.base_model, data.datasets) == ("nreimers/MiniLM-L6-H384-uncased", ["wikimedia/wikipedia"])
     assert (data.license, data["license_name"]) == ("other", "see-the-card"), "two licences are not one"

@@ -15,7 +15,7 @@ from irpretrain.config.retrieval import RunConfig
 from irpretrain.evaluation.runs import read_run
 from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
 from irpretrain.foundation.errors import InputError
-from irpretrain.retrieval.runs_of_others import take_run
+from irpretrain.retrieval.runs_of_others import read_ordered, take_run
 
 SOUND = (
     "q1 Q0 d1 1 9.5 theirs\nq1 Q0 d2 2 9.5 theirs\nq1 Q0 d3 3 -1e-3 theirs\n"
@@ -283,3 +283,12 @@ def test_garbage_is_refused_or_a_run(tmp_path_factory, content):
             assert_is_about(error, folder / "theirs.run")
         else:
             assert read_run(folder / "run.gz").keys() <= {"q1"}
+
+
+def test_a_run_of_three_columns_has_the_options_that_read_it(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("q1 d1 12.5\n")
+    with pytest.raises(InputError, match=r"format: tsv; scores need options: \{columns: \[query_id"):
+        read_ordered(RunConfig(format="trec", path="run"), tmp_path / "run", {"q1"}, "run")
+    options = {"columns": ["query_id", "document_id", "score"]}
+    config = RunConfig(format="tsv", path="run", options=options)
+    assert read_ordered(config, tmp_path / "run", {"q1"}, "run") == {"q1": [("d1", 12.5)]}

@@ -28,8 +28,7 @@ from irpretrain.foundation.progress import Counter, progress
 
 # Of searches: queries × depth.
 RESULTS_AT_ONCE = 1 << 20
-DOCUMENTS = together(
-    click.argument("documents", type=Input(), help="File or folder of documents, or ir_datasets:<id>."),
+DOCUMENT_OPTIONS = together(
     click.option(
         "--format",
         type=click.Choice(sorted({*FORMATS["documents"]} - {"ir_datasets"})),
@@ -44,12 +43,15 @@ DOCUMENTS = together(
         help="An option of the format, such as id_field=key (docs/corpora.md), or files=[PATTERN, …]; repeat it.",
     ),
 )
+DOCUMENTS = together(
+    click.argument("documents", type=Input(), help="File or folder of documents, or ir_datasets:<id>."),
+    DOCUMENT_OPTIONS,
+)
 CHOICES = together(
     click.option("--preset", type=click.Choice(["paper", "released"]), default="paper", show_default=True),
     SEED,
 )
-TOPICS = together(
-    click.argument("topics", type=Input(), help="Queries, in any format of topics (docs/corpora.md)."),
+TOPIC_OPTIONS = together(
     click.option(
         "--topics-format",
         type=click.Choice(sorted({*FORMATS["topics"]} - {"ir_datasets"})),
@@ -60,11 +62,15 @@ TOPICS = together(
         "--topics-option", multiple=True, metavar="KEY=VALUE", help="Such as fields=[title, description]."
     ),
 )
-SEARCHED = """DOCUMENTS may be an index that the workflow made (results/indexes/...): Lucene searches it,
-by the model of --model. That needs the installation of the workflow."""
-SEARCH_KEYS = (
-    "A key of a section, such as axioms.bm25.k1=0.9; of an index, of section retrieval, such as bm25.k1=0.9"
+TOPICS = together(
+    click.argument("topics", type=Input(), help="Queries, in any format of topics (docs/corpora.md)."),
+    TOPIC_OPTIONS,
 )
+SEARCHED = """bm25 is the workflow's first stage: k1 0.9, b 0.4, Porter's stems, Lucene's stop words, ties by
+identifier. ares-bm25 is that of ARES's axiom RANK: k1 3.8, b 0.87, INQUERY's stop words. DOCUMENTS may be an index
+that the workflow made (results/indexes/...): Lucene searches it. That needs the installation of the workflow."""
+SEARCH_KEYS = "A key of a section, such as retrieval.bm25.k1=1.2, or axioms.bm25.k1=2 for ares-bm25"
+DOCUMENT_MODELS, INDEX_MODELS = ("bm25", "ares-bm25"), ("bm25", "ql", "ql-jm")
 
 
 def open_collection(
@@ -100,9 +106,9 @@ def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, An
     from irpretrain.library.documents import read_documents
 
     articles = islice(read_documents(dump, "wikipedia-dump", **settings), limit)
-    places = ("part", "position")
+    left_out = ("part", "position", "unread")
     rows = (
-        {key: value for key, value in document_row(0, article).items() if key not in places}
+        {key: value for key, value in document_row(0, article).items() if key not in left_out}
         for article in articles
     )
     return write_objects(output, rows, "articles")
@@ -136,10 +142,10 @@ def groups(objective: str, documents: str, output: str, settings: dict[str, Any]
 @click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Documents per query.")
 @click.option(
     "--model",
-    type=click.Choice(["bm25", "ql", "ql-jm"]),
+    type=click.Choice([*DOCUMENT_MODELS, *INDEX_MODELS[1:]]),
     default="bm25",
     show_default=True,
-    help="Of an index; documents have bm25 alone.",
+    help="ares-bm25 is of documents, ql and ql-jm are of an index.",
 )
 @CHOICES
 @settings(SEARCH_KEYS)
@@ -167,14 +173,20 @@ def search(
             indexes := sorted(path.parent.name for path in Path(documents).glob(f"*/{RECORD}"))
         ):
             raise InputError(documents, "the folder holds indexes", remedy=f"Give one: {', '.join(indexes)}.")
-        if model != "bm25":
+        if model not in DOCUMENT_MODELS:
             raise click.UsageError(f"--model {model} is of an index, and these are documents.")
+        for section, other in (("axioms", "ares-bm25"), ("retrieval", "bm25")):
+            if section in settings and model != other:
+                raise click.UsageError(f"--set {section} is of --model {other}, and this is {model}.")
+    elif model not in INDEX_MODELS:
+        raise click.UsageError(f"--model {model} is of documents, and this is an index.")
     queries = read_topics(topics, topics_format, read_settings("--topics-option", topics_option))
     queries = {name: queries[name] for name in sorted(queries)}
     if is_index:
         rankings = _ranked_by_index(documents, queries, depth, model, settings)
     else:
-        rankings = _ranked(open_collection(documents, settings, settings, **given), queries, depth)
+        collection = open_collection(documents, settings, settings, **given)
+        rankings = _ranked(collection, queries, depth, model)
     found = 0
     with opened(output) as handle:
         for query, ranking in rankings:
@@ -186,14 +198,24 @@ def search(
     return f"{written(output, len(queries), 'queries')}{without}"
 
 
-def _ranked(collection: Any, queries: Mapping[str, str], depth: int) -> Iterator[tuple[str, Ranking]]:
+def _ranked(
+    collection: Any, queries: Mapping[str, str], depth: int, model: str
+) -> Iterator[tuple[str, Ranking]]:
+    from irpretrain.retrieval.opened_index import adjusted, as_printed
+
     names = progress(list(queries), "irpretrain", "queries", len(queries))
     at_once = max(1, RESULTS_AT_ONCE // min(depth, len(collection) + 1))
     while some := list(islice(names, at_once)):
-        found = collection.search({name: queries[name] for name in some}, depth)
+        found = collection.search({name: queries[name] for name in some}, depth, model)
         for name, rows in found.groupby("query_id", sort=False):
-            scores = (float(f"{score:.9g}") for score in rows["score"])
-            yield name, list(zip(rows["document_id"], scores, strict=True))
+            documents = rows["document_id"].tolist()
+            if model == "bm25":
+                yield name, as_printed(documents, adjusted(rows["score"]).tolist())
+            else:
+                yield (
+                    name,
+                    list(zip(documents, (float(f"{score:.9g}") for score in rows["score"]), strict=True)),
+                )
 
 
 def _ranked_by_index(
@@ -203,9 +225,11 @@ def _ranked_by_index(
     from irpretrain.config.retrieval import RetrievalConfig
     from irpretrain.retrieval.opened_index import OpenedIndex, own_analysis
 
-    options = explain(
-        RetrievalConfig, {**settings, **own_analysis(index), "depth": depth}, "retrieval", top=True
-    )
+    section = settings.get("retrieval")
+    keys = settings
+    if isinstance(section, dict):
+        keys = {**section, **{key: value for key, value in settings.items() if key != "retrieval"}}
+    options = explain(RetrievalConfig, {**keys, **own_analysis(index), "depth": depth}, "retrieval", top=True)
     opened_index = OpenedIndex(index, model, options)
     try:
         terms = opened_index.terms(queries)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from irpretrain.command.files import STANDARD, Command, Input, Named, Output, Session, opened
-from irpretrain.foundation.errors import InputError, cli_messages, count_of, visible
+from irpretrain.command.collections import DOCUMENT_OPTIONS, TOPIC_OPTIONS
+from irpretrain.command.files import STANDARD, Command, Input, Named, Output, Session, opened, read_settings
+from irpretrain.foundation.errors import InputError, count_of, visible
 from irpretrain.foundation.progress import notice
 
 NOTATION = "In ir_measures' or trec_eval's notation; repeat it."
@@ -83,10 +84,11 @@ def _read_run(path: str, judged: Mapping[str, Any], shown: str) -> Any:
 
     from irpretrain.config.retrieval import RunConfig
     from irpretrain.corpora.topics_and_judgements import near_hint
-    from irpretrain.library.formats import guess_format
+    from irpretrain.library.formats import guess_reading
     from irpretrain.retrieval.runs_of_others import JUDGEMENTS, read_ordered
 
-    config = RunConfig(format=guess_format("runs", path), path=path)
+    reading = guess_reading("runs", path)
+    config = RunConfig(format=reading.format, path=path, options=reading.options)
     run = read_ordered(config, Path(path), judged, shown)
     if not any(name in judged[query] for query, ranking in run.items() for name, _ in ranking):
         retrieved = {name for ranking in run.values() for name, _ in ranking}
@@ -205,16 +207,31 @@ def in_make(arguments: str) -> str:
 )
 @click.option("--topics", metavar="PATH", help="Topics, likewise.")
 @click.option("--qrels", metavar="PATH", help="Judgements, likewise.")
+@DOCUMENT_OPTIONS
+@TOPIC_OPTIONS
 @click.option(
     "--output", "-o", type=Output(), metavar="FILE", help="By default my-collection.yaml in the folder."
 )
 @click.pass_obj
-def init(session: Session, folder: str, output: str | None, **paths: str | None) -> str:
-    """Write the overlay that compares rankers on your own files."""
+def init(
+    session: Session,
+    folder: str,
+    output: str | None,
+    format: str | None,
+    format_options: tuple[str, ...],
+    topics_format: str | None,
+    topics_option: tuple[str, ...],
+    **paths: str | None,
+) -> str:
+    """Write the overlay that compares rankers on your own files, after reading all of them."""
     from irpretrain.library.own_folder import describe_folder
 
-    with cli_messages(False):  # the overlay has what the command has no options for
-        overlay, message = describe_folder(Path(folder), paths)
+    formats = {"documents": format, "topics": topics_format}
+    options = {
+        "documents": read_settings("--option", format_options),
+        "topics": read_settings("--topics-option", topics_option),
+    }
+    overlay, message = describe_folder(Path(folder), paths, formats, options)
     if output is None:
         output = str(Path(folder, "my-collection.yaml"))
         session.outputs.append(output)

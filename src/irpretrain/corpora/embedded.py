@@ -29,6 +29,7 @@ class Asset(Section):
     files: dict[str, str] = option(..., "SHA-256, in hexadecimal, of each file.", min_length=1)
     licence: str = option(..., "Licence of the data.", min_length=1)
     hub: str | None = option(None, "Its name on the Hugging Face Hub.")
+    language: str | None = option(None, "Of an encoder: what it was trained on, ISO 639-1.")
     remark: str = option(..., "What it is.")
     caveat: str | None = option(None, "What a reader of any number made with it must know.")
 

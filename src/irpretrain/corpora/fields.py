@@ -1,16 +1,19 @@
 """Records of named fields: tab-separated rows, JSON objects, table rows."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from irpretrain.config.base import ONCE, Section, option
 from irpretrain.corpora import checked
 from irpretrain.foundation.characters import displayed_names, identifier_fault
 from irpretrain.foundation.errors import InputError, cli_or_api, instead_of
-from irpretrain.foundation.files import FieldLine, Line, read_lines, split_fields
-from irpretrain.foundation.records import AnyDocument, Malformed, Share, everything
+from irpretrain.foundation.files import FieldLine, Line, read_lines, split_columns, split_fields
+from irpretrain.foundation.records import AnyDocument, Document, Malformed, Share, everything
 
 # Tab-separated rows with named columns: shared by documents, topics and judgements.
 
@@ -24,13 +27,13 @@ def repeated_names(names: Sequence[str]) -> list[str]:
     return [name for name, number in Counter(names).items() if number > 1]
 
 
-def header(path: Path) -> list[str]:
-    """Return the column names in the first line of a file, none for an empty file."""
+def header(path: Path, by_blanks: bool = False) -> list[str]:
+    """Return the column names in the first line of a file, none for an empty file; `by_blanks` as in `read_rows`."""
     for entry in read_lines(path):
         line = entry.joined() if isinstance(entry, Line) and "\r" in entry.text.strip() else entry
         if isinstance(line, Malformed):
             raise InputError(path, f"the header cannot be read: {line}", line.line, f"{line.remedy}.")
-        names = [name.strip() for name in split_fields(line.text, "\t")]
+        names = [name.strip() for name in split_cells(line, by_blanks)]
         if len(set(names)) < len(names):
             repeated = repeated_names(names)
             raise InputError(
@@ -40,12 +43,19 @@ def header(path: Path) -> list[str]:
     return []
 
 
+QUOTED = "If quotation marks hold a cell that goes on in the next line, the format csv reads it; else mend the record"
+
+
 def read_rows(
-    path: Path, columns: Sequence[str], has_header: bool, share: Share = everything
+    path: Path,
+    columns: Sequence[str],
+    has_header: bool,
+    share: Share = everything,
+    by_blanks: bool = False,  # whether blanks separate the cells of lines without a tab
 ) -> Iterator[FieldLine | Malformed]:
     """Yield the rows of a share (positions: line number less 1). Cells are taken as they are: no quotes, no escapes."""
     header_line = next(read_lines(path), None) if has_header else None
-    headings = header_line.text.split("\t") if isinstance(header_line, Line) else columns
+    headings = split_cells(header_line, by_blanks) if isinstance(header_line, Line) else columns
     names = list(map(_name, headings))
     for line in read_lines(path, share=share):
         if header_line is not None and line.position <= header_line.position:
@@ -53,14 +63,24 @@ def read_rows(
         if isinstance(line, Malformed):
             yield line
             continue
-        cells = line.text.split("\t", len(columns))  # of too many, the last holds tabs
+        cells = split_cells(line, by_blanks, len(columns))  # of too many, the last holds tabs
         if all(_name(cell) == name for cell, name in zip(cells, names, strict=False)):
             yield no_record(line.position, line.number)
         elif len(cells) != len(columns):
-            number = line.text.count("\t") + 1
-            yield line.wrong_columns(f"{number:,} instead of {len(columns)}")
+            number = len(cells) if len(cells) < len(columns) else line.text.count("\t") + 1
+            fault = line.wrong_columns(f"{number:,} instead of {len(columns)}")
+            yield (
+                replace(fault, remedy=QUOTED) if line.text.count('"') % 2 and "\r" not in line.text else fault
+            )
         else:
             yield FieldLine(line.position, line.number, dict(zip(columns, cells, strict=True)))
+
+
+def split_cells(line: Line, by_blanks: bool = False, most: int = -1) -> list[str]:
+    """Return the cells of a line that tabs separate; at most `most` + 1."""
+    if by_blanks and "\t" not in line.text:
+        return split_columns(line.text)
+    return split_fields(line.text, "\t") if most < 0 else line.text.split("\t", most)
 
 
 def no_record(position: int, line: int) -> Malformed:
@@ -91,6 +111,7 @@ IDENTIFIERS = ("id", "_id", "docid", "doc_id", "document_id", "docno")
 TITLES = ("title",)
 URLS = ("url",)
 BODIES = ("text", "body", "contents", "content")
+_SEPARATORS = re.compile("[ _-]+")
 NAME_FIELD = "Name the one to read in the options"
 
 
@@ -115,10 +136,10 @@ def document(
     def malformed(reason: str, detail: str) -> Malformed:
         return Malformed(position, reason, detail, line)
 
-    for named, defaults in ((names.id_field, IDENTIFIERS), (names.body_fields, BODIES)):
-        if fault := same_meaning(record, named, defaults):
-            return Malformed(position, "two fields for one", fault, line, remedy=NAME_FIELD)
-    key = pick(record, names.id_field, IDENTIFIERS)
+    roles = _roles_of(tuple(record), names)
+    if roles.fault:
+        return Malformed(position, "two fields for one", roles.fault, line, remedy=NAME_FIELD)
+    key = roles.identifier
     if key is None:
         return malformed("no identifier", _lacks(names.id_field, IDENTIFIERS, record))
     identifier = as_identifier(record[key])
@@ -128,25 +149,63 @@ def document(
         )
     if fault := identifier_fault(identifier):
         return malformed("bad identifier", fault)
-    chosen = body_fields(record, names)
+    chosen, title_key, url_key = roles.body, roles.title, roles.url
     missing = [name for name in chosen if name not in record]
     if missing or not chosen:
         return malformed("no text", _lacks(missing[0] if missing else None, BODIES, record))
-    title_key, url_key = pick(record, names.title_field, TITLES), pick(record, names.url_field, URLS)
     for name in (title_key, url_key, *chosen):
         if name is not None and not isinstance(record[name], str | None):
             return malformed("field is not text", f"field {name} is {_kind(record[name])}")
     title, url = ((record[key] or "") if key else "" for key in (title_key, url_key))
     body = "\n".join(text for name in chosen if (text := record[name]))
-    return checked.document(position, identifier, title, body, url, line)
+    made = checked.document(position, identifier, title, body, url, line)
+    return replace(made, unread=roles.unread) if roles.unread and isinstance(made, Document) else made
 
 
-def body_fields(record: Collection[str], names: DocumentFields) -> list[str]:
-    """Return the fields that make up the body: the named ones, or the first default there is."""
-    if names.body_fields is not None:
-        return names.body_fields
-    first = pick(record, None, BODIES)
-    return [] if first is None else [first]
+class _Roles(NamedTuple):
+    """Which field of a record is what."""
+
+    identifier: str | None
+    title: str | None
+    url: str | None
+    body: tuple[str, ...]  # the named ones, or the first default there is
+    unread: tuple[str, ...]  # in the order of the record
+    fault: str  # that two fields mean the same, or nothing
+
+
+# Records of more fields are not remembered: one may take megabytes.
+MOST_KNOWN_FIELDS = 1000
+
+
+# Records of one file have the same fields.
+@lru_cache(maxsize=256)
+def _roles(
+    record: tuple[str, ...],
+    id_field: str | None,
+    title_field: str | None,
+    url_field: str | None,
+    bodies: tuple[str, ...] | None,
+) -> _Roles:
+    faults = (same_meaning(record, id_field, IDENTIFIERS), same_meaning(record, bodies, BODIES))
+    identifier = pick(record, id_field, IDENTIFIERS)
+    title, url = pick(record, title_field, TITLES), pick(record, url_field, URLS)
+    if bodies is None:
+        bodies = tuple(filter(None, [pick(record, None, BODIES)]))
+    read = {identifier, title, url, *bodies}
+    unread = tuple(name for name in record if name not in read)
+    return _Roles(identifier, title, url, bodies, unread, next(filter(None, faults), ""))
+
+
+def _roles_of(record: tuple[str, ...], names: DocumentFields) -> _Roles:
+    bodies = None if names.body_fields is None else tuple(names.body_fields)
+    find = _roles if len(record) < MOST_KNOWN_FIELDS else _roles.__wrapped__
+    return find(record, names.id_field, names.title_field, names.url_field, bodies)
+
+
+def read_fields(record: Sequence[str], names: DocumentFields) -> list[str]:
+    """Return which fields of a record a document is made of."""
+    roles = _roles_of(tuple(record), names)
+    return [name for name in record if name not in roles.unread]
 
 
 def check_columns(path: Path, names: DocumentFields, columns: Sequence[str], header: bool = False) -> None:
@@ -170,7 +229,7 @@ def check_columns(path: Path, names: DocumentFields, columns: Sequence[str], hea
         )
         if fault := same_meaning(columns, configured, defaults):
             raise InputError(path, fault, remedy=remedy)
-        if configured is None and not set(defaults) & set(columns):
+        if configured is None and pick(columns, None, defaults) is None:
             if header:
                 named_in_order = cli_or_api("options: {columns: [id, text]}", "--option 'columns=[id, text]'")
                 remedy = f"If its first line is no header: {named_in_order}. Else: {remedy}"
@@ -178,15 +237,34 @@ def check_columns(path: Path, names: DocumentFields, columns: Sequence[str], hea
 
 
 def pick(record: Collection[str], named: str | None, defaults: Sequence[str]) -> str | None:
-    """Return the named field where the record has it; without a name, the first default it has; else None."""
-    candidates = defaults if named is None else (named,)
-    return next((name for name in candidates if name in record), None)
+    """Return the named field where the record has it; without a name, the first default it has; else None.
+
+    Neither capitals nor blanks, hyphens and underscores count in defaults: a spreadsheet has "Query ID".
+    """
+    if named is not None:
+        return named if named in record else None
+    return next(iter(_defaults_in(record, defaults)), None)
 
 
 def same_meaning(record: Collection[str], named: object, defaults: Sequence[str]) -> str | None:
     """Return the fault of a record with several of the default fields, of which no option names one; else None."""
-    there = [name for name in defaults if name in record] if named is None else ()
+    there = _defaults_in(record, defaults) if named is None else []
     return f"{there[0]!r} and {there[1]!r} mean the same" if len(there) > 1 else None
+
+
+def _defaults_in(record: Collection[str], defaults: Sequence[str]) -> list[str]:
+    """Return the fields of a record that are defaults but for capitals and separators, in the order of the defaults."""
+    exact = [name for name in defaults if name in record]
+    longest = max(map(len, defaults))
+    others = {_plain(name): name for name in record if len(name) <= longest and name not in defaults}
+    found = exact + [
+        others[_plain(name)] for name in defaults if name not in exact and _plain(name) in others
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _plain(name: str) -> str:
+    return _SEPARATORS.sub("_", name.lower())
 
 
 def as_identifier(value: Any) -> str | None:

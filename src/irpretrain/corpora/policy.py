@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from decimal import ROUND_UP, Context
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from irpretrain.config.corpora import MalformedConfig
+from irpretrain.corpora.fields import BODIES, IDENTIFIERS, TITLES, URLS
+from irpretrain.corpora.formats.json_files import IDENTIFIERS as TOPIC_IDENTIFIERS
+from irpretrain.corpora.formats.json_files import TEXTS
 from irpretrain.corpora.formats.trectext import BARE_TEXT
-from irpretrain.foundation.characters import clean_line
-from irpretrain.foundation.errors import InputError, cli_or_api, count_of
+from irpretrain.foundation.characters import clean_line, displayed_names
+from irpretrain.foundation.errors import InputError, cli_or_api, count_of, nearest
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.foundation.records import (
@@ -30,6 +33,9 @@ from irpretrain.foundation.records import (
 Record = TypeVar("Record", Document | Redirect, Query, Judgement, Answers, Retrieved, SpanQuestion)
 EXAMPLES = 20
 
+# Different names of fields that are not read, which are counted; and how many of them a note names.
+MOST_UNREAD, NAMED_UNREAD = 1000, 10
+
 
 @dataclass(frozen=True, slots=True)
 class Excess:
@@ -42,7 +48,7 @@ class Excess:
 class RecordTally:
     """Counts of one stage: records read, left out by reason, malformed by reason with the first examples."""
 
-    def __init__(self, policy: MalformedConfig, setting: str, option: str = "--set") -> None:
+    def __init__(self, policy: MalformedConfig, setting: str, option: str = "--option") -> None:
         """Start at zero; for the message: the key of the configuration that holds `policy`, empty if the user has none,
         and the option of the command that sets it."""
         self.allowed, self.setting = policy.skip, setting
@@ -53,6 +59,7 @@ class RecordTally:
         self.malformed: Counter[str] = Counter()
         self.examples: list[str] = []
         self.parts: Counter[str] = Counter()
+        self.unread: Counter[str] = Counter()
         self.named: list[str] = []
         self.first: dict[str, str] = {}
 
@@ -67,7 +74,15 @@ class RecordTally:
             else:
                 if isinstance(record, Document):
                     self.parts.update(record.parts)
+                if isinstance(record, Document | Query) and record.unread:
+                    self._count_unread(record.unread)
                 yield record
+
+    def _count_unread(self, names: Sequence[str]) -> None:
+        if len(self.unread) < MOST_UNREAD:
+            self.unread.update(names)
+        else:
+            self.unread.update(name for name in names if name in self.unread)
 
     def report(self, path: Path, fault: Malformed) -> None:
         what = clean_line(str(fault))  # it may quote what no terminal or log can show
@@ -118,6 +133,7 @@ class RecordTally:
             "malformed_allowed": self.allowed,
             "first_left_out": dict(sorted(self.first.items())),
             **({"parts": dict(sorted(self.parts.items()))} if self.parts else {}),
+            **({"unread_fields": dict(sorted(self.unread.items()))} if self.unread else {}),
         }
 
 
@@ -156,6 +172,31 @@ def reported_reasons(counts: Iterable[Mapping[str, Any]]) -> str:
         f"{number:,} × {reason}" + (f", first {first[reason]}" if reason in first else "")
         for reason, number in numbers.most_common()
     )
+
+
+def unread_fields(counts: Mapping[str, Any], kind: Literal["documents", "topics"]) -> str:
+    """Return which fields of records are not read, in a sentence, from a tally's counts; nothing if all are.
+
+    The most frequent ones come first; a name that resembles that of a field which is read gets a suggestion.
+    """
+    unread: dict[str, int] = counts.get("unread_fields", {})
+    if not unread:
+        return ""
+    known = [*IDENTIFIERS, *TITLES, *URLS, *BODIES] if kind == "documents" else [*TOPIC_IDENTIFIERS, *TEXTS]
+    named = list[str]()
+    for name in sorted(unread, key=lambda name: (-unread[name], name))[:NAMED_UNREAD]:
+        meant = nearest(name.lower(), known, 0.7)
+        suggestion = f" (did you mean {meant[0]}?)" if meant else ""
+        named.append(f"{displayed_names([name])}{suggestion}")
+    more = f" and {len(unread) - len(named):,} more" if len(unread) > len(named) else ""
+    keys, option = (
+        "title_field, url_field, body_fields",
+        "--option title_field=NAME or --option 'body_fields=[NAME]'",
+    )
+    if kind == "topics":
+        keys, option = "id_field, text_field", "--topics-option text_field=NAME"
+    where = cli_or_api(f"name others in the options {keys}", f"name others by {option}")
+    return f"fields that are not read: {', '.join(named)}{more}; {where}"
 
 
 def no_documents(source: str | Path, counts: Sequence[Mapping[str, Any]]) -> InputError:

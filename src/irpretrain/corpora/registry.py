@@ -22,6 +22,7 @@ FORMATS: dict[Kind, Sequence[str]] = {
         "squad",
         "jsonl",
         "tsv",
+        "csv",
         "parquet",
         "trectext",
         "trecweb",
@@ -35,6 +36,7 @@ FORMATS: dict[Kind, Sequence[str]] = {
     "topics": (
         "trec",
         "tsv",
+        "csv",
         "jsonl",
         "squad",
         "colon",
@@ -43,8 +45,8 @@ FORMATS: dict[Kind, Sequence[str]] = {
         "entity-questions",
         "ir_datasets",
     ),
-    "judgements": ("trec", "tsv", "squad", "letor", "json", "entity-questions", "ir_datasets"),
-    "runs": ("trec", "tsv", "letor", "lecard", "ir_datasets"),
+    "judgements": ("trec", "tsv", "csv", "squad", "letor", "json", "entity-questions", "ir_datasets"),
+    "runs": ("trec", "tsv", "csv", "json", "letor", "lecard", "ir_datasets"),
     "questions": ("mrqa", "squad"),
 }
 # Formats whose file in `corpora.formats` has another name. It holds the format under the kind's name in capitals.

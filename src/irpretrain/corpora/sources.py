@@ -23,17 +23,18 @@ from irpretrain.config.usage import (
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.file_lists import document_files, given_files, one_file
 from irpretrain.corpora.formats.ir_datasets import check_downloaded
-from irpretrain.corpora.policy import RecordTally, no_documents
+from irpretrain.corpora.policy import RecordTally, no_documents, unread_fields
 from irpretrain.corpora.registry import format_of
 from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.foundation.errors import ConfigError, InputError, IRPretrainError
 from irpretrain.foundation.progress import notice, progress
 from irpretrain.foundation.records import Document, Redirect, parts_of_shard
 from irpretrain.models.encoder_files import (
+    card_languages,
     check_encoder_files,
     check_reranker_files,
 )
-from irpretrain.text.languages import ENGLISH
+from irpretrain.text.languages import ENGLISH, language, read_languages
 from irpretrain.text.words import spaced_words
 
 # The files and folders that a configuration names: whether they are there, before anything is computed.
@@ -146,10 +147,41 @@ def used_assets(config: Config) -> list[str]:
     return list(dict.fromkeys(name for kind, name in resolved if kind == "embedded"))
 
 
-def with_caveats(config: Config, manifest: Manifest) -> Config:
-    """Return the configuration with the caveats of the embedded assets in use first among the report's notes."""
+def language_notes(config: Config, manifest: Manifest) -> list[str]:
+    """Return what to say of each encoder in use that was trained on another language than that of the texts."""
+    # Without experiments only models can be asked for, to be exported.
+    trained = dict.fromkeys(("models", name) for name, model in config.models.items() if model.tasks)
+    notes = dict[str, None]()
+    for used in used_files(config, used_entries(config) or trained):
+        if used.kind == "encoder":
+            remedy = f"Give one of your language in {used.key}"
+            notes[language_note(used.path, manifest, config.text.language, remedy)] = None
+    return list(filter(None, notes))
+
+
+def language_note(path: str, manifest: Manifest, texts: str, remedy: str) -> str:
+    """Return that an encoder was trained on other languages than that of the texts; nothing if that is not known.
+
+    The manifest names the language of an embedded encoder, its model card that of another.
+    """
+    kind, name = resolve(path)
+    trained_on = [manifest.asset(name).language or ""] if kind == "embedded" else card_languages(name)
+    codes = [code.split("-")[0] for code in trained_on if code]
+    if not codes or language(texts).code in codes or "multilingual" in codes:
+        return ""
+    names = {row.code: row.name.capitalize() for row in read_languages().values() if row.code}
+    read = " and ".join(names.get(code, code) for code in codes)
+    return (
+        f"the encoder {path} was trained on {read} texts, and text.language is {texts}: its word pieces and weights "
+        f"fit badly. {remedy} (docs/languages.md)."
+    )
+
+
+def with_caveats(config: Config, manifest: Manifest, warnings: Iterable[str] = ()) -> Config:
+    """Return the configuration with the caveats of its embedded assets and warnings first among the report's notes."""
     asset_caveats = (manifest.asset(name).caveat for name in used_assets(config))
-    caveats = [caveat for caveat in asset_caveats if caveat and caveat not in config.report.notes]
+    noted = [*asset_caveats, *warnings]
+    caveats = [caveat for caveat in noted if caveat and caveat not in config.report.notes]
     report = config.report.model_copy(update={"notes": [*caveats, *config.report.notes]})
     return config.model_copy(update={"report": report})
 
@@ -295,6 +327,8 @@ def write_shard(
         notice(title, what)
     for named in tally.named:
         notice(title, f"left out: {named}")
+    if shard == 0 and (text := unread_fields(tally.counts(), "documents")):
+        notice(title, text)
     return {"files": len(files), **tally.counts(), "written": written, "redirects": redirects_writer.rows}
 
 

@@ -15,6 +15,7 @@ from irpretrain.corpora.policy import (
     log,
     lost_documents,
     malformed_records,
+    unread_fields,
 )
 from irpretrain.corpora.shared_queries import sample
 from irpretrain.corpora.topics_and_judgements import (
@@ -36,6 +37,7 @@ from irpretrain.corpora.topics_and_judgements import (
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import count_of
+from irpretrain.foundation.progress import notice
 
 
 class _Words(NamedTuple):
@@ -113,6 +115,8 @@ def prepare(
             len(without), len(texts), f"{words.queries} have no {words.needed} and are left out", example
         ),
     ]
+    if text := unread_fields(topics.counts(), "topics"):
+        notice(dataset.label, text)
     held, counts = count_of(len(chosen), words.query), dict[str, int]()
     if qrels is not None:
         retained = {query: judgements[query] for query in chosen}

@@ -110,6 +110,9 @@ _ARCHIVES = {
     b"PAR1\x15": "a Parquet file",
 }
 
+# What spreadsheets begin with: zip archives, and Excel's of before 2007.
+_SHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+
 _UNPACK = "Unpack it into a folder of its own, and give what comes out in its place."
 # What is to be done where nothing can be unpacked.
 _REMEDIES = {
@@ -211,6 +214,10 @@ def refuse_packed(path: str | Path, start: bytes) -> None:
 def _refuse_archive(path: str | Path, start: bytes) -> None:
     if start[_TAR_MAGIC] == b"ustar":
         raise InputError(path, "this is a tar archive; such files are not read", remedy=_UNPACK)
+    if start.startswith(_SHEETS) and Path(path).suffix.lower() in (".xlsx", ".xlsm", ".xls", ".ods"):
+        raise InputError(
+            path, "this is a spreadsheet", remedy="Save the sheet as CSV (UTF-8), and give that."
+        )
     for magic, name in _ARCHIVES.items():
         if start.startswith(magic):
             remedy = _REMEDIES.get(magic, _UNPACK)

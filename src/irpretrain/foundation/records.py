@@ -99,7 +99,7 @@ class Document:
     """One document; `position` is its index in its file.
 
     `sections` and `links` are those of an article (characters of `body`); `parts` counts what is no prose, by outcome
-    ("tables left out").
+    ("tables left out"); `unread` names the fields of its record that are not read.
     """
 
     position: int
@@ -111,6 +111,7 @@ class Document:
     links: tuple[Link, ...] = ()
     disambiguation: bool = False
     parts: Mapping[str, int] = field(default_factory=dict, compare=False)
+    unread: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +126,13 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One query (topic)."""
+    """One query (topic); `unread` names the fields of its record that are not read."""
 
     position: int
     query_id: str
     text: str
     line: int | None = None
+    unread: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,10 @@ class Skipped:
     location: str = ""
 
 
+# What can be done about a record where nothing else is known.
+MEND = "Mend the record"
+
+
 @dataclass(frozen=True, slots=True)
 class Malformed:
     """A record that cannot be read."""
@@ -200,7 +206,7 @@ class Malformed:
     detail: str = ""  # what exactly is wrong here
     line: int | None = None  # 1-based line number, where the format has lines
     location: str = ""  # its location in words, where "record 7" does not help
-    remedy: str = "Mend the record"  # what the user can do about it
+    remedy: str = MEND  # what the user can do about it
     # Whether an unknown number of records is lost with it: an archive is damaged, a file breaks off.
     loses_more: bool = False
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from irpretrain.corpora.collection import check_identifiers, describe_location_i
 from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
-from irpretrain.foundation.errors import ConfigError, cli_or_api, naming_extras, need_folder
+from irpretrain.foundation.errors import ConfigError, cli_or_api, instead_of, naming_extras, need_folder
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.library.documents import GivenDocument, document_rows, say_what_is_left_out
 from irpretrain.library.formats import described
@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from irpretrain.axioms.rank_engine import Postings
+    from irpretrain.retrieval.text_search import TextSearch
     from irpretrain.text.terms import Terms
 
 # Of `axiom_preferences`; their documents' words are in memory.
 _PAIRS_AT_ONCE = 4096
+SearchModel = Literal["bm25", "ares-bm25"]
 
 
 class Collection(CollectionFiles):
@@ -112,9 +114,8 @@ class Collection(CollectionFiles):
                 [collection.documents],
                 lambda _, part, position: describe_location_in(files[part], position, corpus.format),
             )
-        say_what_is_left_out(
-            collection.source, {**counts, "malformed": {}}
-        )  # the shard tells of malformed records
+        # the shard tells of malformed records and of fields
+        say_what_is_left_out(collection.source, {**counts, "malformed": {}, "unread_fields": {}})
         return collection
 
     def __len__(self) -> int:
@@ -288,22 +289,26 @@ class Collection(CollectionFiles):
         threads = self.options.axioms.threads
         return document_ranks(postings, documents, queries, offsets, depth, threads)
 
-    def search(self, queries: Mapping[str, str] | Iterable[str], depth: int = 1000) -> pd.DataFrame:
-        """Return the best documents of each query by BM25, a first stage.
+    def search(
+        self, queries: Mapping[str, str] | Iterable[str], depth: int = 1000, model: SearchModel = "bm25"
+    ) -> pd.DataFrame:
+        """Return the best documents of each query by the workflow's BM25, a first stage.
 
-        Terms, BM25 and lengths are those of `options.axioms`, whose defaults are ARES's RANK. Anserini's parameters are
-        `Options(axioms={"bm25": {"k1": 0.9, "b": 0.4}})`.
+        Terms and scores are those of the workflow's index (Lucene through Anserini): k1 0.9, b 0.4, Porter's stems,
+        Lucene's 33 stop words. Other parameters are `Options(retrieval={"bm25": {"k1": 1.2, "b": 0.75}})`.
 
         Args:
             queries: texts, or a mapping of identifiers to texts.
             depth: documents per query; fewer where fewer hold a term of the query.
+            model: ares-bm25 is the BM25 of `options.axioms`, which `ranks` counts by: ARES's k1 3.8, b 0.87, INQUERY's
+                stop words.
 
         Returns:
             Columns query_id (the place of a text that has none), document_id, rank (from 1), score. Equal scores stand
-            in the order of the collection.
+            in the order of identifiers (code points); by ares-bm25 in the order of the collection.
 
         Raises:
-            ConfigError: a query is no text, or `depth` is below 1.
+            ConfigError: a query is no text, `depth` is below 1, or there is no such model.
 
         Examples:
             >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
@@ -315,11 +320,18 @@ class Collection(CollectionFiles):
         from irpretrain.axioms.rank_engine import top_documents
 
         _check_depth(depth)
+        if model not in get_args(SearchModel):
+            remedy = instead_of(str(model), get_args(SearchModel), "there are")
+            raise ConfigError(f"model: there is no {reprlib.repr(model)}; {remedy}")
         named = named_queries(queries)
-        terms, offsets, postings = self._queries_of(named.values())
-        depth = min(depth, max(1, len(postings)))
-        threads = self.options.axioms.threads
-        documents, scores = top_documents(postings, terms, offsets, depth, threads)
+        if model == "bm25":
+            postings, threads = self._search.postings, self.options.retrieval.threads
+            depth = min(depth, max(1, len(postings)))
+            documents, scores = self._search.search(named.values(), depth, threads)
+        else:
+            terms, offsets, postings = self._queries_of(named.values())
+            depth = min(depth, max(1, len(postings)))
+            documents, scores = top_documents(postings, terms, offsets, depth, self.options.axioms.threads)
         found = documents >= 0
         columns = {
             "query_id": np.repeat(np.array(list(named), object), found.sum(1)),
@@ -328,6 +340,17 @@ class Collection(CollectionFiles):
             "score": scores[found],
         }
         return pd.DataFrame(columns)
+
+    @cached_property
+    def _search(self) -> TextSearch:
+        from irpretrain.retrieval.text_search import TextSearch
+
+        folder, options = self._path("search"), self.options
+        folder.mkdir()
+        with self.naming():
+            return TextSearch.of(
+                self.documents, options.text, options.retrieval, folder, options.axioms.memory_mb
+            )
 
     def _queries_of(self, texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray, Postings]:
         terms, postings = self._terms

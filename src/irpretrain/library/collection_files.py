@@ -9,7 +9,9 @@ from tempfile import TemporaryDirectory
 from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.base import explain
 from irpretrain.config.text import EncoderConfig
-from irpretrain.corpora.embedded import materialise, resolve
+from irpretrain.corpora.embedded import materialise, read_manifest, resolve
+from irpretrain.corpora.sources import language_note
+from irpretrain.foundation.progress import notice
 from irpretrain.foundation.resources import resources_directory
 from irpretrain.library.options import Options, naming
 from irpretrain.models.encoder_files import REMEDY, hub_name, model_directory
@@ -32,6 +34,10 @@ class CollectionFiles:
         self._encoder, self._vectors = None if encoder is None else str(encoder), vectors
         if self._encoder is not None and resolve(self._encoder)[0] != "embedded":
             self._encoder = str(model_directory(self._encoder, REMEDY))
+        if self._encoder is not None:
+            manifest, spoken = read_manifest(resources_directory() / "embedded.yaml"), options.text.language
+            if note := language_note(self._encoder, manifest, spoken, "Give one of your language"):
+                notice("encoder", f"WARNING: {note}")
         self._temporary = TemporaryDirectory(prefix="irpretrain-")
         self._folder = Path(self._temporary.name, "documents")  # progress is told under this name
         self._folder.mkdir()

@@ -12,7 +12,7 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.collection import UNIQUE_IDENTIFIERS, describe_location_in
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.corpora.file_lists import document_files
-from irpretrain.corpora.policy import RecordTally, bare_texts, no_documents, reported_reasons
+from irpretrain.corpora.policy import RecordTally, bare_texts, no_documents, reported_reasons, unread_fields
 from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.sources import document_row
 from irpretrain.foundation.characters import clean_text, identifier_fault
@@ -20,7 +20,7 @@ from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.records import Document, Share
 from irpretrain.library.formats import described
-from irpretrain.library.options import given_text, naming
+from irpretrain.library.options import by_label, given_text, naming
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.guarded_parser import processor_time_limit
 from irpretrain.wikipedia.languages import WikiLanguage, database_of, edition_of
@@ -134,11 +134,13 @@ def read_documents(path: str | Path, format: str | None = None, **options: Any) 
 
 
 def say_what_is_left_out(source: str, counts: Mapping[str, Any]) -> None:
-    """Say which records are no documents, and how many have text that is not read, from a `RecordTally`'s counts."""
+    """Say which records are no documents, and which text and fields are not read, from a `RecordTally`'s counts."""
     if reasons := reported_reasons([counts]):
         notice(source, f"left out: {reasons}")
     if (loss := bare_texts([counts])).number:
         notice(source, loss.warning())
+    if text := unread_fields(counts, "documents"):
+        notice(source, text)
 
 
 def document_rows(documents: Iterable[GivenDocument] | Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -148,12 +150,11 @@ def document_rows(documents: Iterable[GivenDocument] | Mapping[str, str]) -> Ite
         ConfigError: these are no documents, an identifier occurs twice or cannot stand in a run, a text is missing, or
             a mapping has a key that no document has.
     """
+    documents = by_label(documents, "documents")
     if isinstance(documents, Mapping):
         if documents.keys() & set(BODIES) and documents.keys() <= KNOWN:
             raise ConfigError("documents: this is one document; put it into a list")
         documents = documents.items()
-    if hasattr(documents, "columns"):  # to iterate over a frame of pandas gives the names of its columns
-        raise ConfigError("documents: give frame.to_dict('records'), with columns id and text")
     if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
         raise ConfigError(
             f"documents: several are needed, not {reprlib.repr(documents)}; Collection.read reads files"

@@ -7,22 +7,25 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from irpretrain.config.base import explain
 from irpretrain.config.corpora import CorpusConfig, QrelsConfig, TopicsConfig
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.file_lists import list_files, one_file, refuse_topics
-from irpretrain.corpora.policy import RecordTally
+from irpretrain.corpora.policy import RecordTally, unread_fields
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.corpora.topics_and_judgements import Judgements, read_judgements, read_queries, source_files
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes, refuse_utf16
+from irpretrain.foundation.progress import notice
 from irpretrain.foundation.resources import resources_directory
+from irpretrain.library.tables import guess_table
 
 # Bytes of a file that its format is known by.
 BEGINNING = 1 << 14
 SQUAD = r'\s*\{\s*("version"\s*:\s*"[^"]*"\s*,\s*)?"data"\s*:\s*\['
+TAB = "\t"
 SPACE = r"[^\S\n]+"
 # Digits are read once, whatever follows them.
 NUMBER = r"[^\S\n]*[+-]?(\d++(\.\d*+)?|\.\d++)"
@@ -58,6 +61,7 @@ SIGNS: Mapping[Kind, Sequence[tuple[str, str]]] = {
     ),
     "runs": (
         ("letor", r"\S+ qid:"),
+        ("json", r'\s*\{\s*"[^"]*"\s*:\s*\{'),
         ("lecard", r"\s*\{"),
         ("trec", rf"(\S+{SPACE}){{5}}\S"),
         ("tsv", r"[^\t\n]+\t[^\t\n]+\t"),
@@ -74,16 +78,36 @@ PARTS: Mapping[Kind, tuple[str, str]] = {
 Described = TypeVar("Described", CorpusConfig, TopicsConfig, QrelsConfig)
 
 
+class Reading(NamedTuple):
+    """How a file is read."""
+
+    format: str
+    options: dict[str, Any]  # of the format, as far as the beginning shows that they are needed
+
+    def __str__(self) -> str:
+        given = "; ".join(
+            f"{name}: {', '.join(value) if isinstance(value, list) else 'tab' if value == TAB else value}"
+            for name, value in self.options.items()
+        )
+        return f"{self.format}; {given}" if given else self.format
+
+
 def guess_format(kind: Kind, source: str | Path, patterns: Sequence[str] | None = None) -> str:
-    """Return the format of a file, or of all files of a folder (those of `patterns`), by their beginnings.
+    """Return the format of `guess_reading`."""
+    return guess_reading(kind, source, patterns).format
+
+
+def guess_reading(kind: Kind, source: str | Path, patterns: Sequence[str] | None = None) -> Reading:
+    """Return how a file, or all files of a folder (those of `patterns`), are read, by their beginnings.
 
     Raises:
         InputError: there is no such file, it begins as no format does, or files of a folder are of several formats.
     """
     if resolve(str(source))[0] == "ir_datasets":
-        return "ir_datasets"
-    suffixes = sorted({suffix for name, _ in SIGNS[kind] for suffix in format_of(kind, name).suffixes})
+        return Reading("ir_datasets", {})
+    suffixes = sorted({suffix for name in FORMATS[kind] for suffix in _suffixes(kind, name)})
     known: dict[str, Path] = {}
+    readings = list[Reading]()
     if kind == "documents":
         paths = list_files(source, suffixes, patterns)
         if patterns is None:
@@ -91,24 +115,30 @@ def guess_format(kind: Kind, source: str | Path, patterns: Sequence[str] | None 
     else:
         paths = _files_or_folds(source, suffixes)
     for path in paths:
-        name = _sign(kind, path)
-        if name == "lecard" and path == Path(source):  # names of folder and file are its records
-            name = None
-        if name is None:
+        reading = _reading(kind, path)
+        if reading is not None and reading.format == "lecard" and path == Path(source):
+            reading = None  # names of folder and file are its records
+        if reading is None:
             fault = (
                 f"its beginning is that of no format of {kind}"
                 if path.stat().st_size
                 else "the file is empty"
             )
             raise InputError(path, fault, remedy=_remedy(kind, path))
-        known.setdefault(name, path)
+        known.setdefault(str(reading), path)
+        readings.append(reading)
         if len(known) > 1:
             found = " and ".join(f"{path.name} ({name})" for name, path in known.items())
             remedy = (
                 "Name the format (docs/corpora.md), whose files alone count then, or give the folder of one."
             )
             raise InputError(source, f"its files are of several formats: {found}", remedy=remedy)
-    return next(iter(known))
+    return readings[0]
+
+
+def _suffixes(kind: Kind, name: str) -> tuple[str, ...]:
+    is_guessed = name == "csv" or name in {format_name for format_name, _ in SIGNS[kind]}
+    return format_of(kind, name).suffixes if is_guessed else ()
 
 
 def _files_or_folds(source: str | Path, suffixes: Sequence[str]) -> list[Path]:
@@ -125,22 +155,25 @@ def _remedy(kind: Kind, path: Path) -> str:
     if kind not in ("documents", "topics"):  # no command and no function takes their format
         return f"Give a file of one of these formats: {formats}"
     lines = _beginning(path).splitlines()[:3]
-    are_words = all(re.match(r"[^\s,]+[ ,]+\S", line) and line.isprintable() for line in lines)
-    if (kind == "topics" and lines and are_words) or path.name.endswith(".csv"):
-        hint = (
-            "Write identifier, tab, text on each line (tsv): no comma or blank separates columns. Else name"
+    if kind == "topics" and lines and all(re.match(r"\w", line) and line.isprintable() for line in lines):
+        with_tabs, numbered = r"sed -E 's/[ ,]+/\t/'", """awk '{print NR "\\t" $0}'"""
+        return (
+            f"If lines are identifier and text, put a tab between them: {with_tabs} FILE > topics.tsv. If they are "
+            f"texts, number them: {numbered} FILE > topics.tsv. Else name the format: {formats}"
         )
-        return f"{hint} the format: {formats}"
     return f"Name the format: {formats}"
 
 
-def _sign(kind: Kind, path: Path) -> str | None:
+def _reading(kind: Kind, path: Path) -> Reading | None:
     if path.is_file():
         with open(path, "rb") as raw:
             if raw.read(4) == b"PAR1":
-                return "parquet" if kind == "documents" else None
+                return Reading("parquet", {}) if kind == "documents" else None
     text = _beginning(path)
-    return next((name for name, sign in SIGNS[kind] if re.match(sign, text)), None)
+    name = next((name for name, sign in SIGNS[kind] if re.match(sign, text)), None)
+    if name in (None, "trec", "tsv") and (table := guess_table(kind, path.name, text, name)):
+        return Reading(*table)
+    return None if name is None else Reading(name, {})
 
 
 def _beginning(path: Path) -> str:
@@ -169,7 +202,10 @@ def read_topics(
         files = source_files(config, source)
         setting = "" if options is None else "malformed"
         tally = RecordTally(config.malformed, setting, "--topics-option")
-        return read_queries(config, files, tally)
+        queries = read_queries(config, files, tally)
+    if text := unread_fields(tally.counts(), "topics"):
+        notice(str(path), text)
+    return queries
 
 
 def read_relevance(path: str) -> Judgements:
@@ -205,7 +241,11 @@ def described(
     if patterns is not None and not (is_list and patterns):
         raise ConfigError(f"files: a list of patterns is needed, not {reprlib.repr(patterns)}")
     if scheme == "ir_datasets" or format is None:
-        format = guess_format(section.kind, str(path) if scheme == "ir_datasets" else source, patterns)
+        reading = guess_reading(section.kind, str(path) if scheme == "ir_datasets" else source, patterns)
+        format = reading.format
+        named["options"] = {**reading.options, **named["options"]}
+        if "columns" in reading.options and "columns" not in options:
+            notice(str(path), f"its first line is no header; read as {reading}")
     named["format"] = format
     where, part = PARTS[section.kind]
     config = explain(section, named, where, top=True)

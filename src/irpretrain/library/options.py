@@ -15,6 +15,7 @@ from irpretrain.config.base import Section, deep_merge, explain, explained, opti
 from irpretrain.config.load import apply_preset
 from irpretrain.config.objectives import OBJECTIVES, read_options
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
+from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.foundation.characters import clean_text, identifier_fault
 from irpretrain.foundation.errors import (
@@ -41,6 +42,7 @@ class Options(Section):
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of all random draws.")
     text: TextConfig
     graph: GraphConfig = GraphConfig()
+    retrieval: RetrievalConfig = RetrievalConfig()
     axioms: AxiomsConfig = AxiomsConfig()
     pseudo_queries: PseudoQueriesConfig = PseudoQueriesConfig()
     word_vectors: WordVectorsConfig = WordVectorsConfig()
@@ -124,7 +126,35 @@ def listed(things: Iterable[Any], name: str) -> list[Any]:
     """Return several things as a list, an iterator's too; ConfigError for a single text, or what holds nothing."""
     if isinstance(things, str | bytes) or not isinstance(things, Iterable):
         raise ConfigError(f"{name}: several are needed, not {reprlib.repr(things)}")
+    refuse_frame(things, name)
     return list(things)
+
+
+# What is given → how a frame's columns make it.
+OF_FRAME = {
+    "queries": "dict(zip(frame['query_id'], frame['text']))",
+    "pairs": "list(zip(frame['query'], frame['document_id']))",
+    "texts": "frame['text'].tolist()",
+    "documents": "frame.to_dict('records'), with columns id and text",
+    "groups": "frame.to_dict('records')",
+}
+
+
+def refuse_frame(things: Any, name: str) -> None:
+    """Raise ConfigError for a frame of pandas or polars, which would give the names of its columns one by one."""
+    if hasattr(things, "columns"):
+        raise ConfigError(f"{name}: this is a table; give {OF_FRAME.get(name, 'a list')}")
+
+
+def by_label(things: Any, name: str) -> Any:
+    """Return a series of pandas as a mapping of its labels to its values, anything else as it is; refuse a frame."""
+    refuse_frame(things, name)
+    if isinstance(things, Mapping) or not (hasattr(things, "index") and hasattr(things, "items")):
+        return things
+    mapping = dict(things.items())
+    if len(mapping) < len(things):
+        raise ConfigError(f"{name}: a label of the series occurs twice")
+    return mapping
 
 
 def listed_pairs(pairs: Iterable[Pair], other: str) -> list[tuple[str, str]]:
@@ -152,6 +182,7 @@ def listed_pairs(pairs: Iterable[Pair], other: str) -> list[tuple[str, str]]:
 
 def named_queries(queries: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
     """Return queries by identifier, cleaned; texts without one are named by their places. ConfigError for others."""
+    queries = by_label(queries, "queries")
     if not isinstance(queries, Mapping):
         texts = listed(queries, "queries")
         return {str(number): given_text(text, f"query {number}: ") for number, text in enumerate(texts)}

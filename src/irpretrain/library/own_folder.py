@@ -1,6 +1,7 @@
 """A folder of documents, topics and judgements: its files, and the overlay by which the workflow reads them."""
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from irpretrain.config.finetuning import FEWEST_GROUPS
+from irpretrain.corpora.fields import QUOTED
 from irpretrain.corpora.file_lists import role_of
 from irpretrain.corpora.registry import Kind
 from irpretrain.corpora.topics_and_judgements import (
@@ -18,16 +20,19 @@ from irpretrain.corpora.topics_and_judgements import (
 )
 from irpretrain.evaluation.runs import lacking, relevant
 from irpretrain.foundation.errors import InputError, count_of, need_folder
+from irpretrain.foundation.progress import notice, progress
 from irpretrain.foundation.yaml_scalars import dump_yaml
 from irpretrain.library.documents import read_documents
-from irpretrain.library.formats import guess_format, read_relevance, read_topics
+from irpretrain.library.formats import Reading, guess_reading, read_relevance, read_topics
 
 KINDS: Mapping[str, Kind] = {"qrels": "judgements", "topics": "topics", "documents": "documents"}
 MEASURES = ["nDCG@20", "P@20", "AP", "RR@10"]
-# Documents that are read, to see that the format is theirs.
-CHECKED = 100
+# Documents that are read at most, to see that the run can read them: a minute or two.
+MOST_READ = 1_000_000
 FOLDS = 5
 FEWEST_FOLDS = 3
+# Keys of a section beside the options of its format.
+BESIDE = ("malformed", "files")
 COUNTED = {"identifiers": "counted"}
 # As configs/my-collection.yaml: whole documents, in passages as long as those of pre-training, also in fine-tuning.
 RERANKING = {"depth": 50, "passages": {"words": 40, "stride": 20}}
@@ -40,19 +45,17 @@ class OwnFolder(NamedTuple):
     Attributes:
         names: role → path in the folder.
         paths: role → path.
-        formats: role → format, known by the beginning of the file.
+        readings: role → how it is read, known by the beginning of the file.
         queries: topic → text.
         judged: topic → document → relevance.
-        counted: whether topics are named by their number, as in the judgements, not by their own identifiers.
-        message: what was found, in a sentence.
+        message: what was found of topics and judgements, in a sentence.
     """
 
     names: dict[str, str]
     paths: dict[str, str]
-    formats: dict[str, str]
+    readings: dict[str, Reading]
     queries: dict[str, str]
     judged: Judgements
-    counted: bool
     message: str
 
     def relevant(self) -> dict[str, set[str]]:
@@ -61,13 +64,20 @@ class OwnFolder(NamedTuple):
         return {query: documents for query, documents in judged.items() if documents}
 
 
-def read_folder(folder: Path, paths: Mapping[str, str | None]) -> OwnFolder:
+def read_folder(
+    folder: Path,
+    paths: Mapping[str, str | None],
+    formats: Mapping[str, str | None] | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> OwnFolder:
     """Return what a folder has; of the documents only path and format.
 
     Args:
         folder: with documents, topics and judgements.
         paths: documents, topics, qrels → path in the folder; None for one that is found by name. Options of the
             command: a message refers to them.
+        formats: documents, topics → format; None for one that is known by the beginning.
+        options: documents, topics → options of the format.
 
     Raises:
         InputError: one of the three is missing, begins as no format does, or several files could be it; they cannot be
@@ -82,38 +92,61 @@ def read_folder(folder: Path, paths: Mapping[str, str | None]) -> OwnFolder:
         name = paths.get(role) or _named(folder, role, remedy)
         names[role] = name if role == "documents" else _file_in(folder, name, role, remedy)
     located = {role: str(folder / name) for role, name in names.items()}
-    formats = {role: guess_format(KINDS[role], path) for role, path in located.items()}
-    queries, judged = read_topics(located["topics"]), read_relevance(located["qrels"])
-    counted = formats["topics"] == "smart" and _count_topics(queries, judged)
+    given = options or {}
+    readings = {
+        role: _reading(KINDS[role], path, (formats or {}).get(role), given.get(role, {}))
+        for role, path in located.items()
+    }
+    topics = readings["topics"]
+    queries, judged = read_topics(located["topics"], *topics), read_relevance(located["qrels"])
+    counted = topics.format == "smart" and "identifiers" not in given.get("topics", {})
+    counted = counted and _count_topics(queries, judged)
     if counted:
-        queries = read_topics(located["topics"], "smart", COUNTED)
+        readings["topics"] = Reading("smart", {**topics.options, **COUNTED})
+        queries = read_topics(located["topics"], *readings["topics"])
     check_queries_are_judged(queries, judged, Path(located["topics"]), Path(located["qrels"]))
     of_topics = {query: grades for query, grades in judged.items() if query in queries}
     check_something_is_relevant(of_topics, Path(located["qrels"]))
     usable = sum(bool(relevant(grades)) for grades in of_topics.values())
+    read_as = "smart, counted in their order, as in the judgements" if counted else str(topics)
     message = (
-        f"{count_of(len(queries), 'topic')} in {names['topics']} ({formats['topics']}"
-        f"{', counted in their order, as in the judgements' if counted else ''}), {usable:,} with a relevant "
-        f"document in {names['qrels']} ({formats['qrels']}); documents in {names['documents']} "
-        f"({formats['documents']})"
+        f"{count_of(len(queries), 'topic')} in {names['topics']} ({read_as}), {usable:,} with a relevant document in "
+        f"{names['qrels']} ({readings['qrels']})"
     )
     strangers = judged.keys() - queries.keys()
     if lost := lacking("topic", strangers, judged):
         unjudged = pa.array(sorted(queries.keys() - judged.keys()), pa.string())
         message += f"; {lost}. {near_hint(strangers, [unjudged], names['topics'])}".rstrip(" .")
-    return OwnFolder(names, located, formats, queries, of_topics, counted, message)
+    return OwnFolder(names, located, readings, queries, of_topics, message)
 
 
-def describe_folder(folder: Path, paths: Mapping[str, str | None]) -> tuple[str, str]:
+def _reading(kind: Kind, path: str, format: str | None, options: Mapping[str, Any]) -> Reading:
+    if format is not None:
+        return Reading(format, dict(options))
+    reading = guess_reading(kind, path, options.get("files"))
+    return Reading(reading.format, {**reading.options, **options})
+
+
+def describe_folder(
+    folder: Path,
+    paths: Mapping[str, str | None],
+    formats: Mapping[str, str | None] | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> tuple[str, str]:
     """Return the overlay, as YAML, and what was found, in a sentence; arguments and errors as in `read_folder`.
 
-    `make run` is given the folder as --directory.
+    All documents are read, as the run reads them, or so many that the message says it. `make run` is given the folder
+    as --directory.
     """
-    own = read_folder(folder, paths)
-    for _ in islice(read_documents(own.paths["documents"], own.formats["documents"]), CHECKED):
-        pass
-    few = f". {few_groups_note(own)}" if few_groups_note(own) else ""
-    return _overlay(own), own.message + few.rstrip(".")
+    own = read_folder(folder, paths, formats, options)
+    reading, is_table = own.readings["documents"], own.readings["documents"].format == "tsv"
+    if is_table and not (formats or {}).get("documents"):
+        reading, names = _read_table(own.paths["documents"], reading)
+    else:
+        names = _read(own.paths["documents"], reading)
+    own.readings["documents"] = reading
+    few = f". {few_groups_note(own)}".rstrip(".") if few_groups_note(own) else ""
+    return _overlay(own), f"{own.message}{_on_documents(own, names)}{few}"
 
 
 def few_groups_note(own: OwnFolder) -> str:
@@ -132,6 +165,56 @@ def few_groups_note(own: OwnFolder) -> str:
 
 def _folds(own: OwnFolder) -> int:
     return FEWEST_FOLDS if len(own.relevant()) < FOLDS else FOLDS
+
+
+def _read(path: str, reading: Reading) -> list[str]:
+    """Return the identifiers of the documents, of one more than `MOST_READ` at most; InputError as the run has it."""
+    documents = read_documents(path, reading.format, **reading.options)
+    names = (document.document_id for document in progress(documents, "read", "documents"))
+    return list(islice(names, MOST_READ + 1))
+
+
+def _read_table(path: str, reading: Reading) -> tuple[Reading, list[str]]:
+    """Return how a table is read that tabs separate, and its documents' identifiers.
+
+    It is csv where quoted cells go on in the next line, far down perhaps: a run would lose some of its documents.
+    """
+    strict = {"malformed": "refuse"}
+    try:
+        return reading, _read(path, Reading("tsv", {**reading.options, **strict}))
+    except InputError as error:
+        options = {key: value for key, value in reading.options.items() if key != "quotes"}
+        as_csv = Reading("csv", {**options, "separator": "\t"})
+        if QUOTED in str(error):
+            with suppress(InputError):
+                names = _read(path, Reading("csv", {**as_csv.options, **strict}))
+                notice(
+                    path,
+                    "quoted cells go on in the next line, so the table is read as csv, separated by tabs",
+                )
+                return as_csv, names
+    return reading, _read(path, reading)
+
+
+def _on_documents(own: OwnFolder, names: list[str]) -> str:
+    """Return what is to be said of the documents; InputError where the run would refuse the judgements for them."""
+    found = count_of(min(len(names), MOST_READ), "document")
+    message = f"; {found} in {own.names['documents']} ({own.readings['documents']})"
+    if len(names) > MOST_READ:
+        return f"{message}, the first of more: the others are not read"
+    judged = {name: query for query, grades in own.judged.items() for name in grades}
+    unknown = judged.keys() - set(names)
+    if not unknown:
+        return message
+    example = min(unknown)
+    what = f"{len(unknown):,} of {count_of(len(judged), 'judged document')}"
+    fault = f"{what} {'is' if len(unknown) == 1 else 'are'} not among the documents, such as {example}"
+    fault += f" (query {judged[example]})"
+    hint = near_hint(unknown, [pa.array(names, pa.string())], own.names["documents"])
+    if len(unknown) == len(judged):
+        remedy = hint or "Check that documents and judgements belong together."
+        raise InputError(own.paths["qrels"], fault, remedy=remedy)
+    return f"{message}; {fault}. {hint}".rstrip(" .")
 
 
 def _count_topics(queries: Collection[str], judged: Collection[str]) -> bool:
@@ -169,21 +252,20 @@ def _role(name: str) -> str | None:
 
 
 def _overlay(own: OwnFolder) -> str:
-    files, known, few = own.names, own.formats, few_groups_note(own)
+    files, few = own.names, few_groups_note(own)
+    described = {role: _described(files[role], reading) for role, reading in own.readings.items()}
     dataset: dict[str, Any] = {
         "corpus": "mine",
-        "queries": {"path": files["topics"], "format": known["topics"]},
-        "qrels": {"path": files["qrels"], "format": known["qrels"]},
+        "queries": described["topics"],
+        "qrels": described["qrels"],
         "measures": MEASURES,
     }
-    if own.counted:
-        dataset["queries"]["options"] = dict(COUNTED)
     if not few and _folds(own) != FOLDS:
         dataset["folds"] = _folds(own)
     regimes = ["zero-shot", *([] if few else ["full"])]
     overlay = {
         "inherit": "definitions",
-        "corpora": {"mine": {"format": known["documents"], "path": files["documents"]}},
+        "corpora": {"mine": described["documents"]},
         "datasets": {"mine": dataset},
         "experiments": {"mine": {"dataset": "mine", "models": ["control", "prop"], "regimes": regimes}},
         "reranking": RERANKING,
@@ -191,3 +273,11 @@ def _overlay(own: OwnFolder) -> str:
     }
     head = "# Which first stage and re-ranker are best on my documents? docs/journeys/my-collection.md\n"
     return head + dump_yaml(overlay, width=120)
+
+
+def _described(path: str, reading: Reading) -> dict[str, Any]:
+    """Return the section of a file: its path, format and options; some keys stand beside these."""
+    options = dict(reading.options)
+    described: dict[str, Any] = {"path": path, "format": reading.format}
+    described |= {key: options.pop(key) for key in BESIDE if key in options}
+    return {**described, "options": options} if options else described

@@ -118,8 +118,10 @@ def read_groups(
     """
     own = read_folder(Path(folder), {})
     source, paths = str(folder), own.paths
-    notice(source, f"{own.message}.")
-    collection = Collection.read(paths["documents"], own.formats["documents"], options, encoder, **documents)
+    notice(source, f"{own.message}; documents in {own.names['documents']} ({own.readings['documents']}).")
+    reading = own.readings["documents"]
+    given = {**reading.options, **documents}
+    collection = Collection.read(paths["documents"], reading.format, options, encoder, **given)
     unknown = absent_documents(
         {name for grades in own.judged.values() for name in grades}, [collection.documents]
     )

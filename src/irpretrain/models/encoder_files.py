@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from irpretrain.config.text import EncoderConfig
 from irpretrain.foundation.atomic import read_given_json
 from irpretrain.foundation.errors import ConfigError, InputError, need_folder
@@ -102,6 +104,17 @@ DEVIATIONS = ("initializer_range", "initializer_cutoff_factor", "layer_norm_eps"
 REMEDY = (
     f"Give the Hugging Face directory of an encoder: {FILES} or the files that transformers makes one from."
 )
+
+
+def card_languages(directory: str | Path) -> list[str]:
+    """Return the languages that a model's card names (its front matter's `language`), none without such a card."""
+    try:
+        card = (Path(directory) / "README.md").read_text(encoding="utf-8", errors="replace")
+        front = re.match(r"---\n(.*?)\n---", card, re.DOTALL)
+        found = (yaml.safe_load(front[1]) or {}).get("language", []) if front else []
+    except (OSError, yaml.YAMLError, AttributeError):  # no card, or none that can be read
+        return []
+    return [str(code).lower() for code in (found if isinstance(found, list) else [found]) if code]
 
 
 def check_encoder_files(

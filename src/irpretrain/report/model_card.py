@@ -57,6 +57,7 @@ class CardFacts(NamedTuple):
     # `training` (options of pre-training).
     stages: Sequence[Mapping[str, Any]]
     encoder_caveat: str = ""  # what a reader of any number made with the encoder must know; empty for nothing
+    language: str = ""  # of the texts, ISO 639-1; empty where it has no code
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:
@@ -173,6 +174,7 @@ def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
     licences = {HUB_LICENCES.get(source.licence) for source in (facts.encoder, *facts.corpora)}
     licence = licences.pop() if len(licences) == 1 else None
     fields = ModelCardData(
+        language=facts.language or None,
         library_name="transformers",
         pipeline_tag="text-ranking",
         tags=["cross-encoder", "information-retrieval", *objectives],

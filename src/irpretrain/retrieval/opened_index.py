@@ -71,6 +71,8 @@ QUERIES_AT_ONCE = 64
 
 # By how much Anserini lowers the score of a document that ties with the one above it.
 SCORE_STEP = 1e-6
+# Documents tie in Anserini's eyes where their scores differ by less.
+TIE = np.float32(1e-4)
 
 
 class OpenedIndex:
@@ -156,7 +158,7 @@ class OpenedIndex:
             return []
         hits = self.searcher.search(self.bag_of_words(terms), depth, self._order, True)
         documents = self._adjuster.rerank(self._documents(hits), None)
-        return _falling(documents.docids, documents.scores)
+        return as_printed(documents.docids, documents.scores)
 
     def ranking(self, hits: Any) -> Ranking:
         """Return identifiers and single-precision scores of Lucene's hits."""
@@ -177,7 +179,8 @@ def _score_then_identifier() -> Any:
     return java_class("org.apache.lucene.search.Sort")(field.FIELD_SCORE, identifier)
 
 
-def _falling(documents: Sequence[str], scores: Sequence[float]) -> Ranking:
+def as_printed(documents: Sequence[str], scores: Sequence[float]) -> Ranking:
+    """Return a ranking with the scores that Java prints."""
     # Six decimals, half a millionth upwards, as Java prints. Single precision times a million is exact here.
     # Anserini rounds scores to four decimals and puts ties 1e-6 below each other, in Lucene's order (exact score,
     # then identifier). A long row of ties can fall below the next score; scores are lowered here until they fall
@@ -189,6 +192,17 @@ def _falling(documents: Sequence[str], scores: Sequence[float]) -> Ranking:
             score = round(ranking[-1][1] - SCORE_STEP, 6)
         ranking.append((document, score))
     return ranking
+
+
+def adjusted(scores: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Return falling scores (float32) as Anserini rounds them and lowers its ties, for searches without it."""
+    rounded = (np.floor(np.asarray(scores, np.float64) * 1e4 + 0.5) / 1e4).astype(np.float32)
+    lowered, ties = rounded.copy(), 0
+    for place in range(1, len(rounded)):
+        # The score above it is a lowered one, so a tie can go on below the next rounded score.
+        ties = ties + 1 if lowered[place - 1] - rounded[place] < TIE else 0
+        lowered[place] = rounded[place] - np.float64(SCORE_STEP) * ties
+    return lowered
 
 
 # Queries for which a first stage finds no document: they score 0, whatever re-ranks its candidates.

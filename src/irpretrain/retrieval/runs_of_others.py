@@ -16,7 +16,7 @@ from irpretrain.evaluation.runs import Ranking, Run, without_own, write_rankings
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.progress import notice
-from irpretrain.foundation.records import Malformed, Skipped
+from irpretrain.foundation.records import MEND, Malformed, Skipped
 from irpretrain.retrieval.opened_index import log_lost_queries
 
 JUDGEMENTS = "the file of judgements"
@@ -27,6 +27,8 @@ BY_NAMES = (
     "they are ordered by document identifier, descending, as trec_eval does it"
 )
 TIES = (BY_RANKS, BY_NAMES)
+FALLING = "queries whose ranks fall from line to line, as scores do"
+AS_SCORES = """If they are scores: awk '{print $1, "Q0", $2, 0, $3, "run"}' makes TREC's columns."""
 
 
 class Ranked(NamedTuple):
@@ -154,6 +156,8 @@ def read_ordered(config: RunConfig, path: Path, judged: Collection[str], shown: 
     lists, twice, strangers = _read(config, [path], set(judged), faults, counts)
     faults.found.update(twice.found)
     _check_ranks_rise(lists, config, faults)
+    if FALLING in faults.found:
+        faults.hint = AS_SCORES
     for query, ranked in lists.items():
         _check(query, ranked, config, faults)
     faults.refuse(path, has_keys=False)
@@ -197,6 +201,7 @@ def _read(
             breaks_off |= line.loses_more
             rank_column = f"{path.name}:{line.line or line.position + 1}"
             unreadable.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({rank_column})")
+            unreadable.hint = unreadable.hint or (line.remedy if line.remedy != MEND else "")
         elif line.query_id not in query_ids:
             counts["lines_of_other_queries"] += 1
             strangers[line.query_id] = None
@@ -210,6 +215,7 @@ def _read(
     share = config.malformed.skip
     if counts["malformed"] > share * counts["lines"] or (breaks_off and share < 1):
         faults.found.update(unreadable.found)
+        faults.hint = f"{unreadable.hint.removesuffix('.')}." if unreadable.hint else faults.hint
         if counts["malformed"] < counts["lines"]:
             faults.keys["malformed: {skip: <share>}"] = None
     return {query: list(ranked.values()) for query, ranked in lists.items()}, twice, strangers
@@ -240,7 +246,7 @@ def _check_ranks_rise(lists: dict[str, list[Ranked]], config: RunConfig, faults:
         query, (above, *_, below) = next(iter(several.items()))
         key = "order_by: rank, or options: {columns: [query_id, document_id, score]}, whichever is right"
         case = f"{query}, from {above.rank} ({above.rank_column}) to {below.rank} ({below.rank_column})"
-        faults.add("queries whose ranks fall from line to line, as scores do", case, len(several), key)
+        faults.add(FALLING, case, len(several), key)
 
 
 def _has_falling_ranks(ranked: list[Ranked]) -> bool:

@@ -18,7 +18,7 @@ StopList = Literal["none", "inquery", "nltk+inquery"]
 
 
 def load_stop_words(
-    name: str,  # none, inquery or nltk+inquery
+    name: str,  # none, lucene, inquery or nltk+inquery
     *,
     whole: bool = False,  # give entries with an apostrophe as they stand too, beside their pieces
     language_name: str = ENGLISH,

@@ -7,8 +7,8 @@
 
 N counts the documents with at least one term, avgdl is the sum of their lengths over N. The textbook's factor k1 + 1,
 which changes no order, is missing. The sum of floats is exact in a double for any collection of less than 2**28
-documents, so the order of the terms does not matter. |D| is the number of terms of D; Anserini has it so with its
-option bm25.accurate.
+documents, so the order of the terms does not matter. |D| is the number of terms of D (Anserini's option bm25.accurate),
+or what Lucene's indexes keep of it in one byte (`in_one_byte`).
 """
 
 import numpy as np
@@ -34,6 +34,19 @@ def document_norms(lengths: np.ndarray, average: float, bm25: Bm25Config) -> np.
     counted = np.maximum(lengths, 1).astype(np.float32)
     norms = unit / (k1 * ((unit - b) + b * counted / np.float32(average or 1)))
     return np.where(lengths > 0, norms, np.float32(0))
+
+
+# Lengths below this are kept whole, and so are the first four binary digits of what longer ones have beyond it.
+WHOLE_LENGTHS = 24
+
+
+def in_one_byte(lengths: np.ndarray) -> np.ndarray:
+    """Return lengths (int32) as Lucene's indexes keep them (class SmallFloat): rounded down to one of 256 numbers."""
+    beyond = np.maximum(lengths.astype(np.int64) - WHOLE_LENGTHS, 0)
+    _, digits = np.frexp(beyond.astype(np.float64))  # exact below 2**53
+    dropped = np.maximum(digits - 4, 0)
+    rounded = WHOLE_LENGTHS + ((beyond >> dropped) << dropped)
+    return np.where(lengths < WHOLE_LENGTHS, lengths, rounded).astype(np.int32)
 
 
 def inverse_document_frequencies(frequencies: np.ndarray, documents: int) -> np.ndarray:

@@ -30,7 +30,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from irpretrain.axioms.rank_engine.bm25 import document_norms
+from irpretrain.axioms.rank_engine.bm25 import document_norms, in_one_byte
 from irpretrain.config.retrieval import Bm25Config
 from irpretrain.foundation.compiled import compiled, compiled_uncounted
 from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
@@ -131,8 +131,12 @@ class Postings:
         self.directory, self.index, self.lists, self.bm25 = directory, index, index.lists, bm25
 
     @classmethod
-    def open(cls, directory: str | Path) -> Self:
-        """Open the postings in a folder; IntegrityError if files are missing, or do not fit together."""
+    def open(cls, directory: str | Path, byte_lengths: bool = False) -> Self:
+        """Open the postings in a folder; IntegrityError if files are missing, or do not fit together.
+
+        With `byte_lengths` documents have the lengths of Lucene's indexes, for searches: ranks are pruned by bounds of
+        scores with exact lengths.
+        """
         folder = Path(directory)
         with refusing_damage(folder, "these are not whole postings", MAKE_AGAIN):
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
@@ -143,7 +147,8 @@ class Postings:
             sizes["long"] = int(np.count_nonzero(np.diff(lists.offsets) >= LONG_FROM))
             bounds = ScoreBounds(**_mapped(folder / IMPACTS, BOUNDS, sizes))
             bm25 = Bm25Config(k1=sizes["k1"], b=sizes["b"])
-        norms = document_norms(lists.lengths, average_length(record), bm25)
+        lengths = in_one_byte(lists.lengths) if byte_lengths else lists.lengths
+        norms = document_norms(lengths, average_length(record), bm25)
         return cls(folder, Index(lists, bounds, norms, record["documents_with_terms"]), bm25)
 
     def __len__(self) -> int:

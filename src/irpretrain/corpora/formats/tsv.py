@@ -1,7 +1,9 @@
 """Tab-separated lines: documents and topics of MS MARCO, judgements of BEIR, runs of MS MARCO."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import field_validator
 
@@ -16,15 +18,18 @@ from irpretrain.corpora.fields import (
     no_record,
     pick,
     read_rows,
+    repeated_names,
     same_meaning,
+    split_cells,
 )
 from irpretrain.corpora.formats.json_files import IDENTIFIERS, TEXTS
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.characters import displayed_names
 from irpretrain.foundation.errors import InputError
-from irpretrain.foundation.files import FieldLine
+from irpretrain.foundation.files import FieldLine, Line, read_lines
 from irpretrain.foundation.records import (
     AnyDocument,
+    Document,
     Judgement,
     Malformed,
     Query,
@@ -61,7 +66,14 @@ def read_documents(
 
 def _document(row: FieldLine, options: TsvDocumentOptions) -> AnyDocument:
     cells = {key: _unquoted(text) for key, text in row.fields.items()} if options.quotes else row.fields
-    return fields.document(cells, options, row.position, row.line)
+    return table_document(cells, options, row.position, row.line)
+
+
+def table_document(cells: Mapping[str, str], options: Any, position: int, line: int) -> AnyDocument:
+    """Return the document of a row of a table whose options may name its columns."""
+    made = fields.document(cells, options, position, line)
+    # Who names all columns knows which are not read.
+    return replace(made, unread=()) if options.columns and isinstance(made, Document) else made
 
 
 def _unquoted(cell: str) -> str:
@@ -72,23 +84,79 @@ def _unquoted(cell: str) -> str:
 class TsvTopicOptions(Section):
     """Options of the format tsv."""
 
-    header: bool = option(False, "Skip the first line.")
+    header: bool = option(False, "Skip the first line; one of known names is a header without this.")
 
 
 def read_topics(path: Path, options: TsvTopicOptions) -> Iterator[Query | Malformed]:
-    return converted(read_rows(path, ("id", "text"), options.header), _query)
+    columns = _header_of(path, TOPIC_IDENTIFIERS, TEXTS)
+    rows = read_rows(path, columns or ("id", "text"), options.header or bool(columns))
+    roles = topic_roles(path, columns) if columns else ("id", "text", ())
+    return converted(rows, lambda row: _query(row, roles))
 
 
-def _query(row: FieldLine) -> Query | Malformed:
-    identifier, text = row.fields.values()
-    if is_header((identifier, text), (*IDENTIFIERS, *QUERY_COLUMNS), TEXTS):
+def _header_of(path: Path, *names: Sequence[str], by_blanks: bool = False) -> list[str]:
+    """Return the cells of the first line if each of some columns is named in it; else none."""
+    first = next(read_lines(path), None)
+    if not isinstance(first, Line):
+        return []
+    cells = [cell.strip().strip('"') for cell in split_cells(first, by_blanks)]
+    are_known = all(pick(cells, None, known) is not None for known in names)
+    return cells if are_known and not repeated_names(cells) else []
+
+
+def _query(row: FieldLine, roles: "TopicRoles") -> Query | Malformed:
+    cells = list(row.fields.values())
+    if len(cells) == 2 and is_header(cells, TOPIC_IDENTIFIERS, TEXTS):
         return no_record(row.position, row.line)
-    return query(identifier, text, row.position, row.line)
+    return query_of(row, roles)
 
 
-QUERY_COLUMNS = ("query_id", "query-id", "qid", "topic")
-DOCUMENT_COLUMNS = ("document_id", "corpus-id", "corpus_id", "docid", "doc_id", "pid")
-RELEVANCE_COLUMNS = ("relevance", "score", "rel", "label")
+# Which column of a table is what, by its header: for this format and for csv.
+
+
+# Columns of identifier and text, and those that are not read.
+TopicRoles = tuple[str, str, tuple[str, ...]]
+
+
+def topic_roles(path: Path, columns: Sequence[str]) -> TopicRoles:
+    """Return the columns of a table of topics; InputError where one is missing, or two mean the same."""
+    identifier, text = (_column(path, columns, names) for names in (TOPIC_IDENTIFIERS, TEXTS))
+    return identifier, text, tuple(name for name in columns if name not in (identifier, text))
+
+
+def query_of(row: FieldLine, roles: TopicRoles) -> Query | Malformed:
+    identifier, text, unread = roles
+    made = query(row.fields[identifier], row.fields[text], row.position, row.line)
+    return replace(made, unread=unread) if unread and isinstance(made, Query) else made
+
+
+def _column(path: Path, columns: Sequence[str], names: Sequence[str]) -> str:
+    if fault := same_meaning(columns, None, names):
+        raise InputError(path, fault, remedy="Name all columns in order in the option columns.")
+    if (key := pick(columns, None, names)) is None:
+        needed = f"one of the columns {', '.join(names)} is needed"
+        remedy = "Name them in the header, or all columns in order in the option columns."
+        raise InputError(path, f"{needed}; the file has {displayed_names(columns)}", remedy=remedy)
+    return key
+
+
+QUERY_COLUMNS = ("query_id", "query-id", "qid", "topic", "topic_id", "topic-id")
+DOCUMENT_COLUMNS = (
+    *(
+        "document_id",
+        "corpus-id",
+        "corpus_id",
+        "docid",
+        "doc_id",
+        "pid",
+        "docno",
+        "doc-id",
+        "document",
+        "doc",
+    ),
+)
+RELEVANCE_COLUMNS = ("relevance", "score", "rel", "label", "grade", "judgement", "judgment")
+TOPIC_IDENTIFIERS = tuple(dict.fromkeys((*IDENTIFIERS, *QUERY_COLUMNS)))
 
 
 class TsvJudgementOptions(Section):
@@ -103,26 +171,25 @@ class TsvJudgementOptions(Section):
 
 
 def read_judgements(path: Path, options: TsvJudgementOptions) -> Iterator[Judgement | Skipped | Malformed]:
-    columns = options.columns or header(path)
+    """Yield the judgements; blanks may separate columns in place of tabs, as no identifier holds any."""
+    columns = options.columns or header(path, by_blanks=True)
     if not columns:
         return
-    keys = list[str]()
-    for names in (QUERY_COLUMNS, DOCUMENT_COLUMNS, RELEVANCE_COLUMNS):
-        if fault := same_meaning(columns, None, names):
-            raise InputError(path, fault, remedy="Name the columns in the options, in order: columns.")
-        if (key := pick(columns, None, names)) is None:
-            needed = f"one of the columns {', '.join(names)} is needed"
-            raise InputError(path, f"{needed}; the file has {displayed_names(columns)}")
-        keys.append(key)
-    yield from converted(
-        read_rows(path, columns, options.columns is None), lambda row: _judgement(row, *keys)
+    roles = judgement_roles(path, columns)
+    rows = read_rows(path, columns, options.columns is None, by_blanks=True)
+    yield from converted(rows, lambda row: judgement_of(row, roles))
+
+
+def judgement_roles(path: Path, columns: Sequence[str]) -> tuple[str, str, str]:
+    """Return the columns of query, document and relevance; InputError where one is missing, or two mean the same."""
+    query_key, document_key, relevance_key = (
+        _column(path, columns, names) for names in (QUERY_COLUMNS, DOCUMENT_COLUMNS, RELEVANCE_COLUMNS)
     )
+    return query_key, document_key, relevance_key
 
 
-def _judgement(
-    row: FieldLine, query_key: str, document_key: str, relevance_key: str
-) -> Judgement | Malformed:
-    query_id, document_id, relevance = (row.fields[key] for key in (query_key, document_key, relevance_key))
+def judgement_of(row: FieldLine, roles: tuple[str, str, str]) -> Judgement | Malformed:
+    query_id, document_id, relevance = (row.fields[key] for key in roles)
     return judgement(query_id, document_id, relevance.strip(), row.position, row.line)
 
 
@@ -147,13 +214,31 @@ class TsvRunOptions(Section):
 
 
 def read_runs(path: Path, options: TsvRunOptions) -> Iterator[Retrieved | Malformed]:
-    return converted(read_rows(path, options.columns, options.header), _retrieved)
+    """Yield the lines; blanks may separate columns in place of tabs, as no identifier holds any."""
+    columns = _header_of(path, QUERY_COLUMNS, DOCUMENT_COLUMNS, (*RANKS, *SCORES), by_blanks=True)
+    rows = read_rows(path, columns or options.columns, options.header or bool(columns), by_blanks=True)
+    roles = run_roles(path, columns or options.columns)
+    return converted(rows, lambda row: retrieved_of(row, roles))
 
 
-def _retrieved(row: FieldLine) -> Retrieved | Malformed:
-    cells = row.fields
-    rank, score = (cells[name].strip() if name in cells else None for name in ("rank", "score"))
-    return retrieved(cells["query_id"], cells["document_id"], rank, score, row.position, row.line)
+RANKS, SCORES = ("rank",), ("score", "similarity", "sim")
+# Columns of query, document, rank and score; one of the latter two may be missing.
+RunRoles = tuple[str, str, str | None, str | None]
+
+
+def run_roles(path: Path, columns: Sequence[str]) -> RunRoles:
+    """Return the columns of a table of retrieved documents; InputError where one is missing, or two mean the same."""
+    rank, score = (pick(columns, None, names) for names in (RANKS, SCORES))
+    if rank is None and score is None:
+        _column(path, columns, (*RANKS, *SCORES))
+    return _column(path, columns, QUERY_COLUMNS), _column(path, columns, DOCUMENT_COLUMNS), rank, score
+
+
+def retrieved_of(row: FieldLine, roles: RunRoles) -> Retrieved | Malformed:
+    query_key, document_key, *others = roles
+    rank, score = (None if name is None else row.fields[name].strip() for name in others)
+    query_id, document_id = row.fields[query_key], row.fields[document_key]
+    return retrieved(query_id, document_id, rank, score, row.position, row.line)
 
 
 DOCUMENTS = Format(TsvDocumentOptions, read_documents, suffixes=(".tsv", ".tab"))

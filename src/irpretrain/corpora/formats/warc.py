@@ -24,7 +24,7 @@ from irpretrain.corpora.file_lists import one_file
 from irpretrain.corpora.registry import Format
 from irpretrain.corpora.web_pages import BrokenChunksError, page, split_response, unpacked
 from irpretrain.foundation.characters import identifier_fault
-from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.errors import InputError, cli_or_api
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
 from irpretrain.foundation.records import (
     AnyDocument,
@@ -99,6 +99,8 @@ def _add(batch: pa.RecordBatch, percentiles: dict[str, Any], path: str, row: int
 
 LONGEST_LINE, MOST_LINES = 1 << 16, 200
 BREAKS_OFF = "file breaks off"
+# Header that every record has; WARC-TREC-ID is that of TREC's crawls.
+RECORD_ID = "WARC-Record-ID"
 _VERSION = re.compile(rb"WARC/(\d\.\d{1,2})\s*$")
 _HEADER = re.compile(rb"([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:(.*)", re.DOTALL)
 
@@ -161,14 +163,20 @@ class _Reader:
 def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
     """Yield the records of one file, plain or compressed (whole or per record).
 
-    Reading continues at the next record after a fault; a file that breaks off, or is no WARC, ends.
+    Reading continues at the next record after a fault; a file that breaks off, or is no WARC, ends. A record's content
+    is as long as its Content-Length says, whatever stands in it (ISO 28500). Where another text than WARC/<version>
+    follows the content, that length is wrong, and content with a record in it is malformed.
     """
     with open_bytes(path) as stream:
         reader, number = _Reader(stream), 0
+        record: WarcRecord | Malformed | None = None
         try:
             for number in count():
                 before = reader.byte
                 start, strange = _next_version(reader, number == 0)
+                if record is not None:
+                    yield _alone(record) if strange else record
+                    record = None
                 if strange:
                     reason = "text between records" if number else "no WARC"
                     detail = f"{strange[:40].decode('utf-8', 'replace')!r} stands where WARC/<version> should"
@@ -178,10 +186,12 @@ def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
                 if start is None:
                     return
                 record = _record(reader, number, start)
-                yield record
                 if isinstance(record, Malformed) and record.reason == BREAKS_OFF:
+                    yield record
                     return
         except DAMAGE as error:
+            if record is not None:
+                yield record
             detail = damage_text(path, error)
             yield _malformed(number, reader.byte, "damaged archive", detail)
 
@@ -238,6 +248,13 @@ def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
     return WarcRecord(number, start, headers, content)
 
 
+def _alone(record: WarcRecord | Malformed) -> WarcRecord | Malformed:
+    """Return a record of a wrong length; one that holds another record is malformed."""
+    if isinstance(record, WarcRecord) and (within := len(_WITHIN.findall(record.content))):
+        return several_in_one(record.number, within + 1, "WARC/<version>", location=record.location)
+    return record
+
+
 def _malformed(number: int, byte: int, reason: str, detail: str) -> Malformed:
     location = _location(number, byte)
     ends = reason in (BREAKS_OFF, "no WARC", "damaged archive")
@@ -271,9 +288,7 @@ def read(path: Path, options: WarcDocumentOptions, share: Share = everything) ->
 def _responses(record: WarcRecord, options: WarcDocumentOptions) -> Iterator[AnyDocument]:
     """Yield the response, or why there is none; nothing of a record that belongs to a response."""
     kind = record.headers.get("warc-type", "").lower()
-    if within := len(_WITHIN.findall(record.content)):
-        yield several_in_one(record.number, within + 1, "WARC/<version>", location=record.location)
-    elif kind in _WITH_CONTENT:
+    if kind in _WITH_CONTENT:
         yield Skipped(record.number, f"{kind} record, which is no response", location=record.location)
     elif kind == "response":
         yield _document(record, options)
@@ -284,7 +299,8 @@ def _responses(record: WarcRecord, options: WarcDocumentOptions) -> Iterator[Any
 def _document(record: WarcRecord, options: WarcDocumentOptions) -> AnyDocument:
     identifier = record.headers.get(options.id_header.lower(), "").strip()
     if fault := identifier_fault(identifier):
-        return record.malformed("bad identifier", f"{fault} (header {options.id_header})")
+        detail = f"{fault} (header {options.id_header})"
+        return record.malformed("bad identifier", detail, _other_header(record, options))
     if options.spam is not None:
         percentile = percentile_of(identifier, Path(options.spam))
         if percentile is None:
@@ -301,6 +317,16 @@ def _document(record: WarcRecord, options: WarcDocumentOptions) -> AnyDocument:
     if isinstance(text, str):
         return Skipped(record.number, "content encoding is not read", f"{identifier}: {text}")
     return page(record.number, identifier, url, headers, text)
+
+
+def _other_header(record: WarcRecord, options: WarcDocumentOptions) -> str:
+    """Return how to name the header that every record has, where the one of identifiers is missing."""
+    if options.id_header.lower() in record.headers or RECORD_ID.lower() not in record.headers:
+        return "Mend the record"
+    return cli_or_api(
+        f"Take another header: id_header: {RECORD_ID} in the options, id_header={RECORD_ID!r} in Python",
+        f"Take another header: --option id_header={RECORD_ID}",
+    )
 
 
 def _location(number: int, byte: int) -> str:

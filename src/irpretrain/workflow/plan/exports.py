@@ -15,6 +15,7 @@ from irpretrain.corpora.embedded import resolve
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.encoder_files import hub_name
+from irpretrain.text.languages import language
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.corpora import Catalogue
 from irpretrain.workflow.plan.part import PlanPart, Wildcards, each, is_embedded, is_made, plain
@@ -99,6 +100,7 @@ class Exports(PlanPart):
             "stages": [self._stage(name) for name in self._stages(wildcards)],
             "encoder": self._source(encoder.label, encoder),
             "encoder_caveat": self._caveat(encoder.path),
+            "language": language(self.config.text.language).code,
             "corpora": [self._source(corpus, self.config.corpora[corpus]) for corpus in corpora],
         }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -17,7 +17,14 @@ from irpretrain.corpora.catalogue.absence import (
 )
 from irpretrain.corpora.catalogue.completion import moved, with_data_of_the_project
 from irpretrain.corpora.embedded import Manifest, installed_path, read_manifest
-from irpretrain.corpora.sources import UsedFile, check_downloads, check_sources, used_files, with_caveats
+from irpretrain.corpora.sources import (
+    UsedFile,
+    check_downloads,
+    check_sources,
+    language_notes,
+    used_files,
+    with_caveats,
+)
 from irpretrain.foundation.resources import project_directory, resources_directory
 from irpretrain.models.encoder_files import cached_model
 
@@ -30,6 +37,7 @@ class Prepared:
     manifest: Manifest  # embedded data
     missing: dict[str, list[str]]  # files of the catalogue that are not there, by its entries
     as_if_there: bool  # whether these have empty stand-ins, so that a dry run plans what needs them
+    warnings: Sequence[str] = ()  # what to say of encoders and the language of the texts
 
 
 def check_library(library: ModuleSpec | None) -> None:
@@ -52,15 +60,16 @@ def prepare(
     missing = missing_by_entry(config)
     if needs_data:
         refuse_absent(config)
+    manifest = read_manifest(manifest_file)
+    warnings = language_notes(config, manifest)  # before stand-ins: those of encoders are English
     as_if_there = bool(missing) and config.skip_absent and stand_ins is not None
     if as_if_there and stand_ins is not None:
         config = with_stand_ins(config, stand_ins())
     config = without_absent(config)
-    manifest = read_manifest(manifest_file)
     check_sources(config, manifest)
     if needs_data:
         check_downloads(config)
-    return Prepared(with_caveats(config, manifest), manifest, missing, as_if_there)
+    return Prepared(with_caveats(config, manifest, warnings), manifest, missing, as_if_there, warnings)
 
 
 def with_cached_models(config: Config) -> Config:

@@ -1,0 +1,70 @@
+"""Tables of spreadsheets (CSV, RFC 4180): documents, topics, judgements and runs."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from irpretrain.corpora import fields
+from irpretrain.corpora.checked import converted
+from irpretrain.corpora.fields import DocumentFields
+from irpretrain.corpora.formats.tsv import (
+    judgement_of,
+    judgement_roles,
+    query_of,
+    retrieved_of,
+    run_roles,
+    table_document,
+    topic_roles,
+)
+from irpretrain.corpora.quoted_rows import CsvOptions, column_names, read_csv_rows
+from irpretrain.corpora.registry import Format
+from irpretrain.foundation.records import (
+    AnyDocument,
+    Judgement,
+    Malformed,
+    Query,
+    Retrieved,
+    Share,
+    everything,
+)
+
+
+class CsvDocumentOptions(DocumentFields, CsvOptions):
+    """Options of the format csv."""
+
+
+def read_documents(
+    path: Path, options: CsvDocumentOptions, share: Share = everything
+) -> Iterator[AnyDocument]:
+    """Yield the documents of one file; a document's position is the number of its row."""
+    columns = column_names(path, options)
+    if not columns:
+        return
+    fields.check_columns(path, options, columns, header=options.columns is None)
+    rows = read_csv_rows(path, options, columns, share)
+    yield from converted(rows, lambda row: table_document(row.fields, options, row.position, row.line))
+
+
+def _read(path: Path, options: CsvOptions, roles_of: Any, make: Any) -> Iterator[Any]:
+    columns: Sequence[str] = column_names(path, options)
+    if columns:
+        roles = roles_of(path, columns)
+        yield from converted(read_csv_rows(path, options, columns), lambda row: make(row, roles))
+
+
+def read_topics(path: Path, options: CsvOptions) -> Iterator[Query | Malformed]:
+    return _read(path, options, topic_roles, query_of)
+
+
+def read_judgements(path: Path, options: CsvOptions) -> Iterator[Judgement | Malformed]:
+    return _read(path, options, judgement_roles, judgement_of)
+
+
+def read_runs(path: Path, options: CsvOptions) -> Iterator[Retrieved | Malformed]:
+    return _read(path, options, run_roles, retrieved_of)
+
+
+DOCUMENTS = Format(CsvDocumentOptions, read_documents, suffixes=(".csv",))
+TOPICS = Format(CsvOptions, read_topics)
+JUDGEMENTS = Format(CsvOptions, read_judgements)
+RUNS = Format(CsvOptions, read_runs)

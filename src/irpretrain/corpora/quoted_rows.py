@@ -1,0 +1,232 @@
+"""Rows of tables in CSV (RFC 4180), as spreadsheets write them: quoted cells may hold separators and line breaks.
+
+A cell that begins with a quotation mark ends at the next single one; two stand for one. Cells are separated by commas,
+semicolons or tabs, as the first row has them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from irpretrain.config.base import Section, option
+from irpretrain.corpora.fields import ColumnNames, no_record, repeated_names
+from irpretrain.foundation.characters import displayed_names, without_marks
+from irpretrain.foundation.errors import InputError, cli_or_api
+from irpretrain.foundation.files import (
+    DAMAGE,
+    GET_AGAIN,
+    Encoding,
+    FieldLine,
+    damage_text,
+    open_bytes,
+    refuse_utf16,
+)
+from irpretrain.foundation.records import Malformed, Share, everything, is_too_large, most_bytes, too_large
+
+Separator = Literal[",", ";", "\t", "|"]
+SEPARATORS: tuple[Separator, ...] = (",", ";", "\t")
+
+# The rest of a quoted cell behind its first quotation mark.
+_QUOTED = re.compile(r'[^"]*+(?>(?:""[^"]*+)*)')
+
+
+class CsvOptions(Section):
+    """Options of the format csv."""
+
+    columns: ColumnNames | None = option(
+        None, "Column names in order, for files without a header; null: the first row.", min_length=1
+    )
+    separator: Separator | None = option(
+        None, "Of cells; null: comma, semicolon or tab, whichever the first row has most of."
+    )
+    encoding: Encoding = option("utf-8", "Of the files.")
+
+
+@dataclass
+class _Row:
+    """A row while its lines are read."""
+
+    line: int
+    lines: list[str] = field(default_factory=list)
+    size: int = 0
+    parts: int = 0
+    is_open: bool = False  # whether its last line ends within quotation marks
+    fault: Malformed | None = None
+
+    def add(self, text: str, separator: str) -> None:
+        self.size += len(text) + 1
+        self.parts += text.count(separator) + 1
+        self.is_open = _ends_open(text, separator, self.is_open)
+        if not self.is_too_large:
+            self.lines.append(text)
+
+    @property
+    def is_too_large(self) -> bool:
+        return is_too_large(self.size, self.parts)
+
+
+def _ends_open(text: str, separator: str, is_open: bool) -> bool:
+    """Return whether a line ends within quotation marks, if it begins so."""
+    if not is_open and '"' not in text:
+        return False
+    at = 0
+    while at <= len(text):
+        if not is_open and text.startswith('"', at):
+            is_open, at = True, at + 1
+        if is_open:
+            match = _QUOTED.match(text, at)
+            assert match is not None
+            if match.end() == len(text):
+                return True
+            is_open, at = False, match.end() + 1
+        at = text.find(separator, at)
+        if at < 0:
+            return False
+        at += 1
+    return is_open
+
+
+def split_row(text: str, separator: str) -> list[str]:
+    """Return the cells of a whole row, without their quotation marks."""
+    if '"' not in text:
+        return text.split(separator)
+    cells, at = list[str](), 0
+    while True:
+        cell = ""
+        if text.startswith('"', at) and (match := _QUOTED.match(text, at + 1)):
+            cell, at = match[0].replace('""', '"'), match.end() + 1
+        end = text.find(separator, at)
+        cells.append(cell + (text[at:] if end < 0 else text[at:end]))
+        if end < 0:
+            return cells
+        at = end + len(separator)
+
+
+def separator_of(text: str) -> Separator:
+    """Return what separates the cells of a table's first row: whatever it has most of outside quotation marks."""
+    bare = re.sub(r'"[^"]*+(?>(?:""[^"]*+)*)"?', "", text)
+    return max(SEPARATORS, key=bare.count)
+
+
+def split_beginning(text: str, separator: str) -> list[list[str]]:
+    """Return the rows of the beginning of a table, without the last one, which may be cut off, unless it is alone."""
+    rows = list[list[str]]()
+    row = _Row(1)
+    for line in text.split("\n"):
+        if not row.lines and not line.strip():
+            continue
+        row.add(line.removesuffix("\r"), separator)
+        if not row.is_open:
+            rows.append(split_row("\n".join(row.lines), separator))
+            row = _Row(1)
+    is_cut_off = not text.endswith("\n") and not row.lines
+    return rows[:-1] if is_cut_off and len(rows) > 1 else rows
+
+
+def column_names(path: Path, options: CsvOptions) -> list[str]:
+    """Return the columns that are named, or the cells of the first row; none for an empty file."""
+    if options.columns is not None:
+        return list(options.columns)
+    for row in _rows(path, options):
+        if isinstance(row, Malformed):
+            raise InputError(path, f"the header cannot be read: {row}", row.line, f"{row.remedy}.")
+        names = [name.strip() for name in split_row("\n".join(row.lines), _separator(path, options))]
+        while names and not names[-1]:  # spreadsheets write empty columns behind the last one
+            names.pop()
+        if repeated := repeated_names(names):
+            fault = f"the header names a column twice: {displayed_names(repeated)}"
+            raise InputError(path, fault, row.line)
+        return names
+    return []
+
+
+def read_csv_rows(
+    path: Path, options: CsvOptions, columns: Sequence[str], share: Share = everything
+) -> Iterator[FieldLine | Malformed]:
+    """Yield the rows of a share behind the header; a position is the number of the row behind it, from 0.
+
+    Rows may have empty cells behind the last column. Blank lines and rows of empty cells are passed over.
+    """
+    separator = _separator(path, options)
+    for position, row in enumerate(_rows(path, options), -1 if options.columns is None else 0):
+        if position < 0 or not share(position):
+            continue
+        if isinstance(row, Malformed):
+            yield Malformed(
+                position, row.reason, row.detail, row.line, remedy=row.remedy, loses_more=row.loses_more
+            )
+            continue
+        cells = split_row("\n".join(row.lines), separator)
+        if not any(cell.strip() for cell in cells):
+            continue  # spreadsheets write empty rows behind the last one
+        while len(cells) > len(columns) and not cells[-1].strip():
+            cells.pop()
+        if len(cells) != len(columns):
+            detail = f"{len(cells):,} instead of {len(columns)}"
+            yield Malformed(position, "wrong number of columns", detail, row.line)
+        elif options.columns is None and [cell.strip() for cell in cells] == list(columns):
+            yield no_record(position, row.line)
+        else:
+            yield FieldLine(position, row.line, dict(zip(columns, cells, strict=True)))
+
+
+def _separator(path: Path, options: CsvOptions) -> str:
+    if options.separator is not None:
+        return options.separator
+    first = next(_rows(path, CsvOptions(separator=",", encoding=options.encoding)), None)
+    return "," if first is None or isinstance(first, Malformed) else separator_of("\n".join(first.lines))
+
+
+def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
+    separator = options.separator
+    row: _Row | None = None
+    fault: Malformed | None
+    number, longest = 0, most_bytes()
+    with open_bytes(path) as stream:
+        try:
+            while raw := stream.readline(longest + 1):
+                number += 1
+                if number == 1:
+                    refuse_utf16(path, raw, options.encoding)
+                    raw = without_marks(raw)
+                if row is None and not raw.strip():
+                    continue
+                try:
+                    text = raw.removesuffix(b"\n").removesuffix(b"\r").decode(options.encoding)
+                    fault = None
+                except UnicodeDecodeError as error:
+                    text = raw.decode(options.encoding, "replace").rstrip("\r\n")
+                    fault = _undecodable(error, number, options.encoding)
+                if separator is None:
+                    separator = separator_of(text)
+                row = row or _Row(number)
+                row.add(text, separator)
+                row.fault = row.fault or fault
+                if row.is_open:
+                    continue
+                yield _finished(row)
+                row = None
+        except DAMAGE as error:
+            detail = damage_text(path, error)
+            yield Malformed(0, "damaged archive", detail, number + 1, remedy=GET_AGAIN, loses_more=True)
+            return
+    if row is not None:
+        detail, remedy = "the file ends in the cell", "Close it, or write the marks of its text twice"
+        yield Malformed(0, "quotation mark is not closed", detail, row.line, remedy=remedy, loses_more=True)
+
+
+def _finished(row: _Row) -> _Row | Malformed:
+    if row.is_too_large:
+        return too_large(0, row.line)
+    return row.fault or row
+
+
+def _undecodable(error: UnicodeDecodeError, number: int, encoding: Encoding) -> Malformed:
+    name = encoding.upper()
+    remedy = f"Save the file as {name}"
+    if encoding == "utf-8":
+        named = cli_or_api("set encoding: windows-1252 in the options", "add --option encoding=windows-1252")
+        remedy += f" (in Excel: CSV UTF-8), or {named}"
+    return Malformed(0, f"not valid {name}", f"byte {error.start + 1} of the line", number, remedy=remedy)

@@ -1,0 +1,122 @@
+"""Tables without a word on their columns: what the first lines of a file say of its header, separator and columns."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from irpretrain.corpora.fields import BODIES, IDENTIFIERS, pick
+from irpretrain.corpora.formats.json_files import TEXTS
+from irpretrain.corpora.formats.tsv import (
+    DOCUMENT_COLUMNS,
+    QUERY_COLUMNS,
+    RANKS,
+    RELEVANCE_COLUMNS,
+    SCORES,
+    TOPIC_IDENTIFIERS,
+)
+from irpretrain.corpora.quoted_rows import SEPARATORS, separator_of, split_beginning
+from irpretrain.corpora.registry import Kind
+from irpretrain.foundation.characters import NUMBER, WHOLE, identifier_fault
+
+# Kind → names of the columns that its tables need.
+NEEDED: Mapping[Kind, Sequence[Sequence[str]]] = {
+    "documents": (IDENTIFIERS, BODIES),
+    "topics": (TOPIC_IDENTIFIERS, TEXTS),
+    "judgements": (QUERY_COLUMNS, DOCUMENT_COLUMNS, RELEVANCE_COLUMNS),
+    "runs": (QUERY_COLUMNS, DOCUMENT_COLUMNS, (*RANKS, *SCORES)),
+}
+# Words from which on a cell is a text and no name of a column.
+WORDS_OF_TEXT = 4
+_CSV = re.compile(r"\.csv(\.\w+)?$", re.IGNORECASE)
+_BLANKS = re.compile(r"[ \t]+")
+
+
+def guess_table(
+    kind: Kind, file: str, beginning: str, format: str | None
+) -> tuple[str, dict[str, Any]] | None:
+    """Return format and options of a table, by its beginning; None where it is no table, or needs no options.
+
+    Args:
+        file: its name, which may end in .csv.
+        beginning: its first lines, the last one perhaps cut off.
+        format: what the beginning is the sign of: trec (lines of columns), tsv, or None.
+    """
+    if kind == "runs" and format is not None:
+        return _run_table(beginning)
+    if format == "trec":
+        cells = _BLANKS.split(beginning.partition("\n")[0].strip())
+        return ("tsv", {}) if _is_header(kind, cells) else None
+    first = beginning.partition("\n")[0]
+    separator = "\t" if format == "tsv" else separator_of(first)
+    rows = split_beginning(beginning, separator)
+    if not rows or len(rows[0]) < 2 or separator not in SEPARATORS:
+        return None
+    has_header = _is_header(kind, rows[0])
+    if format == "tsv":
+        if _needs_quotes(beginning, rows):
+            return "csv", {} if has_header else _named(kind, rows)
+        options = {} if has_header or kind != "documents" else _named(kind, rows)
+        return ("tsv", options) if options else None
+    if has_header:
+        return "csv", {}
+    is_named_csv = bool(_CSV.search(file))
+    options = _named(kind, rows) if is_named_csv or kind in ("judgements", "runs") else {}
+    # The reader names the columns that it finds, and the options for them.
+    return ("csv", options) if options or is_named_csv else None
+
+
+def _is_header(kind: Kind, cells: Sequence[str]) -> bool:
+    names = [cell.strip() for cell in cells]
+    return all(pick(names, None, known) is not None for known in NEEDED[kind])
+
+
+def _needs_quotes(beginning: str, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether lines have too few cells where rows of quoted cells have as many as the first."""
+    if '"' not in beginning or len(rows) < 2:
+        return False
+    lines = beginning.split("\n")[:-1]
+    columns = len(rows[0])
+    are_whole = all(len(row) == columns for row in rows)
+    return are_whole and any(line.strip() and line.count("\t") + 1 < columns for line in lines)
+
+
+def _named(kind: Kind, rows: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Return the columns of a table without a header, where its cells leave no doubt; else nothing."""
+    first = rows[0]
+    if identifier_fault(first[0]):
+        return {}
+    if kind in ("documents", "topics"):
+        is_record = any(map(str.isdigit, first[0])) or len(first[-1].split()) >= WORDS_OF_TEXT
+        if kind == "documents" and len(first) == 4 and first[1].startswith(("http://", "https://")):
+            return {"columns": ["id", "url", "title", "body"]}  # MS MARCO's documents
+        return {"columns": ["id", "text"]} if len(first) == 2 and is_record else {}
+    if kind == "judgements" and len(first) in (3, 4) and WHOLE.fullmatch(first[-1].strip()):
+        iteration = ["iteration"] if len(first) == 4 else []
+        return {"columns": ["query_id", *iteration, "document_id", "relevance"]}
+    if kind == "runs" and len(first) == 3 and all(NUMBER.fullmatch(row[-1].strip()) for row in rows):
+        return {"columns": ["query_id", "document_id", _rank_or_score(row[-1] for row in rows)]}
+    return {}
+
+
+def _run_table(beginning: str) -> tuple[str, dict[str, Any]] | None:
+    """Return how a run of three or four columns is read: query, document, rank or score, or both."""
+    lines = beginning.split("\n")
+    whole = [
+        line for line in lines[: -1 if len(lines) > 1 else 1] if line.strip() and not line.startswith("#")
+    ]
+    rows = [line.split("\t") if "\t" in line else _BLANKS.split(line.strip()) for line in whole]
+    if not rows or len(rows[0]) not in (3, 4):
+        return None
+    if _is_header("runs", rows[0]):
+        return "tsv", {}
+    rows = [row for row in rows if len(row) == len(rows[0])]
+    if not all(NUMBER.fullmatch(cell.strip()) for row in rows for cell in row[2:]):
+        return None
+    if len(rows[0]) == 4:
+        return "tsv", {"columns": ["query_id", "document_id", "rank", "score"]}
+    placing = _rank_or_score(row[2] for row in rows)
+    return "tsv", {} if placing == "rank" else {"columns": ["query_id", "document_id", "score"]}
+
+
+def _rank_or_score(cells: Any) -> str:
+    return "rank" if all(WHOLE.fullmatch(cell.strip()) for cell in cells) else "score"

@@ -1,0 +1,143 @@
+"""Tables as spreadsheets write them: RFC 4180, its separators, and what is wrong with a table."""
+
+from __future__ import annotations
+
+import csv as standard
+import io
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from irpretrain.corpora.formats import csv
+from irpretrain.corpora.quoted_rows import CsvOptions, separator_of, split_row
+from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.records import Document, Judgement, Malformed, Query, Retrieved
+
+
+def documents(path: Path, content: str | bytes, **options: Any) -> list[Any]:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return list(csv.read_documents(path, csv.CsvDocumentOptions(**options)))
+
+
+def bodies(path: Path, content: str | bytes, **options: Any) -> dict[str, tuple[str, str]]:
+    return {d.document_id: (d.title, d.body) for d in documents(path, content, **options)}
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_spreadsheet_s_table(tmp_path: Path, separator: str, end: str, mark: str) -> None:
+    """Quoted separators, line breaks and marks; capitals in the header; empty rows and columns behind the table."""
+    rows = [
+        ["ID", "Title", "Text", ""],
+        ["d1", f'"apple{separator} red"', f'"first{end}{end}second ""line"""', ""],
+        ["d2", "", "pear", ""],
+        ["", "", "", ""],
+    ]
+    content = mark + "".join(separator.join(row) + end for row in rows) + end
+    assert bodies(tmp_path / "a.csv", content) == {
+        "d1": (f"apple{separator} red" if separator != "\t" else "apple red", 'first\n\nsecond "line"'),
+        "d2": ("", "pear"),
+    }
+
+
+def test_cells_are_those_of_python_s_own_reader() -> None:
+    draws = random.Random(1)
+    for _ in range(3000):
+        row = ["".join(draws.choices('ab,;"\n ', k=draws.randint(0, 6))) for _ in range(draws.randint(1, 4))]
+        text = io.StringIO()
+        standard.writer(text, lineterminator="").writerow(row)
+        assert split_row(text.getvalue(), ",") == (row if row != [""] else [""]), row
+
+
+def test_rows_are_those_of_python_s_own_reader(tmp_path: Path) -> None:
+    draws = random.Random(2)
+    table = [
+        [f"d{number}", "x" + "".join(draws.choices('ab,;"\n ', k=draws.randint(0, 9))) + "x"]
+        for number in range(500)
+    ]
+    with open(tmp_path / "a.csv", "w", newline="") as file:
+        standard.writer(file).writerows([["id", "text"], *table])
+    found = documents(tmp_path / "b.csv", (tmp_path / "a.csv").read_bytes())
+    assert [(d.document_id, d.body) for d in found] == [(name, text) for name, text in table]
+    assert [d.position for d in found] == list(range(500))
+
+
+@pytest.mark.parametrize(
+    ("first", "separator"),
+    [("a;b,c;d", ";"), ('"a,b,c";d', ";"), ("a\tb", "\t"), ("a", ","), ('"a;b;c",d', ",")],
+)
+def test_the_separator_is_what_the_first_row_has_most_of(first: str, separator: str) -> None:
+    assert separator_of(first) == separator
+
+
+@pytest.mark.parametrize(
+    ("content", "reason", "line"),
+    [
+        ("id,text\n1,a\n2,a,b\n", "wrong number of columns", 3),
+        ('id,text\n1,"a\n\nb"\n2\n', "wrong number of columns", 5),
+        ('id,text\n1,a\n2,"b\n3,c\n', "quotation mark is not closed", 3),
+        (b"id,text\n1,caf\xe9\n", "not valid UTF-8", 2),
+        ("id,text\n1,a\nid,text\n", "header within the table", 3),
+        ("id,text\n,a\n", "bad identifier", 2),
+        ("id,text\n 1,a\n", "bad identifier", 2),
+    ],
+)
+def test_faults_have_a_line(tmp_path: Path, content: str | bytes, reason: str, line: int) -> None:
+    found = [record for record in documents(tmp_path / "a.csv", content) if isinstance(record, Malformed)]
+    assert [(fault.reason, fault.line) for fault in found] == [(reason, line)]
+
+
+def test_excel_s_old_encoding_is_an_option(tmp_path: Path) -> None:
+    [fault] = documents(tmp_path / "a.csv", b"id;text\n1;caf\xe9\n")
+    assert "encoding: windows-1252" in fault.remedy
+    assert bodies(tmp_path / "a.csv", b"id;text\n1;caf\xe9\n", encoding="windows-1252") == {"1": ("", "café")}
+
+
+def test_a_quotation_mark_within_a_cell_is_text(tmp_path: Path) -> None:
+    assert bodies(tmp_path / "a.csv", 'id,text\n1,a 5" pipe\n2,b\n') == {
+        "1": ("", 'a 5" pipe'),
+        "2": ("", "b"),
+    }
+
+
+def test_a_header_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the header names a column twice: text"):
+        documents(tmp_path / "a.csv", "id,text,text\n1,a,b\n")
+
+
+def test_topics_judgements_and_runs(tmp_path: Path) -> None:
+    path, options = tmp_path / "a.csv", CsvOptions()
+    path.write_text('Query ID;Question\nq1;"red; pear"\n')
+    assert list(csv.read_topics(path, options)) == [Query(0, "q1", "red; pear", 2)]
+    path.write_text("query,iteration,docno,relevance\nq1,0,d1,2\n")
+    with pytest.raises(
+        InputError, match=r"one of the columns query_id, .* is needed; the file has query, iteration"
+    ):
+        list(csv.read_judgements(path, options))
+    path.write_text("qid,iteration,docno,relevance\nq1,0,d1,2\n")
+    assert list(csv.read_judgements(path, options)) == [Judgement(0, "q1", "d1", 2, 2)]
+    path.write_text("q1,d1,2\n")
+    named = CsvOptions(columns=["query_id", "document_id", "relevance"])
+    assert list(csv.read_judgements(path, named)) == [Judgement(0, "q1", "d1", 2, 1)]
+    path.write_text("qid,docno,rank,score\nq1,d1,1,2.5\n")
+    assert list(csv.read_runs(path, options)) == [Retrieved(0, "q1", "d1", 1, 2.5, 2)]
+    path.write_text("qid,docno\nq1,d1\n")
+    with pytest.raises(InputError, match="one of the columns rank, score"):
+        list(csv.read_runs(path, options))
+
+
+def test_an_empty_file_has_no_record(tmp_path: Path) -> None:
+    assert documents(tmp_path / "a.csv", "\n\n") == []
+    for read in (csv.read_topics, csv.read_judgements, csv.read_runs):
+        assert list(read(tmp_path / "a.csv", CsvOptions())) == []
+
+
+def test_columns_that_are_named_leave_no_note(tmp_path: Path) -> None:
+    [document] = documents(tmp_path / "a.csv", "1,x,pear\n", columns=["id", "source", "text"])
+    assert isinstance(document, Document)
+    assert document.unread == ()
+    [document] = documents(tmp_path / "a.csv", "id,source,text\n1,x,pear\n")
+    assert document.unread == ("source",)

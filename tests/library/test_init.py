@@ -1,0 +1,230 @@
+"""`irpretrain init` reads what the run reads: each folder it accepts can be run, and each refusal says what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from irpretrain.command import main
+from irpretrain.config.corpora import CorpusConfig, QrelsConfig, TopicsConfig
+from irpretrain.corpora.policy import RecordTally
+from irpretrain.corpora.sources import write_shard
+from irpretrain.corpora.topics_and_judgements import read_judgements, read_queries, source_files
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.library import own_folder
+
+JSONL = '{"id": "1", "text": "apple pie"}\n{"id": "2", "text": "pear"}\n'
+TOPICS = "q\tapple\n"
+QRELS = "q 0 1 1\n"
+FAR = "id\ttitle\ttext\n" + "".join(f"{n}\tT\ta text of words, number {n}\n" for n in range(2000))
+
+# Name → files of a folder, and how each is read: format, columns.
+FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
+    "a spreadsheet": (
+        {
+            "documents.csv": '\ufeffID;Title;Text\r\n1;Apple;"red;\r\nround"\r\n2;;pear\r\n;;\r\n',
+            "queries.csv": "Query ID;Question\r\nq;apple\r\n",
+            "qrels.csv": "query_id;docno;relevance\r\nq;1;1\r\n",
+        },
+        {"mine": {"format": "csv"}, "queries": {"format": "csv"}, "qrels": {"format": "csv"}},
+    ),
+    "tables without headers": (
+        {
+            "documents.csv": '1,"apple, red"\n2,pear\n',
+            "queries.csv": "1,red apple\n",
+            "qrels.csv": "1,0,1,1\n",
+        },
+        {
+            "mine": {"format": "csv", "options": {"columns": ["id", "text"]}},
+            "queries": {"format": "csv", "options": {"columns": ["id", "text"]}},
+            "qrels": {
+                "format": "csv",
+                "options": {"columns": ["query_id", "iteration", "document_id", "relevance"]},
+            },
+        },
+    ),
+    "MS MARCO": (
+        {
+            "collection.tsv": "1\tApples are a fruit.\n2\tPears too.\n",
+            "queries.dev.tsv": TOPICS,
+            "qrels.dev.tsv": "q\t0\t1\t1\n",
+        },
+        {"mine": {"format": "tsv", "options": {"columns": ["id", "text"]}}, "queries": {"format": "tsv"}},
+    ),
+    "MS MARCO's documents": (
+        {"docs.tsv": "1\thttps://a.b/c\tApple\tred\n", "queries.tsv": TOPICS, "qrels.txt": QRELS},
+        {"mine": {"format": "tsv", "options": {"columns": ["id", "url", "title", "body"]}}},
+    ),
+    "headers": (
+        {
+            "documents.tsv": "id\ttext\n1\tapple\n",
+            "queries.tsv": "query_id\tquery\nq\tapple\n",
+            "qrels.tsv": "query_id\tdocno\trelevance\nq\t1\t1\n",
+        },
+        {"mine": {"format": "tsv"}, "queries": {"format": "tsv"}, "qrels": {"format": "tsv"}},
+    ),
+    "a header of blanks": (
+        {"documents.jsonl": JSONL, "queries.tsv": TOPICS, "qrels.txt": "qid docid rel\nq 1 1\n"},
+        {"qrels": {"format": "tsv"}},
+    ),
+    "a line break in a cell, far down the file": (
+        {"documents.tsv": f'{FAR}x\tT\t"first\nsecond"\n', "queries.tsv": TOPICS, "qrels.txt": QRELS},
+        {"mine": {"format": "csv", "options": {"separator": "\t"}}},
+    ),
+    "a line break in a cell, at the beginning": (
+        {
+            "documents.tsv": f'{FAR[:14]}x\tT\t"first\nsecond"\n{FAR[14:]}',
+            "queries.tsv": TOPICS,
+            "qrels.txt": QRELS,
+        },
+        {"mine": {"format": "csv"}},
+    ),
+    "quotation marks of texts": (
+        {
+            "documents.tsv": 'id\ttext\n1\t"Apple" and 5" pear\n2\t"x\n',
+            "queries.tsv": TOPICS,
+            "qrels.txt": QRELS,
+        },
+        {"mine": {"format": "tsv"}},
+    ),
+    "ranx": (
+        {"documents.jsonl": JSONL, "queries.tsv": TOPICS, "qrels.json": '{"q": {"1": 1, "2": 0}}'},
+        {"qrels": {"format": "json"}},
+    ),
+    "Health Misinformation": (
+        {
+            "documents.jsonl": JSONL,
+            "topics.xml": "<topics><topic><number>q</number><query>apple</query></topic></topics>",
+            "qrels.txt": QRELS,
+        },
+        {"queries": {"format": "trec"}},
+    ),
+}
+
+
+def write_folder(folder: Path, files: dict[str, str]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content.encode())
+    return folder
+
+
+@pytest.mark.parametrize("case", FOLDERS)
+def test_what_it_accepts_the_run_reads(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    files, expected = FOLDERS[case]
+    folder = write_folder(tmp_path / "mine", files)
+    assert main(["init", str(folder)]) == 0, capsys.readouterr().err
+    overlay = yaml.safe_load((folder / "my-collection.yaml").read_text())
+    sections = {"mine": overlay["corpora"]["mine"], **overlay["datasets"]["mine"]}
+    for name, described in expected.items():
+        assert {**described, "path": sections[name]["path"]} == sections[name]
+    monkeypatch.chdir(folder)
+    corpus = CorpusConfig(**sections["mine"])
+    counts = write_shard(corpus, corpus.path, 0, tmp_path / "documents", tmp_path / "redirects")
+    assert not counts["malformed"]
+    names = DOCUMENTS.read(tmp_path / "documents")["document_id"].to_pylist()
+    assert f"; {len(names):,} document" in capsys.readouterr().err
+    topics, qrels = TopicsConfig(**sections["queries"]), QrelsConfig(**sections["qrels"])
+    queries = read_queries(topics, source_files(topics, topics.path), RecordTally(topics.malformed, ""))
+    judged = read_judgements(qrels, source_files(qrels, qrels.path), RecordTally(qrels.malformed, ""))
+    assert queries.keys() == judged.keys()
+    assert {name for grades in judged.values() for name in grades} <= {*names}
+
+
+# Name → files beside sound ones, and words of the refusal.
+REFUSED: dict[str, tuple[dict[str, str], str]] = {
+    "far fault": ({"documents.tsv": FAR + FAR[:14] * 9}, "header within the table"),
+    "few columns": ({"documents.tsv": FAR + "x\ty\n" * 9}, "wrong number of columns: 2 instead of 3"),
+    "open quotation mark": ({"documents.csv": 'id,text\n1,"apple\n2,b\n'}, "quotation mark is not closed"),
+    "unknown columns": (
+        {"documents.csv": "doc no,inhalt\n1,apple\n"},
+        "--option id_field=NAME --option 'body_fields=[NAME]'",
+    ),
+    "unclear header": ({"documents.tsv": "one\tapple\n"}, "--option 'columns=[id, text]'"),
+    "a spreadsheet": ({"documents.xlsx": "PK\x03\x04"}, "Save the sheet as CSV (UTF-8), and give that."),
+    "twice": ({"documents.jsonl": JSONL + JSONL}, "document id '1' occurs twice"),
+    "queries alone": (
+        {"queries.txt": "red apple\npear\n"},
+        """number them: awk '{print NR "\\t" $0}' FILE""",
+    ),
+    "unknown documents": ({"qrels.txt": "q 0 7 1\n"}, "1 of 1 judged document is not among the documents"),
+    "zeros": ({"qrels.txt": "q 0 01 1\n"}, "documents.jsonl has 1 in place of 01"),
+    "no title": ({"topics.txt": "<top><num>q<desc>apple</top>"}, "--topics-option 'fields=[description]'"),
+    "three columns": ({"qrels.txt": "q 1 1\n"}, "awk '{print $1, 0, $2, $3}'"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refusal_says_what_to_do(case: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    files, words = REFUSED[case]
+    kinds = {name.partition(".")[0].replace("queries", "topics") for name in files}
+    sound = {"documents.jsonl": JSONL, "topics.tsv": TOPICS, "qrels.txt": QRELS}
+    others = {name: text for name, text in sound.items() if name.partition(".")[0] not in kinds}
+    folder = write_folder(tmp_path, {**others, **files})
+    assert main(["init", str(folder)]) == 2
+    refused = capsys.readouterr().err
+    assert words in refused
+    assert "Traceback" not in refused
+    assert not (folder / "my-collection.yaml").exists()
+
+
+def test_it_says_what_it_has_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    folder = write_folder(
+        tmp_path, {"documents.jsonl": JSONL + "{broken\n", "topics.tsv": TOPICS, "qrels.txt": "q 0 9 1\n"}
+    )
+    monkeypatch.setattr(own_folder, "MOST_READ", 1)
+    assert main(["init", str(folder), "--output", "-"]) == 0
+    assert "; 1 document in documents.jsonl (jsonl), the first of more: the others are not read" in (
+        capsys.readouterr().err
+    )
+
+
+def test_judged_documents_that_are_missing_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    folder = write_folder(
+        tmp_path, {"documents.jsonl": JSONL, "topics.tsv": TOPICS, "qrels.txt": "q 0 1 1\nq 0 9 1\n"}
+    )
+    assert main(["init", str(folder), "--output", "-"]) == 0
+    assert (
+        "1 of 2 judged documents is not among the documents, such as 9 (query q)" in capsys.readouterr().err
+    )
+
+
+# Name → a run of others, in which d1 is first.
+RUNS = {
+    "Tevatron": "q\td2\t12.5\nq\td1\t13.25\n",
+    "blanks": "q d2 12.5\nq d1 13.25\n",
+    "negative scores": "q\td2\t-3\nq\td1\t-2.5e-1\n",
+    "ranks": "q\td1\t1\nq\td2\t2\n",
+    "ranks and blanks": "q d1 1\nq d2 2\n",
+    "ranks and scores": "q\td1\t1\t12\nq\td2\t2\t11.5\n",
+    "ranx": '{"q": {"d2": 0.25, "d1": 0.5}}',
+    "a header": "Query ID\tdocno\tscore\nq\td2\t1\nq\td1\t2\n",
+    "CSV": "qid,docno,score\nq,d2,1\nq,d1,2\n",
+    "CSV without a header": "q,d2,1.5\nq,d1,2\n",
+    "TREC": "q Q0 d1 1 2 t\nq Q0 d2 2 1 t\n",
+}
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_runs_of_few_columns_are_read(case: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    folder = write_folder(tmp_path, {"qrels": "q 0 d1 1\n", "run": RUNS[case]})
+    assert main(["evaluate", str(folder / "qrels"), str(folder / "run"), "--measure", "RR", "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "1.0"
+
+
+def test_whole_numbers_that_fall_have_the_line_that_converts(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    folder = write_folder(tmp_path, {"qrels": "q 0 d1 1\n", "run": "q d2 30\nq d1 20\n"})
+    assert main(["evaluate", str(folder / "qrels"), str(folder / "run")]) == 2
+    assert """If they are scores: awk '{print $1, "Q0", $2, 0, $3, "run"}'""" in capsys.readouterr().err
+    (folder / "run").write_text("q Q0 d2 0 30 run\nq Q0 d1 0 20 run\n")  # what awk makes
+    assert main(["evaluate", str(folder / "qrels"), str(folder / "run"), "--measure", "RR", "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "0.5"
