@@ -18,7 +18,7 @@ from irpretrain.models.length_batches import to_device
 
 # Rows are filled up to one of SIZES numbers between a power of two and the next, rows that are read to one of
 # SIZES_READ; both at least to a multiple of LEAST_STEP, as padded sequences are.
-SIZES, SIZES_READ, LEAST_STEP = 32, 8, 64
+SIZES, SIZES_READ, LEAST_STEP = 16, 8, 64
 
 
 class Layout(NamedTuple):
@@ -36,8 +36,13 @@ SEEDS = (1 << 31) - 1
 
 def filled_up(rows: int, sizes: int = SIZES) -> int:
     """Return the size that a batch of so many rows is filled up to."""
-    step = max(LEAST_STEP, (1 << max(rows - 1, 1).bit_length() - 1) // sizes)
+    step = _step(rows, sizes)
     return -(-rows // step) * step
+
+
+def _step(rows: int, sizes: int) -> int:
+    """Return the difference between sizes near so many rows."""
+    return max(LEAST_STEP, (1 << max(rows - 1, 1).bit_length() - 1) // sizes)
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class PaddedBatch:
         )
 
 
-# Sequences that fill up a batch come in multiples of this many, some of them empty.
+# Sequences that fill up a batch, besides twice those for the rows between two sizes.
 FILLERS = 4
 
 
@@ -131,7 +136,8 @@ class PackedBatch:
             if missing_read <= used * self.longest:
                 break
             missing = filled_up(rows + used * self.longest + 1) - rows
-        fillers = -(-used // FILLERS) * FILLERS
+        # As many for all batches of a size, some of them empty.
+        fillers = max(used, 2 * -(-_step(rows, SIZES) // self.longest) + FILLERS)
         firsts = self.longest * np.arange(fillers)
         lengths = np.clip(missing - firsts, 0, self.longest)
         read_lengths = np.zeros(fillers, np.int64)

@@ -1,0 +1,190 @@
+"""What a GPU's training step costs the host, measured without a GPU: time, operations, sizes of batches.
+
+    python benchmarks/training_host.py
+
+- Time and operations of a step that no graph replays, of an encoder of BERT-base's 12 layers and heads but so narrow
+  that arithmetic takes almost no time. Attention and the kernels between products are replaced by nothing
+  (`Nothing`), so what is left is what the host does before a GPU can compute. Operations are those of torch's
+  dispatcher that are no views; a kernel of ours counts as one.
+- Sizes: different sizes of batches in 200 steps, each of which a GPU's libraries plan for and a graph is recorded for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from transformers import BertConfig, BertForSequenceClassification
+
+from generated_work import GeneratedWork
+from irpretrain.config.training import ComputeConfig, OptimiserConfig
+from irpretrain.models import cross_encoder, fused_layers, mlm_heads, packed
+from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.encoder_batches import Layout, PackedBatch, PaddedBatch
+from irpretrain.training import trainer
+from irpretrain.training.metrics import TaskMetrics
+from irpretrain.training.ranking_tasks import GroupBatch, RankingTask, SequenceReader
+from irpretrain.training.trainer import Setting, StepPart, Trainer
+
+GPU_LAYOUT = Layout(packs=True, fills_up=True)
+CPU = torch.device("cpu")
+ROUNDS, STEPS = 5, 10
+VIEWS = (
+    "view", "aten.t.", "unbind", "split", "slice.", "select.", "expand", "permute", "transpose", "detach", "unsqueeze",
+    "squeeze", "alias", "empty", "as_strided", "profiler",
+)  # fmt: skip
+BATCHES = (("articles", 16), ("articles", 64), ("passages", 64), ("passages", 1024))
+COUNTED_STEPS = 200
+
+
+class Nothing:
+    """Kernels that compute nothing; what they return has the right shapes."""
+
+    def residual_norm(self, x: Tensor, *_: Any) -> tuple[Tensor, ...]:
+        moments = torch.empty((2, len(x)))
+        return torch.zeros_like(x), torch.zeros_like(x), *moments.unbind()
+
+    def residual_norm_gradient(self, gradient: Tensor, total: Tensor, *_: Any) -> tuple[Tensor, ...]:
+        into = torch.zeros_like(total)
+        return into, into, torch.zeros((3, total.shape[1]))
+
+    def gelu_gradient(self, gradient: Tensor, x: Tensor, with_value: bool) -> tuple[Tensor, Tensor, None]:
+        return torch.zeros_like(x), torch.zeros(x.shape[1]), None
+
+
+# What `Nothing` and the attention in its place do, which a GPU does in one kernel each.
+REPLACED = {"zeros_like", "zeros"}
+
+
+def attend(call: Any, query: Tensor, *_: Any) -> tuple[Tensor, ...]:
+    nothing = torch.empty(1)
+    return torch.zeros_like(query), nothing, nothing, nothing
+
+
+def attend_gradient(call: Any, into: Tensor, query: Tensor, key: Tensor, value: Tensor, *_: Any) -> Any:
+    return tuple(torch.zeros(each.shape, dtype=each.dtype) for each in (query, key, value))
+
+
+def mlm_loss_as_on_a_gpu(head: Any, states: Tensor, embeddings: Tensor, labels: Tensor) -> Tensor:
+    loss: Tensor = mlm_heads._VocabularyLoss.apply(head.transform(states), embeddings, head.bias, labels)
+    return loss
+
+
+def narrow_trainer() -> tuple[Trainer[CrossEncoderModel], RankingTask, StepPart]:
+    """Return a trainer of a narrow model with the way of a GPU, a task, and a step's batch."""
+    fused_layers._attend, fused_layers._attend_gradient = attend, attend_gradient  # type: ignore[assignment]
+    fused_layers.kernels_for = lambda device: Nothing()  # type: ignore[assignment, return-value]
+    packed.packed_encoder = lambda encoder, packing: fused_layers.encode_fused
+    trainer.layout_of = lambda model: GPU_LAYOUT
+    cross_encoder.mlm_loss_sum = mlm_loss_as_on_a_gpu
+    sizes: dict[str, Any] = {
+        "vocab_size": 64,
+        "num_labels": 1,
+        "hidden_size": 96,
+        "num_hidden_layers": 12,
+        "num_attention_heads": 12,
+        "intermediate_size": 96,
+        "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0,
+    }
+    config = BertConfig(**sizes)
+    cross_encoder.takes_types = lambda *_: True
+    cross_encoder.check_types = lambda *_: None
+    head = mlm_heads.BertMlmHead(config)
+    model = CrossEncoderModel(BertForSequenceClassification(config), head, Path())
+    compute = ComputeConfig(device="cpu", precision="bf16")
+    made = Trainer(model, OptimiserConfig(), compute, CPU, seed=1, steps=1000)
+    draw = np.random.default_rng(0)
+    ids = draw.integers(5, 60, (4, 8))
+    masked = draw.random(ids.shape) < 0.2
+    masked[:, 0] = False
+    padded = PaddedBatch(ids, np.zeros_like(ids), np.ones_like(ids), masked)
+    batch = PackedBatch.of(padded, 8, fills_up=True)
+    assert batch.masked is not None
+    labels = np.pad(
+        ids[masked], (0, len(batch.masked) - int(masked.sum())), constant_values=mlm_heads.IGNORED
+    )
+    task = RankingTask("rop", SimpleNamespace(), SequenceReader(SimpleNamespace()), "hinge", mlm_weight=1.0)  # type: ignore[arg-type]
+    groups = GroupBatch(np.array([2, 2]), 32, batch, labels)
+    return made, task, StepPart(TaskMetrics(1.0, 1.0, pairs=2, groups=2), 32, {0: groups}, int(masked.sum()))
+
+
+class Counted(TorchDispatchMode):
+    """Counts operations by name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.counts[str(function)] += 1
+        return function(*args, **(kwargs or {}))
+
+
+def host_time() -> tuple[float, int]:
+    """Return a step's milliseconds of processor time, the best of some rounds, and its operations."""
+    made, task, part = narrow_trainer()
+
+    def step(number: int) -> None:
+        made._begin(number, [task], [part], 0.0)
+
+    for number in range(STEPS):
+        step(number)
+    best = np.inf
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        for number in range(STEPS):
+            step(number)
+        best = min(best, (time.process_time() - began) / STEPS)
+    with Counted() as counted:
+        step(0)
+    names = {name: count for name, count in counted.counts.items() if not any(view in name for view in VIEWS)}
+    replaced = sum(count for name, count in names.items() if name.split(".")[1] in REPLACED)
+    ours = 3 * made.model.encoder.config.num_hidden_layers * 2 - made.model.encoder.config.num_hidden_layers
+    return 1000 * best, sum(names.values()) - replaced + ours
+
+
+def sizes_of_batches(folder: Path) -> list[tuple[str, int, int, float]]:
+    """Return for each kind of batch: different sizes in 200 steps, and the share of rows that only fill up."""
+    made, counted = GeneratedWork(folder), []
+    for mix, groups in BATCHES:
+        work = made.training("pre-training", mix, groups, 1, ComputeConfig(device="cpu"))
+        source = work.source()
+        task = RankingTask(
+            "rop", source.groups, SequenceReader(source.builder, source.masker), "hinge", mlm_weight=1.0
+        )
+        setting = Setting(CPU, work.compute, 1, layout=GPU_LAYOUT)
+        batches = [task.read(setting, step) for step in range(COUNTED_STEPS)]
+        rows = sum(len(part.batches[0].inputs.input_ids) for part in batches)
+        shapes = {part.batches[0].inputs.shape for part in batches}
+        counted.append((mix, groups, len(shapes), 1 - sum(part.tokens for part in batches) / rows))
+    return counted
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        sizes = sizes_of_batches(Path(folder))
+    milliseconds, operations = host_time()
+    print(f"a step of BERT-base's layers: {milliseconds:.1f} ms of the host, {operations} operations")
+    print("\n| documents | groups | sizes in 200 steps | rows that fill up |\n|---|---:|---:|---:|")
+    for mix, groups, shapes, share in sizes:
+        print(f"| {mix} | {groups} | {shapes} | {share:.1%} |")
+
+
+if __name__ == "__main__":
+    main()
