@@ -52,7 +52,7 @@ def finish(device: torch.device) -> None:
 class Ours:
     """Our trainer; batches are made of the token store and masked in every step."""
 
-    def __init__(self, work: TrainingWork) -> None:
+    def __init__(self, work: TrainingWork, accumulation: int = 1) -> None:
         self._work, source = work, work.source()
         self._setting = contextlib.ExitStack()  # kept, or the threads would be given back at once
         self._device = self._setting.enter_context(reproducible(work.compute))
@@ -61,7 +61,7 @@ class Ours:
         self._task = RankingTask("rop", source.groups, reader, "hinge", mlm_weight=mlm)
         model = CrossEncoderModel.load(work.model)
         # The schedule is constant, so its length does not matter.
-        self._trainer = Trainer(model, OPTIONS, work.compute, self._device, work.seed, 1 << 30)
+        self._trainer = Trainer(model, OPTIONS, work.compute, self._device, work.seed, 1 << 30, accumulation)
 
     def turn(self, number: int) -> Turn:
         """See `Contestant`."""

@@ -65,6 +65,23 @@ def test_packed_losses_are_padded_ones(setting: Any, work: str) -> None:
     np.testing.assert_allclose(*losses, rtol=checks("gpu_setting").LOSSES["bf16"])
 
 
+@pytest.mark.parametrize("dropout", ["none", "all"])
+@pytest.mark.parametrize("accumulation", [1, 2])
+def test_recorded_passes_give_the_losses_of_others(
+    setting: Any, dropout: str, accumulation: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some sizes come three times and are recorded; attention of so short texts adds up in a fixed order."""
+    contestants, losses, graphs = checks("training_contestants"), [], []
+    for most in (0, 16):
+        monkeypatch.setattr("irpretrain.training.graphs.MOST_GRAPHS", most)
+        work = setting.work.training("pre-training", "articles", 8, 1, setting.compute("bf16"), dropout)
+        ours = contestants.Ours(work, accumulation)
+        losses.append(ours.train(range(14)).facts["losses"])
+        graphs.append(ours.train(range(14, 15)).facts["graphs"])
+    assert graphs[0] == 0 < graphs[1]
+    assert losses[0] == losses[1]
+
+
 def test_reranking_of_packed_passages_orders_as_the_cpu_does(setting: Any) -> None:
     """Pairs whose scores are more than half a standard deviation apart."""
     reranker, scores = checks("reranking").Ours, []

@@ -81,8 +81,7 @@ class PretrainingConfig(SequenceConfig):
     dropout: float | None = option(None, "Dropout of all layers; null: the encoder's own.", ge=0, lt=1)
     attention_dropout: float | None = option(
         None,
-        "Dropout of attention weights, in fine-tuning too; null: as `dropout`. A GPU packs "
-        "sequences only with 0.",
+        "Dropout of attention weights, in fine-tuning too; null: as `dropout`.",
         ge=0,
         lt=1,
     )

@@ -34,8 +34,8 @@ class ComputeConfig(Section):
     )
     packing: Packing = option(
         "auto",
-        "Compute no padding (BERT). auto: on a CPU, and on a GPU with torch's "
-        "attention of variable length. Results differ by rounding and dropout draws.",
+        "Compute no padding (BERT). auto: on a CPU, and on a GPU that has the fused layers. Results differ by "
+        "rounding and dropout draws.",
     )
     checkpoint_minutes: float = option(
         10,

@@ -30,7 +30,7 @@ def reading_ahead(read: Callable[[int], Read], steps: range, ahead: bool) -> Ite
 
     What `read` returns must depend on the step alone, and what it raises is raised here. It must not touch a GPU.
     """
-    if not ahead:
+    if not ahead or not steps:
         yield map(read, steps)
         return
     # Forked: readers share this process's tables, and start in a moment. They end with it, however it ends.
