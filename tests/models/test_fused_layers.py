@@ -21,8 +21,8 @@ from transformers import BertConfig, BertModel
 
 from irpretrain.models import fused_layers
 from irpretrain.models.encoder_batches import PackedBatch, PaddedBatch, filled_up
-from irpretrain.models.fused_layers import encode_fused, why_not_fused
-from irpretrain.models.kernels import PlainKernels, kernels_for, uniform
+from irpretrain.models.fused_layers import encode_fused, kernels_for, why_not_fused
+from irpretrain.models.kernels import PlainKernels, uniform
 from irpretrain.models.mlm_heads import IGNORED, BertMlmHead, _VocabularyLoss
 from irpretrain.models.packed import attend_by_sequence, encode_by_sequence
 

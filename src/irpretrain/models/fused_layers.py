@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from transformers import BertModel
 
 from irpretrain.models.encoder_batches import PackedSequences, SequenceBounds
-from irpretrain.models.kernels import Kernels, Seed, kernels_for
+from irpretrain.models.kernels import Kernels, PlainKernels, Seed, why_no_triton
 
 # First compute capability with torch's attention of variable length (Ampere).
 OLDEST = (8, 0)
@@ -97,6 +97,16 @@ class NarrowLayer:
         views = [*zip(joint.chunk(3), joint_bias.chunk(3), strict=True), *alone]
         self.copies = [copy for pair in views for copy in pair]
         self.copied = self.parameters[: len(self.copies)]
+
+
+def kernels_for(device: torch.device) -> Kernels:
+    """Return the fastest kernels that a device has."""
+    if device.type != "cuda" or why_no_triton():
+        return PlainKernels()
+    from irpretrain.models import triton_kernels
+
+    kernels: Any = triton_kernels
+    return kernels
 
 
 class NarrowLayers:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -134,13 +134,3 @@ def why_no_triton() -> str | None:
     if not os.environ.get("CC") and not shutil.which("gcc") and not shutil.which("clang"):
         return "Triton finds no C compiler"
     return None
-
-
-def kernels_for(device: torch.device) -> Kernels:
-    """Return the fastest kernels that a device has."""
-    if device.type != "cuda" or why_no_triton():
-        return PlainKernels()
-    from irpretrain.models import triton_kernels
-
-    kernels: Any = triton_kernels
-    return kernels
