@@ -74,7 +74,8 @@ def measure_hugging_face(folder: Path, small: bool, mix: str, groups: int) -> fl
     from generated_work import GeneratedWork
 
     work = GeneratedWork(folder, small)
-    lengths, tokenizer = work.lengths(mix), AutoTokenizer.from_pretrained(work.encoder())
+    lengths = work.lengths(mix)
+    tokenizer = AutoTokenizer.from_pretrained(work.encoder(), local_files_only=True, trust_remote_code=False)
     collate = DataCollatorWithPadding(tokenizer, return_tensors="np")
     pairs = 2 * groups
     documents = [text for text in work.texts(mix, groups) for _ in range(2)]

@@ -38,6 +38,7 @@ PARTS = {
     "pydantic_core",
     "snakemake_interface_logger_plugins",
     "snakemake_logger_plugin_irpretrain",
+    "triton",
 }
 """The project, and what packages that are named bring."""
 

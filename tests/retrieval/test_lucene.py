@@ -316,7 +316,7 @@ def test_searching_and_indexing_say_how_far_they_are(
 def test_long_rows_of_ties_stay_in_order() -> None:
     """Anserini lowers ties by 1e-6 each; after a hundred of them the next score is overtaken."""
     names = [f"a{i:03}" for i in range(150)]
-    ranking = opened_index._falling([*names, "b", "c"], [*(1 - i * 1e-6 for i in range(150)), 0.9999, 0.5])
+    ranking = opened_index.as_printed([*names, "b", "c"], [*(1 - i * 1e-6 for i in range(150)), 0.9999, 0.5])
     assert ranking == sorted(ranking, key=lambda pair: -pair[1])
     assert len({score for _, score in ranking}) == 152
     assert [name for name, _ in ranking[-3:]] == ["a149", "b", "c"]

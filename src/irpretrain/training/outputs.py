@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from irpretrain.foundation.atomic import write_text, write_together
 from irpretrain.foundation.errors import TrainingError
+from irpretrain.models.length_batches import to_host
 from irpretrain.training.leftovers import BEING_WRITTEN
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def check_weights(model: nn.Module) -> None:
     state = model.state_dict()
     floating = {name: tensor for name, tensor in state.items() if tensor.is_floating_point()}
     # Together: a device is waited for once.
-    finite = torch.stack([tensor.isfinite().all() for tensor in floating.values()]).tolist()
+    finite = to_host(torch.stack([tensor.isfinite().all() for tensor in floating.values()]))().tolist()
     if broken := [name for name, is_finite in zip(floating, finite, strict=True) if not is_finite]:
         raise TrainingError(_refusal(f"weights {broken[0]} are"))
 

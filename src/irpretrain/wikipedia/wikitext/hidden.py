@@ -40,8 +40,8 @@ DEEPEST = 40
 _LINK = -1
 
 # Arguments without a template in them, in which every link is closed.
-_PLAIN_ARGUMENTS = r"\|(?>(?:[^{}<\[]++|\[(?!\[)|\[\[[^{}<\[\]]*+\]\])*+)"
-_CLOSED_LINKS = re.compile(r"(?>(?:[^\[]++|\[(?!\[)|\[\[[^\[\]]*+\]\])*+)")
+_PLAIN_ARGUMENTS = r"\|(?>(?:[^{}<\[]++|\[(?!\[)|\[\[[^{}<\[\]]*+\]\])*)"
+_CLOSED_LINKS = re.compile(r"(?>(?:[^\[]++|\[(?!\[)|\[\[[^\[\]]*+\]\])*)")
 _BRACKETS = re.compile(r"\[\[++|\]\]++")
 # The first character as a set of its own: with groups in its place, re.search takes four times as long.
 _TOKEN = re.compile(
