@@ -75,7 +75,8 @@ def _broken_outputs(model: nn.Module, tasks: Sequence["StepTask"], setting: "Set
         for handle in handles:
             handle.remove()
         model.train(training)
-    return int(setting.ranks.sums([float(len(checks) - int(torch.stack(checks).sum()) if checks else 0)])[0])
+    finite = to_host(torch.stack(checks))().tolist() if checks else []
+    return int(setting.ranks.sums([finite.count(False)])[0])
 
 
 def check_scores(scores: np.ndarray, what: str) -> None:
