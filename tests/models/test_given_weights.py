@@ -58,6 +58,8 @@ OF_ENCODERS = [
         (len, {"position_embedding_type": "relative_key"}, "position_embedding_type relative_key, which"),
         (lambda w: w["encoder.layer.1.output.dense.bias"].fill_(torch.nan), {}, "hold NaN or infinity"),
         (lambda w: w["embeddings.word_embeddings.weight"][3].fill_(-torch.inf), {}, "hold NaN or infinity"),
+        (lambda w: w[QUANTISED][5, 7].fill_(torch.nan), {}, f"{QUANTISED} hold NaN or infinity"),
+        (lambda w: w[QUANTISED][5, 7].fill_(torch.inf), {}, f"{QUANTISED} hold NaN or infinity"),
         (lambda w: w.pop("encoder.layer.1.output.dense.bias"), {}, "1 parameters are missing"),
         (
             lambda w: w.update({QUANTISED: w[QUANTISED].mul(100).to(torch.int8)}),
@@ -78,6 +80,8 @@ OF_ENCODERS = [
         "relative",
         "nan",
         "infinity",
+        "one-nan",
+        "one-infinity",
         "missing",
         "quantised",
         "zeros",

@@ -91,6 +91,22 @@ def test_scores_are_those_of_hugging_face(model: Path, files: dict[str, Path], t
         assert all(float(np.float32(score)) == float(np.float32(str(score))) for score in found.values())
 
 
+def test_a_job_loads_its_model_on_its_threads_and_opens_its_stores_once(
+    model: Path, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads, opened = [], []
+    load, open_stores = CrossEncoderModel.load, TokenStore.open
+    monkeypatch.setattr(
+        CrossEncoderModel, "load", lambda *given: threads.append(torch.get_num_threads()) or load(*given)
+    )
+    monkeypatch.setattr(TokenStore, "open", lambda given: opened.append(given) or open_stores(given))
+    options = OPTIONS.model_copy(update={"compute": ComputeConfig(threads=3)})
+    inputs = CorpusTexts([files["store"]]), files["queries"], files["candidates"], options
+    rerank(model, *inputs, tmp_path / "run.gz", tmp_path / "checkpoints")
+    assert threads == [3]
+    assert opened == [[files["store"]]]
+
+
 def test_order_of_candidates_changes_no_bit(model: Path, files: dict[str, Path], tmp_path: Path) -> None:
     call(model, files, tmp_path / "one.gz")
     shuffled = [(d, float(random.Random(d).random())) for d in BODIES]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,6 +36,15 @@ def test_store_holds_word_pieces_and_word_starts(make_store: MakeStore, tiny_enc
     assert words(store, tiny_encoder, 2) == "b ##a ##d [UNK]"
     assert store.tokens(0).dtype == np.uint16
     assert store.shards[0].record["vocabulary_size"] == 105
+
+
+def test_opening_a_store_imports_no_pandas(make_store: MakeStore) -> None:
+    code = (
+        "import sys; from irpretrain.text.token_store import TokenStore; TokenStore.open(sys.argv[1:]); "
+        "print({'pandas', 'pyarrow.dataset'} & sys.modules.keys())"
+    )
+    command = [sys.executable, "-c", code, str(make_store({"d1": "a"}))]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "set()"
 
 
 def test_no_special_token_gets_in_by_text(make_store: MakeStore, tiny_encoder: Path) -> None:

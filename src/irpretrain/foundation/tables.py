@@ -134,6 +134,12 @@ def parquet_file(path: str | Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, pre_buffer=False, page_checksum_verification=True)
 
 
+def read_parquet(path: str | Path) -> pa.Table:
+    # pyarrow.parquet.read_table imports pyarrow.dataset, which imports pandas.
+    with parquet_file(path) as file:
+        return _whole(file.read(), file.metadata.num_rows)
+
+
 def row_group(file: pq.ParquetFile, group: int, columns: list[str] | None = None) -> pa.Table:
     return _whole(file.read_row_group(group, columns), file.metadata.row_group(group).num_rows)
 

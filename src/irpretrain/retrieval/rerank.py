@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,11 @@ class CorpusTexts:
     tokens: Sequence[str | Path] = ()
     documents: Sequence[str | Path] = ()
     text: TextConfig | None = None
+
+    @cached_property
+    def store(self) -> TokenStore:
+        """The token stores as one."""
+        return TokenStore.open(self.tokens)
 
 
 def rerank(
@@ -109,7 +114,7 @@ def _depends(
     return {
         "stage": "rerank",
         "model": sha256(model),
-        "tokens": TokenStore.open(corpus.tokens).fingerprint if corpus.text is None else None,
+        "tokens": corpus.store.fingerprint if corpus.text is None else None,
         "documents": [] if corpus.text is None else [sha256(path) for path in corpus.documents],
         "text": None if corpus.text is None else corpus.text.model_dump(),
         "queries": sha256(queries),
@@ -129,20 +134,26 @@ def score_candidates(
     retained: KeptScores | None = None,
 ) -> Run:
     """Return all of `candidates` re-ranked by a saved cross-encoder; errors as of `rerank`."""
+    from irpretrain.training.compute import reproducible  # torch
+
+    # Models are checked as they are loaded: on the job's threads, or torch would take all cores.
     if corpus.text is not None:
         from irpretrain.models.reranker import load_reranker  # torch
 
-        reranker = load_reranker(model)
+        with reproducible(options.compute):
+            reranker = load_reranker(model)
         reranker.check_length(options.max_length, "reranking.max_length")
         ranked_documents = {document for ranking in candidates.values() for document, _ in ranking}
         bodies = stream_chosen(corpus.documents, ranked_documents, corpus.text)
         return score_with_its_tokenizer(reranker, bodies, corpus.text, texts, candidates, options, retained)
     from irpretrain.models.cross_encoder import CrossEncoderModel  # torch
 
-    network = CrossEncoderModel.load(model)
+    with reproducible(options.compute):
+        network = CrossEncoderModel.load(model)
     network.check_length(options.max_length, "reranking.max_length")
-    store = TokenStore.open(corpus.tokens)
-    return rerank_run(network, load_tokenizer(model), store, texts, candidates, options, retained=retained)
+    return rerank_run(
+        network, load_tokenizer(model), corpus.store, texts, candidates, options, retained=retained
+    )
 
 
 def score_with_its_tokenizer(

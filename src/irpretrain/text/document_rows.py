@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.foundation.out_of_core import GrowingArray
+from irpretrain.foundation.tables import read_parquet
 
 
 class StoreShard:
@@ -43,7 +44,7 @@ class StoreShard:
             # An empty file cannot be memory-mapped.
             mode: Literal["r"] | None = "r" if self.offsets[-1] else None
             loaded = {name: np.load(folder / f"{name}.npy", mmap_mode=mode) for name in present}
-            self.documents = pq.read_table(folder / "documents.parquet")
+            self.documents = read_parquet(folder / "documents.parquet")
         self.arrays = {name: np.asarray(array) for name, array in loaded.items()}
         for array in self.arrays.values():
             array.flags.writeable = False  # so that kernels meet one type, whether an array is empty or not

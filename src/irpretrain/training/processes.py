@@ -82,6 +82,8 @@ def end_with(parent: int) -> None:
 BEGIN = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
+from irpretrain.foundation.garbage import search_rarely
+search_rarely()  # before torch is imported
 from irpretrain.training.processes import main
 main(int(sys.argv[2]), int(sys.argv[3]))
 """

@@ -28,13 +28,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from irpretrain.axioms.rank_engine.bm25 import document_norms, in_one_byte
 from irpretrain.config.retrieval import Bm25Config
 from irpretrain.foundation.compiled import compiled, compiled_uncounted
 from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.foundation.out_of_core import create_mapped
+from irpretrain.foundation.tables import read_parquet
 
 RECORD = "postings.json"
 IMPACTS, IMPACTS_RECORD = "impacts", "impacts.json"
@@ -162,7 +162,7 @@ class Postings:
     @cached_property
     def document_ids(self) -> pa.ChunkedArray:
         try:
-            identifiers = pq.read_table(self.directory / "identifiers.parquet").column("document_id")
+            identifiers = read_parquet(self.directory / "identifiers.parquet").column("document_id")
         except (OSError, KeyError, pa.ArrowInvalid) as error:
             raise IntegrityError(self.directory, f"identifiers.parquet: {error}", remedy=MAKE_AGAIN) from None
         if len(identifiers) != len(self):
