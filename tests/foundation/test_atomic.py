@@ -20,6 +20,7 @@ from irpretrain.foundation.atomic import (
     check_output_file,
     working_directory,
     write_text,
+    write_together,
 )
 from irpretrain.foundation.errors import InputError
 from patience import PATIENCE
@@ -64,6 +65,41 @@ def dead_process() -> int:
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     return child.pid
+
+
+def test_every_byte_is_on_the_disk_before_a_name_points_at_it(tmp_path, monkeypatch):
+    """A file that is renamed first can be empty after a power failure."""
+    flushed, renamed = dict[int, bytes](), []
+    fsync, rename = os.fsync, os.rename
+
+    def flush(descriptor: int) -> None:
+        flushed[os.fstat(descriptor).st_ino] = Path(f"/proc/self/fd/{descriptor}").read_bytes()
+        fsync(descriptor)
+
+    def point_at(source, target, **places):
+        files = [path for path in (Path(source), *Path(source).rglob("*")) if path.is_file()]
+        assert [flushed.get(path.stat().st_ino) for path in files] == [path.read_bytes() for path in files]
+        renamed.append(Path(target).name)
+        rename(source, target, **places)
+
+    monkeypatch.setattr(atomic.os, "fsync", flush)
+    monkeypatch.setattr(atomic.os, "replace", point_at)
+    write_text(tmp_path / "run", "whole")
+    write_weights(tmp_path / "model", "whole")
+    (tmp_path / "old").mkdir()
+    write_weights(tmp_path / "old", "whole")
+    write_together(
+        {tmp_path / "both": lambda folder: (folder / "weights").write_text("whole")},
+        {tmp_path / "metrics": lambda path: path.write_text("whole")},
+        before=lambda: check_flushed(tmp_path, flushed),
+    )
+    assert set(renamed) >= {"run", "model", "old", "both", "metrics"}
+
+
+def check_flushed(folder: Path, flushed: dict[int, bytes]) -> None:
+    """All that is written together is on the disk before the first of it is renamed."""
+    written = [path for path in folder.rglob("*") if path.is_file() and ".partial" in str(path)]
+    assert [flushed.get(path.stat().st_ino) for path in written] == [b"whole", b"whole"]
 
 
 def test_a_working_directory_is_this_process_s_alone_and_goes(tmp_path, dead_process):
