@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.foundation.provenance import sha256
+from irpretrain.text import token_store
 from irpretrain.text.texts import body_start
 from irpretrain.text.token_store import TokenStore, write_token_store
-from irpretrain.text.word_pieces import load_tokenizer
+from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 
 MakeStore = Callable[..., Path]
 
@@ -34,6 +36,21 @@ def test_store_holds_word_pieces_and_word_starts(make_store: MakeStore, tiny_enc
     assert words(store, tiny_encoder, 2) == "b ##a ##d [UNK]"
     assert store.tokens(0).dtype == np.uint16
     assert store.shards[0].record["vocabulary_size"] == 105
+
+
+@pytest.mark.parametrize(("size", "kind"), [(2**16 - 1, "uint16"), (2**16, "uint16"), (2**16 + 1, "int32")])
+def test_pieces_take_two_bytes_where_the_vocabulary_allows(
+    make_store: MakeStore, monkeypatch: pytest.MonkeyPatch, size: int, kind: str
+) -> None:
+    """Of 65,536 pieces the last has the number 65,535."""
+
+    def load_sized(*given: Any) -> WordPieceTokenizer:
+        tokenizer = load_tokenizer(*given)
+        tokenizer.size = size
+        return tokenizer
+
+    monkeypatch.setattr(token_store, "load_tokenizer", load_sized)
+    assert np.load(make_store({"d1": "cab word07"}) / "tokens.npy").dtype == kind
 
 
 def test_no_special_token_gets_in_by_text(make_store: MakeStore, tiny_encoder: Path) -> None:
