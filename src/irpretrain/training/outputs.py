@@ -42,7 +42,7 @@ def check_weights(model: nn.Module) -> None:
     state = model.state_dict()
     floating = {name: tensor for name, tensor in state.items() if tensor.is_floating_point()}
     # Together: a device is waited for once.
-    finite = torch.stack([tensor.isfinite().all() for tensor in floating.values()]).tolist()
+    finite = torch.stack([tensor.isfinite().all() for tensor in floating.values()]).cpu().tolist()
     if broken := [name for name, is_finite in zip(floating, finite, strict=True) if not is_finite]:
         raise TrainingError(_refusal(f"weights {broken[0]} are"))
 
@@ -74,7 +74,8 @@ def _broken_outputs(model: nn.Module, tasks: Sequence["StepTask"], setting: "Set
         for handle in handles:
             handle.remove()
         model.train(training)
-    return int(setting.ranks.sums([float(len(checks) - int(torch.stack(checks).sum()) if checks else 0)])[0])
+    broken = len(checks) - int(torch.stack(checks).sum().cpu()) if checks else 0
+    return int(setting.ranks.sums([float(broken)])[0])
 
 
 def check_scores(scores: np.ndarray, what: str) -> None:
