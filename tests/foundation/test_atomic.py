@@ -18,11 +18,12 @@ from irpretrain.foundation.atomic import (
     atomic_directory,
     atomic_file,
     check_output_file,
+    check_output_folder,
     working_directory,
     write_text,
     write_together,
 )
-from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.errors import ConfigError, InputError
 from patience import PATIENCE
 
 HOST = socket.gethostname()
@@ -416,6 +417,16 @@ def special_file(folder: Path, kind: str) -> Path:
         path.symlink_to(folder / "other")
         (folder / "other").symlink_to(path)
     return path
+
+
+def test_neither_an_input_in_the_output_nor_an_output_in_the_input_is_allowed(tmp_path):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "documents").write_text("precious")
+    with pytest.raises(ConfigError, match="would replace the input"):
+        check_output_file(tmp_path / "texts" / "run", [tmp_path / "texts"])
+    with pytest.raises(ConfigError, match="would replace the input"):
+        check_output_folder(tmp_path / "texts", [tmp_path / "texts" / "documents"], lambda _: True, "texts")
+    check_output_file(tmp_path / "run", [tmp_path / "texts"])
 
 
 @pytest.mark.parametrize("kind", ["device", "socket", "pipe", "folder", "circle"])
