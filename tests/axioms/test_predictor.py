@@ -49,6 +49,11 @@ def judged_rows(rng: np.random.Generator, documents: int = DOCUMENTS) -> list[di
     return rows
 
 
+def test_a_predictor_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="none: there is no such folder"):
+        load_predictor(tmp_path / "none")
+
+
 @pytest.fixture
 def tables(tmp_path: Path) -> tuple[Path, Path]:
     rng = np.random.default_rng(3)

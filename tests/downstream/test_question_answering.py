@@ -102,3 +102,15 @@ def test_the_answer_is_cut_from_the_text_as_it_is_written(tmp_path, tiny_encoder
 def test_a_directory_without_a_model_is_named(tmp_path):
     with pytest.raises(InputError, match="there is no tokenizer"):
         QuestionAnswering(tmp_path, tmp_path / "examples.parquet", answering())
+
+
+def test_questions_and_windows_with_an_answer_are_counted_in_training_alone(tmp_path, tiny_encoder):
+    """Two windows hold a part of the text each; the answer is in the second, and tested questions do not count."""
+    train = squad([(f"{CONTEXT} word06", [("a", "word10", ["word06"])])])
+    path = write_questions(
+        tmp_path, train, squad([("word01", [("b", "x", ["word01"]), ("c", "x", ["word01"])])])
+    )
+    work = QuestionAnswering(tiny_encoder, path, answering(max_length=12, stride=2))
+    assert len(work.features("train")) == 2
+    assert len(work.features("test")) == 1
+    assert work.counts == {"questions": 1, "windows_with_answer": 1}

@@ -211,6 +211,15 @@ def test_a_bootstrap_over_queries_and_seeds() -> None:
     )  # one in 27 draws a seed three times
 
 
+def test_seeds_are_drawn_apart_from_queries() -> None:
+    """Query i is easy by as much as seed i is weak: with the same draws for both every mean would be 0."""
+    values = np.arange(5.0) - np.arange(5.0)[:, None]
+    mean, low, high = bootstrap_interval(values, 500, 0.95, 1, "x")
+    assert mean == 0
+    assert low < -1
+    assert high > 1
+
+
 def test_student_interval_is_student_s() -> None:
     sample = [0.41, 0.44, 0.40]
     found = student_interval(sample, 0.95)

@@ -18,10 +18,12 @@ from irpretrain.foundation.atomic import (
     atomic_directory,
     atomic_file,
     check_output_file,
+    check_output_folder,
     working_directory,
     write_text,
+    write_together,
 )
-from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.errors import ConfigError, InputError
 from patience import PATIENCE
 
 HOST = socket.gethostname()
@@ -64,6 +66,41 @@ def dead_process() -> int:
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     return child.pid
+
+
+def test_every_byte_is_on_the_disk_before_a_name_points_at_it(tmp_path, monkeypatch):
+    """A file that is renamed first can be empty after a power failure."""
+    flushed, renamed = dict[int, bytes](), []
+    fsync, rename = os.fsync, os.rename
+
+    def flush(descriptor: int) -> None:
+        flushed[os.fstat(descriptor).st_ino] = Path(f"/proc/self/fd/{descriptor}").read_bytes()
+        fsync(descriptor)
+
+    def point_at(source, target, **places):
+        files = [path for path in (Path(source), *Path(source).rglob("*")) if path.is_file()]
+        assert [flushed.get(path.stat().st_ino) for path in files] == [path.read_bytes() for path in files]
+        renamed.append(Path(target).name)
+        rename(source, target, **places)
+
+    monkeypatch.setattr(atomic.os, "fsync", flush)
+    monkeypatch.setattr(atomic.os, "replace", point_at)
+    write_text(tmp_path / "run", "whole")
+    write_weights(tmp_path / "model", "whole")
+    (tmp_path / "old").mkdir()
+    write_weights(tmp_path / "old", "whole")
+    write_together(
+        {tmp_path / "both": lambda folder: (folder / "weights").write_text("whole")},
+        {tmp_path / "metrics": lambda path: path.write_text("whole")},
+        before=lambda: check_flushed(tmp_path, flushed),
+    )
+    assert set(renamed) >= {"run", "model", "old", "both", "metrics"}
+
+
+def check_flushed(folder: Path, flushed: dict[int, bytes]) -> None:
+    """All that is written together is on the disk before the first of it is renamed."""
+    written = [path for path in folder.rglob("*") if path.is_file() and ".partial" in str(path)]
+    assert [flushed.get(path.stat().st_ino) for path in written] == [b"whole", b"whole"]
 
 
 def test_a_working_directory_is_this_process_s_alone_and_goes(tmp_path, dead_process):
@@ -380,6 +417,16 @@ def special_file(folder: Path, kind: str) -> Path:
         path.symlink_to(folder / "other")
         (folder / "other").symlink_to(path)
     return path
+
+
+def test_neither_an_input_in_the_output_nor_an_output_in_the_input_is_allowed(tmp_path):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "documents").write_text("precious")
+    with pytest.raises(ConfigError, match="would replace the input"):
+        check_output_file(tmp_path / "texts" / "run", [tmp_path / "texts"])
+    with pytest.raises(ConfigError, match="would replace the input"):
+        check_output_folder(tmp_path / "texts", [tmp_path / "texts" / "documents"], lambda _: True, "texts")
+    check_output_file(tmp_path / "run", [tmp_path / "texts"])
 
 
 @pytest.mark.parametrize("kind", ["device", "socket", "pipe", "folder", "circle"])

@@ -57,6 +57,11 @@ def test_a_sidecar_without_code_counts_and_one_without_its_result_does_not():
     assert len(list(results_of_other_code())) == 2
 
 
+@pytest.mark.parametrize("code", [None, {}, [], ["a"], "a", 3])
+def test_what_is_no_record_of_code_counts_as_other_code(code):
+    assert other_code.is_of_other_code({"code": code})
+
+
 TORN = [
     "",
     "{",

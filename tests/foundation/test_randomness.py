@@ -59,6 +59,11 @@ def test_parts_of_a_name_do_not_run_into_each_other():
     assert stream_key(1, "1a") != stream_key(11, "a")
 
 
+@given(names, names)
+def test_different_names_have_different_integer_seeds(one, other):
+    assert (integer_seed(*one) == integer_seed(*other)) == (one == other)
+
+
 @given(names)
 def test_integer_seeds_fit_in_63_bits(name):
     assert 0 <= integer_seed(*name) < 2**63

@@ -62,3 +62,13 @@ def test_streams_differ_by_document_objective_and_seed() -> None:
         for name in [(1, "srr", "a"), (1, "srr", "b"), (1, "rwi", "a"), (2, "srr", "a")]
     }
     assert len(drawn) == 4
+
+
+@pytest.mark.parametrize("size", [4, 5])
+def test_of_many_documents_one_is_drawn_until_it_is_allowed(size: int) -> None:
+    """Four documents of which one is barred are many: at least half of the draws give another one."""
+    for seed in range(20):
+        rng, plain = np.random.default_rng(seed), np.random.default_rng(seed)
+        while (expected := int(plain.integers(size))) == 0:
+            pass
+        assert RandomDocuments(np.ones(size, np.int32)).draw(rng, 1, {0}) == ([expected], 0)

@@ -15,6 +15,7 @@ from synthetic_wiki import Article, Expected, Part, To, Wiki, expected
 from irpretrain.config.objectives import OBJECTIVES
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import DOCUMENTS, GROUPS
+from irpretrain.objectives.shard import Shard
 
 WIKI_TYPES = [name for name in OBJECTIVES if name not in ("rop", "ares")]
 DRAWN_LATER = ("rqp", "acm", "ict", "bfs")
@@ -669,3 +670,21 @@ def test_where_others_are_drawn_at_random_no_document_is_a_disambiguation_page(
     assert pages
     assert rows
     assert not pages & {document["document_id"] for row in rows for document in row["documents"]}
+
+
+@pytest.mark.parametrize("type", WIKI_TYPES)
+def test_no_two_draws_of_an_objective_share_a_stream(
+    sharded: list[Made], type: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stream is of an objective and a document, or of a passage or page of one."""
+    original, drawn = Shard.stream, list[tuple[str, str]]()
+
+    def stream(self: Shard, objective: str, identifier: str) -> np.random.Generator:
+        drawn.append((objective, identifier))
+        return original(self, objective, identifier)
+
+    monkeypatch.setattr(Shard, "stream", stream)
+    small = {"minimum_words": 3} if type in {"hp", "shp", "mrds"} else {}
+    sharded[0].build(type, **small)
+    assert {objective.split()[0] for objective, _ in drawn} == {type}
+    assert len(set(drawn)) == len(drawn) > 1

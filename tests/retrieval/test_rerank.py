@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -235,6 +236,10 @@ def test_batches_keep_their_budget_and_miss_nothing(
         assert longest == lengths[batch[0]]
         pieces = longest * len(batch) if padded else sum(lengths[i] for i in batch)
         assert len(batch) == 1 or pieces <= budget
+    for batch, following in itertools.pairwise(batches):
+        added = lengths[batch[0]] if padded else lengths[following[0]]
+        pieces = added * len(batch) if padded else sum(lengths[i] for i in batch)
+        assert pieces + added > budget, "a batch ends where the next pair does not fit"
     order = list(range(len(lengths)))
     shuffler.shuffle(order)
     other = batch_by_length([pairs[i] for i in order], [lengths[i] for i in order], budget, padded)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from small_weights import TEXT
+from small_weights import TEXT, weighting
 
 from irpretrain.config.term_weights import TermLabelsConfig
 from irpretrain.foundation.contracts import TERM_TARGETS
 from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval.term_weights.targets import passage_targets, query_targets
+from irpretrain.retrieval.term_weights.weighing import make_targets
 
 PASSAGES = {
     "p1": "The cats chase grey mice",
@@ -125,3 +126,11 @@ def test_term_recall_in_one_field(tmp_path, make_documents, make_queries):
     output = tmp_path / "targets.parquet"
     query_targets(documents, queries, qrels, TermLabelsConfig(fields=["body"]), TEXT, output)
     assert rows_of(output)[0]["targets"] == [0, 0.5, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("kind", "first"), [("passages", "p1"), ("queries", "q1")])
+def test_a_weighting_has_the_targets_of_its_kind(tmp_path, make_documents, make_queries, kind, first):
+    queries, qrels = make_queries(ASKED)
+    output = tmp_path / "targets.parquet"
+    make_targets([make_documents(PASSAGES)], queries, qrels, weighting(kind=kind), TEXT, output)
+    assert rows_of(output)[0]["document_id"] == first

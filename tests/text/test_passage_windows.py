@@ -53,6 +53,8 @@ def test_of_many_passages_some_are_retained_the_first_and_the_last_among_them() 
     assert passage_bounds(21, options(), 10) == whole
     assert passage_bounds(21, options(), 4) == [whole[position] for position in (0, 3, 6, 9)]
     assert passage_bounds(21, options(), 1) == whole[:1]
+    # Evenly spaced: 0, 2.25, 4.5, 6.75 and 9, each rounded to the nearest, halves to the even one.
+    assert passage_bounds(21, options(), 5) == [whole[position] for position in (0, 2, 4, 7, 9)]
 
 
 def test_pieces_of_a_word_stay_together() -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +16,10 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.foundation.provenance import sha256
+from irpretrain.text import token_store
 from irpretrain.text.texts import body_start
 from irpretrain.text.token_store import TokenStore, write_token_store
-from irpretrain.text.word_pieces import load_tokenizer
+from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 
 MakeStore = Callable[..., Path]
 
@@ -45,6 +47,21 @@ def test_opening_a_store_imports_no_pandas(make_store: MakeStore) -> None:
     )
     command = [sys.executable, "-c", code, str(make_store({"d1": "a"}))]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(("size", "kind"), [(2**16 - 1, "uint16"), (2**16, "uint16"), (2**16 + 1, "int32")])
+def test_pieces_take_two_bytes_where_the_vocabulary_allows(
+    make_store: MakeStore, monkeypatch: pytest.MonkeyPatch, size: int, kind: str
+) -> None:
+    """Of 65,536 pieces the last has the number 65,535."""
+
+    def load_sized(*given: Any) -> WordPieceTokenizer:
+        tokenizer = load_tokenizer(*given)
+        tokenizer.size = size
+        return tokenizer
+
+    monkeypatch.setattr(token_store, "load_tokenizer", load_sized)
+    assert np.load(make_store({"d1": "cab word07"}) / "tokens.npy").dtype == kind
 
 
 def test_no_special_token_gets_in_by_text(make_store: MakeStore, tiny_encoder: Path) -> None:

@@ -14,7 +14,7 @@ from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.objectives.groups import Span, group
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
-from irpretrain.training.batches import Batch, BatchBuilder
+from irpretrain.training.batches import Batch, BatchBuilder, WordBatch
 from irpretrain.training.group_table import GroupTable
 from plain_groups import Group, StoreSpan, columns, plain
 
@@ -247,3 +247,9 @@ def test_faulty_tables_are_refused(
         GROUPS.write(tmp_path / f"{name}.parquet", [sound, {**sound, "position": 1, **changes}])
         with pytest.raises(IntegrityError, match=fault):
             GroupTable(tmp_path / f"{name}.parquet", store, 1, 1, "x")
+
+
+def test_words_of_a_batch_are_counted_without_padding() -> None:
+    """Word 1 is the first of a vocabulary; 0 fills up."""
+    batch = WordBatch(np.array([[1, 2], [3, 0]]), np.array([[4, 1, 5], [1, 0, 0]]), np.array([2]))
+    assert batch.tokens == 7

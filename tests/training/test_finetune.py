@@ -529,6 +529,16 @@ def test_negatives_depend_on_seed_query_and_epoch_alone() -> None:
     assert drawn([one, two], 3)[0] != drawn([one, two], 3)[1]
 
 
+def test_the_order_of_an_epoch_depends_on_seed_and_epoch_alone() -> None:
+    def order(epoch: int, seed: int = 1, negatives: int = 2) -> list[int]:
+        source = JudgedGroups([many(list(range(20)), [30, 31, 32])], negatives, 4, seed)
+        return [group.documents[0].row for group in plain(source.epoch(epoch))]
+
+    assert order(3) == order(3, negatives=1)
+    orders = [order(0), order(1), order(2), order(0, seed=2), list(range(20))]
+    assert len(set(map(tuple, orders))) == len(orders)
+
+
 def test_negatives_are_uniform() -> None:
     source = JudgedGroups([many([0], list(range(1, 9)))], 2, 1, seed=1)
     counts = Counter(span.row for step in range(4000) for span in plain(source.groups(step))[0].documents[1:])

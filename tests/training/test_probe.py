@@ -22,6 +22,7 @@ from irpretrain.foundation.provenance import sha256
 from irpretrain.objectives.groups import Span, group
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
+from irpretrain.training import group_table
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.probe import (
@@ -213,6 +214,14 @@ def test_partners_are_of_other_documents(drawn: list[tuple[int, bool]], seed: in
 
 def positions(table: GroupTable, rows: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
     return {rows[index] for index in table.held_out}
+
+
+def test_a_location_is_hashed_by_splitmix64() -> None:
+    """First outputs of the generator's published test vectors, for the seeds 0 and 1,234,567: a location's two numbers
+    are added one after the other."""
+    first, second = 0xE220A8397B1DCDAF, 6457827717110365317
+    position = (1234567 - first) % 2**64
+    assert group_table._hash_positions(np.array([0]), np.array([position])).tolist() == [second]
 
 
 def test_documents_are_held_out_whole_and_whatever_the_shards(
