@@ -17,6 +17,13 @@ from irpretrain.foundation.errors import InputError
 from irpretrain.training.ranks import here, sum_gradients
 
 
+def described(group: Any) -> str:
+    """The texts and documents of a group."""
+    rows = group.queries["row"].tolist()
+    texts = [group.texts[-1 - row] if row < 0 else row for row in rows]
+    return str((texts, group.queries.tolist(), group.documents.tolist()))
+
+
 def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -> list[Any]:
     """Call functions one after the other; write, of each task of a step, its groups, and how many tokens are masked."""
     # Not above: the processes that only fail need none of it, and start sooner.
@@ -31,7 +38,7 @@ def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -
 
     def noting_groups(self: SequenceReader, groups: Any, *given: Any) -> Any:
         part = read_groups(self, groups, *given)
-        seen[-1]["groups"] += [str(group) for group in groups]
+        seen[-1]["groups"] += [described(groups[number : number + 1]) for number in range(len(groups))]
         seen[-1]["masked"] += 0 if part.labels is None else len(part.labels)
         return part
 
