@@ -151,7 +151,10 @@ def marks(name: str, data: bytes) -> int:
     if name in ("tsv", "jsonl", "colon"):  # a line whose end is gone leaves no trace but its columns
         return sum(bool(line.strip()) for line in data.split(b"\n"))
     if name == "smart":
-        return max(len(re.findall(pattern, data, re.MULTILINE)) for pattern in (rb"^\.I\b", rb"^\.W\s*$"))
+        records = re.split(rb"^\.I\b", data, flags=re.MULTILINE)
+        # A field that is repeated word for word is one field.
+        texts = [{t.strip() for t in re.split(rb"^\.W\s*$", r, flags=re.MULTILINE)[1:]} for r in records]
+        return max(len(records) - 1, sum(map(len, texts)))
     if name == "cord19":
         return len(re.findall(rb"^[0-9a-z]{8},", data, re.MULTILINE))
     return RECORDS
