@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from irpretrain.foundation.atomic import (
     atomic_file,
     check_output_file,
     check_output_folder,
+    folder_to_write,
     working_directory,
     write_text,
     write_together,
@@ -484,6 +486,9 @@ def test_a_private_file_of_a_replaced_folder_stays_private(tmp_path):
 def test_threads_that_write_one_target_write_it_whole(tmp_path, kind):
     target, texts = tmp_path / "target", [f"{number}\n" * 50 for number in range(4)]
     failures = list[BaseException]()
+    written = target if kind == "file" else target / "inner"
+    written.parent.mkdir(exist_ok=True)
+    written.touch(0o600)
 
     def write(text: str) -> None:
         try:
@@ -502,5 +507,33 @@ def test_threads_that_write_one_target_write_it_whole(tmp_path, kind):
     for thread in threads:
         thread.join()
     assert failures == []
-    assert (target if kind == "file" else target / "inner").read_text() in texts
+    assert written.read_text() in texts
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["target"]
+
+
+@pytest.mark.parametrize("kind", ["file", "directory"])
+def test_a_target_that_others_move_meanwhile_can_be_written(tmp_path, kind):
+    """As by a second process, whose locks are its own."""
+    target, aside = tmp_path / "target", tmp_path / "aside"
+    moving = True
+
+    def move() -> None:
+        while moving:
+            with suppress(OSError):
+                os.rename(target, aside)
+            with suppress(OSError):
+                os.rename(aside, target)
+
+    thread = threading.Thread(target=move)
+    target.touch() if kind == "file" else target.mkdir()
+    thread.start()
+    try:
+        for _ in range(1000):
+            if kind == "directory":
+                folder_to_write(target)
+            else:
+                write_text(target, "new")
+    finally:
+        moving = False
+        thread.join()

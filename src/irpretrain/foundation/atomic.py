@@ -33,8 +33,9 @@ MOST_LINKS = 40
 def file_to_write(path: str | Path) -> Path:
     """Return the file that an output replaces, behind links; InputError for a folder, device, pipe or socket."""
     target = _end_of_links(path, "file")
-    if os.path.exists(target) and not os.path.isfile(target):
-        what = "this is a folder" if os.path.isdir(target) else "this is a device, a pipe or a socket"
+    mode = _mode(target)
+    if mode is not None and not stat.S_ISREG(mode):
+        what = "this is a folder" if stat.S_ISDIR(mode) else "this is a device, a pipe or a socket"
         raise InputError(path, f"{what}, so no file can be written here", remedy="Name a file.")
     return target
 
@@ -42,7 +43,8 @@ def file_to_write(path: str | Path) -> Path:
 def folder_to_write(path: str | Path) -> Path:
     """Return the folder that an output replaces, behind links; InputError for anything else or a circle."""
     target = _end_of_links(path, "folder")
-    if os.path.exists(target) and not os.path.isdir(target):
+    mode = _mode(target)
+    if mode is not None and not stat.S_ISDIR(mode):
         raise InputError(path, "this is no folder", remedy="Name a folder that is new or empty.")
     return target
 
@@ -67,7 +69,7 @@ def _end_of_links(path: str | Path, kind: str) -> Path:
 def atomic_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, remove it on failure."""
     target = file_to_write(path)
-    mode = _mode(target)
+    mode = _permissions(target)
     with _partial(target) as temporary:
         if mode is not None:
             _create(temporary, mode)
@@ -82,18 +84,20 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
 def atomic_directory(path: str | Path) -> Iterator[Path]:
     """Yield a temporary directory beside `path`; rename it to `path` (replacing it) on success."""
     target = folder_to_write(path)
-    mode = _mode(target)
+    with _THREADS:  # while another one replaces it there is no target
+        mode = _permissions(target)
     with _partial(target) as temporary:
         temporary.mkdir(0o777 if mode is None else mode & 0o777 | stat.S_IRWXU)
         yield temporary
-        for name in temporary.rglob("*"):
-            if name.is_file():
-                _flush(name)
-                if (old := _mode(target / name.relative_to(temporary))) is not None:
-                    name.chmod(old)
+        files = [name for name in temporary.rglob("*") if name.is_file()]
+        for name in files:
+            _flush(name)
         if mode is not None:
             temporary.chmod(mode)
         with _THREADS:
+            for name in files:
+                if (old := _permissions(target / name.relative_to(temporary))) is not None:
+                    name.chmod(old)
             _replace_directory(temporary, target)
 
 
@@ -173,7 +177,16 @@ def _partial_name(target: Path, number: int = 0) -> str:
 
 
 def _mode(target: Path) -> int | None:
-    return stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    # One call: between a question whether it exists and a second one, another process may move it.
+    try:
+        return target.stat().st_mode
+    except (OSError, ValueError):  # as os.path.exists
+        return None
+
+
+def _permissions(target: Path) -> int | None:
+    mode = _mode(target)
+    return None if mode is None else stat.S_IMODE(mode)
 
 
 def _create(path: Path, mode: int) -> None:
@@ -210,9 +223,11 @@ def _replace_directory(temporary: Path, target: Path) -> None:
     """Rename `temporary` to `target`. A kill in between leaves no target, never a part of one."""
     # A directory that is not empty cannot be renamed over, and removing it in place takes long enough to be hit.
     old = temporary.with_name(temporary.name.removesuffix(".partial") + ".old.partial")
-    existed = os.path.exists(target)
-    if existed:
+    try:
         os.replace(target, old)
+        existed = True
+    except FileNotFoundError:
+        existed = False
     try:
         os.replace(temporary, target)
     except OSError:
