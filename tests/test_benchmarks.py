@@ -266,7 +266,6 @@ SMALLEST = {
         4,
     ),
     "dump": ("--megabytes 0.1", 4),
-    "freed_memory": ("--repeats 1 --steps 1", 3),
     "graph": ("--edges 0.05 --threads 1", 1),
     "objectives": ("--articles 64", 10),
     "pseudo_query_ranks": ("--collections dev --documents 20", 2),
