@@ -178,7 +178,7 @@ rule take_run:
         runtime=minutes(120),
     params:
         options=plan.retrieval.given_run_options,
-        depth=CFG.retrieval.depth,
+        depth=plan.retrieval.depth,
         drop_own=settings("datasets.queries_are_documents"),
     script:
         "../scripts/take_run.py"
@@ -220,7 +220,7 @@ rule search_structured:
         mem_mb=memory(8000),
         runtime=minutes(480),
     params:
-        options=plan.retrieval.structured_options,
+        depth=plan.retrieval.depth,
         first_stage=plan.retrieval.structured_stage,
         drop_own=settings("datasets.queries_are_documents"),
     script:

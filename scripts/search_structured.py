@@ -16,7 +16,7 @@ with stage(snakemake) as counts:
             snakemake.input.queries, snakemake.input.weights or None, words, Analyser.of(options, words)
         ),
         options,
-        snakemake.params.options["depth"],
+        snakemake.params.depth,
         snakemake.output.run,
         snakemake.wildcards.candidates,
         snakemake.params.drop_own,

@@ -37,13 +37,6 @@ def test_an_entry_is_sound(name):
 
 
 @entries
-def test_runs_whose_label_names_a_depth_are_cut_at_it(name):
-    for stage in CATALOGUE[name].first_stages.values():
-        if named := re.search(r"Top ([0-9,]+)", stage["label"]):
-            assert {run.get("depth") for run in stage["runs"].values()} == {int(named[1].replace(",", ""))}
-
-
-@entries
 def test_what_an_entry_offers_is_a_valid_configuration(name):
     given = base_config()
     given["retrieval"]["depth"], given["reranking"]["depth"] = 1000, None
@@ -69,14 +62,15 @@ def test_measures_of_the_papers_are_measured():
         assert not entry.datasets or wanted <= measured, name
 
 
-def test_candidates_whose_name_states_a_depth_are_cut_there():
+def test_data_sets_have_the_depth_that_names_of_candidates_state():
     """Another `retrieval.depth` would else read more of a file, or less."""
+    datasets = {name: given for entry in CATALOGUE.values() for name, given in entry.datasets.items()}
     stated = {
-        (stage, dataset): (int(top[1]), run.get("depth"))
+        (stage, dataset): (int(top[1]), datasets[dataset].get("depth"))
         for entry in CATALOGUE.values()
         for stage, described in entry.first_stages.items()
         if (top := re.search(r"\bTop (\d+)", described["label"]))
-        for dataset, run in described["runs"].items()
+        for dataset in described["runs"]
     }
     assert len(stated) == 11
     assert {where for where, (label, depth) in stated.items() if label != depth} == set()

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from irpretrain.config import Config, load_config
-from irpretrain.config.depths import reranked, retrieved, scored
+from irpretrain.config.run import reranked, retrieved, scored
 from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,25 +56,13 @@ def test_a_cut_off_beyond_the_search_is_refused_with_both_keys(tmp_path: Path, m
     load(tmp_path, dataset={"measures": [measure]}, retrieval={"depth": 1000})
 
 
-@pytest.mark.parametrize(
-    ("stage", "key"),
-    [
-        ({"depth": 15}, "first_stages.short.depth"),
-        ({"runs": {"mine": {"path": "r.run", "depth": 15}}}, "first_stages.short.runs.mine.depth"),
-    ],
-)
-def test_the_key_of_the_shortest_ranking_is_named(tmp_path: Path, stage: dict[str, Any], key: str) -> None:
-    stages = {"first_stages": {"short": {"label": "S", **stage}}, "experiment": {"first_stages": ["short"]}}
+def test_a_data_set_has_a_depth_of_its_own(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
-        load(tmp_path, **stages)
-    assert f"nDCG@20, P@20: the cut-off is beyond the 15 documents a query that {key} allows" in str(
-        refused.value
-    )
-    with pytest.raises(ConfigError) as unequal:
-        load(tmp_path, **stages, dataset={"measures": ["AP", "P@5"]})
-    assert f"15 documents a query by {key} and 100 by retrieval.depth" in str(unequal.value)
-    load(tmp_path, **stages, dataset={"measures": ["AP@15", "P@5"]})
-    load(tmp_path, **stages, dataset={"measures": ["AP", "P@5"]}, retrieval={"depth": 15})
+        load(tmp_path, dataset={"depth": 15})
+    fault = "nDCG@20, P@20: the cut-off is beyond the 15 documents a query that datasets.mine.depth allows"
+    assert fault in str(refused.value)
+    load(tmp_path, dataset={"depth": 15, "measures": ["AP", "P@5"]})
+    load(tmp_path, dataset={"depth": 1000, "measures": ["R@1000"]})
 
 
 def test_measures_that_choose_models_look_no_deeper_than_what_is_re_ranked(tmp_path: Path) -> None:
@@ -88,41 +76,19 @@ def test_measures_that_choose_models_look_no_deeper_than_what_is_re_ranked(tmp_p
 
 def test_rows_that_models_do_not_re_rank_are_scored_as_deep_as_those_that_they_do(tmp_path: Path) -> None:
     config = load(tmp_path, experiment=RERANKED, dataset={"measures": ["AP"]})
-    assert [scored(config, stage, "mine") for stage in ("bm25", "ql")] == [(10, "reranking.depth")] * 2
-    assert retrieved(config, "bm25", "mine") == (100, "retrieval.depth")
-    assert reranked(config, "bm25", "mine") == scored(config, "bm25", "mine")
-    assert scored(load(tmp_path), "bm25", "mine") == (100, "retrieval.depth")
-
-
-def test_built_in_first_stages_are_as_deep_as_those_beside_them(tmp_path: Path) -> None:
-    deep = {"first_stages": {"deep": {"label": "D", "depth": 1000}}, "experiment": {"first_stages": ["deep"]}}
-    config = load(tmp_path, **deep, dataset={"measures": ["AP", "R@1000"]})
-    assert (
-        retrieved(config, "bm25", "mine")
-        == retrieved(config, "deep", "mine")
-        == (1000, "first_stages.deep.depth")
-    )
-    deep["experiment"] |= RERANKED
-    config = load(tmp_path, **deep, dataset={"measures": ["AP"]})
-    assert retrieved(config, "bm25", "mine") == (
-        100,
-        "retrieval.depth",
-    )  # of which models re-rank the first 10
-    assert retrieved(config, "ql", "mine").documents == 1000
+    assert scored(config, "mine") == reranked(config, "mine") == (10, "reranking.depth")
+    assert retrieved(config, "mine") == (100, "retrieval.depth")
+    assert scored(load(tmp_path), "mine") == (100, "retrieval.depth")
 
 
 def test_a_paper_has_the_depths_that_other_papers_beside_it_set(tmp_path: Path) -> None:
-    beside = {**RERANKED, "dataset": "mine", "papers": ["ares"]}
-    deep = {"dataset": "mine", "first_stages": ["deep"], "papers": ["deepct"]}
     config = load(
         tmp_path,
         dataset={"measures": ["RR@10"]},
-        experiments={"mine": {"dataset": "mine", "papers": ["prop"]}, "beside": beside, "deep": deep},
-        first_stages={"deep": {"label": "D", "depth": 1000}},
-        report={"papers": ["prop", "ares", "deepct"]},
+        experiments={
+            "mine": {"dataset": "mine", "papers": ["prop"]},
+            "beside": {**RERANKED, "dataset": "mine", "papers": ["ares"]},
+        },
+        report={"papers": ["prop", "ares"]},
     )
-    prop = config.of_papers(["prop"])
-    assert scored(prop, "ql", "mine") == scored(config, "ql", "mine") == (10, "reranking.depth")
-    assert (
-        retrieved(prop, "ql", "mine") == retrieved(config, "ql", "mine") == (1000, "first_stages.deep.depth")
-    )
+    assert scored(config.of_papers(["prop"]), "mine") == scored(config, "mine") == (10, "reranking.depth")

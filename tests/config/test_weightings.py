@@ -6,7 +6,7 @@ import pytest
 
 from base_config import base_config, message
 from irpretrain.config import parse_config
-from irpretrain.config.depths import reranked, retrieved
+from irpretrain.config.run import reranked, retrieved
 from irpretrain.config.usage import longest_sequences, used
 from irpretrain.foundation.errors import ConfigError
 
@@ -44,8 +44,8 @@ def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(g
         ("first_stages", {"a": {"label": "a", "candidates": "bm26"}}, "did you mean bm25?"),
         (
             "first_stages",
-            {"a": {"label": "a", "candidates": "ql", "depth": 9}},
-            "leave out depth or candidates",
+            {"a": {"label": "a", "candidates": "ql", "tuned_on": "squad-held-out"}},
+            "leave out tuned_on or candidates",
         ),
         (
             "first_stages",
@@ -94,9 +94,8 @@ def test_what_no_experiment_uses_may_name_what_is_not_there(given):
     ("changes", "depths", "deepest"),
     [
         ({}, [10, 21], 20),  # reranking.depth
-        ({"models": [], "regimes": []}, [10, 101], 100),  # first_stages.tf-bm25.depth
+        ({"models": [], "regimes": []}, [10, 101], 100),  # retrieval.depth
         ({"candidates": "bm25"}, [21], 20),  # retrieval.depth
-        ({"first_stages": ["tf-bm25", "short"], "models": [], "regimes": []}, [10, 26], 25),
     ],
 )
 def test_nothing_is_measured_deeper_than_there_are_candidates(given, changes, depths, deepest):
@@ -108,15 +107,14 @@ def test_nothing_is_measured_deeper_than_there_are_candidates(given, changes, de
     }
     given["experiments"]["deep"] = {**requested, "regimes": ["zero-shot"], "depths": depths, **changes}
     given["report"]["papers"] = ["deepct"]
-    given["first_stages"]["short"] = {"label": "S", "depth": 25}
     with pytest.raises(
         ConfigError, match=rf"deep\.depths: {depths[-1]} is more than the {deepest} candidates"
     ):
         parse_config(given)
     given["experiments"]["deep"]["depths"] = [deepest]
     config = parse_config(given)
-    assert retrieved(config, "tf-bm25", "squad") == (100, "first_stages.tf-bm25.depth")
-    assert reranked(config, "tf-bm25", "squad") == (given["reranking"]["depth"], "reranking.depth")
+    assert retrieved(config, "squad") == (100, "retrieval.depth")
+    assert reranked(config, "squad") == (given["reranking"]["depth"], "reranking.depth")
 
 
 def test_tested_queries_teach_no_weights(given):

@@ -10,6 +10,7 @@ from overlay_layers import load, made_scores
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.papers import read_paper
+from irpretrain.config.run import Run
 from irpretrain.evaluation.ledger import LONGEST_LINE, Facts
 from irpretrain.report.cells import Table
 from irpretrain.report.paper_table import PaperTable
@@ -55,7 +56,7 @@ def test_no_comparison_differs_in_queries_lists_depth_or_withheld_articles(path:
 
 def test_no_line_is_longer_than_a_reader_wants() -> None:
     config = load(ROOT / "configs/paper.yaml")
-    notes = (plan.notes[0] for plan in plans(config))
+    notes = (note for plan in plans(config) for note in plan.notes)
     lines = [note for note in notes if note.startswith("Rows differ in ")]
     assert max(map(len, lines)) <= len("Rows differ in .") + LONGEST_LINE
     assert "groups read per task: 100 to 21,120,000" in lines[0]
@@ -70,10 +71,10 @@ def test_the_columns_on_own_documents_read_equally(name: str) -> None:
     """Case few-topics-fine-tuned: zero-shot read 96 word pieces and fine-tuned 256."""
     config = load_config(ROOT / "config.yaml", ROOT / f"configs/{name}.yaml")
     read = {
-        (reading.max_length, reading.query_length, str(reading.passages))
+        Run(config, experiment.dataset, experiment.candidates, model, regime).test_reads
         for experiment in config.experiments.values()
         for model in experiment.models
-        for reading in (config.reranking_of(model, regime) for regime in experiment.regimes)
+        for regime in experiment.regimes
         if config.models[model].neural is None
     }
     assert len(read) == 1

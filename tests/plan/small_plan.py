@@ -37,7 +37,7 @@ datasets:
     folds: 3
     measures: [nDCG@5]
 first_stages:
-  deep: {label: Deep, model: bm25, depth: 7}
+  deep: {label: Deep, model: bm25}
 experiments:
   main: {dataset: news, models: [base, prop], regimes: [zero-shot, full], seeds: [3]}
 report: {papers: [prop]}

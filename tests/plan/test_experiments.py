@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from small_plan import W, plan_of
 
-from irpretrain.config.depths import retrieved
 from irpretrain.config.usage import used
 from irpretrain.foundation.errors import ConfigError
 
@@ -80,17 +79,19 @@ def test_an_experiment_waits_for_the_proof_that_its_queries_did_not_train():
 
 
 def test_what_first_stages_search_and_how_deep():
-    plan = plan_of("datasets: {news: {measures: [RR@7]}}\nexperiments: {main: {first_stages: [deep]}}")
-    assert plan.retrieval.index(W(candidates="deep", dataset="news")) == "results/indexes/web"
-    assert plan.retrieval.search_options(W(candidates="deep"))["depth"] == 7
+    plan = plan_of("datasets: {news: {depth: 7, validation_measure: RR@7}}")
+    job = W(candidates="deep", dataset="news")
+    assert plan.retrieval.index(job) == "results/indexes/web"
+    assert plan.retrieval.search_options(job)["depth"] == plan.retrieval.depth(job) == 7
+    assert plan.retrieval.built_in_options(W(candidates="bm25", dataset="news"))["depth"] == 7
 
 
 @pytest.mark.parametrize(
-    ("measure", "own", "depth"),
-    [("RR@10", "", None), ("AP", "", 90), ("AP", ", depth: 7", 7), ("nDCG@20", ", depth: 7", None)],
+    ("measure", "depth"),
+    [("RR@10", None), ("AP", 90)],
 )
-def test_a_sweep_depends_on_the_depth_only_where_its_measure_has_no_cutoff(measure, own, depth):
-    stage = f"{{label: T, model: bm25, tuned_on: other{own}}}"
+def test_a_sweep_depends_on_the_depth_only_where_its_measure_has_no_cutoff(measure, depth):
+    stage = "{label: T, model: bm25, tuned_on: other}"
     plan = plan_of(
         f"retrieval: {{depth: 90, sweep: {{measure: {measure}}}}}\nfirst_stages: {{tuned: {stage}}}\n"
         "datasets: {other: {label: O, corpus: web, queries: {format: tsv, path: o.tsv}, "
@@ -110,7 +111,9 @@ def test_a_search_and_a_sweep_depend_on_the_parameters_of_their_own_model():
     models = {"bm25", "query_likelihood", "jelinek_mercer"}
     for stage, own in (("bm25", "bm25"), ("ql", "query_likelihood")):
         assert models & retrieval.built_in_options(W(candidates=stage, dataset="news")).keys() == {own}
-    assert models & retrieval.search_options(W(candidates="tuned")).keys() == {"jelinek_mercer"}
+    assert models & retrieval.search_options(W(candidates="tuned", dataset="news")).keys() == {
+        "jelinek_mercer"
+    }
     assert retrieval.tuning_options(W(candidates="tuned"))["sweep"].keys() == {"measure", "smoothing"}
 
 
@@ -120,16 +123,13 @@ def test_a_run_of_others_is_refused_for_a_data_set_that_has_none():
         plan.retrieval.given_run(W(candidates="others", dataset="other"))
 
 
-def test_a_first_stage_that_ranks_candidates_reads_their_run_and_has_their_depth():
+def test_a_first_stage_that_ranks_candidates_reads_their_run():
     stages = "first_stages: {bm25-deep: {label: B, candidates: deep}}"
-    plan = plan_of(
-        f"{stages}\ndatasets: {{news: {{measures: [RR@7]}}}}\nexperiments: {{main: {{first_stages: [bm25-deep]}}}}"
-    )
+    plan = plan_of(f"{stages}\nexperiments: {{main: {{first_stages: [bm25-deep]}}}}")
     job = W(dataset="news", candidates="bm25-deep")
     assert plan.retrieval.ranked(job) == "results/runs/news/deep/first-stage.run.gz"
     assert plan.retrieval.ranked(W(dataset="news", candidates="deep")) == []
     assert plan.retrieval.index(job) == "results/indexes/web"
-    assert retrieved(plan.config, "bm25-deep", "news") == (7, "first_stages.deep.depth")
     assert used(plan.config, "first_stages") == ["bm25-deep", "deep"]
 
 

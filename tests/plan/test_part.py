@@ -61,7 +61,7 @@ def test_files_of_a_collection_keep_the_other_wildcards_of_the_job():
 def test_files_of_the_data_set_that_a_job_or_its_entry_names():
     assert plan_of().of_dataset("{dataset}/{corpus}-{shard}")(W(dataset="news")) == ["news/web-0"]
     assert plan_of().file("{dataset}.txt", "experiments")(W(experiment="main")) == "news.txt"
-    tuned = plan_of("first_stages: {deep: {depth: null, tuned_on: news}}")
+    tuned = plan_of("first_stages: {deep: {tuned_on: news}}")
     assert tuned.file("{dataset}.txt", "first_stages", dataset="tuned_on")(W(candidates="deep")) == "news.txt"
 
 

@@ -510,10 +510,13 @@ def test_a_claim_on_agreement_says_what_its_models_differ_in(config) -> None:
         for side, row in zip(("better", "worse"), rows[:2], strict=True)
     }
     (row,) = answer(claims_of(follows=sides), Finder(Scores({}), load_config(ROOT / "config.yaml"), axioms))
+    cut = "documents cut at 64 word pieces, query at"
     assert row.differs == (
-        "groups read per task: 800 (Wikiformer), 3,200 (PROP); "
+        f"read in pre-training: {cut} 16 / {cut} 30 (Wikiformer), "
+        "passages of 40 words cut at 64 word pieces, query at 16 (PROP); groups read per task: 800 (Wikiformer), "
+        "3,200 (PROP); "
         "options of pre-training: batch_groups, mlm_head_steps, optimiser.weight_decay, optimiser.clip, "
-        "query_length, loss, mlm_weight"
+        "loss, mlm_weight"
     )
 
 

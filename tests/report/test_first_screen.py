@@ -226,16 +226,3 @@ def test_a_tuned_first_stage_without_such_a_row_says_so(config: Config, tmp_path
     assert ", 0.018 ahead of BM25, which is not tuned, [" in table.summary[0]
     assert "Rows whose parameters are tuned are compared with no BM25, as none is tuned alike." in table.notes
     assert not table.panels[0].rows[0].cells[0].ours.comparisons
-
-
-def test_columns_that_read_unequal_lengths_say_so(config: Config, tmp_path: Path) -> None:
-    rows = flat_rows("squad", {"control": 0.2, "prop": 0.4}, ("zero-shot", "full"))
-    for lengths, expected in (((96, 256), True), ((96, 96), False)):
-        reading, tuning = (
-            section.model_copy(update={"max_length": length})
-            for section, length in zip((config.reranking, config.finetuning), lengths, strict=True)
-        )
-        changed = config.model_copy(update={"reranking": reading, "finetuning": tuning})
-        text = " ".join(headline(changed, tmp_path, rows).notes)
-        note = "Word pieces read of query and document together: zero-shot 96, fine-tuned 256."
-        assert (note in text, "Word pieces read of query" in text) == (expected, expected)

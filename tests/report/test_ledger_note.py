@@ -75,11 +75,18 @@ def scores_of(folder: Path, trainings: list[Path], seeds: tuple[int, ...] = (1,)
 
 
 def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path], tmp_path: Path) -> None:
-    line = build_headline(default, scores_of(tmp_path, trainings)).notes[0]
+    read, line, *_ = build_headline(default, scores_of(tmp_path, trainings)).notes
+    cut = "documents cut at 64 word pieces, query at"
+    tuned = "documents cut at 256 word pieces, query at 32 (PROP, control, ARES_simple, Wikiformer)"
+    assert read == (
+        "Read in test: documents cut at 96 word pieces, query at 32 (PROP, control, ARES_simple, Wikiformer), whole "
+        "texts (BM25, QL); in pre-training: passages of 40 words cut at 64 word pieces, query at 16 (PROP, "
+        f"ARES_simple), {cut} 16 / {cut} 30 (Wikiformer); in test after fine-tuning: {tuned}; in fine-tuning: {tuned}."
+    )
     assert line == (
         "Rows differ in groups read per task: 3,200 (PROP, ARES_simple), 800 (Wikiformer); word pieces read: "
         "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); options of pre-training: batch_groups, head, "
-        "mlm_head_steps, optimiser.weight_decay, optimiser.clip, query_length, loss, masking.scope, mlm_weight."
+        "mlm_head_steps, optimiser.weight_decay, optimiser.clip, loss, masking.scope, mlm_weight."
     )
 
 
@@ -123,7 +130,7 @@ def test_the_line_and_the_ledger_have_the_depth_that_is_found_not_the_planned_on
     ]
     (tmp_path / "per_query.parquet.meta.json").write_text(json.dumps({"counts": {"lists": lists}}))
     files = ResultFiles(scores, per_query)
-    (line, *_) = build_headline(default, files.read()).notes
+    line = build_headline(default, files.read()).notes[1]
     assert line == (
         "Rows differ in documents scored per query, at most: 10 (PROP, BM25, control), 7 (QL); queries with a list: "
         "20 (PROP, BM25, control), 19 (QL); documents scored in all: 199 (PROP), 200 (control)."
@@ -166,10 +173,14 @@ def test_a_claim_says_what_its_sides_differ_in(
 ) -> None:
     claims = read_claims("wikiformer")
     rows = {row.claim: row for row in answer(claims, Finder(scores_of(tmp_path, trainings), default))}
+    cut = "documents cut at 64 word pieces, query at"
+    read = f"{cut} 16 / {cut} 30 (Wikiformer), passages of 40 words cut at 64 word pieces, query at 16 (PROP)"
     groups = "groups read per task: 800 (Wikiformer), 3,200 (PROP)"
-    difference = f"{groups}; word pieces read: 900,000 (Wikiformer), 380,000 (PROP)"
+    difference = (
+        f"read in pre-training: {read}; {groups}; word pieces read: 900,000 (Wikiformer), 380,000 (PROP)"
+    )
     difference += "; options of pre-training: batch_groups, mlm_head_steps, "
-    difference += "optimiser.weight_decay, optimiser.clip, query_length, loss, mlm_weight"
+    difference += "optimiser.weight_decay, optimiser.clip, loss, mlm_weight"
     assert rows["zero-shot-better-than-prop"].differs == difference
     assert rows["zero-shot-better-than-encoder"].differs == ""
     write_answers(rows.values(), tmp_path / "claims.csv")
@@ -198,7 +209,7 @@ def test_a_line_that_would_be_long_names_the_longest_differences_in_short(
             for key, more in (("corpora", corpora), ("collections", collections), ("models", models))
         }
     )
-    line = build_headline(config, scores_of(tmp_path, trainings)).notes[0]
+    line = build_headline(config, scores_of(tmp_path, trainings)).notes[1]
     assert line == (
         "Rows differ in texts of pre-training; groups read per task: 3,200 (PROP, ARES_simple), 800 (Wikiformer); "
         "word pieces read: 380,000 (PROP, ARES_simple), 900,000 (Wikiformer); "
@@ -274,7 +285,6 @@ def with_training(config: Config, model: str, **changes: object) -> Config:
     [
         ({"optimiser": {"learning_rate": 3e-5}}, "optimiser.learning_rate"),
         ({"batch_groups": 8}, "batch_groups"),
-        ({"max_length": 96}, "max_length"),
         ({"masking": {"ratio": 0.2}}, "masking.ratio"),
         ({"dropout": 0.2}, "dropout"),
         ({"compute": {"threads": 2}, "log_every": 5}, ""),
@@ -395,29 +405,11 @@ def test_the_line_names_options_of_objectives_of_one_type(default: Config) -> No
     assert models_text(config, "same", "changed") == "options of pre-training: rop.pairs_per_document"
 
 
-@pytest.mark.parametrize(
-    ("regime", "whole", "words"),
-    [
-        ("zero-shot", "none", "150 words every 75"),
-        ("full", "none", "150 words every 75, at most 8 in fine-tuning"),
-    ],
-)
-def test_the_line_names_passages(default: Config, regime: str, whole: str, words: str) -> None:
-    config = with_entries(
-        default,
-        "models",
-        "prop",
-        cut={"passages": PassagesConfig()},
-        shorter={"passages": PassagesConfig(words=100)},
-    )
-    assert (
-        models_text(config, "prop", "cut", regime=regime)
-        == f"passages of documents: {whole} (PROP), {words} (cut)"
-    )
-    other = words.replace("150", "100")
-    assert (
-        models_text(config, "cut", "shorter", regime=regime)
-        == f"passages of documents: {words} (cut), {other} (shorter)"
+def test_the_line_names_passages(default: Config) -> None:
+    config = with_entries(default, "models", "prop", cut={"passages": PassagesConfig()})
+    cut = "cut at 96 word pieces, query at 32"
+    assert models_text(config, "prop", "cut") == (
+        f"read in test: documents {cut} (PROP), passages of 150 words every 75, at most 30 of a document, {cut} (cut)"
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.base import Section, changed_keys
 from irpretrain.config.corpora import folds_fault
-from irpretrain.config.depths import measure_faults, reranked, retrieved
+from irpretrain.config.cutoffs import depth_faults, measure_faults
 from irpretrain.config.papers import papers_with_depths, show_term_weights
 from irpretrain.config.references import (
     NOT_PRETRAINED,
@@ -25,7 +25,6 @@ from irpretrain.config.usage import (
     REGIME,
     active_experiments,
     first_stage_names,
-    first_stages_of,
     hides_depths,
     index_names,
     is_reported,
@@ -150,9 +149,8 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
             yield f"{where}.candidates: indri searches the whole index; use model bm25, ql or ql-jm"
         if stage.candidates in config.first_stages and config.first_stages[stage.candidates].candidates:
             yield f"{where}.candidates: {stage.candidates} ranks candidates itself; name the first stage that has them"
-        for key in ("depth", "tuned_on"):
-            if getattr(stage, key) is not None:
-                yield f"{where}.{key}: is for a search of the whole index; leave out {key} or candidates"
+        if stage.tuned_on is not None:
+            yield f"{where}.tuned_on: is for a search of the whole index; leave out tuned_on or candidates"
     if stage.model == "indri":
         if stage.index != TF_INDEX or stage.tuned_on is not None:
             yield f"{where}: indri has index {TF_INDEX} and parameters that are given; leave index and tuned_on out"
@@ -181,7 +179,7 @@ REGIMES = ("zero-shot", "full", "few-shot-<n>")
 def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -> Iterator[str]:
     """Yield the faults of an experiment that the report has."""
     where = f"experiments.{name}"
-    yield from _depth_faults(config, where, experiment)
+    yield from depth_faults(config, where, experiment)
     if bool(experiment.models) != bool(experiment.regimes):
         missing = "regimes" if experiment.models else "models"
         yield f"{where}.{missing}: is empty; models and regimes need each other"
@@ -229,23 +227,6 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
         yield from missing_runs(config, f"{where}.candidates", training, source, instead)
     for stage in experiment.first_stages:
         yield from missing_runs(config, f"{where}.first_stages", stage, experiment.dataset)
-
-
-def _depth_faults(config: Config, where: str, experiment: ExperimentConfig) -> Iterator[str]:
-    deepest = max(experiment.depths, default=0)
-    depths = dict.fromkeys(
-        (reranked if experiment.models and stage == experiment.candidates else retrieved)(
-            config, stage, experiment.dataset
-        )
-        for stage in first_stages_of(experiment)
-        if stage in first_stage_names(config)
-    )
-    for depth in depths:
-        if deepest > depth.documents:
-            yield (
-                f"{where}.depths: {deepest} is more than the {depth.documents} candidates a query that {depth.key} "
-                f"allows; lower it, or raise {depth.key}"
-            )
 
 
 def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]:

@@ -239,10 +239,16 @@ class DatasetConfig(Section):
         "Key of the data set that fine-tunes models for this one: its first fold validates, "
         "the others train. null: cross-validation here.",
     )
+    depth: int | None = option(
+        None,
+        "Documents of a query that first stages find, and that are taken of others' runs; null: `retrieval.depth`.",
+        unit="documents",
+        ge=1,
+    )
     measures: Measures = option(
         ["nDCG@10", "RR@10"],
         "Measures, in ir_measures' or trec_eval's notation. None may look deeper than rankings are long: "
-        "`retrieval.depth`, and `reranking.depth` where models re-rank.",
+        "`depth`, and `reranking.depth` where models re-rank.",
         min_length=1,
     )
     validation_measure: Measure = option("nDCG@20", "Measure that decides on validation folds.")

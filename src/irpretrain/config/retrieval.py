@@ -133,9 +133,6 @@ class RunConfig(FileConfig):
         "score: ranks order equal scores only. rank: scores are ignored (such as distances). "
         "null: score, and ranks that contradict the scores are an error.",
     )
-    depth: int | None = option(
-        None, "Documents taken of each query; null: `retrieval.depth`.", unit="documents", ge=1
-    )
     unknown_documents: Literal["refuse", "drop"] = option(
         "refuse", "Documents outside the corpus: an error, or drop."
     )
@@ -168,7 +165,6 @@ class FirstStageConfig(Section):
     dependence: DependenceConfig | None = option(
         None, "For indri: {} is sequential dependence, with Indri's weights; null: bag of words."
     )
-    depth: int | None = option(None, "Candidates a query; null: `retrieval.depth`.", unit="documents", ge=1)
     parameters: ParametersConfig = option(
         ParametersConfig(), "Parameters of the model if they are not tuned."
     )
@@ -215,7 +211,7 @@ class RetrievalConfig(Section):
 
     depth: int = option(
         200,
-        "Candidates per query; measures look no deeper where nothing is re-ranked.",
+        "Candidates per query of data sets that give no `depth`; measures look no deeper where nothing is re-ranked.",
         unit="documents",
         ge=1,
     )
@@ -252,6 +248,10 @@ class RetrievalConfig(Section):
         return self.model_copy(update=changed)
 
 
+# Passages of a document that re-ranking reads: as many as the released code of BERT-maxP.
+MOST_PASSAGES = 30
+
+
 class PassagesConfig(Section):
     """Documents cut into passages; the best one gives the score (BERT-maxP; Dai and Callan, SIGIR 2019)."""
 
@@ -259,7 +259,7 @@ class PassagesConfig(Section):
     stride: int = option(75, "Distance between starts.", unit="words", ge=1)
     most_in_training: int | None = option(
         8,
-        "Maximum passages per document in fine-tuning; re-ranking reads 30. null: all.",
+        f"Maximum passages per document in fine-tuning; re-ranking reads {MOST_PASSAGES}. null: all.",
         unit="passages",
         ge=1,
     )

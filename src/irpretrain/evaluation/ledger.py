@@ -63,8 +63,10 @@ class Facts:
     mu: float | None = None
     smoothing: float | None = None
     encoder: str = ""  # path and layers of the encoder
-    # Of term weights: number of word pieces that decide those of a text, "all" without a limit.
-    length: str = ""
+    # What is read at most of a document, or of each of its passages, and of the query, as `config.run.Run` says it.
+    pretraining_reads: str = ""
+    finetuning_reads: str = ""
+    test_reads: str = ""
     weighting: tuple[str, ...] = ()  # other options of term weights, or of an index: "training.batch_size 16"
     texts: tuple[PretrainingText, ...] = ()  # what pre-training reads, or what word vectors are learned from
     # Those of them that the tested corpus is read from too, with articles in common.
@@ -84,7 +86,6 @@ class Facts:
     training_queries: str = ""
     # Options of fine-tuning, and of a ranker over words, "knrm.query_words 20", in the same form.
     recipe: tuple[str, ...] = ()
-    passages: str = ""  # that documents are cut into before they are scored: "150 words every 75", or "none"
     reranking: tuple[str, ...] = ()  # other options of re-ranking, in the same form
 
     def cells(self) -> list[str]:
@@ -195,8 +196,15 @@ def _text(value: Any) -> str:
 # The line under a table.
 
 
+# What is read → what notes call it.
+READING_LABELS = {
+    "test_reads": "read in test",
+    "finetuning_reads": "read in fine-tuning",
+    "pretraining_reads": "read in pre-training",
+}
 # Fact → what the line under a table calls it.
 FACT_LABELS = {
+    **READING_LABELS,
     "queries": "queries",
     "candidates": "candidates",
     "lists": "lists of candidates",
@@ -212,7 +220,6 @@ FACT_LABELS = {
     "smoothing": "λ",
     "seeds": "seeds",
     "encoder": "encoder",
-    "length": "word pieces read of each text to weigh its words",
     "texts": "texts of pre-training",
     "documents": "documents of pre-training",
     "text_pieces": "word pieces of these",
@@ -221,7 +228,6 @@ FACT_LABELS = {
     "steps": "steps of pre-training",
     "stages": "stages of pre-training",
     "chosen": "snapshot",
-    "passages": "passages of documents",
     "training_queries": "taught by",
 }
 # Facts that hold many options → what the line calls them.
@@ -232,7 +238,13 @@ OPTION_LABELS = {
     "weighting": "options of term weights and indexes",
 }
 # Facts that the line leaves out where another one differs, from which they follow.
-FOLLOWING = {"lists": "candidates", "documents": "texts", "text_pieces": "documents", "steps": "groups"}
+FOLLOWING = {
+    "finetuning_reads": "test_reads",
+    "lists": "candidates",
+    "documents": "texts",
+    "text_pieces": "documents",
+    "steps": "groups",
+}
 NO_OTHERS = PretrainingText((), path="no others")
 # Most rows that the line names for one value.
 NAMED = 4
@@ -247,6 +259,20 @@ def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
         columns: rows that are compared with each other; columns are not.
     """
     return "; ".join(text for text, _ in described_differences(config, columns))
+
+
+def reading_text(config: Config, rows: Iterable[Facts]) -> str:
+    """Return "Read in test: whole texts (BM25), documents cut at 96 word pieces, query at 32 (PROP); in ..."."""
+    stages: dict[str, dict[str, list[Facts]]] = {}
+    for row in rows:
+        for key, label in READING_LABELS.items():
+            stage = label.removeprefix("read ")
+            if key == "test_reads" and row.finetuning_reads:
+                stage += " after fine-tuning"
+            if text := getattr(row, key):
+                stages.setdefault(stage, {}).setdefault(text, []).append(row)
+    texts = [f"{stage}: {_values(config, stage, by_text)}" for stage, by_text in stages.items()]
+    return f"Read {'; '.join(texts)}." if texts else ""
 
 
 def shortened(differences: Sequence[tuple[str, str]], more: str) -> str:

@@ -13,13 +13,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from irpretrain.config.base import leaves
-from irpretrain.config.depths import reranked, scored
 from irpretrain.config.retrieval import (
     BUILT_IN_FIRST_STAGES,
     MODEL_PARAMETERS,
     FirstStageConfig,
     IndriOptions,
 )
+from irpretrain.config.run import Run, scored, weighting_reads
 from irpretrain.config.term_weights import EPOCHS
 from irpretrain.config.usage import (
     active_experiments,
@@ -37,12 +37,14 @@ from irpretrain.corpora.registry import format_of
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.ledger import (
     BETWEEN_VALUES,
+    READING_LABELS,
     Facts,
     PretrainingText,
     cell_text,
     counted_facts,
     described_differences,
     per_task,
+    reading_text,
     shortened,
     stages_text,
 )
@@ -67,8 +69,10 @@ FORM = ("unit",)
 NOT_COMPARED = {"log_every", "accumulation", "recipe", "keep_models", "batch_tokens", "type"}
 # Options of pre-training that are facts of their own.
 LENGTH = {"steps", "epochs", "epochs_of", "snapshots"}
+# What is read, which is a fact of its own.
+READ = {"max_length", "query_length", "passages"}
 # Options of pre-training that each task may override.
-OF_TASKS = {"max_length", "query_length", "loss", "masking"}
+OF_TASKS = {"loss", "masking"}
 
 
 def compared_runs(table: Table) -> list[list[RunName]]:
@@ -113,12 +117,13 @@ def with_ledger(table: Table, config: Config, scores: Scores) -> Table:
     columns = [
         [facts_of(config, scores, run) for run in runs if run in known] for runs in compared_runs(table)
     ]
-    # Rows are called by their ranking models.
-    named = [[replace(row, ranker="") for row in rows] for rows in columns]
+    # Rows are called by their ranking models, and what they read has a note of its own, which is not shortened.
+    no_reading: dict[str, Any] = dict.fromkeys(READING_LABELS, "")
+    named = [[replace(row, ranker="", **no_reading) for row in rows] for rows in columns]
     line = shortened(described_differences(config, named), f"; {table.name}.ledger.csv has the rest")
-    notes = [f"Rows differ in {line}."] if line else []
     ledger = tuple(dict.fromkeys(row for rows in columns for row in rows))
-    return replace(table, notes=(*notes, *table.notes), ledger=ledger)
+    notes = [reading_text(config, ledger), f"Rows differ in {line}." if line else ""]
+    return replace(table, notes=(*filter(None, notes), *table.notes), ledger=ledger)
 
 
 def planned_facts(config: Config, dataset: str, candidates: str, model: str, regime: str) -> Facts:
@@ -131,16 +136,19 @@ def planned_facts(config: Config, dataset: str, candidates: str, model: str, reg
     lists, _, cut = candidates.partition("@")
     name, _, step = model.partition("@")
     facts: dict[str, Any] = dict.fromkeys(("depth", "seen"), int(cut) if cut else None)
+    run = Run(config, dataset, lists, "" if regime == FIRST_STAGE else name, regime)
     if not cut and dataset in config.datasets:
-        facts["depth"] = depth = _depth(config, dataset, lists, regime)
+        facts["depth"] = depth = _depth(run)
         cutoffs = [cutoff(measure) for measure in config.datasets[dataset].measures]
         deepest = None if None in cutoffs else max(most or 0 for most in cutoffs)
         facts["seen"] = depth if depth is None or deepest is None else min(depth, deepest)
     if regime == FIRST_STAGE:
-        facts |= _searching(config, name)
+        facts |= _searching(config, name) | {"test_reads": run.test_reads}
     elif name in config.models:
         facts |= _pretraining(config, dataset, name, int(step) if step else None)
-        facts |= _reranking(config, name, regime)
+        facts |= {key: getattr(run, key) for key in READING_LABELS}
+        if config.models[name].neural is None:
+            facts["reranking"] = _option_texts([_compared(config.reranking, READ | {"depth"})])
         if regime != "zero-shot" and dataset in config.datasets:
             facts |= _finetuning(config, dataset, lists, name)
     return Facts(dataset, candidates, model, regime, **facts)
@@ -148,7 +156,7 @@ def planned_facts(config: Config, dataset: str, candidates: str, model: str, reg
 
 def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
     """Return what the configuration says of a weighting of words: a key of `term_weights`, or an index."""
-    facts: dict[str, Any] = {"length": "all"}
+    facts: dict[str, Any] = {"test_reads": weighting_reads(config, weighting)}
     if weighting in config.indexes:
         index = config.indexes[weighting]
         return facts | {"weighting": _option_texts([{index.type: _compared(index)}])}
@@ -167,10 +175,8 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
     if described.model == "regressor":
         facts["encoder"] = _encoder_text(described.encoder or config.encoder)
         options["inference"] = _compared(described.inference)
-        if described.window_overlap is None:
-            facts["length"] = str(described.max_length)
-        else:
-            options |= described.model_dump(include={"max_length", "window_overlap"})
+        if described.window_overlap is not None:
+            options["window_overlap"] = described.window_overlap
         training = described.training
         epochs = EPOCHS if training.steps is None and training.epochs is None else training.epochs
         options |= {"training": _compared(training) | {"epochs": epochs}, "seed": described.seed}
@@ -180,14 +186,14 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
     return facts | {"weighting": _option_texts([options])}
 
 
-def _depth(config: Config, dataset: str, candidates: str, regime: str) -> int | None:
-    if regime != FIRST_STAGE:
-        return reranked(config, candidates, dataset).documents
-    is_reported = any(
-        experiment.dataset == dataset and not experiment.depths and candidates in first_stages_of(experiment)
-        for experiment in active_experiments(config).values()
+def _depth(run: Run) -> int | None:
+    is_reported = bool(run.model) or any(
+        experiment.dataset == run.dataset
+        and not experiment.depths
+        and run.candidates in first_stages_of(experiment)
+        for experiment in active_experiments(run.config).values()
     )
-    return scored(config, candidates, dataset).documents if is_reported else None
+    return scored(run.config, run.dataset).documents if is_reported else None
 
 
 def _searching(config: Config, first_stage: str) -> dict[str, Any]:
@@ -253,7 +259,7 @@ def _training_options(
 ) -> tuple[str, ...]:
     sections: list[dict[str, Any]] = []
     for described, options in stages:
-        sections.append(_compared(options, LENGTH | OF_TASKS))
+        sections.append(_compared(options, LENGTH | OF_TASKS | READ))
         if described.select_on is not None:
             sections.append(
                 {
@@ -279,21 +285,6 @@ def _choice_text(model: ModelConfig, training: PretrainingConfig) -> str:
     return f"chosen on {selection.dataset} by {selection.measure} among {number} snapshots"
 
 
-def _reranking(config: Config, model: str, regime: str) -> dict[str, Any]:
-    """Return how documents are read for scoring; after fine-tuning its lengths are among the options of that."""
-    if config.models[model].neural is not None:
-        return {}
-    reranking = config.reranking_of(model, regime)
-    text = "none"
-    if (passages := reranking.passages) is not None:
-        text = f"{passages.words} words every {passages.stride}"
-        if regime != "zero-shot":
-            most = passages.most_in_training
-            text += f", {'all' if most is None else f'at most {most}'} in fine-tuning"
-    others = {"depth", "passages", *(("max_length", "query_length") if regime != "zero-shot" else ())}
-    return {"passages": text, "reranking": _option_texts([_compared(reranking, others)])}
-
-
 def _encoder_text(encoder: EncoderConfig) -> str:
     return f"{encoder.path}, {encoder.layers} layers" if encoder.layers else encoder.path
 
@@ -301,7 +292,7 @@ def _encoder_text(encoder: EncoderConfig) -> str:
 def _finetuning(config: Config, dataset: str, candidates: str, model: str) -> dict[str, Any]:
     source = trained_on(config, dataset)
     lists = training_candidates(config, dataset, candidates)
-    sections = [_compared(config.finetuning_of(model))]
+    sections = [_compared(config.finetuning_of(model), READ)]
     if (neural := config.models[model].neural) is not None:
         sections.append({neural.type: _compared(neural)})
     return {"training_queries": f"{source}, {lists}", "recipe": _option_texts(sections)}

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
 from irpretrain.config.base import Section
-from irpretrain.config.depths import reranked, scored
 from irpretrain.config.labels import (
     control_model,
     dataset_label,
@@ -14,11 +13,12 @@ from irpretrain.config.labels import (
 )
 from irpretrain.config.objectives import AnchorOptions, needs
 from irpretrain.config.papers import Published, PublishedTable
+from irpretrain.config.run import reranked, scored
 from irpretrain.config.usage import bm25_beside, with_starts
 from irpretrain.evaluation.measures import definition
 from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
 from irpretrain.foundation.errors import count_of
-from irpretrain.report.scores import FIRST_STAGE, Pair, RunName, Scores, TableTest, ordered_measures
+from irpretrain.report.scores import FIRST_STAGE, Pair, Scores, TableTest, ordered_measures
 
 # The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes.
 
@@ -130,7 +130,7 @@ def measures_text(measures: Iterable[str]) -> str:
 def candidates_text(config: Config, dataset: str, candidates: str) -> str:
     """Return "the top 100 of BM25 are re-ranked"."""
     label = first_stage_labels(config).get(candidates, candidates)
-    return f"the top {reranked(config, candidates, dataset).documents} of {label} are re-ranked"
+    return f"the top {reranked(config, dataset).documents} of {label} are re-ranked"
 
 
 def _datasets(config: Config, scores: Scores, datasets: Iterable[Pair]) -> list[str]:
@@ -142,48 +142,19 @@ def _datasets(config: Config, scores: Scores, datasets: Iterable[Pair]) -> list[
             continue
         label = dataset_label(config, dataset)
         if not any(n.regime != FIRST_STAGE and n.dataset == dataset for n in scores.names()):
-            notes.append(f"{label}: {count_of(queries, 'query')}; {rankings_text(config, scores, dataset)}.")
+            notes.append(f"{label}: {count_of(queries, 'query')}; {rankings_text(config, dataset)}.")
             continue
         notes.append(
             f"{label}: {count_of(queries, 'query')}; {candidates_text(config, dataset, candidates)}; "
-            f"{rankings_text(config, scores, dataset)} are scored, those of first stages too, so a relevant document "
-            "outside them counts as not found."
-            + _training_queries(config, scores, dataset)
-            + reading_text(config, [name for name in scores.names() if name.dataset == dataset])
+            f"{rankings_text(config, dataset)} are scored, those of first stages too, so a relevant document "
+            "outside them counts as not found." + _training_queries(config, scores, dataset)
         )
     return notes
 
 
-def reading_text(config: Config, runs: Iterable[RunName]) -> str:
-    """Return how much of a query and a document the models of a data set read, where that differs between regimes."""
-    lengths: dict[int, dict[str, None]] = {}
-    for name in runs:
-        model = name.model.partition("@")[0]
-        if (
-            name.regime == FIRST_STAGE
-            or model not in config.models
-            or config.models[model].neural is not None
-        ):
-            continue
-        length = config.reranking_of(model, name.regime).max_length
-        # Few-shot regimes read as the fine-tuned one.
-        regime = "zero-shot" if name.regime == "zero-shot" else "fine-tuned"
-        lengths.setdefault(length, {})[regime] = None
-    if len(lengths) < 2:
-        return ""
-    parts = (f"{listed(regimes)} {length}" for length, regimes in sorted(lengths.items()))
-    return f" Word pieces read of query and document together: {', '.join(parts)}."
-
-
-def rankings_text(config: Config, scores: Scores, dataset: str) -> str:
-    """Return how deep the scored rankings of a data set are: "rankings of up to 100 documents (BM25, QL: 20)"."""
-    depths: dict[int, list[str]] = {}
-    for name, label in first_stage_labels(config).items():
-        if scores.first_stage(dataset, name):
-            depths.setdefault(scored(config, name, dataset).documents, []).append(label)
-    usual = max(depths, key=lambda depth: len(depths[depth]))
-    others = [f"{', '.join(labels)}: {depth}" for depth, labels in sorted(depths.items()) if depth != usual]
-    return f"rankings of up to {usual} documents" + (f" ({'; '.join(others)})" if others else "")
+def rankings_text(config: Config, dataset: str) -> str:
+    """Return how deep the scored rankings of a data set are: "rankings of up to 100 documents"."""
+    return f"rankings of up to {scored(config, dataset).documents} documents"
 
 
 def _stand_ins(

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.config.base import deciding
-from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.retrieval import MOST_PASSAGES, RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
@@ -24,7 +24,7 @@ from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, as_run, pair_names, score_sequences
 from irpretrain.text.pair_tokenizer import PairTokenizer
-from irpretrain.text.passages import MOST_PASSAGES, piece_bounds, text_passages
+from irpretrain.text.passages import piece_bounds, text_passages
 from irpretrain.text.texts import read_queries, stream_chosen
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer

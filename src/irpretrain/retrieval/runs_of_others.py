@@ -80,7 +80,7 @@ def take_run(
     name: str,  # of the first stage; the tag of the run
     queries: str | Path,  # QUERIES table of the data set
     documents: Sequence[str | Path],  # all shards of the corpus that is searched
-    depth: int,  # maximum number of documents per query, unless the section has a depth
+    depth: int,  # maximum number of documents per query
     output: str | Path,  # run, gzip
     drop_own: bool = False,  # whether to leave out a query's own document, that of its identifier
 ) -> dict[str, Any]:
@@ -125,9 +125,8 @@ def take_run(
     ties = dict.fromkeys(TIES, 0)
     run = {query: _ranking(ranked, unknown, config, ties) for query, ranked in sorted(lists.items())}
     counts["unknown_documents_left_out"] = sum(map(len, lists.values())) - sum(map(len, run.values()))
-    most = config.depth or depth
     cut = {
-        query: without_own(query, ranking, most) if drop_own else ranking[:most]
+        query: without_own(query, ranking, depth) if drop_own else ranking[:depth]
         for query, ranking in run.items()
     }
     _note_ties(name, files[0], ties)

@@ -109,10 +109,6 @@ _ORDINAL = re.compile(r"(?<!\d)(?<!\d[.,])\d{1,2}$")
 # the last, so that none lies wholly in another. A document without words has one passage, which is empty.
 
 
-# Passages of a document that re-ranking reads: as many as the released code of BERT-maxP.
-MOST_PASSAGES = 30
-
-
 def passage_bounds(words: int, options: PassagesConfig, most: int | None) -> list[tuple[int, int]]:
     """Return (first, end) of each passage of a document with so many words.
 

@@ -4,15 +4,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from irpretrain.config.axioms import PAIRS_PER_DOCUMENT
-from irpretrain.config.depths import reranked
+from irpretrain.config.retrieval import MOST_PASSAGES
 from irpretrain.config.root import Config
+from irpretrain.config.run import reranked
 from irpretrain.config.term_weights import EPOCHS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.config.usage import encoder_of, largest_shots, trained_on
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.models.encoder_files import read_config
-from irpretrain.text.passages import MOST_PASSAGES
 from irpretrain.workflow.costs import work
 from irpretrain.workflow.costs.work import UNKNOWN, Computing, Describe, Wildcards, Work
 
@@ -108,9 +108,9 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
 
 def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: float) -> float:
     reranking = config.reranking_of(wildcards["model"], regime)
-    depth = reranked(config, wildcards["candidates"], wildcards["dataset"]).documents
+    depth = reranked(config, wildcards["dataset"]).documents
     passages = 1 if reranking.passages is None else MOST_PASSAGES
-    return queries * (depth or UNKNOWN) * passages * reranking.max_length
+    return queries * depth * passages * reranking.max_length
 
 
 def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Computing:

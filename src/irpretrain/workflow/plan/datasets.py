@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from irpretrain.config.consistency import QueryUse, query_uses
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.config.depths import Depth, retrieved, scored
 from irpretrain.config.root import Config
+from irpretrain.config.run import retrieved, scored
 from irpretrain.config.usage import (
     first_stages_of,
     most_shots,
@@ -50,7 +50,7 @@ class Datasets(PlanPart):
 
     def options(self, wildcards: Wildcards) -> Any:
         """What decides queries, judgements and folds; measures do not, nor does the name in tables."""
-        options = without(described(self._dataset_of(wildcards)), {"measures", "validation_measure"})
+        options = without(described(self._dataset_of(wildcards)), {"measures", "validation_measure", "depth"})
         return options | {"label": wildcards.dataset}
 
     def queries(self, wildcards: Wildcards) -> list[str]:
@@ -97,7 +97,7 @@ class Datasets(PlanPart):
         stages = searched_stages(self.config, wildcards.dataset)
         # Half a kB for every retrieved passage of every question, held by its name: a third of a kB if few questions
         # share one, with the run in which it is read.
-        candidates = sum(retrieved(self.config, stage, wildcards.dataset).documents for stage in stages)
+        candidates = len(stages) * retrieved(self.config, wildcards.dataset).documents
         counted = work.queries(self.config, wildcards.dataset)
         questions = ENTITY_QUESTIONS if math.isnan(counted) else int(counted)
         return 2000 + questions * candidates // 2000
@@ -194,12 +194,12 @@ class ScoredCell(NamedTuple):
     seed: int
 
 
-def scored_run(config: Config, dataset: str, stage: str, depth: Depth) -> dict[str, Any]:
+def scored_run(config: Config, dataset: str, stage: str, depth: int) -> dict[str, Any]:
     """Return the files of a first stage's run and how much of it is scored, as evaluation.runs.as_scored takes it."""
     candidates = ranked_stage(config, stage)
     return {
         "paths": [first_stage_run(dataset, stage)],
-        "depth": depth.documents,
+        "depth": depth,
         "ranked": None if candidates == stage else first_stage_run(dataset, candidates),
     }
 
@@ -235,7 +235,7 @@ class Experiments(PlanPart):
         first = [
             {
                 **ScoredCell(dataset, stage, stage, "first-stage", 0)._asdict(),
-                **scored_run(self.config, dataset, stage, scored(self.config, stage, dataset)),
+                **scored_run(self.config, dataset, stage, scored(self.config, dataset).documents),
                 "of_others": bool(stage in self.config.first_stages and self.config.first_stages[stage].runs),
             }
             for stage in first_stages_of(experiment)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from irpretrain.config.depths import retrieved
 from irpretrain.config.retrieval import (
     MODEL_PARAMETERS,
     MODEL_SECTIONS,
@@ -12,6 +11,7 @@ from irpretrain.config.retrieval import (
     FirstStageConfig,
     RunConfig,
 )
+from irpretrain.config.run import retrieved
 from irpretrain.config.usage import index_words
 from irpretrain.evaluation.measures import parse_measure
 from irpretrain.foundation.errors import ConfigError
@@ -22,7 +22,7 @@ from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, described,
 INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}
 
 # What decides a search beside the parameters of its model; grids of parameters do not.
-SEARCH_SETTINGS = {"stemmer", "stop_list", "threads", "depth"}
+SEARCH_SETTINGS = {"stemmer", "stop_list", "threads"}
 
 
 class Retrieval(PlanPart):
@@ -61,13 +61,11 @@ class Retrieval(PlanPart):
 
     def built_in_options(self, wildcards: Wildcards) -> Any:
         """What decides the search of a built-in first stage, which is called as its model."""
-        depth = retrieved(self.config, wildcards.candidates, wildcards.dataset).documents
-        return self._search_options(wildcards.candidates, depth)
+        return self._search_options(wildcards.candidates, wildcards.dataset)
 
     def search_options(self, wildcards: Wildcards) -> Any:
         """What decides a named first stage's search, beside what is its own alone."""
-        stage = self._stage(wildcards)
-        return self._search_options(stage.model, stage.depth)
+        return self._search_options(self._stage(wildcards).model, wildcards.dataset)
 
     def ranked(self, wildcards: Wildcards) -> Input:
         """The run whose candidates a first stage ranks, for those that search no whole index."""
@@ -78,10 +76,6 @@ class Retrieval(PlanPart):
         """Where a first stage's parameters are chosen, for those that are tuned."""
         is_tuned = self._stage(wildcards).tuned_on is not None
         return paths.TUNING.format(candidates=wildcards.candidates) if is_tuned else []
-
-    def structured_options(self, wildcards: Wildcards) -> Any:
-        """What decides a search with structured queries, beside what is the first stage's own."""
-        return {"depth": retrieved(self.config, wildcards.candidates, wildcards.dataset).documents}
 
     def structured_stage(self, wildcards: Wildcards) -> Any:
         """What of a first stage decides its structured queries; they are cut into words as positions were."""
@@ -125,14 +119,18 @@ class Retrieval(PlanPart):
         """What decides the searches of a sweep: the depth only where the measure has no cutoff, which is the depth."""
         if "cutoff" in parse_measure(self.config.retrieval.sweep.measure).params:
             return self.settings("retrieval", include=INDEX_SETTINGS)
-        return self._with_depth(self._stage(wildcards).depth, INDEX_SETTINGS | {"depth"})
+        return self._with_depth(str(self._stage(wildcards).tuned_on), INDEX_SETTINGS)
 
-    def _search_options(self, model: str, depth: int | None = None) -> Any:
-        return self._with_depth(depth, SEARCH_SETTINGS | {MODEL_SECTIONS[model]})
+    def depth(self, wildcards: Wildcards) -> int:
+        """How many documents of a query are taken of a run of others, or found by structured queries."""
+        return retrieved(self.config, wildcards.dataset).documents
 
-    def _with_depth(self, depth: int | None, keys: set[str]) -> Any:
-        changed = {} if depth is None else {"depth": depth}
-        return plain(self.config.retrieval.model_copy(update=changed), include=keys | changed.keys())
+    def _search_options(self, model: str, dataset: str) -> Any:
+        return self._with_depth(dataset, SEARCH_SETTINGS | {MODEL_SECTIONS[model]})
+
+    def _with_depth(self, dataset: str, keys: set[str]) -> Any:
+        depth = retrieved(self.config, dataset).documents
+        return plain(self.config.retrieval.model_copy(update={"depth": depth}), include=keys | {"depth"})
 
     def _stage(self, wildcards: Wildcards) -> FirstStageConfig:
         return self.config.first_stages[wildcards.candidates]

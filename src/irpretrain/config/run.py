@@ -1,0 +1,127 @@
+"""What one row of a table is, resolved once from the sections of a configuration: how many documents of a query it
+ranks, and how much of a query and of a document it reads at each of its stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from irpretrain.config.retrieval import MOST_PASSAGES
+from irpretrain.config.usage import with_starts
+
+if TYPE_CHECKING:
+    from irpretrain.config.root import Config
+    from irpretrain.config.training import SequenceConfig
+
+
+class Depth(NamedTuple):
+    """Maximum number of documents per query of a ranking, and the key that sets it."""
+
+    documents: int
+    key: str
+
+
+def retrieved(config: Config, dataset: str) -> Depth:
+    """Return how deep the rankings of all first stages of a data set are."""
+    described = config.datasets.get(dataset)
+    if described is not None and described.depth is not None:
+        return Depth(described.depth, f"datasets.{dataset}.depth")
+    return Depth(config.retrieval.depth, "retrieval.depth")
+
+
+def reranked(config: Config, dataset: str) -> Depth:
+    """Return how many candidates of a query models re-rank."""
+    most, candidates = config.reranking.depth, retrieved(config, dataset)
+    return candidates if most is None or most >= candidates.documents else Depth(most, "reranking.depth")
+
+
+def scored(config: Config, dataset: str) -> Depth:
+    """Return how deep all rankings of a data set are when they are scored: equally, as a table compares them."""
+    # All experiments decide, not only those that the report shows: a paper's table has the same depths whatever other
+    # papers stand beside it.
+    experiments = config.experiments.values()
+    reranks = any(experiment.models for experiment in experiments if experiment.dataset == dataset)
+    return (reranked if reranks else retrieved)(config, dataset)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A ranking of a data set's queries: of a first stage, or of the model that re-ranks its candidates."""
+
+    config: Config = field(repr=False, compare=False)
+    dataset: str
+    candidates: str  # a first stage
+    model: str = ""  # key of `models`; empty: the first stage's own ranking
+    regime: str = "first-stage"
+
+    # What is read of a document and of a query at most, as the ledger says it; empty for stages that the run does not
+    # have.
+
+    @cached_property
+    def pretraining_reads(self) -> str:
+        """What each stage of pre-training reads, and each task: "documents cut at 64 word pieces, query at 16"."""
+        texts = []
+        for name in reversed(with_starts(self.config, [self.model])):
+            training = self.config.training_of(name)
+            corpora = self.config.collections.get(str(self.config.models[name].collection), ())
+            units = _joined(_unit(self.config.corpora[corpus].passage_words) for corpus in corpora)
+            texts += [
+                f"{units} {_lengths(training.of_task(task))}" for task in self.config.models[name].tasks
+            ]
+        return _joined(texts)
+
+    @cached_property
+    def finetuning_reads(self) -> str:
+        """What is read in fine-tuning."""
+        if self.regime in ("zero-shot", "first-stage"):
+            return ""
+        passages = self.config.reranking_of(self.model, self.regime).passages
+        return self._ranker_reads(None if passages is None else passages.most_in_training)
+
+    @cached_property
+    def test_reads(self) -> str:
+        """What is read when the ranking is made."""
+        if self.model:
+            return self._ranker_reads(MOST_PASSAGES)
+        stage = self.config.first_stages.get(self.candidates)
+        if stage is None:
+            return weighting_reads(self.config, "")
+        return "not known" if stage.runs else weighting_reads(self.config, stage.query_weights or stage.index)
+
+    def _ranker_reads(self, most: int | None) -> str:
+        """Return what the model reads, with the largest number of passages of a document."""
+        if (neural := self.config.models[self.model].neural) is not None:
+            return f"{_unit(None)} cut at {neural.document_words} words, query at {neural.query_words}"
+        options = self.config.reranking_of(self.model, self.regime)
+        if (passages := options.passages) is None:
+            return f"{_unit(None)} {_lengths(options)}"
+        number = "all" if most is None else f"at most {most}"
+        units = f"{_unit(passages.words)} every {passages.stride}, {number} of a document,"
+        return f"{units} {_lengths(options)}"
+
+
+def weighting_reads(config: Config, weighting: str) -> str:
+    """Return what of a text decides the weights of its words by a key of `term_weights`, or by an index."""
+    weights = config.term_weights.get(weighting)
+    if weights is not None and weights.same_as is not None:
+        weights = config.term_weights[weights.same_as]
+    if weights is None or weights.model != "regressor":
+        return "whole texts"
+    if weights.window_overlap is not None:
+        return f"whole texts, their weights in windows of {weights.max_length} word pieces"
+    return f"whole texts, weights of their first {weights.max_length} word pieces"
+
+
+def _unit(words: int | None) -> str:
+    return "documents" if words is None else f"passages of {words} words"
+
+
+def _lengths(options: SequenceConfig) -> str:
+    return f"cut at {options.max_length} word pieces, query at {options.query_length}"
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return " / ".join(dict.fromkeys(texts))

@@ -1,0 +1,75 @@
+"""What a row of a table reads at most, at each of its stages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from irpretrain.config import Config, load_config
+from irpretrain.config.base import deep_merge
+from irpretrain.config.load import parse_config
+from irpretrain.config.run import Run, weighting_reads
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def changed(**changes: Any) -> Config:
+    """The default with changes."""
+    return parse_config(deep_merge(load_config(ROOT / "config.yaml").model_dump(), changes))
+
+
+def reads(config: Config, model: str, regime: str = "zero-shot") -> tuple[str, str, str]:
+    run = Run(config, "squad", "bm25", model, regime)
+    return run.pretraining_reads, run.finetuning_reads, run.test_reads
+
+
+LENGTHS = {"max_length": 50, "query_length": 9}
+CUT = "cut at 50 word pieces, query at 9"
+
+
+def test_pre_training_reads_the_units_of_its_collection_for_each_stage_and_task() -> None:
+    config = changed(pretraining=LENGTHS)
+    assert reads(config, "control")[0] == ""
+    assert reads(config, "prop")[0] == f"passages of 40 words {CUT}"
+    assert reads(config, "wikiformer")[0] == f"documents {CUT} / documents cut at 50 word pieces, query at 30"
+    assert reads(config, "php")[0] == "documents cut at 128 word pieces, query at 80", (
+        "stages that read the same"
+    )
+    mixed = changed(pretraining=LENGTHS, collections={"pretraining": ["squad-train", "squad-train-passages"]})
+    assert reads(mixed, "prop")[0] == f"documents / passages of 40 words {CUT}"
+
+
+def test_fine_tuning_has_lengths_of_its_own_which_the_test_takes_over() -> None:
+    config = changed(
+        reranking={**LENGTHS, "passages": None}, finetuning={"max_length": 80, "query_length": 7}
+    )
+    tuned = "documents cut at 80 word pieces, query at 7"
+    assert reads(config, "control") == ("", "", f"documents {CUT}")
+    assert reads(config, "control", "full") == ("", tuned, tuned)
+
+
+@pytest.mark.parametrize(("most", "number"), [(3, "at most 3"), (None, "all")])
+def test_passages_are_fewer_in_fine_tuning(most: int | None, number: str) -> None:
+    passages = {"words": 20, "stride": 10, "most_in_training": most}
+    config = changed(reranking={**LENGTHS, "passages": passages}, finetuning=LENGTHS)
+    _, tuning, test = reads(config, "prop", "full")
+    assert tuning == f"passages of 20 words every 10, {number} of a document, {CUT}"
+    assert (
+        test == reads(config, "prop")[2] == f"passages of 20 words every 10, at most 30 of a document, {CUT}"
+    )
+
+
+def test_first_stages_read_whole_texts_and_learned_weights_what_their_model_reads() -> None:
+    runs = {"others": {"label": "O", "runs": {"squad": {"path": "a.run"}}}}
+    weights = {"windows": {"label": "W", "dataset": "squad-train", "max_length": 64, "window_overlap": 8}}
+    config = changed(first_stages=runs, term_weights=weights)
+    read = {
+        stage: Run(config, "squad", stage).test_reads
+        for stage in ("bm25", "tf-bm25", "deepct-bm25", "others")
+    }
+    assert read["bm25"] == read["tf-bm25"] == "whole texts"
+    assert read["deepct-bm25"] == "whole texts, weights of their first 320 word pieces"
+    assert read["others"] == "not known"
+    assert weighting_reads(config, "windows") == "whole texts, their weights in windows of 64 word pieces"
