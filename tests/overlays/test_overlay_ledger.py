@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from overlay_layers import load, made_scores
 from irpretrain.config import Config, load_config
 from irpretrain.config.papers import read_paper
 from irpretrain.config.run import Run
+from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.ledger import LONGEST_LINE, Facts
 from irpretrain.report.cells import Table
 from irpretrain.report.paper_table import PaperTable
@@ -78,3 +80,20 @@ def test_the_columns_on_own_documents_read_equally(name: str) -> None:
         if config.models[model].neural is None
     }
     assert len(read) == 1
+
+
+@pytest.mark.parametrize("name", ["prop", "ares", "wikiformer", "php", "deepct", "legal", "baselines"])
+def test_models_at_paper_scale_read_documents_equally_far_in_every_stage(name: str) -> None:
+    """The papers cut sequences at 512 word pieces at both ends; lengths of queries are those of each objective."""
+    config = load(ROOT / f"configs/{name}-paper.yaml")
+    runs = [
+        Run(config, experiment.dataset, experiment.candidates, model, regime)
+        for experiment in active_experiments(config).values()
+        for model in experiment.models
+        for regime in experiment.regimes
+        if config.models[model].neural is None
+    ]
+    read = {text for run in runs for text in (run.pretraining_reads, run.finetuning_reads, run.test_reads)}
+    assert {part for text in read for part in re.findall(r"cut at \d+ word pieces", text)} == {
+        "cut at 512 word pieces"
+    }
