@@ -238,7 +238,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         },
         "retrieval": {"depth": 20, "sweep": {"k1": [0.9, 10.0], "b": [0.4, 0.9], "smoothing": [0.1, 0.5]}},
         "first_stages": {
-            **{name: {"tuned_on": "asked", "depth": 20} for name in TUNED},
+            **{name: {"tuned_on": "asked"} for name in TUNED},
             "deepct-root-ql": {"label": "QL, DeepCT √", "index": "deepct-root", "model": "ql-jm"},
             "frequencies-bm25": {"label": "BM25, frequencies", "index": "frequencies"},
         },
