@@ -82,8 +82,7 @@ def test_order_of_lines_compression_and_number_of_files_do_not_matter(take):
 
 def test_depth(take):
     assert [len(ranking) for ranking in take(SOUND, 2)[0].values()] == [2, 2]
-    assert [len(ranking) for ranking in take(SOUND, 2, depth=1)[0].values()] == [1, 1]
-    assert [len(ranking) for ranking in take(SOUND, 2, depth=3)[0].values()] == [3, 2]
+    assert [len(ranking) for ranking in take(SOUND, 3)[0].values()] == [3, 2]
 
 
 def test_ranks_count_from_0_or_1(take):
