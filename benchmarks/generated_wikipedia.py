@@ -1,7 +1,5 @@
 """A generated dump of a Wikipedia, in the form and with the proportions of the English one, of any size.
 
-    python benchmarks/generated_wikipedia.py --articles 10000 --output enwiki-generated-multistream.xml.bz2
-
 A seed gives the same bytes for any number of processes. The proportions, and where they come from:
 
 - words of an article: log-normal with mean 696 (Wikipedia:Size of Wikipedia, April 2025) and a standard deviation of
@@ -21,11 +19,9 @@ An article and what redirects to it lie side by side; pages of other namespaces 
 
 from __future__ import annotations
 
-import argparse
 import bz2
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -34,8 +30,8 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from dump import excerpt
 from irpretrain.foundation.atomic import atomic_file
-from wikitext import excerpt
 
 PAGES_IN_STREAM = 100
 BLOCK = 200
@@ -382,19 +378,3 @@ def _all_streams(wikipedia: Wikipedia, processes: int) -> Iterator[Stream]:
                 _streams_in_process, range(first, min(first + at_once, wikipedia.blocks))
             ):
                 yield from streams
-
-
-def main(arguments: Iterable[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--articles", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--output", type=Path, required=True, help="a file named …-multistream.xml.bz2")
-    options = parser.parse_args(None if arguments is None else list(arguments))
-    write_dump(options.output, Wikipedia(options.articles, options.seed), options.processes)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,20 +9,16 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import GraphConfig
 from irpretrain.corpora.sources import write_shard
-from irpretrain.evaluation.verdicts import paired
 from irpretrain.foundation.contracts import DOCUMENTS, HYPERLINKS, REDIRECTS
-from irpretrain.report.scores import Results
 from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.links import extract_links
 
@@ -90,9 +86,9 @@ def test_what_is_not_installed_is_reported_and_left_out(side_by_side, capsys):
     assert capsys.readouterr().out == "no-such-pear: not installed, so no pears. To compare: see the head\n"
 
 
-def run(script: str, *arguments: str, threads: bool = True) -> tuple[str, list[list[str]]]:
-    """Run a round of a benchmark, where it can be told its `threads` with one; return as `run_once` does."""
-    return run_once(script, "--rounds", "1", *(["--threads", "1"] if threads else []), *arguments)
+def run(script: str, *arguments: str) -> tuple[str, list[list[str]]]:
+    """Run a round of a benchmark with one thread; return as `run_once` does."""
+    return run_once(script, "--rounds", "1", "--threads", "1", *arguments)
 
 
 def run_once(script: str, *arguments: str) -> tuple[str, list[list[str]]]:
@@ -170,18 +166,18 @@ def test_a_generated_dump_depends_on_its_seed_alone(wiki_folder, tmp_path):
     assert f"<id>{number}</id>" in stream.decode()
 
 
-def test_growth_and_extrapolation_of_a_ladder(monkeypatch):
+def test_growth_and_extrapolation(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    measured_run = importlib.import_module("measured_run")
-    assert measured_run.exponent([10, 100], [3.0, 30.0]) == pytest.approx(1)
-    assert measured_run.exponent([1, 10, 100], [9.0, 2.0, 200.0]) == pytest.approx(2)
-    assert measured_run.extrapolated([10, 100], [2.0, 20.0], 1000) == pytest.approx((200, 200))
-    line, power = measured_run.extrapolated([10, 20], [10.0, 40.0], 40)
+    whole_runs = importlib.import_module("whole_runs")
+    assert whole_runs.exponent([10, 100], [3.0, 30.0]) == pytest.approx(1)
+    assert whole_runs.exponent([1, 10, 100], [9.0, 2.0, 200.0]) == pytest.approx(2)
+    assert whole_runs.extrapolated([10, 100], [2.0, 20.0], 1000) == pytest.approx((200, 200))
+    line, power = whole_runs.extrapolated([10, 20], [10.0, 40.0], 40)
     assert (line, power) == pytest.approx((100, 160))
-    ladder = {size: {"search": measured_run.Cost(1, 9.0, size / 10, 50.0, 2.0)} for size in (100, 1000)}
-    rows = measured_run.table(ladder, "articles", 10_000)
-    assert rows[2] == "| search | 1 | 9.0 | 100.0 | 50 | 2.0 | 1.00, 0.00, 0.00 | 16.7 to 16.7 |"
-    assert [row.count("|") for row in rows] == [9] * 4
+    measured = {size: {"search": whole_runs.Cost(1, 9.0, size / 10, 50.0, 2.0)} for size in (100, 1000)}
+    rows = whole_runs.table(measured, "articles", 10_000)
+    assert rows[2] == "| search | 1 | 9.0 | 100.0 | 10 | 50 | 2.0 | 1.00, 0.00, 0.00 | 16.7 to 16.7 |"
+    assert [row.count("|") for row in rows] == [10] * 4
 
 
 def has(package: str) -> bool:
@@ -220,124 +216,21 @@ def test_reranking(make_encoder):
 
 
 @pytest.mark.deep
-def test_retrieval():
-    tiny = ("--articles", "1", "--documents", "300", "--queries", "20", "--depth", "5")
-    printed, rows = run("retrieval.py", *tiny)
-    assert [row[:2] for row in rows if row[1] != "bm25s"] == [
-        ["SQuAD", "ours"],
-        ["SQuAD", "batch_search"],
-        ["generated", "ours"],
-        ["generated", "batch_search"],
-    ]
-    assert printed.count("ranks of all 20 queries are the same in Lucene's two") == 2
-    assert has("bm25s") or "bm25s: not installed" in printed
-
-
-@pytest.mark.deep
-def test_text_stages():
-    _, rows = run("text_stages.py", "--articles", "16", threads=False)
-    assert [name for name, *_ in rows] == [
-        "read_corpus tsv",
-        "read_corpus trectext",
-        "read_corpus trecweb",
-        "read_corpus warc",
-        "read_corpus cord19",
-        "read_corpus car-paragraphs",
-        "store_words",
-        "make_word_vectors 100",
-        "make_word_vectors 300",
-        "build_postings",
-        "sample_pseudo_queries",
-        "index_corpus",
-        "build_positions",
-        "weigh_textrank",
-        "count_term_frequencies",
-        "index_weights",
-    ]
-    assert all(int(rate.replace(",", "")) > 0 for _, rate, _ in rows)
-
-
-SMALLEST = {
-    "attention": ("--repeats 1", 4),
-    "axioms": ("--repeats 1", 14),
-    "calibration": ("--documents 300", 1),
-    "document_rank": (
-        "--documents 300 --without-squad --queries 20 --threads 1 --repeats 1 --systems ours anserini",
-        4,
-    ),
-    "dump": ("--megabytes 0.1", 4),
-    "graph": ("--edges 0.05 --threads 1", 1),
-    "objectives": ("--articles 64", 10),
-    "pseudo_query_ranks": ("--collections dev --documents 20", 2),
-    "sampling": ("--repeats 1 --baseline-documents 1 --vocabulary 10", 4),
-    "training_step": ("--repeats 1", 8),
-    "wikitext": ("--megabytes 0.1", 3),
-}
-"""A benchmark's arguments for its smallest size, and the least number of rows that it prints."""
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("script", SMALLEST)
-def test_the_smallest_size_is_measured(script):
-    arguments, least = SMALLEST[script]
-    printed, rows = run_once(f"{script}.py", *arguments.split())
-    assert len(rows) >= least, printed
+def test_a_dump_is_read_as_long_and_as_short_pages():
+    _, rows = run_once("dump.py", "--megabytes", "0.1")
+    assert [row[1] for row in rows] == ["106", "1,312"]
 
 
 @pytest.mark.deep
 @pytest.mark.workflow
-def test_a_ladder_of_one_size(tmp_path):
-    tiny = ("--articles", "200", "--cores", "1", "--shards", "1")
-    printed, rows = run_once("million.py", *tiny, "--directory", str(tmp_path))
-    assert {"read_corpus", "build_groups hp", "search", "all"} <= {row[0] for row in rows}, printed
-
-
-@pytest.mark.deep
-@pytest.mark.workflow
-def test_a_ladder_of_passages(tmp_path):
-    printed, rows = run_once(
-        "passages.py", "--passages", "1000", "--cores", "1", "--directory", str(tmp_path)
-    )
-    assert {"compute_axioms", "index_weights", "search", "all"} <= {row[0] for row in rows}, printed
-
-
-@pytest.mark.deep
-def test_term_weight_inference():
-    # As BERT-base it has 12 heads: of 4 dimensions here.
-    sizes = ("--layers", "1", "--hidden", "48", "--block", "32", "--repeats", "1", "--every", "1")
-    printed, _ = run_once("term_weight_inference.py", *sizes)
-    assert printed.count("word pieces/s") == 3
-
-
-@pytest.mark.deep
-def test_packing(make_store, tmp_path):
-    (tmp_path / "tokens" / "squad-train").mkdir(parents=True)
-    make_store({str(number): "word01 " * number for number in range(20)}, "tokens/squad-train/0")
-    sizes = ("--layers", "1", "--hidden", "32", "--cuts", "32", "--batches", "2")
-    _, rows = run_once("packing.py", "--results", str(tmp_path), *sizes)
-    assert [row[:2] for row in rows] == [
-        ["scoring", "SQuAD, cut at 32"],
-        ["training, with MLM", "SQuAD, cut at 32"],
-        ["scoring", "SQuAD, cut at 32, sorted"],
-    ]
-
-
-def test_a_plan_of_seeds_predicts_the_intervals_of_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    planner = importlib.import_module("plan_seeds")
-    draw = np.random.default_rng(2)
-    articles = tuple(f"a{query % 30:02d}" for query in range(120))
-    of_articles = np.repeat(draw.normal(size=(1, 30)), 4, axis=0).ravel()
-    values = 0.1 + of_articles + draw.normal(size=(4, 1)) + 0.5 * draw.normal(size=(4, 120))
-    queries = tuple(map(str, range(120)))
-    runs = [Results((1, 2, 3, 4), queries, x, articles) for x in (values, np.zeros_like(values))]
-    components = planner.components(*runs)
-    tested = paired(values, 0.0, articles)
-    assert components.estimate(120, 4, 30) == pytest.approx(
-        (tested.error, tested.high - tested.difference), rel=1e-9
-    )
-    # More seeds make the interval narrower.
-    assert components.estimate(120, 8, 30) < components.estimate(120, 4, 30)
-    claim = planner.Comparison("far", frozenset(), 0.02, replace(components, difference=1.0), known=True)
-    assert 0.99 > claim.decided(8, 120, 30) > claim.decided(3, 120, 30) > 0
-    assert replace(claim, components=replace(components, difference=9.0)).decided(3, 120, 30) > 0.99
+@pytest.mark.parametrize(
+    ("collection", "size", "stages"),
+    [
+        ("wikipedia", "200", {"read_corpus", "build_groups hp", "build_groups acm", "search", "all"}),
+        ("passages", "1000", {"compute_axioms", "index_weights", "search", "all"}),
+    ],
+)
+def test_a_whole_run_of_one_size(collection, size, stages, tmp_path):
+    sizes = ("--sizes", size, "--cores", "1", "--shards", "1", "--directory", str(tmp_path))
+    printed, rows = run_once("whole_runs.py", collection, *sizes)
+    assert stages <= {row[0] for row in rows}, printed

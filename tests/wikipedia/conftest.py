@@ -1,6 +1,5 @@
 """The embedded excerpt of the English Wikipedia, read where its package has it."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from irpretrain.wikipedia.dump import read_site
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.pages import read_pages
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))  # mwparserfromhell as a reference
 MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
 
 

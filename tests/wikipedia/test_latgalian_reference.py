@@ -6,6 +6,8 @@
 from collections import Counter
 
 import pytest
+from wikitext_comparison import Compared, Comparison, Difference, compare
+from wikitext_reference import Edition, Reading
 
 from irpretrain.foundation.pieces import read_pieces
 from irpretrain.foundation.records import everything
@@ -13,9 +15,8 @@ from irpretrain.wikipedia.dump import read_site
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.pages import Page, read_pages
 from irpretrain.wikipedia.titles import redirect_target
+from irpretrain.wikipedia.wikitext import parse_article
 from latgalian_dump import latgalian_dump
-from wikitext_comparison import Compared, Comparison, Difference, compare
-from wikitext_reference import Edition
 
 LATGALIAN = Edition(
     code="ltg",
@@ -50,7 +51,7 @@ def found(dump):
     assert len(texts) == 903
     total = Comparison()
     for text in texts:
-        total.add(compare(text, language, LATGALIAN))
+        total.add(compare(parse_article(text, language), Reading.of(text, LATGALIAN)))
     return total
 
 

@@ -4,12 +4,12 @@ import re
 
 import pytest
 from english_pages import ENGLISH
+from hostile_wikitext import EVERYTHING, UNITS, generators, growth, is_suspect, nested
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irpretrain.foundation.characters import clean_text
 from irpretrain.wikipedia.wikitext import PROSE, parse_article
-from wikitext_growth import EVERYTHING, UNITS, generators, growth, is_suspect, nested
 
 MEGABYTE = 1_000_000
 

@@ -3,9 +3,10 @@
 from collections import Counter
 
 import pytest
+from wikitext_comparison import Compared, Comparison, Difference, compare
+from wikitext_reference import Edition, Reading
 
-from wikitext_comparison import Compared, Comparison, compare
-from wikitext_reference import Edition
+from irpretrain.wikipedia.wikitext import parse_article
 
 ENGLISH = Edition(
     code="en",
@@ -35,7 +36,7 @@ def found(excerpt):
     pages, language = excerpt
     total = Comparison()
     for _, text in pages:
-        total.add(compare(text, language, ENGLISH))
+        total.add(compare(parse_article(text, language), Reading.of(text, ENGLISH)))
     return total
 
 
@@ -58,10 +59,22 @@ def test_see_also_lists_are_the_same(found):
     assert found.see_also == Compared(Counter({"the same": 633}))
 
 
-def test_what_is_known_of_the_wiki_serves_as_well_as_names_by_hand(found, excerpt):
-    """The audit of a user's wiki has no names by hand."""
+def test_resource_files_know_as_much_of_the_wiki_as_names_by_hand(found, excerpt):
     pages, language = excerpt
     total = Comparison()
     for _, text in pages[::5]:
-        total.add(compare(text, language, Edition.of(language)))
+        total.add(compare(parse_article(text, language), Reading.of(text, Edition.of(language))))
     assert total.headings.unexplained == total.links.unexplained == total.see_also.unexplained == []
+
+
+def test_a_difference_that_no_class_explains_is_found(excerpt):
+    ours = "[[A|a]]\n== One ==\n== See also ==\n* [[C]]\n* [[D]]"
+    theirs = "[[A|b]]\n=== One ===\n== See also ==\n* [[D]]"
+    found = compare(parse_article(ours, excerpt[1]), Reading.of(theirs, ENGLISH))
+    assert found.headings.unexplained == [Difference("== One ==", "=== One ===")]
+    assert found.links.unexplained == [
+        Difference("", "[[A|b]]"),
+        Difference("[[A|a]]", ""),
+        Difference("[[C]]", ""),
+    ]
+    assert found.see_also.unexplained == [Difference("C; D", "D")]

@@ -1,6 +1,4 @@
-"""How the time of parsing grows with a page's length, for hostile input of several hundred kinds.
-
-    python benchmarks/wikitext_growth.py
+"""Hostile wikitext of several hundred kinds, and how the time of parsing it grows with a page's length.
 
 Each generator makes a page of n and of 4n characters, a million; dumps have no longer pages by default. In linear time
 the second page takes 4 times as long as the first one, in quadratic time 16 times. What grows by more than
@@ -12,13 +10,11 @@ off: it looks at all objects of a page again and again.
 from __future__ import annotations
 
 import gc
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
 from itertools import product
 
-from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.images import Rendering
@@ -143,24 +139,3 @@ def growth(make: Callable[[int], str], language: WikiLanguage, rendering: Render
 def is_suspect(times: tuple[float, ...]) -> bool:
     """Whether the time grows faster than linearly."""
     return times[-1] > MOST_GROWTH * times[0]
-
-
-def main() -> int:
-    """Print the suspect generators and the slowest one; return how many are suspect."""
-    language = WikiLanguage.of(SiteInfo("enwiki"))
-    suspects, slowest = 0, (0.0, "")
-    made = generators()
-    for name, make in made.items():
-        for rendering in (Rendering(), EVERYTHING):
-            times = growth(make, language, rendering)
-            slowest = max(slowest, (times[-1], name))
-            if is_suspect(times):
-                suspects += 1
-                print(f"{name}: {', '.join(f'{t:.3f}' for t in times)} s", flush=True)
-    print(f"{len(made)} generators, {suspects} suspect")
-    print(f"slowest: {slowest[1]}, {slowest[0]:.2f} s for {4 * CHARACTERS:,} characters")
-    return suspects
-
-
-if __name__ == "__main__":
-    sys.exit(min(main(), 1))

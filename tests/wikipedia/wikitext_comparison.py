@@ -5,30 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from irpretrain.wikipedia.article import Article, Link
-from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.wikitext import parse_article
-from wikitext_reference import Edition, HeadingRead, Reading
+from wikitext_reference import HeadingRead, Reading
 
-KINDS = ("headings", "links", "see_also")
-"""What is compared: the fields of a `Comparison`."""
+from irpretrain.wikipedia.article import Article, Link
+
 SAME = "the same"
-REFERENCE, TEMPLATE_IN_HEADING = "with a reference", "a template that is shown in the heading"
-ELSEWHERE, IN_TEMPLATE = "to another wiki or namespace", "inside a template that is shown"
-MADE, COMPLETED = "made by a template that is shown", "a template that is shown inside the anchor"
-TEXT_TABLE = "in a table that mwparserfromhell takes for text"
-TEXT = "a link that mwparserfromhell takes for text"
-WHY = {
-    REFERENCE: "theirs shows the text of a reference in the heading",
-    TEMPLATE_IN_HEADING: "theirs shows no templates",
-    ELSEWHERE: "theirs only: no links to articles",
-    IN_TEMPLATE: "ours only: the template shows the link",
-    MADE: "ours only: flags and the like make a link of an argument",
-    COMPLETED: "theirs lacks what the template shows",
-    TEXT_TABLE: "theirs only: we drop tables",
-    TEXT: "ours only: its markup is too deep or unbalanced for theirs",
-}
-"""Classes of difference that say nothing against our parser, and why."""
+# Classes of difference that say nothing against our parser.
+REFERENCE = "with a reference"  # theirs shows its text in the heading
+TEMPLATE_IN_HEADING = "a template that is shown in the heading"
+ELSEWHERE = "to another wiki or namespace"  # theirs only
+IN_TEMPLATE = "inside a template that is shown"  # ours only, as the next one
+MADE = "made by a template that is shown"
+COMPLETED = "a template that is shown inside the anchor"  # which theirs lacks
+TEXT_TABLE = "in a table that mwparserfromhell takes for text"  # we drop tables
+TEXT = "a link that mwparserfromhell takes for text"  # its markup is too deep or unbalanced
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +31,7 @@ class Difference:
 
 @dataclass
 class Compared:
-    """Things of one kind: how many in each class (`SAME` or one of `WHY`), and those that no class explains."""
+    """Things of one kind: how many in each class (`SAME` or one of those above), and those that no class explains."""
 
     classes: Counter[str] = field(default_factory=Counter)
     unexplained: list[Difference] = field(default_factory=list)
@@ -69,12 +59,7 @@ class Comparison:
         self.see_also.add(other.see_also)
 
 
-def compare(wikitext: str, language: WikiLanguage, edition: Edition) -> Comparison:
-    """Parse a page both ways and compare."""
-    return compare_readings(parse_article(wikitext, language), Reading.of(wikitext, edition))
-
-
-def compare_readings(article: Article, reading: Reading) -> Comparison:
+def compare(article: Article, reading: Reading) -> Comparison:
     """Compare our reading of a page with theirs."""
     return Comparison(_headings(article, reading), _links(article, reading), _see_also(article, reading))
 
@@ -110,7 +95,7 @@ def _heading(level: int, text: str) -> str:
 
 def _links(article: Article, reading: Reading) -> Compared:
     found = Compared()
-    mine = Counter((titled(link), article.text[link.start : link.end]) for link in article.links)
+    mine = Counter((_titled(link), article.text[link.start : link.end]) for link in article.links)
     theirs = Counter(reading.links)
     quoted = Counter(reading.in_templates)
     more, less = mine - theirs, theirs - mine
@@ -149,7 +134,7 @@ def _explain_theirs(
             found.unexplained.append(Difference("", _link(title, anchor)))
 
 
-def titled(link: Link) -> str:
+def _titled(link: Link) -> str:
     """Return the target of a link of ours with its fragment."""
     return link.target + ("#" + link.fragment if link.fragment else "")
 
@@ -160,7 +145,7 @@ def _link(title: str, anchor: str) -> str:
 
 def _see_also(article: Article, reading: Reading) -> Compared:
     """See Also lists are the same where all their links are, in order."""
-    mine = [titled(link) for link in article.links if article.sections[link.section].role == "see-also"]
+    mine = [_titled(link) for link in article.links if article.sections[link.section].role == "see-also"]
     if mine == reading.see_also:
         return Compared(Counter({SAME: len(mine)} if mine else {}))
     return Compared(unexplained=[Difference("; ".join(mine), "; ".join(reading.see_also))])

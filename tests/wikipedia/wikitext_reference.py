@@ -1,6 +1,6 @@
 """An independent reading of wikitext, to compare our own with: a recursive walk over mwparserfromhell's tree.
 
-It may take minutes or tens of gigabytes for one page: call it where that kills nobody (`audit_wikitext`).
+It may take minutes or tens of gigabytes for a hostile page.
 """
 
 from __future__ import annotations
