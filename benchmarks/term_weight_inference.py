@@ -26,22 +26,23 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
+from torch import Tensor
 from transformers import BertConfig, BertModel
 
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
+from irpretrain.models.encoder_batches import EncoderBatch
 from irpretrain.models.length_batches import LengthBatch
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.infer import WeightPredictor, Window
 from irpretrain.text.texts import Text
-from irpretrain.text.word_pieces import Pieces
-from irpretrain.training.compute import reproducible, scored_at_once
+from irpretrain.training.compute import reproducible
 
 MSMARCO = 8_841_823
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{number}" for number in range(5000))]
 LENGTH = 128
-Begin = Callable[..., Callable[[], list[np.ndarray]]]
-"""`WeightPredictor._begin`."""
+Weigh = Callable[[TermWeightRegressor, EncoderBatch], Tensor]
+"""`TermWeightRegressor.weights`."""
 
 
 def write_encoder(folder: Path, layers: int, hidden: int) -> None:
@@ -75,7 +76,7 @@ def unsorted_batches(whole: bool) -> object:
     """`WeightPredictor._batches` in the order of the passages, padded to the batch's longest or to LENGTH."""
 
     def batches(self: WeightPredictor, sequences: Sequence[Window]) -> Iterator[LengthBatch[Window]]:
-        rows = scored_at_once(self.options.inference.batch_tokens, self.device) // LENGTH
+        rows = self.batch_tokens // LENGTH
         given = list(sequences)
         for first in range(0, len(given), rows):
             batch = given[first : first + rows]
@@ -92,21 +93,19 @@ class Stopwatch:
         self.every, self.calls = every, 0
         self.seconds, self.measured, self.positions = 0.0, 0, 0
 
-    def wrap(self, begin: Begin) -> Begin:
-        """`WeightPredictor._begin`, with zeros for the batches that are passed over."""
+    def wrap(self, weigh: Weigh) -> Weigh:
+        """`TermWeightRegressor.weights`, with zeros for the batches that are passed over."""
 
-        def timed(
-            predictor: WeightPredictor, pieces: Sequence[Pieces], batch: LengthBatch[Window]
-        ) -> Callable[[], list[np.ndarray]]:
+        def timed(model: TermWeightRegressor, batch: EncoderBatch) -> Tensor:
             self.calls += 1
-            self.positions += batch.length * batch.rows
+            self.positions += batch.input_ids.size
             if self.calls % self.every:
-                return lambda: [np.zeros(window.end - window.start, np.float32) for window in batch.items]
+                return torch.zeros(batch.input_ids.shape)
             start = time.process_time()
-            weights = begin(predictor, pieces, batch)()
+            weights = weigh(model, batch)
             self.seconds += time.process_time() - start
-            self.measured += batch.length * batch.rows
-            return lambda: weights
+            self.measured += batch.input_ids.size
+            return weights
 
         return timed
 
@@ -145,8 +144,11 @@ def main() -> None:
         for _ in range(given.repeats):
             for way, batches in ways.items():
                 watch = Stopwatch(given.every)
-                begin = watch.wrap(WeightPredictor._begin)
-                with mock.patch.multiple(WeightPredictor, _batches=batches, _begin=begin):
+                weights = watch.wrap(TermWeightRegressor.weights)
+                with (
+                    mock.patch.object(WeightPredictor, "_batches", batches),
+                    mock.patch.object(TermWeightRegressor, "weights", weights),
+                ):
                     start = time.process_time()
                     _, counts = predictor.rows(texts)
                     seconds[way].append(watch.scaled(time.process_time() - start))
