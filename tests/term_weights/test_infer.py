@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from small_weights import TEXT, weighting
 
 from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
 from irpretrain.foundation.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.foundation.errors import TrainingError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.infer import WeightPredictor, infer_documents
 from irpretrain.retrieval.term_weights.integers import write_vectors
@@ -120,19 +122,58 @@ def test_packed_and_padded_texts_have_the_same_weights(infer, make_documents, mo
         assert_allclose(*weights, atol=1e-6)
 
 
+@pytest.mark.parametrize("processes", [1, 3])
+def test_any_number_of_processes_beside_the_device_gives_the_same_bytes(
+    infer, make_documents, monkeypatch, tmp_path, processes
+):
+    """Blocks without a word piece, first, last and between others, too."""
+    empty = {f"{place}{number}": "" for place in "a6z" for number in range(3)}
+    texts = {f"0{number}": text(number) for number in range(6)} | {f"7{n}": text(n) for n in range(12)}
+    documents = make_documents({name: (empty | texts)[name] for name in sorted(empty | texts)})
+    expected, counts = infer(documents, "alone")
+    monkeypatch.setattr("irpretrain.retrieval.term_weights.infer._processes", lambda *_: processes)
+    original, done = TermWeightRegressor.weights, []
+
+    def weights(self, batch):
+        if len(done) == 5:
+            raise KeyboardInterrupt
+        done.append(len(batch.input_ids))
+        return original(self, batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TermWeightRegressor, "weights", weights)
+        with pytest.raises(KeyboardInterrupt):
+            infer(documents, "beside")
+    found, counts_beside = infer(documents, "beside")
+    assert (found.equals(expected), counts_beside) == (True, counts)
+    assert (tmp_path / "beside.parquet").read_bytes() == (tmp_path / "alone.parquet").read_bytes()
+    assert list((tmp_path / "unfinished").glob("*/")) == []
+
+
+def end_itself(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_was_killed_is_reported(infer, make_documents, monkeypatch):
+    monkeypatch.setattr("irpretrain.retrieval.term_weights.infer._processes", lambda *_: 2)
+    monkeypatch.setattr(WeightPredictor, "write", end_itself)
+    with pytest.raises(TrainingError, match="was killed"):
+        infer(make_documents(DOCUMENTS), "killed")
+
+
 def test_a_killed_inference_goes_on_after_its_last_batch(infer, make_documents, monkeypatch, tmp_path):
     """Weights that were kept are the same to the last bit, those of a regressor that gives no numbers too."""
     documents = make_documents(DOCUMENTS)
     options = {"inference": {"batch_tokens": 64, "compute": {"device": "cpu", "checkpoint_minutes": 0}}}
-    original, predicted = WeightPredictor._begin, []
+    original, predicted = TermWeightRegressor.weights, []
 
-    def begin(self, pieces, batch):
+    def weights(self, batch):
         if len(predicted) == fails_at:
             raise KeyboardInterrupt
-        predicted.append(len(batch.items))
-        return original(self, pieces, batch)
+        predicted.append(batch.input_ids.shape)
+        return original(self, batch)
 
-    monkeypatch.setattr(WeightPredictor, "_begin", begin)
+    monkeypatch.setattr(TermWeightRegressor, "weights", weights)
     fails_at = None
     whole, expected = infer(documents, "whole", **options)
     in_one_go = [*predicted]
@@ -154,16 +195,16 @@ def test_a_killed_inference_goes_on_after_its_last_block(
 ):
     documents = make_documents(DOCUMENTS)
     whole, expected = infer(documents, "whole")
-    original, done = WeightPredictor.rows, []
+    original, done = WeightPredictor.read, []
 
-    def fail(self, texts, *others):
+    def fail(self, texts):
         if len(done) == 5:
             raise KeyboardInterrupt
         done.append(len(texts))
-        return original(self, texts, *others)
+        return original(self, texts)
 
     with monkeypatch.context() as patch:
-        patch.setattr(WeightPredictor, "rows", fail)
+        patch.setattr(WeightPredictor, "read", fail)
         with pytest.raises(KeyboardInterrupt):
             infer(documents, "killed")
     assert not (tmp_path / "killed.parquet").exists()
@@ -242,7 +283,7 @@ def test_blocks_before_a_damaged_one_are_not_computed_again(
 
 def test_a_job_that_was_killed_in_its_first_block_has_a_name(infer, make_documents, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
-        patch.setattr(WeightPredictor, "rows", interrupt)
+        patch.setattr(WeightPredictor, "read", interrupt)
         with pytest.raises(KeyboardInterrupt):
             infer(make_documents(DOCUMENTS), "killed")
     (job,) = (tmp_path / "unfinished").glob("*/job.json")

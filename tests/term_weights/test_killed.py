@@ -40,7 +40,7 @@ options = weighting(window_overlap=4)
 infer_documents({model!r}, {documents!r}, options, TEXT, {output!r}, {unfinished!r})
 """
 POSITIONS = {
-    "computing": ("irpretrain.retrieval.term_weights.infer:WeightPredictor.rows", 6, 5),
+    "computing": ("irpretrain.retrieval.term_weights.infer:WeightPredictor.read", 6, 5),
     "between a block and its checkpoint": ("irpretrain.retrieval.term_weights.infer:sha256", 6, 3),
     "writing the table": ("irpretrain.foundation.tables:ContractWriter.add", 16, 14),
 }

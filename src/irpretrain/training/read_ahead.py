@@ -1,76 +1,124 @@
-"""Reading the batches of later steps in other processes, while a GPU computes."""
+"""Work of the host in other processes while a GPU computes: batches of later steps, results of earlier ones."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
 from irpretrain.foundation.errors import TrainingError
 from irpretrain.training.processes import end_with
 
-Read = TypeVar("Read")
+Work = TypeVar("Work")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
-# Processes that read, and steps that are read before they are asked for.
-PROCESSES, AHEAD = 2, 4
+# Processes that read batches. Besides one call for each process, SPARE calls are begun before they are asked for.
+PROCESSES, SPARE = 2, 2
 
-# What reads, in the processes that do.
-_reads: list[Callable[[int], Any]] = []
+# The value that functions are called with, in the processes that do.
+_work: list[Any] = []
+
+
+class Helpers(Generic[Work]):
+    """Calls functions with a value in other processes or, if there are none, at once in this one."""
+
+    def __init__(self, work: Work, pool: ProcessPoolExecutor | None = None, processes: int = 0) -> None:
+        self._work, self._pool = work, pool
+        self._ahead = processes + SPARE if pool else 0
+
+    def begin(self, function: Callable[..., Result], *arguments: Any) -> Future[Result]:
+        """Begin `function(work, *arguments)`; in another process all but the value is pickled."""
+        if self._pool is None:
+            future = Future[Result]()
+            future.set_result(function(self._work, *arguments))
+            return future
+        with warnings.catch_warnings():
+            # Python warns of a fork beside threads, which could hold locks: these processes take none of theirs.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return self._pool.submit(_call, function, *arguments)
+
+    def each(self, function: Callable[[Work, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield `function(work, item)` of each item, in order; other processes are ahead."""
+        remaining = iter(items)
+        begun = deque(self.begin(function, item) for item in islice(remaining, self._ahead))
+        for item in remaining:
+            begun.append(self.begin(function, item))
+            yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
 
 
 @contextmanager
-def reading_ahead(read: Callable[[int], Read], steps: range, ahead: bool) -> Iterator[Iterator[Read]]:
-    """Yield an iterator over `read(step)` of all steps; `ahead`: in other processes, before they are asked for.
+def helping(work: Work, processes: int) -> Iterator[Helpers[Work]]:
+    """Yield helpers in so many processes; 0: in this one.
 
-    What `read` returns must depend on the step alone, and what it raises is raised here. It must not touch a GPU.
+    What a function returns must depend on its arguments alone, and what it raises is raised where its result is asked
+    for. It must not touch a GPU.
+
+    Raises:
+        TrainingError: a process was killed.
     """
-    if not ahead or not steps:
-        yield map(read, steps)
+    if not processes:
+        yield Helpers(work)
         return
-    # Forked: readers share this process's tables, and start in a moment. They end with it, however it ends.
+    # Forked: the processes share this one's tables, and start in a moment. They end with it, however it ends.
     pool = ProcessPoolExecutor(
-        min(PROCESSES, len(steps)),
+        processes,
         mp_context=multiprocessing.get_context("fork"),
         initializer=_begin,
-        initargs=(read, os.getpid()),
+        initargs=(work, os.getpid()),
     )
     try:
-        yield _in_order(pool, steps)
+        yield Helpers(work, pool, processes)
+    except BrokenProcessPool:
+        raise TrainingError(
+            "a process that reads batches was killed; the system does so when memory runs out. Run the same command "
+            "again: it goes on from the last checkpoint."
+        ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _in_order(pool: ProcessPoolExecutor, steps: range) -> Iterator[Any]:
-    futures = deque[Future[Any]]()
-    remaining = iter(steps)
-    with warnings.catch_warnings():
-        # Python warns of a fork beside threads, which could hold locks: readers take none of theirs.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        futures.extend(pool.submit(_read, step) for _, step in zip(range(AHEAD), remaining, strict=False))
-    try:
-        while futures:
-            batch = futures.popleft().result()
-            futures.extend(pool.submit(_read, step) for _, step in zip(range(1), remaining, strict=False))
-            yield batch
-    except BrokenProcessPool:
-        raise TrainingError(
-            "a process that reads batches was killed; the system does so when memory runs out. Run the same command "
-            "again: training goes on from the last checkpoint."
-        ) from None
+@contextmanager
+def reading_ahead(read: Callable[[int], Result], steps: range, ahead: bool) -> Iterator[Iterator[Result]]:
+    """Yield an iterator over `read(step)` of all steps; `ahead`: in other processes, see `helping`."""
+    with helping(read, min(PROCESSES, len(steps)) if ahead else 0) as helpers:
+        yield helpers.each(_read, steps)
 
 
-def _begin(read: Callable[[int], Any], parent: int) -> None:
+class Parcel(Generic[Item]):
+    """A value on its way from one process to another, through a third that does not open it."""
+
+    def __init__(self, value: Item | None, pickled: bytes | None = None) -> None:
+        self._value, self._pickled = value, pickled
+
+    def open(self) -> Item:
+        value: Any = self._value if self._pickled is None else pickle.loads(self._pickled)
+        return value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Parcel, (None, self._pickled or pickle.dumps(self._value))
+
+
+def _begin(work: Any, parent: int) -> None:
     end_with(parent)
     # The tokenizer's threads were not forked.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    _reads[:] = [read]
+    _work[:] = [work]
 
 
-def _read(step: int) -> Any:
-    return _reads[0](step)
+def _call(function: Callable[..., Result], *arguments: Any) -> Result:
+    return function(_work[0], *arguments)
+
+
+def _read(read: Callable[[int], Result], step: int) -> Result:
+    return read(step)
