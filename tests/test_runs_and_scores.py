@@ -1,7 +1,7 @@
 """docs/runs-and-scores.md is followed: each block runs over a small tree of results.
 
-The tools that it shows are no dependencies. The environment variables RANX and PYTERRIER name folders that hold them
-and what they import beside ours, as `.ci/run` makes them.
+The tools that it shows are no dependencies. The environment variables RANX, PYTERRIER and SENTENCE_TRANSFORMERS name
+folders that hold them and what they import beside ours, as `.ci/run` makes them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from small_documents import write_documents
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/runs-and-scores.md").read_text(), re.DOTALL)
-TOOLS = {"ranx": "RANX", "pyterrier": "PYTERRIER"}
-DISPLAYED = ["pandas", "ir_measures", "ranx", "pyterrier", "transformers"]
+TOOLS = {"ranx": "RANX", "pyterrier": "PYTERRIER", "sentence_transformers": "SENTENCE_TRANSFORMERS"}
+DISPLAYED = ["pandas", "ir_measures", "ranx", "pyterrier", "reranker", "axioms", "scores", "training"]
 """What the blocks show, in their order."""
 TEXTS = {"d1": "Word01 word02 cab.", "d2": "Word03 word04.", "d3": "word05 bad face"}
 TOPICS = {"1": "word01", "2": "word03 word04"}
@@ -129,8 +129,53 @@ def test_the_table_of_means_mixes_no_data_sets_or_candidates(
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("number", [2, 3, 4], ids=DISPLAYED[2:])
+@pytest.mark.parametrize("number", [2, 3, 4], ids=DISPLAYED[2:5])
 def test_a_block_runs_beside_its_tool(run_code: Callable[[str], str], number: int) -> None:
     skip_without(BLOCKS[number])
     printed = run_code(BLOCKS[number])
     assert {2: "PROP", 3: "BM25", 4: "docno"}[number] in printed
+
+
+@pytest.mark.deep
+def test_axioms_go_on_from_the_re_ranking(run_code: Callable[[str], str]) -> None:
+    skip_without(BLOCKS[5])
+    assert "PROX-1_preference" in run_code(BLOCKS[4] + BLOCKS[5])
+
+
+EQUAL = """
+from irpretrain import CrossEncoder as Ours
+theirs = model.predict(pairs)
+ours = Ours("{directory}").predict(pairs)
+assert len(set(ours.tolist())) == len(pairs)
+assert abs(theirs - ours).max() <= 4e-6, (theirs, ours)
+"""
+
+
+@pytest.mark.deep
+def test_our_model_scores_alike_in_sentence_transformers(run_code: Callable[[str], str]) -> None:
+    skip_without(BLOCKS[6])
+    equal = EQUAL.format(directory="results/models/pretrained/prop/seed-1")
+    assert "'corpus_id': 0" in run_code(BLOCKS[6] + equal)
+
+
+@pytest.mark.deep
+def test_what_sentence_transformers_trains_scores_alike_here(
+    run_code: Callable[[str], str], tree: Path
+) -> None:
+    skip_without(BLOCKS[7])
+    if not (os.environ.get(TOOLS["sentence_transformers"]) or importlib.util.find_spec("datasets")):
+        pytest.skip("the package datasets is not installed")
+    folder = tree / "runs/mine"
+    folder.mkdir(parents=True)
+    (folder / "documents.tsv").write_text("".join(f"{name}\t{text}\n" for name, text in TEXTS.items()))
+    (folder / "topics.tsv").write_text("".join(f"{name}\t{text}\n" for name, text in TOPICS.items()))
+    (folder / "qrels.txt").write_text("1 0 d1 1\n2 0 d2 1\n")
+    pairs = (
+        f"import torch\npairs = {[(query, text) for query in TOPICS.values() for text in TEXTS.values()]}\n"
+    )
+    run_code(BLOCKS[7] + pairs + EQUAL.format(directory="models/theirs"))
+    before, after = (
+        (tree / path / "model.safetensors").read_bytes()
+        for path in ("results/models/pretrained/prop/seed-1", "models/theirs")
+    )
+    assert before != after

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from irpretrain.evaluation.significance import paired_t_test as paired_t_test
     from irpretrain.evaluation.significance import randomisation_test as randomisation_test
     from irpretrain.library.collection import Collection as Collection
+    from irpretrain.library.cross_encoder import CrossEncoder as CrossEncoder
     from irpretrain.library.documents import parse_wikitext as parse_wikitext
     from irpretrain.library.documents import read_documents as read_documents
     from irpretrain.library.groups import Groups as Groups
-    from irpretrain.library.models import CrossEncoder as CrossEncoder
     from irpretrain.library.models import TermWeigher as TermWeigher
     from irpretrain.library.models import finetune as finetune
     from irpretrain.library.models import pretrain as pretrain
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Name → module, imported when the name is first used: every start of the workflow imports this package.
 _MODULES = {
     "Collection": "library.collection",
-    "CrossEncoder": "library.models",
+    "CrossEncoder": "library.cross_encoder",
     "Groups": "library.groups",
     "Options": "library.options",
     "TermWeigher": "library.models",
@@ -60,4 +60,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*(name for name in globals() if name.startswith("__")), *__all__})

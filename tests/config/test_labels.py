@@ -27,6 +27,9 @@ def test_a_re_ranker_given_by_its_path_is_no_untrained_encoder():
     config = config.model_copy(update={"models": {"own": own, **config.models}})
     assert model_label(config, "own") == "BERT (BERT-base, first 6 layers, fresh score head)"
     assert control_model(config, ["own", "control"]) == "control", "that of section `encoder`"
+    kept = own.model_copy(update={"training": {"head": "kept"}})
+    renamed = config.model_copy(update={"models": {**config.models, "own": kept}})
+    assert model_label(renamed, "own") == "BERT (pre-trained elsewhere)"
     assert encoder_labels(config, ["own", "theirs"]) == "BERT-base, first 6 layers"
     assert control_model(config, ["theirs", "prop", "control"]) == "control"
 

@@ -167,7 +167,7 @@ def test_pairs_are_scored(tmp_path: Path) -> None:
     assert run("score", model, write_lines(tmp_path / "pairs.jsonl", pairs), output, *lengths) == 0
     scored = read_lines(output)
     assert [{key: pair[key] for key in ("id", "query", "document")} for pair in scored] == pairs
-    expected = CrossEncoder(model, max_length=32, query_length=8).score(
+    expected = CrossEncoder(model, max_length=32, query_length=8).predict(
         [("word01", t) for t in BODIES.values()]
     )
     assert [pair["score"] for pair in scored] == pytest.approx(expected.tolist(), abs=1e-6)
@@ -289,7 +289,7 @@ READERS = {
         ),
         ("finetune x BROKEN OUT", "ERROR: BROKEN:1: not valid JSON"),
         ("evaluate NONE PAIRS", "ERROR: NONE: the file is empty"),
-        ("evaluate QRELS RUN", "ERROR: RUN: none of its 1 line has a judged query; the first has "),
+        ("evaluate QRELS RUN", "ERROR: RUN: none of its 1 line has a query of the judgements; the first "),
         ("evaluate QRELS QRELS", "4 instead of 6 (query Q0 document rank score tag)"),
         ("evaluate QRELS SCORED --measure plum", "ERROR: measures: 'plum' "),
         (
@@ -346,7 +346,7 @@ def test_bad_input_is_one_message(
 
 
 def command_line(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "irpretrain.command", *map(str, arguments)]
+    return [sys.executable, "-m", "irpretrain", *map(str, arguments)]
 
 
 def test_a_dash_is_standard_output(tmp_path: Path) -> None:
@@ -389,7 +389,7 @@ def test_the_version(capsys: pytest.CaptureFixture) -> None:
 
 def piped(command: str, folder: Path, given: str = "") -> subprocess.CompletedProcess[str]:
     """Run a line of bash in which `irpretrain` is the command."""
-    line = f'irpretrain() {{ "{sys.executable}" -m irpretrain.command "$@"; }}; set -o pipefail; {command}'
+    line = f'irpretrain() {{ "{sys.executable}" -m irpretrain "$@"; }}; set -o pipefail; {command}'
     return subprocess.run(["bash", "-c", line], cwd=folder, input=given, capture_output=True, text=True)
 
 

@@ -141,7 +141,7 @@ def test_pairs_pre_train_and_fine_tune(tiny_encoder: Path, tmp_path: Path) -> No
         own_groups(PAIRS, tmp_path / "own"), tmp_path / "tuned", epochs=2, batch_sizes=[2], **SHORT
     )
     assert (tuned["training_queries"], tuned["validation_queries"]) == (2, 1)
-    before, after = (CrossEncoder(tmp_path / name, **SHORT).score(PAIRS) for name in ("own", "tuned"))
+    before, after = (CrossEncoder(tmp_path / name, **SHORT).predict(PAIRS) for name in ("own", "tuned"))
     assert not (before == after).all()
     record = json.loads((tmp_path / "tuned.meta.json").read_text())
     assert (record["stage"], record["counts"]) == ("finetune", tuned)

@@ -359,3 +359,10 @@ def test_an_output_below_a_file_is_one_message(groups: Any, tmp_path: Path) -> N
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"file/m: .*/file is no folder, so nothing can lie in it"):
         pretrain(groups, tmp_path / "file/m", steps=1, batch_groups=2, max_length=32, query_length=8)
+
+
+def test_what_a_notebook_shows_says_what_an_object_is(tiny_encoder: Path) -> None:
+    fruit = Collection({"a": "apple pie", "b": "pear pie with apple"}, Options(seed=3), tiny_encoder)
+    assert repr(fruit) == f"<Collection: 2 documents, preset paper, seed 3, encoder {tiny_encoder}>"
+    groups = fruit.groups("rop", minimum_count=1)
+    assert repr(groups).startswith(f"<Groups: {len(groups)} of rop, <Collection: 2 documents")

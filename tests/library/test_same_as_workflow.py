@@ -188,7 +188,7 @@ def test_scores_of_a_model_that_was_pre_trained(tmp_path: Path, tiny_encoder: Pa
     tokens = CorpusTexts([collection.tokens])
     expected = dict(score_candidates(tmp_path / "model", tokens, {"q": "ab cd"}, run, options)["q"])
     pairs = [("ab cd", text) for text in texts.values()]
-    scores = CrossEncoder(tmp_path / "model", **lengths).score([*pairs, pairs[0]])
+    scores = CrossEncoder(tmp_path / "model", **lengths).predict([*pairs, pairs[0]])
     np.testing.assert_allclose(scores, [*(expected[name] for name in texts), expected["d0"]], atol=1e-6)
 
 

@@ -63,10 +63,10 @@ def test_an_iterator_of_pairs_gives_what_a_list_gives(name: str, collection: Col
 
 def test_a_model_takes_iterators(model: CrossEncoder, weigher: TermWeigher) -> None:
     pairs = [("word01", "word02"), ("word01", "ab cd")]
-    np.testing.assert_array_equal(model.score(iter(pairs)), model.score(pairs))
+    np.testing.assert_array_equal(model.predict(iter(pairs)), model.predict(pairs))
     texts = [text for _, text in pairs]
     assert weigher.weigh(iter(texts)) == weigher.weigh(texts)
-    assert model.score([]).shape == (0,)
+    assert model.predict([]).shape == (0,)
 
 
 @pytest.mark.parametrize("name", COMPUTATIONS)
@@ -87,7 +87,7 @@ def test_pairs_that_are_none(name: str, pairs: Any, message: str, collection: Co
 
 def test_models_refuse_missing_texts(model: CrossEncoder, weigher: TermWeigher) -> None:
     with pytest.raises(ConfigError, match="pair 1: a text is needed in its position 1, not nan"):
-        model.score([("word01", "ab"), ("word01", float("nan"))])
+        model.predict([("word01", "ab"), ("word01", float("nan"))])
     with pytest.raises(ConfigError, match="text 1: a text is needed, not None"):
         weigher.weigh(["ab", None])
     with pytest.raises(ConfigError, match="texts: several are needed, not 'pie'"):
@@ -106,7 +106,7 @@ def test_half_a_character_is_cleaned_everywhere(
         np.testing.assert_array_equal(
             compute(collection, [(HALF, "d0")]), compute(collection, [(whole, "d0")])
         )
-    np.testing.assert_array_equal(model.score([(HALF, HALF)]), model.score([(whole, whole)]))
+    np.testing.assert_array_equal(model.predict([(HALF, HALF)]), model.predict([(whole, whole)]))
     assert weigher.weigh([HALF]) == weigher.weigh([whole])
     assert parse_wikitext(HALF).body == whole
 

@@ -145,9 +145,9 @@ def test_re_ranking_with_a_given_model(on_device: Any, tmp_path: Path) -> None:
     options = {"compute": {"device": "cpu", "precision": "fp32", "packing": "off"}, **SHORT}
     model = GivenCrossEncoder(write_bert(tmp_path / "model", labels=2), **options)
     pairs = [(WORDS[n], " ".join(WORDS[n : 2 * n + 1])) for n in range(5)]
-    expected = model.score(pairs)
+    expected = model.predict(pairs)
     with on_device():
-        made = model.score(pairs)
+        made = model.predict(pairs)
     assert np.allclose(made, expected, atol=1e-4)
 
 

@@ -45,9 +45,9 @@ def test_a_directory_names_the_length_of_its_training(trained: Path, model: str,
 @pytest.mark.parametrize(("model", "length"), [("prop", 24), ("tuned", 32)])
 def test_a_long_text_is_read_as_far_as_in_training(trained: Path, model: str, length: int) -> None:
     pairs = [("word03", LONG), ("word01 word02", "ab cd")]
-    by_itself = CrossEncoder(trained / model).score(pairs)
+    by_itself = CrossEncoder(trained / model).predict(pairs)
     given = {
-        most: CrossEncoder(trained / model, max_length=most, query_length=8).score(pairs)
+        most: CrossEncoder(trained / model, max_length=most, query_length=8).predict(pairs)
         for most in (length, length + 8)
     }
     np.testing.assert_array_equal(by_itself, given[length])
@@ -58,8 +58,8 @@ def test_a_long_text_is_read_as_far_as_in_training(trained: Path, model: str, le
 def test_a_given_length_alone_leaves_the_query_half_of_it(trained: Path) -> None:
     # Room for 13 pieces beside three special tokens: six of the query, which is cut there, and seven of the document.
     query, document = LONG.split()[:20], LONG.split()[30:50]
-    alone = CrossEncoder(trained / "prop", max_length=16).score([(" ".join(query), " ".join(document))])
-    cut = CrossEncoder(trained / "prop", max_length=32, query_length=16).score(
+    alone = CrossEncoder(trained / "prop", max_length=16).predict([(" ".join(query), " ".join(document))])
+    cut = CrossEncoder(trained / "prop", max_length=32, query_length=16).predict(
         [(" ".join(query[:6]), " ".join(document[:7]))]
     )
     np.testing.assert_allclose(alone, cut, rtol=1e-5)

@@ -209,6 +209,6 @@ def test_the_code_of_a_rankers_card_gives_its_scores(
     CrossEncoderModel.from_encoder(tiny_encoder, "pooled").save(tmp_path / "model")
     monkeypatch.chdir(tmp_path / "model")
     query = " ".join(f"word{number % 20:02}" for number in range(words))
-    expected = Ranker(".", max_length=32, query_length=8).score([(query, document)])
+    expected = Ranker(".", max_length=32, query_length=8).predict([(query, document)])
     score = run_card({"a query": query, "a document": document})["score"]
     assert score.item() == pytest.approx(expected[0], abs=1e-5)

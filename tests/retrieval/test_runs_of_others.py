@@ -287,7 +287,11 @@ def test_garbage_is_refused_or_a_run(tmp_path_factory, content):
 def test_a_run_of_three_columns_has_the_options_that_read_it(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("q1 d1 12.5\n")
     with pytest.raises(InputError, match=r"format: tsv; scores need options: \{columns: \[query_id"):
-        read_ordered(RunConfig(format="trec", path="run"), tmp_path / "run", {"q1"}, "run")
+        read_ordered(
+            RunConfig(format="trec", path="run"), tmp_path / "run", {"q1"}, "run", "evaluate", "judgements"
+        )
     options = {"columns": ["query_id", "document_id", "score"]}
     config = RunConfig(format="tsv", path="run", options=options)
-    assert read_ordered(config, tmp_path / "run", {"q1"}, "run") == {"q1": [("d1", 12.5)]}
+    assert read_ordered(config, tmp_path / "run", {"q1"}, "run", "evaluate", "judgements") == {
+        "q1": [("d1", 12.5)]
+    }

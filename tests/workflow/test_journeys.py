@@ -359,7 +359,7 @@ def test_my_deepct_index(tmp_path):
         " topics.txt", f" {tmp_path / 'topics.txt'}"
     )
     command = inside.replace(" run.gz", f" {tmp_path / 'run.gz'}").replace(
-        ".venv/bin/irpretrain", "-m irpretrain.command"
+        ".venv/bin/irpretrain", "-m irpretrain"
     )
     done = subprocess.run(
         [sys.executable, *shlex.split(command)], cwd=ROOT, env=environment(), capture_output=True, text=True

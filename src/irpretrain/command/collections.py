@@ -22,7 +22,7 @@ from irpretrain.command.files import (
     written,
 )
 from irpretrain.corpora.registry import FORMATS
-from irpretrain.evaluation.runs import Ranking, falling_scores
+from irpretrain.evaluation.runs import Ranking, write_ranking
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.progress import Counter, progress
 
@@ -191,9 +191,7 @@ def search(
     with opened(output) as handle:
         for query, ranking in rankings:
             found += 1
-            scores = falling_scores([score for _, score in ranking])
-            for rank, ((document, _), score) in enumerate(zip(ranking, scores, strict=True), 1):
-                handle.write(f"{query} Q0 {document} {rank} {score!r} {model}\n")
+            write_ranking(handle, query, ranking, model)
     without = f"; {len(queries) - found:,} have no document" if found < len(queries) else ""
     return f"{written(output, len(queries), 'queries')}{without}"
 

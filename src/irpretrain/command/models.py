@@ -1,10 +1,12 @@
-"""Commands on models: pre-train, fine-tune, score."""
+"""Commands on models: pre-train, fine-tune, score pairs, re-rank a run."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 import click
 
+from irpretrain.command.collections import DOCUMENTS, TOPICS, open_collection
 from irpretrain.command.files import (
     JSONL,
     SEED,
@@ -13,10 +15,13 @@ from irpretrain.command.files import (
     Input,
     Named,
     displayed_name,
+    opened,
     output,
     read_pairs,
+    read_settings,
     settings,
     write_objects,
+    written,
 )
 from irpretrain.corpora.registry import FORMATS, format_of
 from irpretrain.foundation.errors import InputError, count_of
@@ -132,7 +137,7 @@ def finetune(
 @settings("A key of section reranking (docs/reference/config)")
 def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
     """Score pairs of a query and a document by a cross-encoder."""
-    from irpretrain.library.models import CrossEncoder
+    from irpretrain.library.cross_encoder import CrossEncoder
 
     rows = []
     for line in read_pairs(pairs, ("query", "document")):
@@ -142,9 +147,48 @@ def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
         rows.append(line.fields)
     if not rows:
         raise InputError(pairs, "there is no pair in it", remedy="Give query and document on each line.")
-    scores = CrossEncoder(model, **settings).score([(row["query"], row["document"]) for row in rows])
+    scores = CrossEncoder(model, **settings).predict([(row["query"], row["document"]) for row in rows])
     scored = (row | {SCORE: float(str(value))} for row, value in zip(rows, scores, strict=True))
     return write_objects(output, scored, "pairs")
 
 
-MODEL_COMMANDS = (pretrain, finetune, score)
+@click.command("rerank", Command)
+@click.argument("run", type=Input(), help="Candidates of the topics, in any format of runs.")
+@DOCUMENTS
+@TOPICS
+@output("TREC run, as the workflow writes it")
+@click.option("--model", required=True, metavar="DIR", help="Hugging Face directory of a cross-encoder.")
+@settings("A key of section reranking, such as depth=100 (docs/reference/config)")
+def rerank(
+    run: str,
+    documents: str,
+    topics: str,
+    output: str,
+    model: str,
+    topics_format: str | None,
+    topics_option: tuple[str, ...],
+    settings: dict[str, Any],
+    **given: Any,
+) -> str:
+    """Re-rank a run by a cross-encoder, which reads as in its training."""
+    from irpretrain.evaluation.runs import write_ranking
+    from irpretrain.library.cross_encoder import CrossEncoder
+    from irpretrain.library.formats import read_ranked, read_topics
+    from irpretrain.retrieval.rerank import TAG
+
+    queries = read_topics(topics, topics_format, read_settings("--topics-option", topics_option))
+    candidates = read_ranked(run, queries, displayed_name(run), "rerank", "topics")
+    reranker = CrossEncoder(model, **settings)
+    collection = open_collection(documents, {}, **given)
+    ranked = {name for ranking in candidates.values() for name, _ in ranking}
+    if unknown := sorted(name for name in ranked if name not in collection):
+        fault = f"{count_of(len(unknown), 'document')} not among the documents, such as {unknown[0]}"
+        raise InputError(run, fault, remedy="Run and documents must belong together.")
+    scored = reranker.rerank([Path(collection.documents)], collection.options.text, queries, candidates)
+    with opened(output) as handle:
+        for query, ranking in scored.items():
+            write_ranking(handle, query, ranking, TAG)
+    return written(output, len(scored), "queries")
+
+
+MODEL_COMMANDS = (pretrain, finetune, score, rerank)

@@ -82,17 +82,15 @@ def _read_run(path: str, judged: Mapping[str, Any], shown: str) -> Any:
     """Return a run in any format, in its own order, its queries without judgements left out."""
     import pyarrow as pa
 
-    from irpretrain.config.retrieval import RunConfig
     from irpretrain.corpora.topics_and_judgements import near_hint
-    from irpretrain.library.formats import guess_reading
-    from irpretrain.retrieval.runs_of_others import JUDGEMENTS, read_ordered
+    from irpretrain.library.formats import read_ranked
 
-    reading = guess_reading("runs", path)
-    config = RunConfig(format=reading.format, path=path, options=reading.options)
-    run = read_ordered(config, Path(path), judged, shown)
+    run = read_ranked(path, judged, shown, "evaluate", "judgements")
     if not any(name in judged[query] for query, ranking in run.items() for name, _ in ranking):
         retrieved = {name for ranking in run.values() for name, _ in ranking}
-        hint = near_hint(retrieved, [pa.array(sorted(set().union(*judged.values())))], JUDGEMENTS)
+        hint = near_hint(
+            retrieved, [pa.array(sorted(set().union(*judged.values())))], "the file of judgements"
+        )
         notice("evaluate", f"{shown}: none of its documents is judged for its query. {hint}".rstrip())
     return run
 

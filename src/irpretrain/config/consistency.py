@@ -191,7 +191,7 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
     if foreign and set(experiment.regimes) != {"zero-shot"}:
         yield (
             f"{where}.regimes: {', '.join(foreign)} has cross_encoder and is not fine-tuned here; list it in an "
-            "experiment whose only regime is zero-shot"
+            "experiment whose only regime is zero-shot, or give its path as encoder, with training: {head: kept}"
         )
     described = {model: config.models[model].neural for model in experiment.models if model in config.models}
     rankers = {model: neural for model, neural in described.items() if neural is not None}

@@ -73,7 +73,8 @@ def is_control(config: Config, model: str) -> bool:
     if described is None or described.tasks or described.start != "encoder":
         return False
     others = (described.cross_encoder, described.neural, described.passages, described.encoder)
-    return all(part is None for part in others) and described.training.get("head") != "cedr-knrm"
+    is_fresh = described.training.get("head") not in ("cedr-knrm", "kept")
+    return is_fresh and all(part is None for part in others)
 
 
 def configured_label(config: Config, model: str) -> str:
@@ -99,6 +100,8 @@ def model_label(config: Config, model: str) -> str:
     if described.neural is not None:
         return f"{label} (no pre-training)"
     encoder = encoder_of(config, name)
+    if described.training.get("head") == "kept" and not described.tasks:
+        return f"{label} (pre-trained elsewhere)"
     fresh = is_control(config, name) or described.passages is not None or described.encoder is not None
     if fresh and not described.tasks and described.start == "encoder":
         return f"{label} ({encoder_label(encoder)}, fresh score head)"

@@ -67,10 +67,11 @@ class PretrainingConfig(SequenceConfig):
     )
     loss: Loss = option(..., LOSS_TEXT)
     margin: float = option(1.0, "Margin of the hinge loss.", gt=0)
-    head: Literal["mlp", "pooled", "cedr-knrm"] = option(
+    head: Literal["mlp", "pooled", "cedr-knrm", "kept"] = option(
         ...,
         "Score head over [CLS]: a fresh hidden and a linear layer; or the encoder's pooler and a fresh "
-        "linear layer. cedr-knrm (BERT): [CLS] and KNRM's kernels over all layers.",
+        "linear layer. cedr-knrm (BERT): [CLS] and KNRM's kernels over all layers. kept: that of the encoder, "
+        "which is a cross-encoder with one label.",
     )
     mlm_head_steps: int = option(
         0,

@@ -17,7 +17,7 @@ import io
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TextIO
 
 import numpy as np
 
@@ -155,11 +155,12 @@ def write_rankings(
                     if last is not None and query <= last:
                         raise ValueError(f"query {query!r} comes after {last!r}")
                     last = query
-                    lines += _write_ranking(file, query, list(ranking), tag)
+                    lines += write_ranking(file, query, list(ranking), tag)
                 return lines
 
 
-def _write_ranking(file: io.TextIOBase, query: str, ranking: Ranking, tag: str) -> int:
+def write_ranking(file: TextIO, query: str, ranking: Ranking, tag: str) -> int:
+    """Write the lines of a query, and return their number; ValueError as of `write_run`."""
     _check_name(query)
     for document, score in ranking:
         _check_name(document)

@@ -21,6 +21,7 @@ from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
 from irpretrain.foundation.errors import ConfigError, cli_or_api, instead_of, naming_extras, need_folder
 from irpretrain.library.collection_files import CollectionFiles
+from irpretrain.library.cross_encoder import Candidates, CrossEncoder, listed_candidates
 from irpretrain.library.documents import GivenDocument, document_rows, say_what_is_left_out
 from irpretrain.library.formats import described
 from irpretrain.library.groups import Groups
@@ -340,6 +341,46 @@ class Collection(CollectionFiles):
             "score": scores[found],
         }
         return pd.DataFrame(columns)
+
+    def rerank(
+        self, candidates: Candidates, queries: Mapping[str, str] | Iterable[str], model: CrossEncoder
+    ) -> pd.DataFrame:
+        """Re-rank candidates by a cross-encoder, as the workflow does.
+
+        Args:
+            candidates: documents of each query, best first: a table with query_id and document_id, such as that of
+                `search`, or a mapping of queries to lists of documents.
+            queries: as in `search`; queries without candidates are left out.
+            model: its option `depth` is the number of candidates that are read, by default all.
+
+        Returns:
+            Columns as of `search`. Scores are float32 numbers, larger is more relevant. Equal scores stand in the
+            order of identifiers (code points).
+
+        Raises:
+            ConfigError: these are no candidates, or a query has no text.
+            InputError: the collection lacks a document.
+
+        Examples:
+            >>> from irpretrain import CrossEncoder
+            >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
+            >>> model, queries = CrossEncoder(model_directory, max_length=32, query_length=8), {"q": "pear juice"}
+            >>> ranked = fruit.rerank(fruit.search(queries, depth=2), queries, model)
+            >>> sorted(ranked.document_id), list(ranked["rank"])
+            (['0', '1'], [1, 2])
+        """
+        import pandas as pd
+
+        run, named = listed_candidates(candidates), named_queries(queries)
+        with self.naming():
+            ranked = model.rerank([self.documents], self.options.text, named, run)
+        rows = [
+            (query, name, place, score)
+            for query, ranking in ranked.items()
+            for place, (name, score) in enumerate(ranking, 1)
+        ]
+        frame = pd.DataFrame(rows, columns=["query_id", "document_id", "rank", "score"])
+        return frame.astype({"rank": np.int32, "score": np.float32})
 
     @cached_property
     def _search(self) -> TextSearch:

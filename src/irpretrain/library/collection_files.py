@@ -11,6 +11,7 @@ from irpretrain.config.base import explain
 from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.sources import language_note
+from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.resources import resources_directory
 from irpretrain.library.options import Options, naming
@@ -42,6 +43,13 @@ class CollectionFiles:
         self._folder = Path(self._temporary.name, "documents")  # progress is told under this name
         self._folder.mkdir()
         self.documents, self._redirects = self._path("documents.parquet"), self._path("redirects.parquet")
+
+    def __repr__(self) -> str:
+        """Name the source, the number of documents, and what decides results."""
+        source = "" if self.source == CollectionFiles.source else f" of {self.source}"
+        parts = [f"{DOCUMENTS.count(self.documents):,} documents", f"preset {self.options.preset}"]
+        encoder = [f"encoder {self._encoder}"] if self.has_encoder else []
+        return f"<Collection{source}: {', '.join([*parts, f'seed {self.options.seed}', *encoder])}>"
 
     @property
     def has_encoder(self) -> bool:

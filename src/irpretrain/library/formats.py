@@ -3,7 +3,7 @@
 import os
 import re
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,11 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from irpretrain.config.base import explain
 from irpretrain.config.corpora import CorpusConfig, QrelsConfig, TopicsConfig
+from irpretrain.config.retrieval import RunConfig
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.file_lists import list_files, one_file, refuse_topics
 from irpretrain.corpora.policy import RecordTally, unread_fields
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.corpora.topics_and_judgements import Judgements, read_judgements, read_queries, source_files
+from irpretrain.evaluation.runs import Run
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes, refuse_utf16
 from irpretrain.foundation.progress import notice
@@ -214,6 +216,15 @@ def read_relevance(path: str) -> Judgements:
         config, source = described(QrelsConfig, path, None, {}, folder)
         files = source_files(config, source)
         return read_judgements(config, files, RecordTally(config.malformed, ""))
+
+
+def read_ranked(path: str, known: Collection[str], shown: str, title: str, source: str) -> Run:
+    """Return a run in any format, in its own order; arguments and errors as of `runs_of_others.read_ordered`."""
+    from irpretrain.retrieval.runs_of_others import read_ordered
+
+    reading = guess_reading("runs", path)
+    config = RunConfig(format=reading.format, path=path, options=reading.options)
+    return read_ordered(config, Path(path), known, shown, title, source)
 
 
 def described(

@@ -50,7 +50,7 @@ class Judged(NamedTuple):
     candidates: Run
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Groups:
     """Ranking groups, which `pretrain` and `finetune` learn from: of `Collection.groups`, `own_groups`, `read_groups`.
 
@@ -71,6 +71,11 @@ class Groups:
     options: Any
     table: Path
     counts: dict[str, Any]
+
+    def __repr__(self) -> str:
+        """Name the objective, and how many groups it made."""
+        skipped = f"; documents skipped: {self.skipped_text()}" if self.skipped_text() else ""
+        return f"<Groups: {len(self):,} of {self.options.type}, {self.collection!r}{skipped}>"
 
     def __len__(self) -> int:
         return GROUPS.count(self.table)

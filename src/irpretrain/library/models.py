@@ -1,15 +1,12 @@
-"""Cross-encoders, trained and applied; DeepCT's weighers."""
+"""Cross-encoders are trained; DeepCT's weighers are applied."""
 
 import json
 import reprlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-import numpy as np
 
 from irpretrain.config.base import explain
 from irpretrain.config.finetuning import FinetuningConfig
@@ -19,77 +16,17 @@ from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.corpora.make_folds import deal
-from irpretrain.evaluation.runs import Run, write_run
+from irpretrain.evaluation.runs import write_run
 from irpretrain.foundation.atomic import check_output_folder, folder_to_write, write_text
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, naming_extras, reporting_disk_errors
 from irpretrain.foundation.provenance import Recorder, read_sidecar
 from irpretrain.library.groups import GIVEN, Groups
-from irpretrain.library.options import Options, Pair, given_text, listed, listed_pairs, naming
+from irpretrain.library.options import Options, given_text, listed, naming
 from irpretrain.library.own_groups import own_groups
-from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory
-from irpretrain.text.texts import TEXTS_AT_ONCE
+from irpretrain.models.encoder_files import model_directory
 from irpretrain.training.job_lock import hold_output
 from irpretrain.training.leftovers import remove_unfinished, was_writing
-
-
-class CrossEncoder:
-    """A re-ranker: pre-trained or fine-tuned here, or any sequence classifier of Hugging Face with one or two labels.
-
-    Examples:
-        >>> model = CrossEncoder(model_directory, max_length=32, query_length=8)
-        >>> scores = model.score([("apple juice", "apple pie with juice"), ("apple juice", "pear pie")])
-        >>> scores.shape, scores.dtype.name
-        ((2,), 'float32')
-    """
-
-    @naming_extras()
-    def __init__(self, directory: str | Path, **options: Any) -> None:
-        """Load the model.
-
-        Args:
-            directory: Hugging Face directory with its tokenizer, or a name on its hub that is in the local cache.
-            options: keys of section reranking: max_length, query_length, batch_tokens, passages, compute. By default
-                max_length is where the directory's tokenizer cuts (a model trained here: the length of its training),
-                at most 512, and query_length is 64, at most half of it.
-        """
-        from irpretrain.models.reranker import load_reranker
-
-        self._model = load_reranker(model_directory(directory, RERANKER_REMEDY))
-        lengths = self._usual_lengths(options.get("max_length"))
-        self._options = explain(RerankingConfig, {**lengths, **options}, "reranking", top=True)
-        self._model.check_length(self._options.max_length, "max_length")
-
-    def _usual_lengths(self, max_length: Any) -> dict[str, int]:
-        usual, tokenizer = RerankingConfig(), self._model.tokenizer
-        if max_length is None:
-            limits = [*self._model.limits(), *([] if tokenizer.limit is None else [tokenizer.limit])]
-            max_length = min(usual.max_length, *limits)
-        elif not isinstance(max_length, int):
-            return {}  # and refused
-        # transformers cuts the longer text of a pair first, so that a query has half of the room, or all of it.
-        room = max_length - tokenizer.template.special
-        return {"max_length": max_length, "query_length": min(usual.query_length, max(1, room // 2))}
-
-    def score(self, pairs: Iterable[Pair]) -> np.ndarray:
-        """Return the score of each (query, document), float32 [pairs]; larger is more relevant."""
-        from irpretrain.retrieval.rerank import score_with_its_tokenizer
-
-        pairs = listed_pairs(pairs, "a text")
-        names = {text: str(number) for number, text in enumerate(dict.fromkeys(text for _, text in pairs))}
-        candidates: Run = {}
-        for query, text in dict.fromkeys(pairs):
-            candidates.setdefault(query, []).append((names[text], 0.0))
-        named = iter(names.items())
-        bodies = (
-            ([name for _, name in some], [text.strip() for text, _ in some])
-            for some in iter(lambda: list(islice(named, TEXTS_AT_ONCE)), [])
-        )
-        text_options = TextConfig(words="alphanumeric", fields=["body"])
-        queries = {query: query for query in candidates}
-        run = score_with_its_tokenizer(self._model, bodies, text_options, queries, candidates, self._options)
-        scores = {(query, name): score for query, ranking in run.items() for name, score in ranking}
-        return np.array([scores[query, names[text]] for query, text in pairs], np.float32)
 
 
 class TermWeigher:
@@ -128,8 +65,15 @@ class TermWeigher:
         }
         checked = explain(TermWeightsConfig, named, "term_weights", top=True)
         device = choose_device(checked.inference.compute)
-        self._compute = checked.inference.compute
+        self._compute, self._name = (
+            checked.inference.compute,
+            f"{str(folder)!r}, max_length={checked.max_length}",
+        )
         self._model = WeightPredictor.open(folder, checked, text or Options().text, device)
+
+    def __repr__(self) -> str:
+        """Name the directory, and how much of texts is read."""
+        return f"TermWeigher({self._name})"
 
     def weigh(self, texts: Iterable[str]) -> list[dict[str, float]]:
         """Return word → its largest weight, for each text; words that the model does not read are left out."""
@@ -179,7 +123,7 @@ def pretrain(
         >>> groups = Collection(texts, encoder=encoder_directory).groups("rop", minimum_count=1)
         >>> counts = pretrain(groups, output_directory, steps=2, batch_groups=4, max_length=32, query_length=8)
         >>> model = CrossEncoder(output_directory, max_length=32, query_length=8)
-        >>> counts["steps"], model.score([("pie", "pear pie")]).size
+        >>> counts["steps"], model.predict([("pie", "pear pie")]).size
         (2, 1)
     """
     from irpretrain.training.pretrain import pretrain as run
@@ -272,7 +216,7 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
         >>> pairs = [("apple juice", "apple pie with apple juice"), ("pear", "pear pie")]
         >>> groups = own_groups(pairs, encoder=model_directory)
         >>> counts = finetune(groups, tuned_directory, epochs=1, max_length=32, query_length=8)
-        >>> counts["training_queries"], CrossEncoder(tuned_directory, max_length=32, query_length=8).score(pairs).size
+        >>> counts["training_queries"], CrossEncoder(tuned_directory, max_length=32, query_length=8).predict(pairs).size
         (2, 2)
     """
     from irpretrain.training.finetune import finetune as run

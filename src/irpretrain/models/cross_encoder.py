@@ -100,7 +100,7 @@ def text_positions(token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Tens
 # sentence-transformers puts a sigmoid over one-label models unless the configuration says otherwise.
 IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "version": "4.0.0"}
 
-Head = Literal["mlp", "pooled", "cedr-knrm"]
+Head = Literal["mlp", "pooled", "cedr-knrm", "kept"]
 
 
 class CrossEncoderModel(HubModel):
@@ -126,7 +126,8 @@ class CrossEncoderModel(HubModel):
         directory: str | Path,  # Hugging Face directory of an encoder, weights as safetensors
         # Mlp is all fresh: of BERT a hidden layer with tanh in the pooler's place, dropout, and a linear
         # layer; of other architectures what transformers' sequence classifier has; pooled keeps the encoder's
-        # own pooler and draws the rest; cedr-knrm has KNRM's kernels over all layers beside it (BERT only).
+        # own pooler and draws the rest; cedr-knrm has KNRM's kernels over all layers beside it (BERT only); kept
+        # is that of the directory, a cross-encoder.
         head: Head = "mlp",
         layers: int | None = None,  # number of first layers to keep; None for all
         dropout: float | None = None,  # dropout of all layers; None keeps the encoder's own
@@ -138,9 +139,16 @@ class CrossEncoderModel(HubModel):
 
         Raises:
             InputError: the directory has no encoder as safetensors.
-            ConfigError: too many layers, the pooled head without a pooler, or cedr-knrm without a BERT.
+            ConfigError: too many layers, the pooled head without a pooler, cedr-knrm without a BERT, or kept with
+                fewer layers.
         """
         directory = Path(directory)
+        if head == "kept":
+            if layers is not None:
+                raise ConfigError(
+                    "pretraining.head: kept reads the encoder's last layer; leave encoder.layers out"
+                )
+            return cls.load(directory, dropout, seed, attention_dropout)
         config = _read_config(directory, dropout, attention_dropout)
         keep_layers(config, layers, directory)
         if head == "cedr-knrm" and config.model_type != "bert":

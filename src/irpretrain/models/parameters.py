@@ -29,6 +29,8 @@ TOKENIZER_CONFIG = "tokenizer_config.json"
 LONGEST_SEQUENCE = "model_max_length"
 # transformers writes a huge number where a tokenizer has no such length.
 NO_LENGTH = 1 << 30
+# Key of config.json: how texts were read in training; transformers keeps and ignores it.
+READING = "irpretrain"
 DEVIATION = 0.02
 
 
@@ -304,11 +306,14 @@ class HubModel(nn.Module):
         packing: whether sequences of a BERT are laid end to end; see `ComputeConfig.packing`.
         trained_length: longest sequence of its training, in word pieces; None: untrained, or unknown. A saved model
             names it, so that other tools cut sequences there too.
+        trained_reading: keys of section reranking beside the length, by which texts were read in training: query_length
+            and passages. A saved model names them in its config.json, as READING.
         reads_all_layers: whether hidden states of all layers are read, as only the padded encoder gives them.
     """
 
     packing: Packing = "off"
     trained_length: int | None = None
+    trained_reading: Mapping[str, Any] = {}
     reads_all_layers = False
 
     def __init__(self, classifier: Any, tokenizer_directory: Path) -> None:
@@ -341,6 +346,8 @@ class HubModel(nn.Module):
 
     def write_files(self, folder: Path) -> None:
         """Write the model's files into an existing folder; equal weights give equal bytes."""
+        if self.trained_reading:
+            setattr(self.classifier.config, READING, dict(self.trained_reading))
         with quiet():
             self.classifier.save_pretrained(folder)
         copy_tokenizer(self.tokenizer_directory, folder, self.trained_length)

@@ -19,7 +19,6 @@ from irpretrain.foundation.progress import notice
 from irpretrain.foundation.records import MEND, Malformed, Skipped
 from irpretrain.retrieval.opened_index import log_lost_queries
 
-JUDGEMENTS = "the file of judgements"
 COUNTED = ("lines", "comments", "malformed", "lines_of_other_queries", "unknown_documents_left_out")
 BY_RANKS = "documents have the score of the one above them; the ranks order them"
 BY_NAMES = (
@@ -141,18 +140,24 @@ def take_run(
     }
 
 
-def read_ordered(config: RunConfig, path: Path, judged: Collection[str], shown: str) -> Run:
+def read_ordered(
+    config: RunConfig, path: Path, known: Collection[str], shown: str, title: str, source: str
+) -> Run:
     """Return an external run of some queries in its own order, checked as `take_run` does it, but against no corpus.
 
     Args:
-        judged: the queries that count.
+        config: how the file is read.
+        path: the file.
+        known: the queries that count.
         shown: name of the file in messages.
+        title: what notes begin with.
+        source: where the queries that count are: judgements or topics.
 
     Raises:
         InputError: as in `take_run`; or no line has a query that counts.
     """
     faults, counts = Faults(hint="Mend the run, or get it again."), dict.fromkeys(COUNTED, 0)
-    lists, twice, strangers = _read(config, [path], set(judged), faults, counts)
+    lists, twice, strangers = _read(config, [path], set(known), faults, counts)
     faults.found.update(twice.found)
     _check_ranks_rise(lists, config, faults)
     if FALLING in faults.found:
@@ -162,17 +167,19 @@ def read_ordered(config: RunConfig, path: Path, judged: Collection[str], shown: 
     faults.refuse(path, has_keys=False)
     if not lists:
         first = next(iter(strangers), "none")
-        fault = f"none of its {count_of(counts['lines'], 'line')} has a judged query; the first has {first}"
-        remedy = near_hint(strangers, [pa.array(sorted(judged))], JUDGEMENTS)
-        raise InputError(path, f"{fault}, the judgements have {min(judged)}", remedy=remedy or CHECK)
+        lines = count_of(counts["lines"], "line")
+        fault = f"none of its {lines} has a query of the {source}; the first has {first}"
+        remedy = near_hint(strangers, [pa.array(sorted(known))], f"the file of {source}")
+        raise InputError(path, f"{fault}, the {source} have {min(known)}", remedy=remedy or CHECK)
     if strangers:
         lines = f"{counts['lines_of_other_queries']:,} of {count_of(counts['lines'], 'line')}"
-        what = f"{lines}, of queries without judgements, such as {next(iter(strangers))}"
-        hint = near_hint(strangers, [pa.array(sorted(set(judged) - lists.keys()), pa.string())], JUDGEMENTS)
-        notice("evaluate", f"{shown}: left out: {what}. {hint}".rstrip())
+        what = f"{lines}, of queries without {source}, such as {next(iter(strangers))}"
+        unlisted = pa.array(sorted(set(known) - lists.keys()), pa.string())
+        hint = near_hint(strangers, [unlisted], f"the file of {source}")
+        notice(title, f"{shown}: left out: {what}. {hint}".rstrip())
     ties = dict.fromkeys(TIES, 0)
     run = {query: _ranking(ranked, set(), config, ties) for query, ranked in sorted(lists.items())}
-    _note_ties("evaluate", shown, ties)
+    _note_ties(title, shown, ties)
     return run
 
 

@@ -42,6 +42,7 @@ class CrossEncoderRanker:
         model = CrossEncoderModel.load(self.directory, seed=self.seed)
         # A fine-tuned model is tested at the length that it is trained at (`Config.reranking_of`).
         model.trained_length = self.reranking.max_length
+        model.trained_reading = self.reranking.model_dump(include={"query_length", "passages"})
         return model
 
     def open(self, stores: Sequence[str | Path]) -> TokenStore:

@@ -1,0 +1,197 @@
+"""Cross-encoders that rank texts, or the candidates of a first stage: the workflow's re-ranking."""
+
+import reprlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from irpretrain.config.base import explain
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.text import TextConfig
+from irpretrain.evaluation.runs import Run, top
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import ConfigError, naming_extras
+from irpretrain.library.documents import document_rows
+from irpretrain.library.options import Pair, is_whole_number, listed, listed_pairs, naming
+from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory
+from irpretrain.text.texts import stream_chosen
+
+# Documents of each query, best first: a frame with query_id and document_id, or a mapping of queries to documents.
+Candidates = Any
+
+
+class CrossEncoder:
+    """A re-ranker: pre-trained or fine-tuned here, or any sequence classifier of Hugging Face with one or two labels.
+
+    Examples:
+        >>> model = CrossEncoder(model_directory, max_length=32, query_length=8)
+        >>> scores = model.predict([("apple juice", "apple pie with juice"), ("apple juice", "pear pie")])
+        >>> scores.shape, scores.dtype.name
+        ((2,), 'float32')
+        >>> [best, other] = model.rank("apple juice", ["apple pie with juice", "pear pie"])
+        >>> sorted(best), best["score"] >= other["score"]
+        (['corpus_id', 'score'], True)
+    """
+
+    @naming_extras()
+    def __init__(self, directory: str | Path, **options: Any) -> None:
+        """Load the model.
+
+        Args:
+            directory: Hugging Face directory with its tokenizer, or a name on its hub that is in the local cache.
+            options: keys of section reranking: depth, max_length, query_length, passages, batch_tokens, compute. By
+                default a model trained here reads as in its training. Of others, max_length is where the tokenizer
+                cuts, at most 512, and query_length is 64, at most half of it.
+        """
+        from irpretrain.models.cross_encoder import CrossEncoderModel
+        from irpretrain.models.mlm_heads import MLM_HEAD_FILE
+        from irpretrain.models.reranker import load_reranker
+
+        self.directory = model_directory(directory, RERANKER_REMEDY)
+        # The workflow reads the models that it trains by token stores, and others by their own tokenizers.
+        self._is_own = (self.directory / MLM_HEAD_FILE).exists()
+        self._model: Any = (
+            CrossEncoderModel.load(self.directory).eval() if self._is_own else load_reranker(self.directory)
+        )
+        usual = self._usual_reading(options.get("max_length"))
+        self.options = explain(RerankingConfig, {**usual, **options}, "reranking", top=True)
+        self._model.check_length(self.options.max_length, "max_length")
+
+    def _usual_reading(self, max_length: Any) -> dict[str, Any]:
+        """Return keys of section reranking as the model was trained, as far as its directory says it."""
+        from irpretrain.models.parameters import READING, longest_sequence
+
+        trained = getattr(self._model.classifier.config, READING, None)
+        trained = dict(trained) if isinstance(trained, dict) else {}
+        if max_length is None:
+            length = longest_sequence(self.directory)
+            limits = [*self._model.limits(), *([] if length is None else [length])]
+            max_length = min(RerankingConfig().max_length, *limits)
+        elif not isinstance(max_length, int):
+            return {}  # and refused
+        # transformers cuts the longer text of a pair first, so that a query has half of the room, or all of it.
+        half = max(1, (max_length - self._special_tokens()) // 2)
+        query_length = trained.get("query_length", RerankingConfig().query_length)
+        return {**trained, "max_length": max_length, "query_length": min(query_length, half)}
+
+    def _special_tokens(self) -> int:
+        from irpretrain.text.word_pieces import load_tokenizer
+
+        tokenizer: Any = load_tokenizer(self.directory) if self._is_own else self._model.tokenizer
+        special: int = tokenizer.template.special
+        return special
+
+    def __repr__(self) -> str:
+        """Name the directory, and how much of texts is read."""
+        options = self.options
+        passages = "" if options.passages is None else f", passages={options.passages.model_dump()}"
+        lengths = f"max_length={options.max_length}, query_length={options.query_length}"
+        return f"CrossEncoder({str(self.directory)!r}, {lengths}{passages})"
+
+    def predict(self, pairs: Iterable[Pair]) -> np.ndarray:
+        """Return the score of each (query, document), float32 [pairs]; larger is more relevant."""
+        pairs = listed_pairs(pairs, "a text")
+        if not pairs:
+            return np.zeros(0, np.float32)
+        names = {text: str(number) for number, text in enumerate(dict.fromkeys(text for _, text in pairs))}
+        candidates: dict[str, list[tuple[str, float]]] = {}
+        for query, text in dict.fromkeys(pairs):
+            candidates.setdefault(query, []).append((names[text], 0.0))
+        text_options = TextConfig(words="alphanumeric", fields=["body"])
+        with TemporaryDirectory(prefix="irpretrain-") as folder, naming({Path(folder): "pairs"}):
+            documents = Path(folder, "documents.parquet")
+            DOCUMENTS.write(documents, document_rows({name: text for text, name in names.items()}))
+            queries = {query: query for query in candidates}
+            run = self._scored([documents], text_options, queries, candidates)
+        scores = {(query, name): score for query, ranking in run.items() for name, score in ranking}
+        return np.array([scores[query, names[text]] for query, text in pairs], np.float32)
+
+    def rank(self, query: str, documents: Iterable[str], top_k: int | None = None) -> list[dict[str, Any]]:
+        """Return place (`corpus_id`, from 0) and `score` of each text, best first, as sentence-transformers does.
+
+        Args:
+            query: the text of one query.
+            documents: texts.
+            top_k: return so many at most.
+        """
+        scores = self.predict([(query, text) for text in listed(documents, "texts")])
+        order = np.argsort(-scores, kind="stable")[:top_k].tolist()
+        return [{"corpus_id": place, "score": float(scores[place])} for place in order]
+
+    def rerank(
+        self,
+        documents: Sequence[str | Path],  # DOCUMENTS tables of the corpus
+        text: TextConfig,
+        queries: Mapping[str, str],  # query → text
+        candidates: Run,
+    ) -> Run:
+        """Return the candidates, cut at the depth, with the model's scores: what the workflow's re-ranking writes.
+
+        Raises:
+            ConfigError: a query has no text.
+            InputError: the corpus lacks a document.
+        """
+        if unknown := sorted(candidates.keys() - queries.keys()):
+            raise ConfigError(f"candidates: query {unknown[0]!r} has no text among the queries")
+        return self._scored(documents, text, queries, top(candidates, self.options.depth))
+
+    def _scored(
+        self,
+        documents: Sequence[str | Path],
+        text: TextConfig,
+        queries: Mapping[str, str],
+        candidates: Run,
+    ) -> Run:
+        from irpretrain.retrieval.rerank import rerank_run, score_with_its_tokenizer
+        from irpretrain.text.token_store import TokenStore, write_token_store
+        from irpretrain.text.word_pieces import load_tokenizer
+
+        names = {name for ranking in candidates.values() for name, _ in ranking}
+        chosen = stream_chosen(documents, names, text)
+        if not self._is_own:
+            return score_with_its_tokenizer(self._model, chosen, text, queries, candidates, self.options)
+        with TemporaryDirectory(prefix="irpretrain-") as folder:
+            table, tokens = Path(folder, "documents.parquet"), Path(folder, "tokens")
+            texts = (
+                {"body": body, "document_id": name}
+                for some in chosen
+                for name, body in zip(*some, strict=True)
+            )
+            DOCUMENTS.write(table, document_rows(texts))
+            whole = text.model_copy(update={"fields": ["body"]})
+            write_token_store(table, self.directory, whole, tokens)
+            return rerank_run(
+                self._model,
+                load_tokenizer(self.directory),
+                TokenStore.open([tokens]),
+                queries,
+                candidates,
+                self.options,
+            )
+
+
+def listed_candidates(candidates: Candidates) -> Run:
+    """Return candidates as a run without scores, in their order; ConfigError where they are none, or named twice."""
+    if hasattr(candidates, "columns"):
+        if lacking := {"query_id", "document_id"} - {*candidates.columns}:
+            raise ConfigError(
+                f"candidates: the table has no column {min(lacking)}; rename the one that is it"
+            )
+        documents = candidates.groupby("query_id", sort=False)["document_id"].agg(list).to_dict()
+    elif isinstance(candidates, Mapping):
+        documents = {query: listed(names, f"candidates of {query}") for query, names in candidates.items()}
+    else:
+        wanted = "a table with query_id and document_id, or a mapping of queries to documents"
+        raise ConfigError(f"candidates: {wanted} is needed, not {reprlib.repr(candidates)}")
+    run: Run = {}
+    for query, names in documents.items():
+        texts = [str(name) if is_whole_number(name) else name for name in names]
+        twice = [name for name, number in Counter(texts).items() if number > 1]
+        if twice:
+            raise ConfigError(f"candidates: query {str(query)!r} has the document {twice[0]!r} twice")
+        run[str(query)] = [(name, 0.0) for name in texts]
+    return run

@@ -1,0 +1,93 @@
+"""Transformers for PyTerrier: a cross-encoder, ARES's axioms, DeepCT's weights, on frames with PyTerrier's columns.
+
+docs/runs-and-scores.md shows each. PyTerrier is no dependency: `pip install python-terrier`.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyterrier as pt
+
+from irpretrain.axioms.preferences import DEFINITIONS
+from irpretrain.config.axioms import AXIOMS
+from irpretrain.library.collection import Collection
+from irpretrain.library.cross_encoder import CrossEncoder
+from irpretrain.library.models import TermWeigher
+from irpretrain.retrieval.term_weights.integers import LARGEST, SCALE, integer_weights
+
+
+class Reranker(pt.Transformer):
+    """Scores documents by a cross-encoder: `bm25 % 100 >> pt.text.get_text(dataset) >> Reranker("models/prop")`."""
+
+    def __init__(self, model: CrossEncoder | str | Path, **options: Any) -> None:
+        """Load the model; arguments as of `CrossEncoder`, or a loaded one."""
+        super().__init__()
+        self.model = model if isinstance(model, CrossEncoder) else CrossEncoder(model, **options)
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame with qid, query, docno, text, with new score and rank."""
+        pt.validate.columns(inp, includes=["qid", "query", "docno", "text"])
+        scores = self.model.predict(zip(inp["query"], inp["text"], strict=True))
+        return pt.model.add_ranks(inp.assign(score=scores))
+
+
+class Axioms(pt.Transformer):
+    """Which of two documents of a query each axiom prefers, as `AxiomaticPreferences` of ir_axioms frames it."""
+
+    def __init__(self, collection: Collection) -> None:
+        """Take the documents that statistics are of; their identifiers are the frames' docno."""
+        super().__init__()
+        self.collection = collection
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """Return a row for each two documents of a query of a frame with qid, query, docno.
+
+        Columns of documents end in _a and _b. The columns `<axiom>_preference`, int8, are 1 where the axiom prefers
+        the first document, -1 for the second, 0 for neither.
+        """
+        pt.validate.columns(inp, includes=["qid", "query", "docno"])
+        shared = pt.model.query_columns(inp)
+        pairs = inp.merge(inp, on=shared, suffixes=("_a", "_b"), sort=False)
+        found = self.collection.axiom_preferences(
+            zip(pairs["query"], pairs["docno_a"], pairs["docno_b"], strict=True)
+        )
+        return pairs.assign(
+            **{f"{axiom}_preference": found[DEFINITIONS[axiom].column].to_numpy() for axiom in AXIOMS}
+        )
+
+
+class TermWeights(pt.Transformer):
+    """DeepCT's weights of a document's words, which Terrier indexes in place of term frequencies.
+
+    `TermWeights("models/deepct") >> pt.IterDictIndexer("index", pretokenised=True)`
+    """
+
+    def __init__(self, weigher: TermWeigher | str | Path, square_root: bool = False, **options: Any) -> None:
+        """Load the model.
+
+        Args:
+            weigher: a loaded one, or its directory.
+            square_root: whether integers are round(100·√y) in place of round(100·y), as in section term_weights.
+            options: as of `TermWeigher`.
+        """
+        super().__init__()
+        self.weigher = weigher if isinstance(weigher, TermWeigher) else TermWeigher(weigher, **options)
+        self.square_root = square_root
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame with docno and text with the column `toks`: word → integer weight, without zeros."""
+        pt.validate.columns(inp, includes=["docno", "text"])
+        return inp.assign(toks=pd.Series(self._tokens(inp["text"]), index=inp.index, dtype=object))
+
+    def _tokens(self, texts: Iterable[str]) -> list[dict[str, int]]:
+        tokens = []
+        for weights in self.weigher.weigh(texts):
+            values = np.array(list(weights.values()), np.float32)
+            numbers, _ = integer_weights(values, SCALE, self.square_root, LARGEST)
+            tokens.append(
+                {word: number for word, number in zip(weights, numbers.tolist(), strict=True) if number}
+            )
+        return tokens

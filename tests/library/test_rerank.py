@@ -1,0 +1,181 @@
+"""Re-ranking by the library and the command: the bytes that the workflow's job writes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from irpretrain import Collection, CrossEncoder, Options, finetune, own_groups, pretrain
+from irpretrain.command import main
+from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.evaluation.runs import falling_scores, read_run, write_run
+from irpretrain.foundation.contracts import QUERIES
+from irpretrain.foundation.errors import ConfigError, InputError
+from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.retrieval.rerank import CorpusTexts, rerank
+from tiny_models import write_bert, write_roberta
+
+WORDS = [f"word{number:02}" for number in range(60)]
+BODIES = {f"d{n}": " ".join(WORDS[n * 3 : n * 5 + 9]) + ". ab, cd; ef." for n in range(8)}
+TITLES = {name: f"word{n:02}" for n, name in enumerate(BODIES)}
+QUERY_TEXTS = {"q1": "word01 word02", "q2": "word30, word31 ab"}
+CANDIDATES = {"q1": [f"d{n}" for n in range(8)], "q2": ["d7", "d3", "d5"]}
+PASSAGES = {"words": 6, "stride": 3}
+
+
+@pytest.fixture(scope="module")
+def collection() -> Collection:
+    rows = [{"id": name, "title": TITLES[name], "text": body} for name, body in BODIES.items()]
+    return Collection(rows, Options())
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> dict[str, Path]:
+    """A pre-trained and a fine-tuned model, one with the head of CEDR-KNRM, and two from elsewhere."""
+    folder = tmp_path_factory.mktemp("models")
+    groups = Collection(BODIES, encoder=tiny_encoder).groups("rop", minimum_count=1)
+    pretrain(groups, folder / "prop", steps=2, batch_groups=2, max_length=24, query_length=8)
+    learned = own_groups([("word01", BODIES["d0"]), ("word21", BODIES["d4"])], encoder=folder / "prop")
+    finetune(learned, folder / "tuned", epochs=1, max_length=20, query_length=6)
+    CrossEncoderModel.from_encoder(tiny_encoder, "cedr-knrm").save(folder / "cedr")
+    write_bert(folder / "theirs", labels=2)
+    write_roberta(folder / "roberta")
+    return {path.name: path for path in folder.iterdir() if (path / "config.json").exists()}
+
+
+def by_the_workflow(
+    model: Path, collection: Collection, options: RerankingConfig, folder: Path, own: bool
+) -> Path:
+    """Return the run that rule rerank writes."""
+    from irpretrain.text.token_store import write_token_store
+
+    text = collection.options.text
+    QUERIES.write(folder / "queries", [{"query_id": q, "text": t} for q, t in QUERY_TEXTS.items()])
+    run = {
+        query: [(name, -float(place)) for place, name in enumerate(names)]
+        for query, names in CANDIDATES.items()
+    }
+    write_run(folder / "candidates.run.gz", run, "bm25")
+    corpus = CorpusTexts((), [collection.documents], text)
+    if own:
+        write_token_store(collection.documents, model, text, folder / "tokens")
+        corpus = CorpusTexts([folder / "tokens"])
+    inputs = (folder / "queries", folder / "candidates.run.gz", options, folder / "workflow.run.gz")
+    rerank(model, corpus, *inputs)
+    return folder / "workflow.run.gz"
+
+
+@pytest.mark.parametrize("passages", [None, PASSAGES], ids=["whole", "passages"])
+@pytest.mark.parametrize("name", ["prop", "cedr", "theirs", "roberta"])
+def test_a_collection_is_re_ranked_as_by_the_workflow(
+    name: str,
+    passages: dict[str, int] | None,
+    models: dict[str, Path],
+    collection: Collection,
+    tmp_path: Path,
+) -> None:
+    options = {"max_length": 24, "query_length": 8, "depth": 6, "passages": passages}
+    is_own = name in ("prop", "cedr")
+    run = by_the_workflow(models[name], collection, RerankingConfig(**options), tmp_path, is_own)
+    found = collection.rerank(CANDIDATES, QUERY_TEXTS, CrossEncoder(models[name], **options))
+    expected = [
+        (query, document, place)
+        for query, ranking in read_run(run).items()
+        for place, (document, _) in enumerate(ranking, 1)
+    ]
+    assert list(found[["query_id", "document_id", "rank"]].itertuples(index=False, name=None)) == expected
+    scores = [score for ranking in read_run(run).values() for _, score in ranking]
+    written = found.groupby("query_id")["score"].agg(lambda some: falling_scores(some.tolist()))
+    assert np.float32([score for some in written for score in some]).tolist() == np.float32(scores).tolist()
+    texts = collection.texts()
+    pairs = [(QUERY_TEXTS[query], texts[document]) for query, document, _ in expected]
+    np.testing.assert_allclose(CrossEncoder(models[name], **options).predict(pairs), scores, atol=2e-6)
+
+
+def test_the_command_writes_the_workflow_s_run(
+    models: dict[str, Path], collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = RerankingConfig(max_length=20, query_length=6, depth=6)
+    run = by_the_workflow(models["tuned"], collection, options, tmp_path, own=True)
+    lines = [{"id": name, "title": TITLES[name], "text": body} for name, body in BODIES.items()]
+    Path("documents.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    Path("topics.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in QUERY_TEXTS.items()))
+    command = ["rerank", "candidates.run.gz", "documents.jsonl", "topics.tsv", "out.run", "--set", "depth=6"]
+    assert main([*command, "--model", str(models["tuned"])]) == 0, "lengths are those of its training"
+    assert Path("out.run").read_bytes() == gzip.decompress(run.read_bytes())
+
+
+def test_a_model_reads_as_in_its_training(
+    models: dict[str, Path], tiny_encoder: Path, tmp_path: Path
+) -> None:
+    assert "max_length=24, query_length=8)" in repr(CrossEncoder(models["prop"]))
+    assert "max_length=20, query_length=6)" in repr(CrossEncoder(models["tuned"]))
+    model = CrossEncoderModel.from_encoder(tiny_encoder)
+    model.trained_length, model.trained_reading = 24, {"query_length": 8, "passages": PASSAGES}
+    model.save(tmp_path / "model")
+    read = CrossEncoder(tmp_path / "model").options
+    assert read.passages is not None
+    assert (read.max_length, read.query_length, read.passages.words, read.passages.stride) == (24, 8, 6, 3)
+    assert CrossEncoder(tmp_path / "model", passages=None).options.passages is None
+    again = CrossEncoderModel.load(tmp_path / "model")
+    again.save(tmp_path / "again")
+    assert CrossEncoder(tmp_path / "again").options == read, "a copy is read alike"
+
+
+def test_texts_are_ranked_as_sentence_transformers_ranks_them(models: dict[str, Path]) -> None:
+    model, texts = CrossEncoder(models["prop"]), [*BODIES.values(), BODIES["d0"]]
+    scores = model.predict([("word01", text) for text in texts])
+    ranked = model.rank("word01", texts, top_k=3)
+    assert [entry["score"] for entry in ranked] == sorted(scores.tolist(), reverse=True)[:3]
+    places = [entry["corpus_id"] for entry in model.rank("word01", texts)]
+    assert places.index(0) + 1 == places.index(len(texts) - 1), "equal scores stand in the order of the texts"
+    assert model.rank("word01", []) == []
+
+
+@pytest.mark.parametrize(
+    ("candidates", "queries", "message"),
+    [
+        (
+            ["d1"],
+            QUERY_TEXTS,
+            "a table with query_id and document_id, or a mapping of queries to documents is needed",
+        ),
+        ({"q1": "d1"}, QUERY_TEXTS, "candidates of q1: several are needed, not 'd1'"),
+        ({"q1": ["d1", "d1"]}, QUERY_TEXTS, "query 'q1' has the document 'd1' twice"),
+        ({"q9": ["d1"]}, QUERY_TEXTS, "query 'q9' has no text among the queries"),
+        ({"q1": ["d9"]}, QUERY_TEXTS, "1 documents are not in the corpus, such as d9"),
+    ],
+)
+def test_what_is_no_candidates_is_refused(
+    candidates: object, queries: dict[str, str], message: str, models: dict[str, Path], collection: Collection
+) -> None:
+    with pytest.raises((ConfigError, InputError), match=message) as caught:
+        collection.rerank(candidates, queries, CrossEncoder(models["prop"]))
+    assert "/tmp" not in str(caught.value)
+
+
+def test_a_table_lacks_a_column(models: dict[str, Path], collection: Collection) -> None:
+    table = collection.search(QUERY_TEXTS).rename(columns={"document_id": "docno"})
+    with pytest.raises(ConfigError, match="the table has no column document_id; rename the one that is it"):
+        collection.rerank(table, QUERY_TEXTS, CrossEncoder(models["prop"]))
+
+
+def test_a_run_of_other_documents_is_refused(
+    models: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run").write_text("q1 Q0 d9 1 2.0 x\nq7 Q0 d0 1 2.0 x\n")
+    Path("documents.jsonl").write_text('{"id": "d0", "text": "word01"}\n')
+    Path("topics.tsv").write_text("q1\tword01\n")
+    assert main(["rerank", "run", "documents.jsonl", "topics.tsv", "--model", str(models["prop"])]) == 2
+    printed = capsys.readouterr().err
+    assert "ERROR: run: 1 document not among the documents, such as d9" in printed
+    assert "run: left out: 1 of 2 lines, of queries without topics, such as q7" in printed
