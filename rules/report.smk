@@ -65,6 +65,29 @@ for paper in CFG.report.papers:
             "../scripts/make_figures.py"
 
 
+rule collect_searches:
+    """Some queries of an experiment with the first documents of each run."""
+    input:
+        runs=plan.experiments.files,
+        queries=plan.file(paths.QUERIES, "experiments"),
+        qrels=plan.file(paths.QRELS, "experiments"),
+        documents=plan.experiments.documents,
+    output:
+        searches=paths.SEARCHES,
+        meta=sidecar(paths.SEARCHES),
+    log:
+        "results/logs/searches/{experiment}.log",
+    priority: RESULTS
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(60),
+    params:
+        runs=plan.experiments.runs,
+        text=settings("text"),
+    script:
+        "../scripts/collect_searches.py"
+
+
 rule write_paper_report:
     """The report of one paper."""
     input:

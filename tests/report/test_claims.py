@@ -22,8 +22,8 @@ from irpretrain.evaluation.verdicts import (
     CONTRADICTED,
     NOT_RUN,
     NOT_TESTABLE,
+    RULED_OUT,
     SUPPORTED,
-    TOO_SMALL,
     UNDECIDED,
     EffectEstimate,
     decide,
@@ -98,7 +98,7 @@ def test_the_rule_by_hand_on_five_queries(config) -> None:
     assert row.high == pytest.approx(2.776 * 0.2 / math.sqrt(5), abs=1e-3)
     # The mean is 0 and s = 0.01: the interval ends at 0.0124, below 0.02.
     row = answered(config, twice(prop_full=[0.49, 0.51, 0.5, 0.49, 0.51], control_full=NONE))
-    assert (row.verdict, row.reason) == (TOO_SMALL, "an effect of 0.02 is excluded")
+    assert (row.verdict, row.reason) == (RULED_OUT, "an effect of 0.02 is excluded")
     row = answered(config, twice(prop_full=[0.3, 0.2, 0.1, 0.2, 0.2], control_full=NONE))
     assert (row.verdict, row.reason) == (CONTRADICTED, "the interval lies below 0")
     # The same in every query: nothing shows what other queries and seeds could give.

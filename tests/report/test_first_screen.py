@@ -1,4 +1,4 @@
-"""What the report shows first: sentences, picture and table hold the numbers of the headline table."""
+"""What the report shows first: sentences, plot and table hold the numbers of the headline table."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from small_run import flat_rows, write_results
 
 from irpretrain.config import Config
 from irpretrain.evaluation.significance import bounds_text
+from irpretrain.evaluation.verdicts import paired
 from irpretrain.report.cells import Table, difference_text
-from irpretrain.report.first_screen import first_table, picture
+from irpretrain.report.difference_plot import Axis, difference_plots
+from irpretrain.report.first_screen import first_table
 from irpretrain.report.pages import number_text
-from irpretrain.report.scores import Scores
+from irpretrain.report.scores import RunName, Scores
 from irpretrain.report.tables import build_headline
 
 
@@ -58,34 +60,72 @@ def test_first_stages_have_one_sentence_and_nothing_has_none(config: Config, tmp
     assert best.startswith("Best on SQuAD 1.1 (20 queries): BM25, with RR@10 0.300 [")
     assert "ahead" not in best
     empty = build_headline(config, Scores({}))
-    assert (empty.summary, picture(empty), first_table(empty).panels) == ((), None, ())
+    assert (empty.summary, difference_plots(empty), first_table(empty).panels) == ((), [], ())
 
 
-def test_dots_lie_where_their_means_are(config: Config, tmp_path: Path) -> None:
+def test_dots_lie_where_their_differences_are(config: Config, tmp_path: Path) -> None:
     rows = flat_rows("squad", {"control": 0.2, "prop": 0.4}, ("few-shot-2", "zero-shot", "full"))
-    drawn = picture(headline(config, tmp_path, rows))
-    assert drawn is not None
-    assert (drawn.title, drawn.measure, drawn.series) == (
-        "SQuAD 1.1",
-        "RR@10",
-        ("zero-shot", "fine-tuned"),
+    [plot] = difference_plots(headline(config, tmp_path, rows))
+    assert (plot.title, plot.measure) == ("SQuAD 1.1", "RR@10")
+    assert plot.series == ("minus BM25", "minus control")
+    lines = dict(plot.lines)
+    assert list(lines)[:2] == ["PROP, zero-shot", "PROP, fine-tuned"], (
+        "best first, of several regimes the ends"
     )
-    lines = dict(drawn.lines)
-    assert list(lines) == ["PROP", "control", "BM25", "QL"], "best first"
-    assert [dot.series for dot in lines["BM25"]] == [-1]
-    assert drawn.bm25 == lines["BM25"][0].mean
-    for dot, series, mean in zip(lines["PROP"], (0, 1), (0.4, 0.6), strict=True):
-        assert dot.series == series
-        assert dot.text.startswith(f"{mean:.3f} [")
-        assert dot.mean == pytest.approx(100 * mean / drawn.end, abs=0.01)
-        assert dot.low < dot.mean < dot.high <= 100
+    ticks = {tick.text: tick.place for tick in plot.ticks}
+    assert ticks["0"] == plot.zero
+    first, second = lines["PROP, fine-tuned"]
+    assert (first.series, second.series) == (0, 1)
+    assert first.text.startswith("+0.300 [")
+    assert first.details == "p < 0.001; wins / ties / losses 20 / 0 / 0"
+    assert second.text.startswith("+0.200 [")
+    assert first.mean == pytest.approx(ticks["0"] + 1.5 * (ticks["+0.2"] - ticks["0"]), abs=0.05)
+    assert second.mean == pytest.approx(ticks["+0.2"], abs=0.01)
+    assert all(0 < dot.low < dot.mean < dot.high < 100 for dots in lines.values() for dot in dots)
+    assert "BM25" in lines, "against the control"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "texts"),
+    [
+        (0.011, 0.019, ["0", "+0.005", "+0.010", "+0.015"]),  # what it is about fills the axis
+        (-0.54, 0.53, ["-0.4", "-0.2", "0", "+0.2", "+0.4"]),
+        (-0.0004, -0.0001, ["-0.0004", "-0.0003", "-0.0002", "-0.0001", "0"]),
+        (0.0, 0.0, ["-0.03", "-0.02", "-0.01", "0", "+0.01", "+0.02", "+0.03"]),
+    ],
+)
+def test_ticks_stand_at_round_numbers_and_0(low: float, high: float, texts: list[str]) -> None:
+    axis = Axis.over(low, high)
+    ticks = axis.ticks()
+    assert [tick.text for tick in ticks] == texts
+    assert all(tick.place == axis.place(float(tick.text)) for tick in ticks)
+    assert 0 < axis.place(low) <= axis.place(high) < 100
+
+
+def test_the_plot_has_the_p_and_interval_of_the_claim(config: Config, tmp_path: Path) -> None:
+    """One comparison has one p: that of `paired`, which the claims have too."""
+    rows = flat_rows("squad", {"control": 0.2, "prop": 0.4})
+    articles = [{**row, "article": f"a{int(row['query_id'][1:]) % 5}"} for row in rows]
+    _, per_query = write_results(tmp_path, articles)
+    scores = Scores.read(per_query)
+    table = build_headline(config, scores)
+    prop, bm25 = (
+        scores.get(RunName("squad", "bm25", *run), "RR@10")
+        for run in (("prop", "zero-shot"), ("bm25", "first-stage"))
+    )
+    estimate = paired(prop.values, bm25.values, prop.articles)
+    [compared] = [c for c in table.panels[0].rows[0].cells[0].ours.comparisons if c.over == "BM25"]
+    assert (compared.p, compared.low, compared.high) == (estimate.p, estimate.low, estimate.high)
+    assert (
+        bounds_text(estimate.low, estimate.high)
+        in dict(difference_plots(table)[0].lines)["PROP, zero-shot"][0].text
+    )
 
 
 def test_one_query_has_no_interval(config: Config, tmp_path: Path) -> None:
     rows = [row for row in flat_rows("squad", {"prop": 0.4}) if row["query_id"] == "q00"]
-    drawn = picture(headline(config, tmp_path, rows))
-    assert drawn is not None
-    assert all(dot.low == dot.mean == dot.high for _, dots in drawn.lines for dot in dots)
+    [plot] = difference_plots(headline(config, tmp_path, rows))
+    assert all(dot.low == dot.mean == dot.high for _, dots in plot.lines for dot in dots)
 
 
 def test_the_table_has_a_column_for_each_data_set_and_regime(config: Config, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import chromium
 import pytest
 from small_run import LEVELS, PHP_YAML, PROP_YAML, ROOT, WIKIFORMER_YAML, rows_of, write_results
 from test_figures import metrics
+from test_searches import small_searches
 
 from irpretrain.config import Config
 from irpretrain.foundation.errors import InputError
@@ -97,11 +98,12 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     sidecars(base, str(results[1][0]), ("results/odd", sampled))
     claims = base / "prop.csv"
     answer_claims("prop", hostile, ResultFiles(*results), claims)
+    found = small_searches(base)
     made = [
         write_report(
             hostile,
             [PROP_YAML],
-            ResultFiles(*results, claims=[claims]),
+            ResultFiles(*results, claims=[claims], searches=[found]),
             base / "results",
             MANIFEST,
             base / name,
@@ -128,7 +130,7 @@ class _Page(HTMLParser):
         self.addresses += [
             value or "" for name, value in attrs if name in ("src", "srcset", "href", "action")
         ]
-        if tag not in ("meta", "link", "img", "br"):
+        if tag not in ("meta", "link", "img", "br", "input"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -147,7 +149,7 @@ def test_one_file_without_addresses(report) -> None:
     assert (path.parent / others[1]).name == "per_query.parquet"
     assert (path.parent / others[1]).is_file()
     assert page.tags.count("img") == 3
-    assert page.tags.count("script") == 2
+    assert page.tags.count("script") == 4
     assert (page.tags.count("h1"), page.tags.count("main"), page.tags.count("nav")) == (1, 1, 1)
     assert counts["bytes"] == len(text.encode())
     assert counts["tables"] == 6
@@ -262,7 +264,7 @@ def test_the_report_of_a_run_leads_to_each_paper(config: Config, results, tmp_pa
     assert (counts["tables"], counts["figures"]) == (1, 0)
     text = page.read_text(encoding="utf-8")
     assert _Page(text).open == []
-    assert "<title>IR-Pretrain</title>" in text
+    assert f"<title>{tmp_path.parent.name} · IR-Pretrain</title>" in text
     not_run = counts["claims"]["not run"]
     for wanted in (
         '<a href="reports/wikiformer.html">Wikiformer</a>',
@@ -311,7 +313,7 @@ def page(browser, report):
     # Whatever a test did: the page asked for nothing but itself, and complained about nothing.
     assert [url for url in browser.requests() if url != report[0].as_uri()] == []
     assert browser.complaints() == []
-    assert browser.evaluate("document.title") == "PROP · IR-Pretrain"
+    assert browser.evaluate("document.title") == f"PROP · {report[0].parent.name} · IR-Pretrain"
 
 
 @pytest.mark.browser
@@ -396,6 +398,133 @@ def test_provenance_opens(page) -> None:
     assert page.evaluate("document.querySelector('dialog').open") is False
 
 
+SELECTED = "document.querySelector('#searches-list [aria-selected]').textContent"
+LISTED = "[...document.querySelectorAll('#searches-list li')].map((item) => item.textContent)"
+SUMMARY = "document.querySelector('#searches-summary').textContent"
+
+
+def press(page, key: str) -> None:
+    page.evaluate(
+        f"document.querySelector('#searches-list').dispatchEvent(new KeyboardEvent('keydown', {{key: '{key}'}}))"
+    )
+
+
+def choose(page, name: str, value: str) -> None:
+    field = f"document.querySelector('#searches-{name}')"
+    kind = "input" if name == "filter" else "change"
+    page.evaluate(f"{field}.value = {json.dumps(value)}; {field}.dispatchEvent(new Event('{kind}'))")
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_queries_are_sorted_by_the_difference_of_two_rows(page) -> None:
+    listed = page.evaluate(LISTED)
+    assert len(listed) == 20
+    differences = [float(text[:6].replace("−", "-")) for text in listed]
+    assert differences == sorted(differences, reverse=True)
+    choose(page, "order", "losses")
+    assert [text[:6] for text in page.evaluate(LISTED)] == [text[:6] for text in listed[::-1]]
+    rows = page.evaluate("[...document.querySelectorAll('#searches-left option')].map((o) => o.textContent)")
+    assert {"PROP, zero-shot", "PROP, fine-tuned", "BM25"} <= set(rows)
+    choose(page, "left", str(rows.index("BM25")))
+    choose(page, "right", str(rows.index("PROP, zero-shot")))
+    assert page.evaluate(SUMMARY).startswith(
+        "BM25 minus PROP, zero-shot, RR@10: 20 wins, 0 ties, 0 losses in 20"
+    )
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_keys_walk_through_the_queries_and_set_the_address(page) -> None:
+    first = page.evaluate(SELECTED)
+    press(page, "ArrowDown")
+    second = page.evaluate(SELECTED)
+    assert second == page.evaluate(LISTED)[1] != first
+    press(page, "End")
+    assert page.evaluate(SELECTED) == page.evaluate(LISTED)[-1]
+    press(page, "ArrowDown")
+    press(page, "Home")
+    assert page.evaluate(SELECTED) == first
+    query = first.rpartition(" ")[2]
+    assert page.evaluate("location.hash").startswith(f"#squad/{query}/")
+    place = "document.querySelector('#searches-list').getAttribute('aria-activedescendant')"
+    assert page.evaluate(f"document.getElementById({place}).textContent") == first
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_an_address_leads_to_a_query(browser, report) -> None:
+    browser.resize(1280, 900)
+    for address, row in (
+        ("#squad/q07/prop", "PROP, zero-shot"),
+        ("#squad/q11/prop:full", "PROP, fine-tuned"),
+    ):
+        browser.visit("about:blank")
+        browser.visit(report[0].as_uri() + address)
+        query = address.split("/")[1]
+        assert browser.evaluate(SELECTED).endswith(query)
+        assert browser.evaluate(SUMMARY).startswith(f"{row} minus BM25")
+        assert browser.evaluate("document.querySelector('#searches').getBoundingClientRect().top") < 100
+        found = browser.evaluate("document.querySelector('#searches-query').textContent")
+        assert f"d{query}relevant (1)score 1.5, candidate 2" in found
+        assert "sharednot judgedscore 1.25, candidate 1" in found
+    browser.visit("about:blank")
+    browser.visit(report[0].as_uri() + "#squad/nothing/nobody")
+    assert len(browser.evaluate(LISTED)) == 20
+    assert browser.complaints() == []
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_the_filter_keeps_queries_with_all_words(page) -> None:
+    choose(page, "filter", "Q07 taken")
+    [text] = page.evaluate(LISTED)
+    assert text.endswith("q07")
+    assert page.evaluate(SELECTED) == text
+    choose(page, "filter", "none such")
+    assert page.evaluate(LISTED) == []
+    assert "No query has these words." in page.evaluate(
+        "document.querySelector('#searches-query').textContent"
+    )
+    choose(page, "filter", "")
+    assert len(page.evaluate(LISTED)) == 20
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_wins_ties_and_losses_lead_to_their_queries(page) -> None:
+    page.evaluate("document.querySelector('#searches-table').closest('details').open = true")
+    rows = page.evaluate(
+        "[...document.querySelectorAll('#searches-table tbody tr')].map((r) => r.textContent)"
+    )
+    [place] = [n for n, text in enumerate(rows, 1) if text.startswith("PROP, fine-tuned")]
+    assert "20 / 0 / 0" in rows[place - 1]
+    page.click(f"#searches-table tbody tr:nth-child({place}) td:last-child button")
+    assert page.evaluate(SUMMARY).startswith(
+        "PROP, fine-tuned minus control, fine-tuned, RR@10: 20 wins, 0 ties"
+    )
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_found_texts_stay_texts_and_words_are_marked(page) -> None:
+    inside = "document.querySelectorAll('#searches-query :is(img, script), #searches-list :is(img, script)').length"
+    assert page.evaluate(inside) == 0
+    assert page.evaluate("document.querySelector('#searches-query mark').textContent") == "<script>"
+    assert "<img src=x onerror=" in page.evaluate("document.querySelector('.found-text').textContent")
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_folds_are_open_in_print(page) -> None:
+    closed = "document.querySelectorAll('details:not([open])').length"
+    before = page.evaluate(closed)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert (before > 0, page.evaluate(closed)) == (True, 0)
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(closed) == before
+
+
 @pytest.mark.browser
 @needs_chromium
 def test_hostile_text_stays_text(page) -> None:
@@ -429,9 +558,9 @@ def test_no_horizontal_overflow(page, width: int) -> None:
 def test_the_first_screen_holds_sentences_picture_and_table(page) -> None:
     bottom = "document.querySelector('{}').getBoundingClientRect().bottom"
     assert page.evaluate("document.querySelectorAll('#results > .result').length") == 2
-    assert page.evaluate(bottom.format("#results .picture")) < 900
+    assert page.evaluate(bottom.format("#results .differences")) < 900
     assert page.evaluate("document.querySelector('#results .first').getBoundingClientRect().top") < 900
-    assert page.evaluate("document.documentElement.scrollHeight") < 8 * 900
+    assert page.evaluate("document.documentElement.scrollHeight") < 12 * 900
 
 
 @pytest.mark.browser

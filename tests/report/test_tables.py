@@ -171,8 +171,8 @@ def test_headline(config: Config, results) -> None:
     assert texts["bm25"][4] == "–"
     assert texts["prop"][3] == "+0.270 (p < 0.001)"
     assert texts["prop"][4] == "-0.090 (p < 0.001)"
-    assert texts["prop"][0].startswith("0.450† [")
-    assert texts["prop"][-5].startswith("0.630*† [")
+    assert texts["prop"][0].startswith("0.450ᶜ [")
+    assert texts["prop"][-5].startswith("0.630ᵇᶜ [")
 
 
 def test_small_print(config: Config, results) -> None:

@@ -104,6 +104,7 @@ class ReportConfig(Section):
         [], "Papers whose tables and figures are built; each is also a target (`snakemake php`)."
     )
     notes: list[str] = option([], "Remarks at the top of the report and under each table.")
+    name: str = option("", "Name of the run in the titles of reports; by default that of its folder.")
 
 
 # First stage whose run the models of a page re-rank: it gives the ranks of documents, as in ARES's Figure 4.

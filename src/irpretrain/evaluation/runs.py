@@ -23,8 +23,8 @@ import numpy as np
 
 from irpretrain.foundation.atomic import atomic_file
 from irpretrain.foundation.characters import NUMBER, WHOLE
-from irpretrain.foundation.errors import InputError, count_of
-from irpretrain.foundation.files import given_lines, split_columns
+from irpretrain.foundation.errors import MAKE_AGAIN, InputError, count_of, refusing
+from irpretrain.foundation.files import given_lines, open_bytes, split_columns
 
 # Documents of one query and their scores, best first.
 Ranking = list[tuple[str, float]]
@@ -200,6 +200,19 @@ def read_run(path: str | Path) -> Run:
             raise InputError(path, f"document {document!r} is listed twice for query {query!r}", line)
         documents[document] = _score(path, printed, line)
     return canonical({query: documents.items() for query, documents in scores.items()})
+
+
+def read_rankings(path: str | Path, queries: Iterable[str]) -> Run:
+    """Return the rankings of some queries of a run that `write_rankings` has written, whose other lines are passed
+    over; InputError where the file is damaged."""
+    scores: dict[bytes, Ranking] = {query.encode(): [] for query in queries}
+    with open_bytes(path) as lines, refusing(path, "this is not a run of this workflow", MAKE_AGAIN):
+        for line in lines:
+            ranking = scores.get(line.partition(b" ")[0])
+            if ranking is not None:
+                _, _, document, _, score, _ = line.decode().split()
+                ranking.append((document, float(score)))
+    return {query.decode(): scores[query] for query in sorted(scores) if scores[query]}
 
 
 def _score(path: str | Path, printed: str, line: int) -> float:

@@ -4,7 +4,7 @@ With the 95 % interval of the difference in the claim's direction, and the small
 
 - supported: the interval lies above 0
 - contradicted: it lies below 0
-- too small: it holds 0, but not d
+- ruled out: it holds 0, but not d
 - undecided: anything else, whatever was trained with one seed alone, and sides with equal values throughout
 
 Of a claim that one side reaches a share of the other, the difference is to that share, and d is 0.
@@ -19,14 +19,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-SUPPORTED, CONTRADICTED, TOO_SMALL, UNDECIDED = "supported", "contradicted", "too small", "undecided"
+SUPPORTED, CONTRADICTED, RULED_OUT, UNDECIDED = "supported", "contradicted", "ruled out", "undecided"
 NOT_RUN, NOT_TESTABLE = "not run", "not testable here"
-TESTED = (SUPPORTED, CONTRADICTED, TOO_SMALL, UNDECIDED)
+TESTED = (SUPPORTED, CONTRADICTED, RULED_OUT, UNDECIDED)
 VERDICTS = (*TESTED, NOT_RUN, NOT_TESTABLE)
 MEANINGS = {
     SUPPORTED: "the 95 % interval of the difference lies above 0",
     CONTRADICTED: "it lies below 0",
-    TOO_SMALL: "it holds 0, but not the smallest effect of interest",
+    RULED_OUT: "it holds 0 and ends below the smallest effect of interest, whatever the sign of the difference",
     UNDECIDED: "it holds both; or one seed was run; or all values are equal; or no lead could become smaller",
     NOT_RUN: "it can be tested here; the row names a configuration that does",
     NOT_TESTABLE: "it needs something that this project does not have",
@@ -170,7 +170,7 @@ def decide(estimate: EffectEstimate, effect: float, seeds: int, lead: EffectEsti
     if estimate.high < 0:
         return Ruling(CONTRADICTED, "the interval lies below 0")
     if estimate.high < effect:
-        return Ruling(TOO_SMALL, f"an effect of {effect:g} is excluded")
+        return Ruling(RULED_OUT, f"an effect of {effect:g} is excluded")
     return Ruling(
         UNDECIDED, f"the interval holds 0 and {effect:g}" if effect else "the interval holds the share"
     )

@@ -466,7 +466,7 @@ CLAIMS = Contract(
         ContractColumn(
             "verdict",
             pa.string(),
-            "supported, contradicted, too small, undecided, not run, or not testable here",
+            "supported, contradicted, ruled out, undecided, not run, or not testable here",
         ),
         ContractColumn("reason", pa.string(), "why"),
         ContractColumn(

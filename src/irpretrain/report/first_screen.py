@@ -1,7 +1,6 @@
-"""What a reader sees first: the result in two sentences, one picture and one table, all from the headline table."""
+"""What a reader sees first: the result in two sentences and one table, both from the headline table."""
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from irpretrain.config import Config
@@ -9,10 +8,10 @@ from irpretrain.config.labels import FIRST_STAGES, is_control
 from irpretrain.config.usage import bm25_beside, encoder_of, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import bounds_text
-from irpretrain.evaluation.verdicts import EffectEstimate, paired
+from irpretrain.evaluation.verdicts import EffectEstimate
 from irpretrain.foundation.errors import count_of
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell
-from irpretrain.report.scores import Scores
+from irpretrain.report.scores import Scores, paired_lead
 
 BM25 = "bm25"
 ZERO_SHOT = "zero-shot"
@@ -187,9 +186,7 @@ def _lead(ours: Ours, other: Ours, scores: Scores) -> EffectEstimate:
     first, second = (scores.get(value.run, value.measure) for value in (ours, other))
     assert first is not None, "cells are filled with these scores"
     assert second is not None
-    if len({1, len(first.seeds), len(second.seeds)}) > 2:  # seeds that do not pair
-        return paired(first.per_query, second.per_query, first.articles)
-    return paired(first.values, second.values, first.articles)
+    return paired_lead(first, second)
 
 
 def _difference(lead: EffectEstimate, over: str) -> str:
@@ -199,67 +196,6 @@ def _difference(lead: EffectEstimate, over: str) -> str:
 
 def _value(ours: Ours) -> str:
     return f"{ours.mean:z.3f} {bounds_text(ours.low, ours.high)}".rstrip()
-
-
-# The picture: a line for each run, a dot with its interval for the first and the last regime.
-
-
-@dataclass(frozen=True)
-class Dot:
-    """A value: its series, its text, and mean and interval in percent of the picture's width."""
-
-    series: int
-    text: str
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Picture:
-    """Runs on one scale from 0 to `end`; `lines` are labels with their dots, `bm25` is where its mean lies."""
-
-    title: str
-    measure: str
-    series: tuple[str, ...]
-    end: float
-    lines: tuple[tuple[str, tuple[Dot, ...]], ...]
-    bm25: float | None
-
-
-def picture(table: Table) -> Picture | None:
-    panel = main_panel(table)
-    if panel is None:
-        return None
-    columns = [column for column in leading_columns(panel) if column[1]]
-    columns = [columns[0], columns[-1]] if len(columns) > 1 else columns
-    values = [score.ours for _, scores in columns for score in scores]
-    end = min(1.0, 1.05 * max(max(ours.mean, _bounds(ours)[1]) for ours in values)) or 1.0
-    dots: dict[str, list[Dot]] = {}
-    for series, (_, scores) in enumerate(columns):
-        for score in scores:
-            of_row = dots.setdefault(score.label, [])
-            # A first stage is the same run in every regime.
-            if not (of_row and score.ours.run.regime == FIRST_STAGE):
-                of_row.append(_dot(series, score.ours, end))
-    bm25 = next((score.ours.mean for _, scores in columns for score in scores if score.model == BM25), None)
-    return Picture(
-        panel.title,
-        values[0].measure,
-        tuple(regime for regime, _ in columns),
-        end,
-        tuple((label, tuple(dots[label])) for label in _labels(panel).values() if label in dots),
-        None if bm25 is None else round(100 * bm25 / end, 2),
-    )
-
-
-def _dot(series: int, ours: Ours, end: float) -> Dot:
-    percent = (round(100 * min(max(value, 0.0), end) / end, 2) for value in (ours.mean, *_bounds(ours)))
-    return Dot(-1 if ours.run.regime == FIRST_STAGE else series, _value(ours), *percent)
-
-
-def _bounds(ours: Ours) -> tuple[float, float]:
-    return (ours.mean, ours.mean) if math.isnan(ours.low) else (ours.low, ours.high)
 
 
 # The table: the first measure of every data set and regime, side by side.

@@ -21,12 +21,14 @@ from irpretrain.foundation.yaml_scalars import dump_yaml
 from irpretrain.report import page_views
 from irpretrain.report.cells import difference_text
 from irpretrain.report.claim_answers import count_answers
+from irpretrain.report.difference_plot import difference_plots
 from irpretrain.report.drawing import heading, reason_of_emptiness, training_remark
-from irpretrain.report.first_screen import first_table, picture
+from irpretrain.report.first_screen import first_table
 from irpretrain.report.page_views import EXPLAINED, INPUTS, CellBook, Lineage, displayed_panels, probe_views
 from irpretrain.report.pages import script_json, svg_uri, write_page
 from irpretrain.report.remarks import background
 from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.search_views import read_searches, search_views
 from irpretrain.report.tables import build_tables
 from irpretrain.workflow.plan.paths import REPORT
 
@@ -58,16 +60,25 @@ def write_report(
     made = [*files.paths(), *(str(pictures / f"{figure['name']}.svg") for figure in figures)]
     lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
     book = CellBook(config, lineage)
+    names = [alone.name] if alone else []
+    names.append(config.report.name or Path(results).resolve().parent.name)
+    date = page_views.last_day(lineage)
+    datasets = {name: experiment.dataset for name, experiment in config.experiments.items()}
+    searches = search_views(headline, files.read(), read_searches(datasets, files.searches))
     claims, trained = count_answers(files.claims), used_models(config)
     size = write_page(
         "report.html.j2",
         output,
-        title=f"{alone.name} · {TITLE}" if alone else TITLE,
+        title=" · ".join(filter(None, (*names, date, TITLE))),
+        names=names,
+        date=date,
         config=config,
         sentences=headline.summary,
         trained=training_remark(config, trained) if trained else "",
         background=background(papers),
-        picture=picture(headline),
+        plots=difference_plots(headline),
+        searches=searches,
+        search_data=script_json(searches),
         confidence=f"{CONFIDENCE:.0%}",
         notes=config.report.notes,
         data=page_views.data_lines(config, lineage),

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -262,6 +263,12 @@ def stages(lineage: Lineage) -> dict[str, Any]:
         "jobs": jobs,
         "time": duration(wall_all),
     }
+
+
+def last_day(lineage: Lineage) -> str:
+    """Return the day on which the last stage began, in UTC, such as 2026-11-28; empty where no stage says when."""
+    began = max((record.cost("started") for record in lineage.records), default=0.0)
+    return f"{datetime.fromtimestamp(began, UTC):%Y-%m-%d}" if began else ""
 
 
 def licences(config: Config, manifest: str | Path) -> list[tuple[str, str, str, str]]:

@@ -26,6 +26,7 @@ from irpretrain.report.scores import FIRST_STAGE, Pair, Scores, TableTest, order
 TESTS = {
     "t-test": "two-tailed paired t-test over queries",
     "randomisation": "Fisher's randomisation test over queries",
+    "claims": "two-tailed paired t-test over queries, those of an article as one, and seeds, as claims are tested",
 }
 
 INTERVALS = (
@@ -60,9 +61,10 @@ def table_notes(
 def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> list[str]:
     measures = list(dict.fromkeys(m for d, _ in datasets for m in ordered_measures(config, scores, d)))
     control = control_model(config, dict.fromkeys(name.model for name in scores.names()))
-    encoder = "; than the control, the encoder with a fresh score head: †" if control else ""
+    encoder = "; than the control, the encoder with a fresh score head: ᶜ" if control else ""
     return [
-        f"Mean [{CONFIDENCE:.0%} interval]. Significantly better than BM25: *{encoder}; {test_text(TableTest())}. "
+        f"Mean [{CONFIDENCE:.0%} interval]. Significantly better than BM25: ᵇ{encoder}; "
+        f"{test_text(TableTest('claims'))}. "
         "The last columns of a group give the difference and p.",
         *_tuned(config, scores, datasets),
         INTERVALS,

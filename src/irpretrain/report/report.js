@@ -62,6 +62,17 @@
   });
 })();
 (() => {
+  // Paper has no folds to press: all are open in print.
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details:not([open])")];
+    for (const fold of opened) fold.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    for (const fold of opened) fold.open = false;
+  });
+})();
+(() => {
   const data = JSON.parse(document.getElementById("provenance").textContent);
 
   // Provenance: everything is put in as text, never as markup.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,7 @@ from irpretrain.evaluation.significance import (
     student_interval,
     wins_ties_losses,
 )
+from irpretrain.evaluation.verdicts import EffectEstimate, paired
 from irpretrain.foundation.contracts import PER_QUERY
 from irpretrain.foundation.errors import IntegrityError, IRPretrainError
 from irpretrain.foundation.provenance import read_sidecar
@@ -205,9 +207,9 @@ def ordered_measures(config: Config, scores: Scores, dataset: str) -> list[str]:
 
 @dataclass(frozen=True)
 class TableTest:
-    """How one table is tested: as the paper tests it, where it is a paper's."""
+    """How one table is tested: as the paper tests it, where it is a paper's, else as claims are."""
 
-    kind: Literal["t-test", "randomisation"] = "t-test"
+    kind: Literal["t-test", "randomisation", "claims"] = "t-test"
     level: float = 0.05
 
     @classmethod
@@ -234,6 +236,9 @@ class Comparison(Baseline):
     p: float
     significant: bool
     outcomes: Outcomes | None = None
+    # low, high: bounds of the difference's interval, where the test gives one.
+    low: float = math.nan
+    high: float = math.nan
 
     @property
     def holds(self) -> bool:
@@ -248,22 +253,37 @@ def compare(
 ) -> Comparison:
     """Return how our results compare with a baseline's, which are `other`; `name` names the stream of random draws.
 
-    One query has no p-value by the t-test: it is NaN, and nothing is significant.
+    One query has no p-value by a t-test: it is NaN, and nothing is significant.
     """
     if ours.queries != other.queries:
         raise IRPretrainError(
             f"{name}: the two runs were evaluated on different queries, so no paired test is possible.\n"
             "  Delete results/per_query.parquet and run the workflow again."
         )
-    values = ours.per_query, other.per_query
-    if testing.kind == "t-test":
+    values, low, high = (ours.per_query, other.per_query), math.nan, math.nan
+    if testing.kind == "claims":
+        lead = paired_lead(ours, other)
+        p, low, high = lead.p, lead.low, lead.high
+    elif testing.kind == "t-test":
         p = paired_t_test(*values).p_value
     else:
         p = randomisation_test(*values, PERMUTATIONS, seed, name).p_value
-    difference, outcomes = ours.mean - other.mean, wins_ties_losses(*values)
     return Comparison(
-        **vars(baseline), difference=difference, p=p, significant=p <= testing.level, outcomes=outcomes
+        **vars(baseline),
+        difference=ours.mean - other.mean,
+        p=p,
+        significant=p <= testing.level,
+        outcomes=wins_ties_losses(*values),
+        low=low,
+        high=high,
     )
+
+
+def paired_lead(ours: Results, other: Results) -> EffectEstimate:
+    """Return ours minus the other's, with the interval and p that a claim on the two would have."""
+    if len({1, len(ours.seeds), len(other.seeds)}) > 2:  # seeds that do not pair
+        return paired(ours.per_query, other.per_query, ours.articles)
+    return paired(ours.values, other.values, ours.articles)
 
 
 def interval(results: Results, seed: int, name: str) -> tuple[float, float]:

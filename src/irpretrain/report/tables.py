@@ -47,7 +47,9 @@ from irpretrain.report.table_files import latex, markdown, write_cells
 # The headline table: first stages, the control and all models, in every measure of our own data sets.
 
 
-CONTROL_MARK, BM25_MARK = "†", "*"
+# No mark of a paper: those keep the meaning that the paper gives them.
+CONTROL_MARK, BM25_MARK = "ᶜ", "ᵇ"
+AS_CLAIMS = TableTest("claims")
 
 
 def build_headline(config: Config, scores: Scores, name: str = "headline") -> Table:
@@ -61,7 +63,7 @@ class HeadlineTable:
 
     def __init__(self, config: Config, scores: Scores) -> None:
         self.config, self.scores, self.stages = config, scores, first_stage_labels(config)
-        self.values = CellValues(config, scores, TableTest())
+        self.values = CellValues(config, scores, AS_CLAIMS)
 
     def build(self, name: str) -> Table:
         pairs = self.scores.pairs()

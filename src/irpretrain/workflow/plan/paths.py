@@ -119,6 +119,7 @@ FINETUNING_METRICS = (
 # Experiments
 SCORES = "results/scores/{experiment}.csv"
 PER_QUERY = "results/per_query/{experiment}.parquet"
+SEARCHES = "results/searches/{experiment}.json"
 DEPTHS = "results/depths/{experiment}.parquet"
 DEPTH_SCORES = "results/depths/{experiment}.csv"
 

@@ -33,7 +33,7 @@ MEASURED = (
 )  # fmt: skip
 
 # Files behind a report.
-REPORTED = (*MEASURED, "tables", "claims", "figures", "sweeps", "probes")
+REPORTED = (*MEASURED, "tables", "claims", "figures", "sweeps", "probes", "searches")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +85,11 @@ class Shown:
     @property
     def per_query(self) -> list[str]:
         return each(paths.PER_QUERY, self.scored)
+
+    @property
+    def searches(self) -> list[str]:
+        """Some searches of these experiments."""
+        return each(paths.SEARCHES, self.scored)
 
     @property
     def depths(self) -> list[str]:

@@ -55,9 +55,9 @@ def headline(results: str | Path, paper: str | None = None) -> str:
         for (title, _), cells in groupby(rows, key=itemgetter("panel", "dataset")):
             parts.append(_panel(title, list(cells)))
         if rows:
-            encoder = "   † than the control, the encoder with a fresh score head"
+            encoder = "   ᶜ than the control, the encoder with a fresh score head"
             trained = any(cell["regime"] != FIRST_STAGE for cell in rows)
-            parts.append("* significantly better than BM25" + (encoder if trained else ""))
+            parts.append("ᵇ significantly better than BM25" + (encoder if trained else ""))
     return "\n\n".join([*parts, result_lines(results, paper)])
 
 

@@ -1,0 +1,152 @@
+"""The plot of paired differences: how far each run is ahead of BM25 and of its control, with the intervals that the
+claims have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from irpretrain.config.labels import listed
+from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.evaluation.significance import bounds_text
+from irpretrain.report.cells import Cell, Ours, Panel, Table, difference_text, outcomes_text, p_text
+from irpretrain.report.scores import Comparison, RunName
+
+# Most ticks of an axis beside 0, and steps between them but for a power of ten.
+TICKS = 7
+STEPS = (1, 2, 5, 10)
+# Share of the axis that is left free at both ends.
+MARGIN = 0.03
+
+
+class Dot(NamedTuple):
+    """A difference: the number of its series, mean and interval in percent of the axis, and its numbers as text."""
+
+    series: int
+    mean: float
+    low: float
+    high: float
+    text: str
+    details: str
+
+
+class Tick(NamedTuple):
+    place: float  # in percent of the axis
+    text: str
+    is_between: bool  # whether a narrow axis leaves out the text
+
+
+@dataclass(frozen=True)
+class DifferencePlot:
+    """Runs on one data set, a line each, on one axis from the lowest bound to the highest, 0 among them."""
+
+    title: str
+    measure: str
+    series: tuple[str, ...]  # what is subtracted
+    ticks: tuple[Tick, ...]
+    zero: float
+    lines: tuple[tuple[str, tuple[Dot, ...]], ...]
+
+
+def difference_plots(headline: Table) -> list[DifferencePlot]:
+    """Return a plot for each panel of the headline table in which something is compared."""
+    plots = (_plot(panel) for panel in headline.panels)
+    return [plot for plot in plots if plot is not None]
+
+
+def compared_rows(panel: Panel) -> list[tuple[str, Ours, str]]:
+    """Return label, value in the first measure, and regime's label of each run: models in the table's order, each in
+    its regimes."""
+    rows: dict[RunName, tuple[str, Ours, str]] = {}
+    for row in panel.rows:
+        for column, cell in zip(panel.columns, row.cells, strict=True):
+            if isinstance(cell, Cell) and cell.ours and cell.measure == panel.columns[0].label:
+                is_first_stage = cell.ours.run.regime == FIRST_STAGE
+                label = row.short_label if is_first_stage else f"{row.short_label}, {column.group}"
+                rows.setdefault(cell.ours.run, (label, cell.ours, column.group))
+    return list(rows.values())
+
+
+def _plot(panel: Panel) -> DifferencePlot | None:
+    # Of several numbers of training queries the ends are drawn.
+    regimes = [regime for regime, _ in panel.groups()]
+    lines = [
+        (label, ours.comparisons)
+        for label, ours, regime in compared_rows(panel)
+        if ours.comparisons and (regime in (regimes[0], regimes[-1]) or ours.run.regime == FIRST_STAGE)
+    ]
+    if not lines:
+        return None
+    comparisons = [comparison for _, of_run in lines for comparison in of_run]
+    bounds = [bound for c in comparisons for bound in _interval(c)]
+    axis = Axis.over(min(bounds), max(bounds))
+    marks = list(dict.fromkeys(c.mark for c in sorted(comparisons, key=lambda c: c.mark)))
+    return DifferencePlot(
+        panel.title,
+        panel.columns[0].label,
+        tuple(
+            f"minus {listed(dict.fromkeys(_short(c.over) for c in comparisons if c.mark == mark), 'or')}"
+            for mark in marks
+        ),
+        axis.ticks(),
+        axis.place(0),
+        tuple(
+            (label, tuple(sorted(_dot(axis, marks.index(c.mark), c) for c in of_run)))
+            for label, of_run in lines
+        ),
+    )
+
+
+def _short(label: str) -> str:
+    return label.partition(" (")[0]
+
+
+def _dot(axis: Axis, series: int, comparison: Comparison) -> Dot:
+    low, high = _interval(comparison)
+    bounds = bounds_text(comparison.low, comparison.high)
+    outcomes = outcomes_text(comparison.outcomes).replace("/", " / ")
+    return Dot(
+        series,
+        axis.place(comparison.difference),
+        axis.place(low),
+        axis.place(high),
+        f"{difference_text(comparison.difference)} {bounds}".rstrip(),
+        f"{p_text(comparison.p)}; wins / ties / losses {outcomes}",
+    )
+
+
+def _interval(comparison: Comparison) -> tuple[float, float]:
+    if math.isnan(comparison.low):
+        return comparison.difference, comparison.difference
+    return comparison.low, comparison.high
+
+
+class Axis(NamedTuple):
+    """An axis of differences."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def over(cls, low: float, high: float) -> Axis:
+        """Return the axis that holds both bounds and 0."""
+        low, high = min(low, 0.0), max(high, 0.0)
+        margin = MARGIN * ((high - low) or 1.0)
+        return cls(low - margin, high + margin)
+
+    def place(self, value: float) -> float:
+        """Return where a value stands, in percent."""
+        return round(100 * (value - self.low) / (self.high - self.low), 2)
+
+    def ticks(self) -> tuple[Tick, ...]:
+        """Return ticks at round numbers, 0 among them."""
+        width = (self.high - self.low) / TICKS
+        power = 10.0 ** math.floor(math.log10(width))
+        step = next(power * factor for factor in STEPS if power * factor >= width * (1 - 1e-9))
+        digits = max(0, -math.floor(math.log10(step)))
+        numbers: Sequence[int] = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
+        return tuple(
+            Tick(self.place(n * step), f"{n * step:+z.{digits}f}" if n else "0", n % 2 == 1) for n in numbers
+        )
