@@ -112,9 +112,9 @@ def test_topics_judgements_and_runs(tmp_path: Path) -> None:
     path, options = tmp_path / "a.csv", CsvOptions()
     path.write_text('Query ID;Question\nq1;"red; pear"\n')
     assert list(csv.read_topics(path, options)) == [Query(0, "q1", "red; pear", 2)]
-    path.write_text("query,iteration,docno,relevance\nq1,0,d1,2\n")
+    path.write_text("user,iteration,docno,relevance\nq1,0,d1,2\n")
     with pytest.raises(
-        InputError, match=r"one of the columns query_id, .* is needed; the file has query, iteration"
+        InputError, match=r"one of the columns query_id, .* is needed; the file has user, iteration"
     ):
         list(csv.read_judgements(path, options))
     path.write_text("qid,iteration,docno,relevance\nq1,0,d1,2\n")

@@ -74,6 +74,24 @@ def test_topics_have_fields_too(tmp_path: Path, capsys: pytest.CaptureFixture) -
     assert "fields that are not read: querry (did you mean query?); name others" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("name", "separator"), [("topics.csv", ","), ("topics.tsv", "\t")])
+def test_tables_of_topics_have_no_option_that_names_fields(
+    name: str, separator: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / name).write_text("id,text,remark\nq,pie,new\n".replace(",", separator))
+    assert read_topics(str(tmp_path / name)) == {"q": "pie"}
+    assert (
+        "not read: remark; the text is that of the column text, query, title or question\n"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_column_without_a_name_needs_no_note(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    (tmp_path / "a.csv").write_text(",id,text\n0,d1,pie\n")
+    assert [document.body for document in read_documents(tmp_path / "a.csv")] == ["pie"]
+    assert capsys.readouterr().err == ""
+
+
 def test_many_fields_are_counted_and_ten_are_named(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     records = [{"id": f"d{i}", "text": "pie", **{f"{i}-{n}x": 1 for n in range(300)}} for i in range(9)]
     list(read_documents(write_lines(tmp_path / "documents.jsonl", records)))

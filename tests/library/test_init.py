@@ -31,6 +31,22 @@ FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
         },
         {"mine": {"format": "csv"}, "queries": {"format": "csv"}, "qrels": {"format": "csv"}},
     ),
+    "a spreadsheet of judgements with the texts that were judged": (
+        {
+            "documents.csv": "id,text\n1,apple\n",
+            "queries.csv": "id,text\nq,apple\n",
+            "judgements.csv": "query_id,query,document_id,document,grade\nq,apple,1,apple,2\n",
+        },
+        {"qrels": {"format": "csv"}},
+    ),
+    "judgements by query and document": (
+        {
+            "documents.jsonl": JSONL,
+            "queries.tsv": TOPICS,
+            "judgements.tsv": "query\tdocument\tgrade\nq\t1\t1.0\n",
+        },
+        {"qrels": {"format": "tsv"}},
+    ),
     "tables without headers": (
         {
             "documents.csv": '1,"apple, red"\n2,pear\n',
@@ -122,7 +138,9 @@ def test_what_it_accepts_the_run_reads(
     overlay = yaml.safe_load((folder / "my-collection.yaml").read_text())
     sections = {"mine": overlay["corpora"]["mine"], **overlay["datasets"]["mine"]}
     for name, described in expected.items():
-        assert {**described, "path": sections[name]["path"]} == sections[name]
+        assert described == {
+            key: sections[name][key] for key in sections[name] if key not in ("path", "about")
+        }
     monkeypatch.chdir(folder)
     corpus = CorpusConfig(**sections["mine"])
     counts = write_shard(corpus, corpus.path, 0, tmp_path / "documents", tmp_path / "redirects")
@@ -133,6 +151,10 @@ def test_what_it_accepts_the_run_reads(
     queries = read_queries(topics, source_files(topics, topics.path), RecordTally(topics.malformed, ""))
     judged = read_judgements(qrels, source_files(qrels, qrels.path), RecordTally(qrels.malformed, ""))
     assert queries.keys() == judged.keys()
+    # By these a plan says what the run costs.
+    numbers = {"mine": len(names), "queries": len(queries), "qrels": 0}
+    numbers["qrels"] = sum(grade > 0 for grades in judged.values() for grade in grades.values())
+    assert numbers == {name: sections[name]["about"] for name in numbers}
     assert {name for grades in judged.values() for name in grades} <= {*names}
 
 
@@ -147,6 +169,19 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     ),
     "unclear header": ({"documents.tsv": "one\tapple\n"}, "--option 'columns=[id, text]'"),
     "a spreadsheet": ({"documents.xlsx": "PK\x03\x04"}, "Save the sheet as CSV (UTF-8), and give that."),
+    "a spreadsheet called CSV": (
+        {"documents.csv": "PK\x03\x04" + 26 * "x" + "[Content_Types].xml"},
+        "Save the sheet as CSV (UTF-8), and give that.",
+    ),
+    "grades of halves": ({"qrels.txt": "q 0 1 0.5\n"}, "(for 0, 0.5, 1 write 0, 1, 2)"),
+    "unclear columns of judgements": (
+        {"qrels.csv": "query_id,document_id\nq,1\n"},
+        "the file has query_id, document_id\n  Name it in the first line.\n",
+    ),
+    "two columns of queries": (
+        {"qrels.csv": "query_id,qid,docno,rel\nq,q,1,1\n"},
+        "Rename one of them in the first line.\n",
+    ),
     "twice": ({"documents.jsonl": JSONL + JSONL}, "document id '1' occurs twice"),
     "queries alone": (
         {"queries.txt": "red apple\npear\n"},
@@ -171,6 +206,22 @@ def test_a_refusal_says_what_to_do(case: str, tmp_path: Path, capsys: pytest.Cap
     assert words in refused
     assert "Traceback" not in refused
     assert not (folder / "my-collection.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        (["all.xlsx"], "all.xlsx: this is a workbook, which is not read\n  Save each sheet as a CSV file"),
+        (["a.csv", "b.csv"], "nothing here is named like qrels (judgements): the folder has a.csv, b.csv\n"),
+        ([], "nothing here is named like qrels (judgements): the folder is empty\n"),
+    ],
+)
+def test_a_folder_without_the_three_files_is_described(
+    files: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    write_folder(tmp_path, dict.fromkeys(files, "PK"))
+    assert main(["init", str(tmp_path)]) == 2
+    assert words in capsys.readouterr().err
 
 
 def test_it_says_what_it_has_not_read(

@@ -244,7 +244,10 @@ def init(
     places = shlex.join(
         ["--configfile", str(Path(output).absolute()), "--directory", str(Path(folder).absolute())]
     )
-    return f"{message}\nNow run, in the project's folder: make run ARGS={in_make(places)}"
+    return (
+        f"{message}\nNow run, in the project's folder: make run ARGS={in_make(places)}\n"
+        "With `make plan` in place of `make run` it says how long that takes at most."
+    )
 
 
 RUN_COMMANDS = (evaluate, init)

@@ -37,6 +37,9 @@ Made = TypeVar("Made")
 
 # Time and memory of trec_eval grow with the highest grade: a grade of nine digits would end no more.
 _RELEVANCE = re.compile(r"[+-]?0*[0-9]{1,4}(?:\.0{0,9})?")
+WHOLE_GRADES = (
+    "Write 0 for documents that are not relevant, 1 or more for relevant ones (for 0, 0.5, 1 write 0, 1, 2)"
+)
 _RANK = re.compile(r"[0-9]{1,9}")
 
 
@@ -108,7 +111,7 @@ def judgement(
         return Malformed(position, "bad identifier", fault, line)
     if not _RELEVANCE.fullmatch(relevance):
         detail = f"{relevance[:40]!r}; a number up to 9999 is needed"
-        return Malformed(position, "relevance is not a whole number", detail, line)
+        return Malformed(position, "relevance is not a whole number", detail, line, remedy=WHOLE_GRADES)
     return Judgement(position, query_id, document_id, int(relevance.partition(".")[0]), line)
 
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from decimal import ROUND_UP, Context
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from irpretrain.config.corpora import MalformedConfig
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS, TITLES, URLS
 from irpretrain.corpora.formats.json_files import IDENTIFIERS as TOPIC_IDENTIFIERS
 from irpretrain.corpora.formats.json_files import TEXTS
 from irpretrain.corpora.formats.trectext import BARE_TEXT
+from irpretrain.corpora.registry import format_of
 from irpretrain.foundation.characters import clean_line, displayed_names
 from irpretrain.foundation.errors import InputError, cli_or_api, count_of, nearest
 from irpretrain.foundation.progress import notice
@@ -174,15 +175,17 @@ def reported_reasons(counts: Iterable[Mapping[str, Any]]) -> str:
     )
 
 
-def unread_fields(counts: Mapping[str, Any], kind: Literal["documents", "topics"]) -> str:
+def unread_fields(counts: Mapping[str, Any], topics_format: str | None = None) -> str:
     """Return which fields of records are not read, in a sentence, from a tally's counts; nothing if all are.
 
-    The most frequent ones come first; a name that resembles that of a field which is read gets a suggestion.
+    The most frequent ones come first; a name that resembles that of a field which is read gets a suggestion. Without
+    `topics_format`, the format of topics, the records are documents.
     """
-    unread: dict[str, int] = counts.get("unread_fields", {})
+    # A column without a name counts rows, as pandas writes it.
+    unread: dict[str, int] = {name: n for name, n in counts.get("unread_fields", {}).items() if name.strip()}
     if not unread:
         return ""
-    known = [*IDENTIFIERS, *TITLES, *URLS, *BODIES] if kind == "documents" else [*TOPIC_IDENTIFIERS, *TEXTS]
+    known = [*IDENTIFIERS, *TITLES, *URLS, *BODIES] if topics_format is None else [*TOPIC_IDENTIFIERS, *TEXTS]
     named = list[str]()
     for name in sorted(unread, key=lambda name: (-unread[name], name))[:NAMED_UNREAD]:
         meant = nearest(name.lower(), known, 0.7)
@@ -193,9 +196,14 @@ def unread_fields(counts: Mapping[str, Any], kind: Literal["documents", "topics"
         "title_field, url_field, body_fields",
         "--option title_field=NAME or --option 'body_fields=[NAME]'",
     )
-    if kind == "topics":
-        keys, option = "id_field, text_field", "--topics-option text_field=NAME"
     where = cli_or_api(f"name others in the options {keys}", f"name others by {option}")
+    if topics_format is not None and "text_field" in format_of("topics", topics_format).options.model_fields:
+        where = cli_or_api(
+            "name others in the options id_field, text_field",
+            "name others by --topics-option text_field=NAME",
+        )
+    elif topics_format is not None:
+        where = f"the text is that of the column {', '.join(TEXTS[:-1])} or {TEXTS[-1]}"
     return f"fields that are not read: {', '.join(named)}{more}; {where}"
 
 

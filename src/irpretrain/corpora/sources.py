@@ -327,7 +327,7 @@ def write_shard(
         notice(title, what)
     for named in tally.named:
         notice(title, f"left out: {named}")
-    if shard == 0 and (text := unread_fields(tally.counts(), "documents")):
+    if shard == 0 and (text := unread_fields(tally.counts())):
         notice(title, text)
     return {"files": len(files), **tally.counts(), "written": written, "redirects": redirects_writer.rows}
 

@@ -115,7 +115,7 @@ def prepare(
             len(without), len(texts), f"{words.queries} have no {words.needed} and are left out", example
         ),
     ]
-    if text := unread_fields(topics.counts(), "topics"):
+    if text := unread_fields(topics.counts(), dataset.queries.format):
         notice(dataset.label, text)
     held, counts = count_of(len(chosen), words.query), dict[str, int]()
     if qrels is not None:

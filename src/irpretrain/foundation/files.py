@@ -110,8 +110,12 @@ _ARCHIVES = {
     b"PAR1\x15": "a Parquet file",
 }
 
-# What spreadsheets begin with: zip archives, and Excel's of before 2007.
-_SHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+# What spreadsheets begin with, whatever their name: Excel's of before 2007, and zip archives whose first file is one of
+# a workbook.
+_SHEET = re.compile(
+    rb"\xd0\xcf\x11\xe0|PK\x03\x04[\s\S]{26}(\[Content_Types\]|_rels/|docProps/|xl/|mimetypeapplication/vnd\.oasis)"
+)
+WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 _UNPACK = "Unpack it into a folder of its own, and give what comes out in its place."
 # What is to be done where nothing can be unpacked.
@@ -214,7 +218,8 @@ def refuse_packed(path: str | Path, start: bytes) -> None:
 def _refuse_archive(path: str | Path, start: bytes) -> None:
     if start[_TAR_MAGIC] == b"ustar":
         raise InputError(path, "this is a tar archive; such files are not read", remedy=_UNPACK)
-    if start.startswith(_SHEETS) and Path(path).suffix.lower() in (".xlsx", ".xlsm", ".xls", ".ods"):
+    is_named_so = start.startswith(b"PK\x03\x04") and Path(path).suffix.lower() in WORKBOOKS
+    if is_named_so or _SHEET.match(start):
         raise InputError(
             path, "this is a spreadsheet", remedy="Save the sheet as CSV (UTF-8), and give that."
         )

@@ -139,7 +139,7 @@ def say_what_is_left_out(source: str, counts: Mapping[str, Any]) -> None:
         notice(source, f"left out: {reasons}")
     if (loss := bare_texts([counts])).number:
         notice(source, loss.warning())
-    if text := unread_fields(counts, "documents"):
+    if text := unread_fields(counts):
         notice(source, text)
 
 

@@ -205,7 +205,7 @@ def read_topics(
         setting = "" if options is None else "malformed"
         tally = RecordTally(config.malformed, setting, "--topics-option")
         queries = read_queries(config, files, tally)
-    if text := unread_fields(tally.counts(), "topics"):
+    if text := unread_fields(tally.counts(), config.format):
         notice(str(path), text)
     return queries
 

@@ -19,7 +19,9 @@ from irpretrain.corpora.topics_and_judgements import (
     near_hint,
 )
 from irpretrain.evaluation.runs import lacking, relevant
+from irpretrain.foundation.characters import displayed_names
 from irpretrain.foundation.errors import InputError, count_of, need_folder
+from irpretrain.foundation.files import WORKBOOKS
 from irpretrain.foundation.progress import notice, progress
 from irpretrain.foundation.yaml_scalars import dump_yaml
 from irpretrain.library.documents import read_documents
@@ -146,7 +148,8 @@ def describe_folder(
         names = _read(own.paths["documents"], reading)
     own.readings["documents"] = reading
     few = f". {few_groups_note(own)}".rstrip(".") if few_groups_note(own) else ""
-    return _overlay(own), f"{own.message}{_on_documents(own, names)}{few}"
+    documents = len(names) if len(names) <= MOST_READ else None
+    return _overlay(own, documents), f"{own.message}{_on_documents(own, names)}{few}"
 
 
 def few_groups_note(own: OwnFolder) -> str:
@@ -228,10 +231,18 @@ def _named(folder: Path, role: str, remedy: str) -> str:
     fitting = [name for name in names if _role(name) == role]
     if len(fitting) == 1:
         return fitting[0]
-    fault = (
-        f"{' and '.join(fitting)} could be the {role}" if fitting else f"nothing here is named like {role}"
-    )
-    raise InputError(folder, fault, remedy=remedy)
+    if fitting:
+        raise InputError(folder, f"{' and '.join(fitting)} could be the {role}", remedy=remedy)
+    # A workbook holds several sheets, whatever its name.
+    for name in names:
+        if name.lower().endswith(WORKBOOKS):
+            sheets = (
+                "Save each sheet as a CSV file (UTF-8), called documents, topics or qrels, into the folder."
+            )
+            raise InputError(folder / name, "this is a workbook, which is not read", remedy=sheets)
+    there = f": the folder has {displayed_names(names)}" if names else ": the folder is empty"
+    meaning = f" ({KINDS[role]})" if KINDS[role] != role else ""
+    raise InputError(folder, f"nothing here is named like {role}{meaning}{there}", remedy=remedy)
 
 
 def _file_in(folder: Path, name: str, role: str, remedy: str) -> str:
@@ -251,9 +262,18 @@ def _role(name: str) -> str | None:
     return None if is_other else role_of(name)
 
 
-def _overlay(own: OwnFolder) -> str:
+def _overlay(own: OwnFolder, documents: int | None) -> str:
+    """Return the overlay as YAML; with the number of documents, if it is known, a plan can say what the run costs."""
     files, few = own.names, few_groups_note(own)
-    described = {role: _described(files[role], reading) for role, reading in own.readings.items()}
+    relevant_documents = own.relevant()
+    numbers = {
+        "documents": documents,
+        "topics": len(relevant_documents),
+        "qrels": sum(map(len, relevant_documents.values())),
+    }
+    described = {
+        role: _described(files[role], reading, numbers[role]) for role, reading in own.readings.items()
+    }
     dataset: dict[str, Any] = {
         "corpus": "mine",
         "queries": described["topics"],
@@ -275,9 +295,11 @@ def _overlay(own: OwnFolder) -> str:
     return head + dump_yaml(overlay, width=120)
 
 
-def _described(path: str, reading: Reading) -> dict[str, Any]:
-    """Return the section of a file: its path, format and options; some keys stand beside these."""
+def _described(path: str, reading: Reading, number: int | None) -> dict[str, Any]:
+    """Return the section of a file: its path, format, number of records and options; some keys stand beside these."""
     options = dict(reading.options)
     described: dict[str, Any] = {"path": path, "format": reading.format}
+    if number is not None:
+        described["about"] = number
     described |= {key: options.pop(key) for key in BESIDE if key in options}
     return {**described, "options": options} if options else described

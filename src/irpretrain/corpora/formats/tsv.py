@@ -25,7 +25,7 @@ from irpretrain.corpora.fields import (
 from irpretrain.corpora.formats.json_files import IDENTIFIERS, TEXTS
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.characters import displayed_names
-from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.errors import InputError, cli_or_api
 from irpretrain.foundation.files import FieldLine, Line, read_lines
 from irpretrain.foundation.records import (
     AnyDocument,
@@ -120,7 +120,7 @@ TopicRoles = tuple[str, str, tuple[str, ...]]
 
 def topic_roles(path: Path, columns: Sequence[str]) -> TopicRoles:
     """Return the columns of a table of topics; InputError where one is missing, or two mean the same."""
-    identifier, text = (_column(path, columns, names) for names in (TOPIC_IDENTIFIERS, TEXTS))
+    identifier, text = _identifier_column(path, columns, TOPIC_IDENTIFIERS), _column(path, columns, TEXTS)
     return identifier, text, tuple(name for name in columns if name not in (identifier, text))
 
 
@@ -131,32 +131,40 @@ def query_of(row: FieldLine, roles: TopicRoles) -> Query | Malformed:
 
 
 def _column(path: Path, columns: Sequence[str], names: Sequence[str]) -> str:
+    # Only some commands take options of judgements and topics, and only some formats have the option columns.
     if fault := same_meaning(columns, None, names):
-        raise InputError(path, fault, remedy="Name all columns in order in the option columns.")
+        raise InputError(path, fault, remedy="Rename one of them in the first line.")
     if (key := pick(columns, None, names)) is None:
         needed = f"one of the columns {', '.join(names)} is needed"
-        remedy = "Name them in the header, or all columns in order in the option columns."
+        remedy = "Name it in the first line" + cli_or_api(
+            ", or all columns in order in the option columns (csv, and tsv of judgements).", "."
+        )
         raise InputError(path, f"{needed}; the file has {displayed_names(columns)}", remedy=remedy)
     return key
 
 
-QUERY_COLUMNS = ("query_id", "query-id", "qid", "topic", "topic_id", "topic-id")
+def _identifier_column(path: Path, columns: Sequence[str], names: Sequence[str]) -> str:
+    """Return the column of identifiers; one called query or document has texts if there is another."""
+    others = [name for name in names if name not in ("query", "topic", "document", "doc")]
+    return _column(path, columns, names if pick(columns, None, others) is None else others)
+
+
+QUERY_IDENTIFIERS = ("query_id", "query-id", "qid", "topic", "topic_id", "topic-id")
+QUERY_COLUMNS = (*QUERY_IDENTIFIERS, "query")
 DOCUMENT_COLUMNS = (
-    *(
-        "document_id",
-        "corpus-id",
-        "corpus_id",
-        "docid",
-        "doc_id",
-        "pid",
-        "docno",
-        "doc-id",
-        "document",
-        "doc",
-    ),
+    "document_id",
+    "corpus-id",
+    "corpus_id",
+    "docid",
+    "doc_id",
+    "pid",
+    "docno",
+    "doc-id",
+    "document",
+    "doc",
 )
 RELEVANCE_COLUMNS = ("relevance", "score", "rel", "label", "grade", "judgement", "judgment")
-TOPIC_IDENTIFIERS = tuple(dict.fromkeys((*IDENTIFIERS, *QUERY_COLUMNS)))
+TOPIC_IDENTIFIERS = tuple(dict.fromkeys((*IDENTIFIERS, *QUERY_IDENTIFIERS)))
 
 
 class TsvJudgementOptions(Section):
@@ -182,10 +190,16 @@ def read_judgements(path: Path, options: TsvJudgementOptions) -> Iterator[Judgem
 
 def judgement_roles(path: Path, columns: Sequence[str]) -> tuple[str, str, str]:
     """Return the columns of query, document and relevance; InputError where one is missing, or two mean the same."""
-    query_key, document_key, relevance_key = (
-        _column(path, columns, names) for names in (QUERY_COLUMNS, DOCUMENT_COLUMNS, RELEVANCE_COLUMNS)
+    query_key, document_key = _pair(path, columns)
+    return query_key, document_key, _column(path, columns, RELEVANCE_COLUMNS)
+
+
+def _pair(path: Path, columns: Sequence[str]) -> tuple[str, str]:
+    """Return the columns of query and document."""
+    return (
+        _identifier_column(path, columns, QUERY_COLUMNS),
+        _identifier_column(path, columns, DOCUMENT_COLUMNS),
     )
-    return query_key, document_key, relevance_key
 
 
 def judgement_of(row: FieldLine, roles: tuple[str, str, str]) -> Judgement | Malformed:
@@ -231,7 +245,7 @@ def run_roles(path: Path, columns: Sequence[str]) -> RunRoles:
     rank, score = (pick(columns, None, names) for names in (RANKS, SCORES))
     if rank is None and score is None:
         _column(path, columns, (*RANKS, *SCORES))
-    return _column(path, columns, QUERY_COLUMNS), _column(path, columns, DOCUMENT_COLUMNS), rank, score
+    return *_pair(path, columns), rank, score
 
 
 def retrieved_of(row: FieldLine, roles: RunRoles) -> Retrieved | Malformed:
