@@ -658,6 +658,8 @@ def test_the_head_warns_of_fine_tunings_on_few_groups(
     for fold, (groups, steps) in enumerate(numbers, 1):
         output = f"results/runs/squad/bm25/prop/{regime}/seed-1/fold-{fold}.run.gz"
         counts = {"training_groups": groups, "steps": steps}
-        made.append(sidecar(tmp_path, "finetune", output, [], counts=counts))
+        # As the workflow writes it: the metrics come first.
+        outputs = {f"results/metrics/finetuned/{fold}.json": "ef" * 32, output: "cd" * 32}
+        made.append(sidecar(tmp_path, "finetune", output, [], counts=counts, outputs=outputs))
     [line] = data_lines(config, Lineage.read(made))
     assert [warning.startswith(str(expected)) for warning in line.warnings] == [True] * bool(expected)

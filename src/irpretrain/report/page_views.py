@@ -298,7 +298,7 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
     below_random: list[tuple[str, str]] = []
     few_groups: dict[str, list[Record]] = {}
     for record in lineage.records:
-        for dataset, model, regime in FINETUNED_OUTPUT.findall(record.outputs[0]):
+        for dataset, model, regime in {*FINETUNED_OUTPUT.findall("\n".join(record.outputs))}:
             if record.stage != FINETUNED:
                 continue
             if record.counts.get("training_order", {}).get("below_random"):
