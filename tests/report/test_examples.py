@@ -119,3 +119,15 @@ def test_an_objective_without_groups_has_no_example(collection, config, tmp_path
     [view] = examples(config, [path])
     assert (view["name"], view["axioms"]) == ("rop", {})
     assert "PROP" in view["about"]
+
+
+def test_what_sequences_share_is_shown_once(config, tmp_path: Path) -> None:
+    sequences = [
+        {"query": [["gold", False], ["river", True]], "document": [["one", False]], "score": 1},
+        {"query": [["gold river", False]], "document": [["two", False]], "score": 0},
+    ]
+    path = tmp_path / "rop.json"
+    path.write_text(json.dumps({"sequences": sequences}))
+    first, second = examples(config, [path])[0]["sequences"]
+    assert (first["query"], second["query"]) == (sequences[0]["query"], [])
+    assert second["document"] == [["two", False]]
