@@ -88,6 +88,30 @@ rule collect_searches:
         "../scripts/collect_searches.py"
 
 
+rule describe_objective:
+    """The first ranking group of an objective as text."""
+    input:
+        groups=paths.GROUPS,
+        tokens=plan.of_collection(paths.TOKENS),
+        documents=plan.of_collection(paths.DOCUMENTS),
+        encoder=plan.encoder_files,
+        axiom_values=plan.corpora.if_needed("axiom_values", plan.of_collection(paths.AXIOMS)),
+    output:
+        example=paths.EXAMPLE,
+        meta=sidecar(paths.EXAMPLE),
+    log:
+        "results/logs/examples/{collection}{tokenizer}-{objective}.log",
+    priority: RESULTS
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(30),
+    params:
+        axioms=plan.corpora.axiom_settings,
+        encoder_directory=plan.encoder_directory,
+    script:
+        "../scripts/describe_objective.py"
+
+
 rule write_paper_report:
     """The report of one paper."""
     input:

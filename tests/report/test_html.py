@@ -98,12 +98,17 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     sidecars(base, str(results[1][0]), ("results/odd", sampled))
     claims = base / "prop.csv"
     answer_claims("prop", hostile, ResultFiles(*results), claims)
-    found = small_searches(base)
+    found, example = small_searches(base), base / "examples" / "rop.json"
+    example.parent.mkdir()
+    parts = [[HOSTILE, False], ["anchor", True]]
+    sequences = [{"query": parts, "document": parts, "score": score} for score in (-1.5, -2.5)]
+    shown = {"sequences": sequences, "path": [[0, HOSTILE, True]], "axioms": {"RANK": 1, "REG": 0}}
+    example.write_text(json.dumps(shown), encoding="utf-8")
     made = [
         write_report(
             hostile,
             [PROP_YAML],
-            ResultFiles(*results, claims=[claims], searches=[found]),
+            ResultFiles(*results, claims=[claims], searches=[found], examples=[example]),
             base / "results",
             MANIFEST,
             base / name,

@@ -78,6 +78,7 @@ def write_report(
         background=background(papers),
         plots=difference_plots(headline),
         searches=searches,
+        examples=page_views.examples(config, files.examples),
         search_data=script_json(searches),
         confidence=f"{CONFIDENCE:.0%}",
         notes=config.report.notes,

@@ -265,6 +265,29 @@ def stages(lineage: Lineage) -> dict[str, Any]:
     }
 
 
+def examples(config: Config, paths: Sequence[str | Path]) -> list[dict[str, Any]]:
+    """Return the examples of objectives that have one, each with its name and what the objective is."""
+    views = []
+    for path in map(Path, paths):
+        content = read_given_json(path, MAKE_AGAIN)
+        with refusing(path, "this is not an objective's example", MAKE_AGAIN):
+            if content:
+                for sequence in content["sequences"][1:]:
+                    sequence.update(_shared_sides(sequence, content["sequences"][0]))
+                about = " ".join((type(config.objectives[path.stem]).__doc__ or "").split())
+                views.append({"name": path.stem, "about": about, "path": [], "axioms": {}, **content})
+    return views
+
+
+def _shared_sides(sequence: Mapping[str, Any], preferred: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the sides of a sequence whose text, whatever its anchor, is that of the preferred one, as empty."""
+
+    def text(of: Mapping[str, Any], side: str) -> str:
+        return "".join("".join(part for part, _ in of[side]).split())
+
+    return {side: [] for side in ("query", "document") if text(sequence, side) == text(preferred, side)}
+
+
 def last_day(lineage: Lineage) -> str:
     """Return the day on which the last stage began, in UTC, such as 2026-11-28; empty where no stage says when."""
     began = max((record.cost("started") for record in lineage.records), default=0.0)

@@ -80,6 +80,7 @@ DIAGNOSIS_SCORES = "results/diagnosis/{diagnosis}/scores/{model}/seed-{seed}.par
 # Pre-training
 GROUPS_SHARD = "results/groups/{collection}{tokenizer}/{objective}/{corpus}-{shard}.parquet"
 GROUPS = "results/groups/{collection}{tokenizer}/{objective}.parquet"
+EXAMPLE = "results/examples/{collection}{tokenizer}/{objective}.json"
 PRETRAINED = "results/models/pretrained/{model}/seed-{seed}"
 PRETRAINING_METRICS = "results/metrics/pretrained/{model}/seed-{seed}.jsonl"
 PROBE = "results/metrics/pretrained/{model}/seed-{seed}.probe.csv"

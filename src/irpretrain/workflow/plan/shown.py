@@ -33,7 +33,7 @@ MEASURED = (
 )  # fmt: skip
 
 # Files behind a report.
-REPORTED = (*MEASURED, "tables", "claims", "figures", "sweeps", "probes", "searches")
+REPORTED = (*MEASURED, "tables", "claims", "figures", "sweeps", "probes", "searches", "examples")
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +142,19 @@ class Shown:
     def probes(self) -> list[str]:
         """What these models, and those that they start from, make of held-out groups."""
         return [paths.PROBE.format(model=model, seed=seed) for model, seed in self.pretrainings]
+
+    @property
+    def examples(self) -> list[str]:
+        """An example of each objective that one of these models learns."""
+        learned = (
+            (self.config.models[model].collection, self.corpora.tokenizer_of(model), task.objective)
+            for model, _ in self.pretrainings
+            for task in self.config.models[model].tasks
+        )
+        return [
+            paths.EXAMPLE.format(collection=collection, tokenizer=tokenizer, objective=objective)
+            for collection, tokenizer, objective in dict.fromkeys(learned)
+        ]
 
     @cached_property
     def pretrainings(self) -> list[tuple[str, int]]:

@@ -1,0 +1,138 @@
+"""An example of each objective, for the report: the first ranking group of its table as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from irpretrain.axioms.preferences import larger_is_better, preferences
+from irpretrain.config.axioms import AXIOMS
+from irpretrain.foundation.atomic import write_text
+from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENTS, GROUPS
+from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import tokenizer_backend
+from irpretrain.wikipedia.article import build_tree, read_sections
+
+# Most word pieces of a text that are shown.
+PIECES = 80
+# A part of a text, and whether it is the anchor.
+Part = tuple[str, bool]
+
+
+def describe_objective(
+    groups: str | Path,  # GROUPS table
+    tokens: Sequence[str | Path],  # token stores of the collection
+    documents: Sequence[str | Path],  # its DOCUMENTS tables
+    tokenizer: str | Path,  # Hugging Face directory
+    axiom_values: Sequence[str | Path],  # AXIOM_VALUES tables of an objective that compares axioms; else none
+    stm_2_threshold: float | None,
+    output: str | Path,
+) -> dict[str, Any]:
+    """Write the first group of an objective as JSON, an empty object where there is none; return counts.
+
+    It has `sequences` (`query` and `document`, each as parts of text, and `score`), the preferred one first; `path`,
+    if the preferred query is the titles on the path to a section: this path in the article's tree with what branches
+    off it (depth, title, whether it is on the path); and `axioms` (axiom → 1: it prefers the first query, -1: the
+    second, 0: neither).
+    """
+    group = next((row for batch in GROUPS.stream(groups, rows=1) for row in batch.to_pylist()), None)
+    content: dict[str, Any] = {}
+    if group is not None:
+        texts = Texts(TokenStore.open(tokens), tokenizer)
+        content["sequences"] = list(_sequences(group, texts))
+        query = "".join(part for part, _ in content["sequences"][0]["query"])
+        content["path"] = _path(documents, group["documents"][0]["document_id"], query)
+        if stm_2_threshold is not None:
+            content["axioms"] = _preferences(axiom_values, group, stm_2_threshold)
+    write_text(output, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
+    return {"sequences": len(content.get("sequences", ()))}
+
+
+class Texts:
+    """Texts of word pieces, as the tokenizer joins them."""
+
+    def __init__(self, store: TokenStore, tokenizer: str | Path) -> None:
+        self._store, self._backend = store, tokenizer_backend(Path(tokenizer))
+
+    def of(self, span: Mapping[str, Any], anchor: tuple[int, int] | None = None) -> list[Part]:
+        """Return the parts of a span, at most `PIECES` word pieces, without its gap."""
+        [row] = self._store.rows([span["document_id"]])
+        pieces = self._store.tokens(int(row))
+        end = len(pieces) if span["end"] < 0 else span["end"]
+        gap = (span.get("gap_start", 0), span.get("gap_end", 0))
+        places = [place for place in range(span["start"], end) if not gap[0] <= place < gap[1]]
+        kept = places[:PIECES]
+        inside = [anchor is not None and anchor[0] <= place < anchor[1] for place in kept]
+        bounds = [0, *(n for n in range(1, len(kept)) if inside[n] != inside[n - 1]), len(kept)]
+        parts = [
+            (self._backend.decode([int(pieces[place]) for place in kept[first:last]]), inside[first])
+            for first, last in pairwise(bounds)
+            if first < last
+        ]
+        return [*parts, ("…", False)] if len(places) > len(kept) else parts
+
+
+def _sequences(group: Mapping[str, Any], texts: Texts) -> Iterator[dict[str, Any]]:
+    queries, documents, anchors = group["queries"], group["documents"], group["anchors"]
+    for place, score in enumerate(group["scores"]):
+        query = queries[min(place, len(queries) - 1)]
+        anchor = anchors[place] if anchors and anchors[place]["start"] >= 0 else None
+        span = None if anchor is None else (anchor["start"], anchor["end"])
+        yield {
+            "query": [(query["text"], False)] if query["text"] else texts.of(query, span),
+            "document": texts.of(documents[min(place, len(documents) - 1)]),
+            "score": float(f"{score:.4g}"),
+        }
+
+
+def _path(documents: Sequence[str | Path], identifier: str, query: str) -> list[tuple[int, str, bool]]:
+    columns = ["document_id", "title", "sections"]
+    rows = (
+        row
+        for path in documents
+        for batch in DOCUMENTS.stream_chosen(path, [identifier], columns, rows=1)
+        for row in batch.to_pylist()
+    )
+    row = next(rows, None)
+    if row is None or len(row["sections"]) < 2:
+        return []
+    tree = build_tree(row["title"], read_sections(row["sections"], ""), drop_boilerplate=True)
+    ends = [number for number in range(len(tree.nodes)) if " ".join(tree.path(number)) == query]
+    if not ends:
+        return []
+    on_path, number = set[int](), ends[0]
+    while number >= 0:
+        on_path.add(number)
+        number = tree.nodes[number].parent
+    if len(on_path) < 2:  # the title alone
+        return []
+    return [
+        (node.depth, node.title, number in on_path)
+        for number, node in enumerate(tree.nodes)
+        if number in on_path or node.parent in on_path
+    ]
+
+
+def _preferences(
+    axiom_values: Sequence[str | Path], group: Mapping[str, Any], stm_2_threshold: float
+) -> dict[str, int]:
+    document, texts = group["documents"][0]["document_id"], [query["text"] for query in group["queries"]]
+    for path in axiom_values:
+        for batch in AXIOM_VALUES.stream_chosen(path, [document], None):
+            of_document = batch.column("query").to_pylist()
+            if set(texts) <= set(of_document):
+                values = larger_is_better(batch, path)
+                first, second = (np.array([of_document.index(text)]) for text in texts[:2])
+                [features] = preferences(values, first, second, stm_2_threshold)
+                return {axiom: int(value) for axiom, value in zip(AXIOMS, features, strict=True)}
+    raise IntegrityError(
+        axiom_values[0] if axiom_values else "axiom values",
+        f"they lack the pseudo-queries of document {document!r}",
+        remedy=MAKE_AGAIN,
+    )
