@@ -28,15 +28,6 @@ wildcard_constraints:
     **paths.CONSTRAINTS,
 
 
-def reported(file, category):
-    """Give a file its place in `snakemake --report`: tables as CSV, figures as SVG, the report as HTML."""
-    kind = {"csv": "table", "svg": "figure", "html": "report"}.get(file.rpartition(".")[2])
-    if kind is None:
-        return file
-    caption = f"../resources/captions/{kind}.rst"
-    return report(file, caption=caption, category=category, labels={kind: file.rpartition("/")[2]})
-
-
 def result_of_the_run():
     """What a run ends with, for the display and the log."""
     from irpretrain.workflow.screen.closing import closing_text

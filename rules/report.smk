@@ -14,7 +14,7 @@ for paper in CFG.report.papers:
             claimed=shown.claimed,
         output:
             claims=paths.CLAIMS.format(paper=paper),
-            tables=[reported(table, paper) for table in shown.tables],
+            tables=[internals.in_report(table, paper) for table in shown.tables],
             meta=sidecar(paths.CLAIMS.format(paper=paper)),
         log:
             f"results/logs/make_tables/{paper}.log",
@@ -47,7 +47,7 @@ for paper in CFG.report.papers:
             diagnoses=shown.diagnoses,
             distributions=shown.distributions,
         output:
-            figures=[reported(figure, paper) for figure in shown.figures],
+            figures=[internals.in_report(figure, paper) for figure in shown.figures],
             meta=sidecar(shown.figures[0]),
         log:
             f"results/logs/make_figures/{paper}.log",
@@ -150,7 +150,7 @@ rule write_overview:
         scores=paths.ALL_SCORES,
         per_query=paths.ALL_PER_QUERY,
         claims=paths.ALL_CLAIMS,
-        tables=[reported(table, "all papers") for table in plan.targets.overview_tables],
+        tables=[internals.in_report(table, "all papers") for table in plan.targets.overview_tables],
         meta=sidecar(paths.ALL_SCORES),
     log:
         "results/logs/write_overview.log",
@@ -175,7 +175,7 @@ rule write_report:
         published=plan.shown.published,
         manifest=MANIFEST_FILE,
     output:
-        report=reported(paths.REPORT, "all papers"),
+        report=internals.in_report(paths.REPORT, "all papers"),
         meta=sidecar(paths.REPORT),
     log:
         "results/logs/write_report.log",

@@ -9,14 +9,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyterrier as pt
 
 from irpretrain.axioms.preferences import DEFINITIONS
 from irpretrain.config.axioms import AXIOMS
+from irpretrain.foundation.errors import SetupError
 from irpretrain.library.collection import Collection
 from irpretrain.library.cross_encoder import CrossEncoder
 from irpretrain.library.models import TermWeigher
 from irpretrain.retrieval.term_weights.integers import LARGEST, SCALE, integer_weights
+
+try:
+    import pyterrier as pt
+except ModuleNotFoundError:
+    raise SetupError("This needs PyTerrier, which is not installed.\n  pip install python-terrier") from None
 
 
 class Reranker(pt.Transformer):

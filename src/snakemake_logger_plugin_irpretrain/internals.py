@@ -16,6 +16,7 @@ from typing import Any
 
 from snakemake import common
 from snakemake.exceptions import WorkflowError
+from snakemake.io import report
 from snakemake.logging import ColorizingTextHandler, logger
 from snakemake.settings.types import ExecMode, Quietness
 
@@ -123,6 +124,15 @@ def group_on_cluster(workflow: Any, group: str) -> Callable[[Any], str | None]:
     A function, because Snakemake learns only after it has read the rules where jobs run.
     """
     return lambda wildcards: None if workflow.local_exec else group
+
+
+def in_report(file: str, category: str) -> Any:
+    """Return an output with its place in `snakemake --report`: tables as CSV, figures as SVG, the report as HTML."""
+    kind = {".csv": "table", ".svg": "figure", ".html": "report"}.get(Path(file).suffix)
+    if kind is None:
+        return file
+    caption = f"../resources/captions/{kind}.rst"  # beside the folder of the rules
+    return report(file, caption=caption, category=category, labels={kind: Path(file).name})
 
 
 def log_after_dry_run(workflow: Any, text: Callable[[list[PlannedJob]], str]) -> None:

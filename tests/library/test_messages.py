@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import resource
 import shutil
@@ -366,3 +367,10 @@ def test_what_a_notebook_shows_says_what_an_object_is(tiny_encoder: Path) -> Non
     assert repr(fruit) == f"<Collection: 2 documents, preset paper, seed 3, encoder {tiny_encoder}>"
     groups = fruit.groups("rop", minimum_count=1)
     assert repr(groups).startswith(f"<Groups: {len(groups)} of rop, <Collection: 2 documents")
+
+
+def test_pyterrier_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyterrier", None)
+    monkeypatch.delitem(sys.modules, "irpretrain.pyterrier", raising=False)
+    with pytest.raises(SetupError, match="pip install python-terrier"):
+        importlib.import_module("irpretrain.pyterrier")

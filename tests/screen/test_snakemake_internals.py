@@ -215,3 +215,18 @@ def test_a_hangup_ends_a_run_as_sigterm_does(monkeypatch, before, is_job, ends):
     if ends:
         handler(signal.SIGHUP, None)
         assert sent == [(os.getpid(), signal.SIGTERM)]
+
+
+def test_tables_and_figures_have_a_place_in_snakemake_s_report():
+    files = ["results/tables/a.csv", "results/tables/a.md", "results/figures/b.svg", "results/report.html"]
+    outputs = [internals.in_report(file, "prop") for file in files]
+    assert outputs == files
+    flags = [getattr(output, "flags", {}).get("report") for output in outputs]
+    assert [flag and flag.labels for flag in flags] == [
+        {"table": "a.csv"},
+        None,
+        {"figure": "b.svg"},
+        {"report": "report.html"},
+    ]
+    root = Path(__file__).resolve().parents[2]
+    assert all((root / "rules" / flag.caption).is_file() for flag in flags if flag)
