@@ -34,14 +34,11 @@ import numpy as np
 
 from generated_collection import write_passages
 from generated_wikipedia import Wikipedia, vocabulary, write_dump
+from irpretrain.config.objectives import OBJECTIVES
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.resources import project_directory
 from irpretrain.report.page_views import Lineage, Record
 
-OBJECTIVES = (
-    *("rop", "srr", "rwi", "ati", "ltm", "hp", "shp", "mrds"),
-    *("ict", "bfs", "wlp", "rqp", "qdm", "rdp", "acm"),
-)
 WIKIPEDIA = """# Written by benchmarks/whole_runs.py.
 inherit: definitions
 corpora: {{generated: {{format: wikipedia-dump, path: {file}, shards: {shards}}}}}
@@ -54,13 +51,7 @@ objectives: # without caps: those of the embedded default are fewer and smaller
   hp: &all {{negatives: 24, segments_per_document: null, positives_per_segment: null}}
   shp: *all
   mrds: *all
-  ict: {{type: ict}}
-  bfs: {{type: bfs}}
-  wlp: {{type: wlp}}
-  rqp: {{type: rqp}}
-  qdm: {{type: qdm}}
-  rdp: {{type: rdp}}
-  acm: {{type: acm}}
+{others}
 models:
   wikiformer: {{training: {{steps: {steps}}}}}
 retrieval: {{depth: 100, threads: {cores}}}
@@ -87,6 +78,8 @@ DATASET = """datasets:
     queries: {format: tsv, path: queries.tsv}
     qrels: {format: trec, path: qrels.txt}
 """
+DEFAULT = {"rop", "ares", "srr", "rwi", "ati", "ltm", "hp", "shp", "mrds"}
+"""Objectives that the default configuration has."""
 RUNS = "results/runs/generated/{}/first-stage.run.gz"
 TRAINED = "results/models/pretrained/wikiformer/seed-2"
 
@@ -149,7 +142,7 @@ COLLECTIONS = {
         7_000_000,
         WIKIPEDIA,
         (
-            *(f"results/groups/articles/{name}.parquet" for name in OBJECTIVES),
+            *(f"results/groups/articles/{name}.parquet" for name in OBJECTIVES if name != "ares"),
             "results/indexes/generated",
             RUNS.format("bm25"),
         ),
@@ -211,6 +204,7 @@ def prepare(collection: Collection, size: int, folder: Path, given: argparse.Nam
         write_text(generation, json.dumps([time.monotonic() - before, processor]))
     shards = given.shards or max(given.cores, -(-size // collection.in_shard))
     values = {"file": file.name, "shards": shards, "cores": given.cores, "steps": given.steps or 1}
+    values["others"] = "\n".join(f"  {name}: {{type: {name}}}" for name in OBJECTIVES if name not in DEFAULT)
     write_text(folder / "overlay.yaml", collection.overlay.format(**values) + DATASET)
     rows = list(collection.queries(size, given.seed))
     write_text(folder / "queries.tsv", "".join(f"{number}\t{text}\n" for number, text, _ in rows))

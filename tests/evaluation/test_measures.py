@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+import re
+from pathlib import Path
 
 import pytest
 import pytrec_eval
@@ -181,6 +183,18 @@ def test_a_misspelt_measure_is_refused_with_the_one_that_was_meant(name: str, me
 def test_unusable_measures_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=r"allowed are nDCG, nDCG@k, P@k"):
         parse_measure(name)
+
+
+def test_message_and_page_name_each_measure() -> None:
+    with pytest.raises(ConfigError) as refused:
+        parse_measure("foo")
+    forms = str(refused.value).partition("allowed are ")[2].partition(" with k")[0].split(", ")
+    assert {form.partition("@")[0].partition("(")[0] for form in forms} == DEFINITIONS.keys()
+    for form in forms:
+        parse_measure(form.replace("@k", "@10"))
+    page = Path(__file__).parents[2].joinpath("docs/methods/evaluation.md").read_text(encoding="utf-8")
+    section = page.partition("## Measures\n")[2].partition("\n## ")[0]
+    assert [form for form in forms if not re.search(rf"[- ]{re.escape(form)}[,:]", section)] == []
 
 
 def test_definitions_say_what_is_computed() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from fresh_process import call
 from irpretrain.foundation import atomic
 from irpretrain.foundation.atomic import (
     atomic_directory,
@@ -279,22 +280,23 @@ def test_sigkill_in_the_middle_leaves_the_old_whole_and_the_next_write_cleans_up
     assert names(tmp_path) == ["target"]
 
 
+def replace_until_killed_after_one_rename(target):
+    replace = os.replace
+
+    def once(*paths):
+        replace(*paths)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    atomic.os.replace = once
+    write_weights(target, "new")
+
+
 def test_a_kill_between_the_two_renames_leaves_no_part_of_a_directory(tmp_path):
     target = tmp_path / "target"
     target.mkdir()
     (target / "weights").write_text("old")
-    code = (
-        "import os, signal, sys\n"
-        "from irpretrain.foundation import atomic\n"
-        "replace = os.replace\n"
-        "def once(*paths):\n"
-        "    replace(*paths)\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "atomic.os.replace = once\n"
-        "with atomic.atomic_directory(sys.argv[1]) as temporary:\n"
-        "    (temporary / 'weights').write_text('new')\n"
-    )
-    assert subprocess.run([sys.executable, "-c", code, str(target)]).returncode == -signal.SIGKILL
+    killed = subprocess.run(call(replace_until_killed_after_one_rename, target))
+    assert killed.returncode == -signal.SIGKILL
     assert not target.exists()
     write_weights(target, "new")
     assert contents(target) == {"weights": "new"}
@@ -327,14 +329,17 @@ def test_a_leftover_under_this_process_own_id_does_not_get_into_the_target(tmp_p
     assert contents(tmp_path / "model") == {"weights": "new"}
 
 
+def write_theirs(target):
+    with atomic_file(target) as temporary:
+        temporary.write_text("theirs")
+        print("ready", flush=True)
+        sys.stdin.read()
+
+
 def test_two_processes_that_write_one_target_do_not_meet(tmp_path):
-    code = (
-        "import sys; from irpretrain.foundation.atomic import atomic_file\n"
-        "with atomic_file(sys.argv[1]) as temporary:\n"
-        "    temporary.write_text('theirs'); print('ready', flush=True); sys.stdin.read()\n"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "target")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+    with subprocess.Popen(
+        call(write_theirs, tmp_path / "target"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"ready\n"
         write_text(tmp_path / "target", "ours")
@@ -345,32 +350,28 @@ def test_two_processes_that_write_one_target_do_not_meet(tmp_path):
     assert names(tmp_path) == ["target"]
 
 
-KILLED_AT_WORK = """
-import os, signal, sys
-from pathlib import Path
-from irpretrain import Collection
-from irpretrain.text import statistics
-from irpretrain.wikipedia import links
+def run_stage(stage, output, killed):
+    from irpretrain import Collection
+    from irpretrain.text import statistics
+    from irpretrain.wikipedia import links
 
-stage, output = sys.argv[1], Path(sys.argv[2])
-collection = Collection(["apple pie"])
-graph, text = collection._graph, collection.options.text
-if sys.argv[3] == "killed":
-    kill = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-    statistics.stream_texts = links._anchors = kill
-if stage == "words":
-    statistics.count_words(collection.documents, text, output)
-else:
-    links.write_anchor_texts([collection.documents], graph, 256, 1, output)
-"""
+    collection = Collection(["apple pie"])
+    graph, text = collection._graph, collection.options.text
+    if killed:
+        statistics.stream_texts = links._anchors = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    if stage == "words":
+        statistics.count_words(collection.documents, text, output)
+    else:
+        links.write_anchor_texts([collection.documents], graph, 256, 1, output)
 
 
 @pytest.mark.parametrize("stage", ["words", "anchors"])
 def test_what_a_killed_stage_leaves_behind_goes_with_the_next(stage, tmp_path):
-    command = [sys.executable, "-c", KILLED_AT_WORK, stage, str(tmp_path / "out" / "table")]
-    assert subprocess.run([*command, "killed"], timeout=PATIENCE, check=False).returncode == -signal.SIGKILL
+    output = tmp_path / "out" / "table"
+    killed = subprocess.run(call(run_stage, stage, output, True), timeout=PATIENCE)
+    assert killed.returncode == -signal.SIGKILL
     assert any(stage in name for name in names(tmp_path / "out"))
-    subprocess.run([*command, "whole"], timeout=PATIENCE, check=True)
+    subprocess.run(call(run_stage, stage, output, False), timeout=PATIENCE, check=True)
     assert names(tmp_path / "out") == ["table"]
 
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
+
+from fresh_process import call
+from irpretrain.foundation.contracts import DOCUMENTS
 
 pytestmark = pytest.mark.deep
 
@@ -36,29 +43,25 @@ def test_twice_the_documents_take_no_more_memory(tmp_path: Path, tiny_encoder: P
     assert {stage: mb for stage, mb in grown.items() if mb > TOLERANCE * added} == {}, (few, many)
 
 
-LONG_ROWS = """
-import sys, tracemalloc
-import pyarrow as pa
-from irpretrain.foundation.contracts import DOCUMENTS
-
-def rows(number):
+def long_rows(number: int) -> Iterator[dict[str, Any]]:
     for n in range(number):
-        body = (str(n) + " ") * (800_000 // (len(str(n)) + 1))
+        body = f"{n} " * (800_000 // (len(str(n)) + 1))
         yield {"document_id": str(n), "part": 0, "position": n, "title": "", "url": "", "body": body}
 
-tracemalloc.start()
-DOCUMENTS.write(sys.argv[1], rows(int(sys.argv[2])))
-for batch in DOCUMENTS.stream(sys.argv[1], ["body"]):
-    pass
-print(tracemalloc.get_traced_memory()[1] + pa.default_memory_pool().max_memory())
-"""
+
+def print_peak_of_long_rows(path: Path, number: int) -> None:
+    tracemalloc.start()
+    DOCUMENTS.write(path, long_rows(number))
+    for _ in DOCUMENTS.stream(path, ["body"]):
+        pass
+    print(tracemalloc.get_traced_memory()[1] + pa.default_memory_pool().max_memory())
 
 
 def test_long_rows_are_written_and_read_in_flat_memory(tmp_path: Path) -> None:
     """500 and 1,000 rows of 800 kB: a row group ends by its bytes."""
     peaks = []
     for number in (500, 1000):
-        command = [sys.executable, "-c", LONG_ROWS, str(tmp_path / f"{number}"), str(number)]
+        command = call(print_peak_of_long_rows, tmp_path / f"{number}", number)
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         peaks.append(int(done.stdout))

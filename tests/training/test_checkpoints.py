@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from fresh_process import call
 from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
 from irpretrain.foundation.errors import TrainingError
 from irpretrain.training import job_lock
@@ -138,19 +139,16 @@ def test_an_interrupted_job_leaves_its_checkpoints_and_no_lock(tmp_path, checkpo
         assert again.load() is not None
 
 
-ORPHAN = """
-import json, sys
-from irpretrain.training.checkpoints import Checkpoints
-with Checkpoints(sys.argv[1], json.loads(sys.argv[2]), "pretrain prop", 0) as checkpoints:
-    checkpoints.save(2, {})
-    print("trains", flush=True)
-    sys.stdin.read()
-    checkpoints.save(4, {})
-"""
+def train_until_told_to_end(folder):
+    with Checkpoints(folder, JOB, "pretrain prop", 0) as checkpoints:
+        checkpoints.save(2, {})
+        print("trains", flush=True)
+        sys.stdin.read()
+        checkpoints.save(4, {})
 
 
 def test_a_resumed_run_does_not_train_beside_an_orphan_of_the_killed_one(tmp_path, capsys, monkeypatch):
-    command = [sys.executable, "-c", ORPHAN, str(tmp_path), json.dumps(JOB)]
+    command = call(train_until_told_to_end, tmp_path)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as orphan:
         assert orphan.stdout is not None
         assert orphan.stdin is not None

@@ -14,25 +14,24 @@ from pathlib import Path
 
 import pytest
 
+from fresh_process import call
 from irpretrain.foundation.errors import InputError, TrainingError
 from irpretrain.training import job_lock
 from irpretrain.training.job_lock import hold, hold_output
 
-HOLDER = """
-import sys
-from pathlib import Path
-from irpretrain.training.job_lock import hold, hold_output
-with hold(Path(sys.argv[1]), "pretrain prop"):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
+
+def hold_until_told_to_end(path: Path) -> None:
+    with hold(path, "pretrain prop"):
+        print("held", flush=True)
+        sys.stdin.read()
 
 
 @contextmanager
 def other_process(path: Path):
     """A process that holds the lock until its standard input is closed."""
-    command = [sys.executable, "-c", HOLDER, str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        call(hold_until_told_to_end, path), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         yield process

@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +19,7 @@ import torch
 from safetensors.torch import load_file
 from tiny_training import Stop, crash_at, lines, training_options, without_time
 
+from fresh_process import call
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.foundation.errors import ConfigError, TrainingError
@@ -30,6 +30,7 @@ from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training import checkpoints
 from irpretrain.training import pretrain as module
 from irpretrain.training.masking import Masker
+from irpretrain.training.pretrain import pretrain
 from irpretrain.training.trainer import Trainer
 
 Run = Callable[..., Path]
@@ -251,27 +252,23 @@ def test_what_is_killed_every_50_seconds_gets_on(
     assert without_time(killed) == without_time(whole)
 
 
-KILLED = """
-import os, signal, sys, pickle
-from irpretrain.training.pretrain import pretrain
-from irpretrain.training.trainer import Trainer
+def pretrain_until(killed_at: int, arguments: dict[str, Any]) -> None:
+    """Pre-train, and kill this process as it begins a step."""
+    begin = Trainer._begin
 
-step = Trainer._begin
-def kill(self, number, *rest):
-    if number == int(sys.argv[2]):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return step(self, number, *rest)
-Trainer._begin = kill
-pretrain(**pickle.loads(bytes.fromhex(sys.argv[1])))
-"""
+    def kill(trainer: Trainer, number: int, *rest: Any) -> Any:
+        if number == killed_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return begin(trainer, number, *rest)
+
+    Trainer._begin = kill
+    pretrain(**arguments)
 
 
 @pytest.mark.deep
 def test_kill_and_resume_in_a_process_of_its_own(
     tmp_path: Path, run_pretraining: Run, tiny_encoder: Path, separable: tuple[Path, Path]
 ) -> None:
-    import pickle
-
     options = training_options(steps=12, dropout=0.1, log_every=1, held_out_share=0.1)
     store, groups = separable
     arguments = {
@@ -288,12 +285,12 @@ def test_kill_and_resume_in_a_process_of_its_own(
         "probe": tmp_path / "killed" / "probe.csv",
         "checkpoints": tmp_path / "killed" / "checkpoints",
     }
-    command = [sys.executable, "-c", KILLED, pickle.dumps(arguments).hex()]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    killed = subprocess.run([*command, "9"], capture_output=True, env=environment)
+    killed = subprocess.run(call(pretrain_until, 9, arguments), capture_output=True, env=environment)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert not (tmp_path / "killed" / "model").exists()
-    done = subprocess.run([*command, "-1"], capture_output=True, text=True, env=environment)
+    command = call(pretrain_until, -1, arguments)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert re.search(r"resumes from \S*step-00000009-", done.stderr)
     whole = run_pretraining("whole", options)

@@ -112,12 +112,18 @@ def parse_measure(name: str) -> Measure:
     measure = _parsed(name)
     refusal = f"{name!r} is not a measure; {_meant(name)}" if measure is None else _refusal(measure)
     if measure is None or refusal:
-        allowed = "nDCG, nDCG@k, P@k, AP, AP@k, RR, RR@k, R@k, Success@k, Rprec and Bpref with k of 1 or more"
         raise ConfigError(
-            f"measures: {refusal}allowed are {allowed}, each also with a level, such as AP(rel=2), and gdeval's "
-            "nDCG(dcg='exp-log2')@k and ERR@k"
+            f"measures: {refusal}allowed are {_allowed()} with k of 1 or more, those of trec_eval also with a level, "
+            "such as AP(rel=2)"
         )
     return measure
+
+
+def _allowed() -> str:
+    """Return the forms in which each measure is computed."""
+    forms = [form for name in DEFINITIONS for form in (name, f"{name}@k")] + ["nDCG(dcg='exp-log2')@k"]
+    tried = [(form, _parsed(form.replace("@k", "@1"))) for form in forms]
+    return ", ".join(form for form, measure in tried if measure is not None and not _refusal(measure))
 
 
 def _parsed(name: str) -> Measure | None:
