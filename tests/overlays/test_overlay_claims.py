@@ -70,7 +70,9 @@ def _axioms(config: Config) -> AxiomResults:
             name=name, path="", setting=predictor.setting, label=name, axioms=list(predictor.axioms), auc=0.5,
             auc_low=0.4, auc_high=0.6, pairs=9, test_pairs=9,
             importance=(gains := dict.fromkeys(predictor.axioms, 1.0)),
-            seeds=[SeedScores(seed=seed, auc=0.5, importance=gains) for seed in predictor.seeds],
+            seeds=[
+                SeedScores(seed=seed, auc=0.5, auc_low=0.4, auc_high=0.6, importance=gains) for seed in predictor.seeds
+            ],
         )
         for name, predictor in displayed_predictors(config).items()
     )  # fmt: skip
@@ -109,8 +111,12 @@ def test_the_configuration_of_a_claim_answers_it(configs: dict[str, Config], pap
         if requested:
             assert paper in config.report.papers, name
             narrowed = config.of_papers([paper])
-            rows = {row.claim: row for row in answer(claims, finder_of(narrowed))}
+            finder = finder_of(narrowed)
+            rows = {row.claim: row for row in answer(claims, finder)}
             unanswered += [f"{key}: {name}" for key in requested if rows[key].verdict == NOT_RUN]
+            if reading := claims.other_reading:
+                other = [claims.claims[key].read_otherwise(reading) for key in requested]
+                unanswered += [f"{claim.says}: {name}" for claim in other if finder.test(claim) is None]
     assert not unanswered
 
 
