@@ -140,7 +140,10 @@ def test_sides_differ_in_candidates_or_tested_text_only_where_the_claim_is_about
             if faults := unlike_sides(facts[:2]) | unlike_sides(facts[2:]):
                 differing[f"{paper} {key}"] = faults
     assert differing == {
+        "deepct oracle-better-than-query-weights": {"training_queries"},  # of the oracle, the tested ones
+        "deepct oracle-better-than-query-weights-sdm": {"training_queries"},
         "deepct reranker-better-over-deepct": {"candidates"},
+        "deepct reranker-better-over-deepct-at-five": {"candidates"},
         "deepct fewer-candidates-suffice": {"candidates", "seen"},
         "deepct gain-shrinks-with-depth": {"candidates"},
         "prop further-pretraining-helps": {"tested_texts"},
@@ -190,6 +193,9 @@ def test_claims_on_weightings_say_what_their_sides_differ_in(configs: dict[str, 
     assert differing == {
         "better-than-tf": [READ, WORDS],
         "better-than-tf-ql": [READ, WORDS],
+        "improves-more-than-it-hurts": [READ, WORDS],
+        "improves-more-than-it-hurts-ql": [READ, WORDS],
+        "better-than-untuned-bm25": [READ, WORDS, "parameters"],
         "weights-beat-frequencies": [READ],
         "tf-better-than-textrank": [],
         "tf-better-than-word-vectors": [WORDS],
@@ -201,8 +207,12 @@ def test_claims_on_weightings_say_what_their_sides_differ_in(configs: dict[str, 
         "index-as-good-as-conv-knrm": [READ, TAUGHT],
         "index-as-good-as-duet": [READ, TAUGHT],
         "higher-recall": [READ, WORDS],
+        "higher-recall-at-five": [READ, WORDS],
         "weights-are-skewed": [READ],
         "query-weights-help": [READ],
+        "oracle-better-than-query-weights": [READ, TAUGHT],
+        "oracle-better-than-query-weights-sdm": [READ, TAUGHT],
+        "deeptr-helps": [],
         "query-weights-better-than-deeptr": [READ],
         "query-weights-help-sdm": [READ],
         "sdm-weights-better-than-deeptr": [READ],
