@@ -228,7 +228,7 @@ use rule compute_judged_axioms as compute_negative_axioms with:
 rule train_predictor:
     input:
         judged=plan.file(paths.JUDGED_AXIOMS, "predictors"),
-        pseudo=plan.file(paths.NEGATIVE_AXIOMS, "predictors"),
+        pseudo=plan.axioms.negatives,
     output:
         scores=paths.PREDICTOR_SCORES,
         model=paths.PREDICTOR_MODEL,

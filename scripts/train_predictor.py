@@ -9,7 +9,7 @@ from irpretrain.foundation.stage import stage
 with stage(snakemake) as counts:
     counts |= train_predictor(
         snakemake.input.judged,
-        snakemake.input.pseudo,
+        list(snakemake.input.pseudo),
         PredictorConfig(**snakemake.params.options),
         AxiomsConfig(**snakemake.params.axioms),
         Path(snakemake.output.scores).parent,

@@ -1,4 +1,7 @@
-"""Tables of docs/results.md from the saved runs in docs: the papers' claims, and the models' means."""
+"""Tables of docs/results.md from the saved runs in docs: the papers' claims, and the models' means.
+
+A verdict that another saved run does not share stands beside that run's: recipes and scales differ, so it flips.
+"""
 
 import math
 import re
@@ -11,7 +14,9 @@ from irpretrain.evaluation.verdicts import TESTED, VERDICTS
 from irpretrain.foundation.atomic import read_csv
 from irpretrain.report.claim_answers import Answer, read_answers
 
-BLOCK = re.compile(r"(<!-- (claims|models) of (\w+)(?:: (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (claims|models) of ([\w-]+)(?:: (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)
+# What the saved runs are called in a sentence.
+RUNS = {"showcase": "two cores", "one-gpu": "one GPU"}
 # The measure that a table does not repeat.
 USUAL = "RR@10"
 # Of the table of models: columns by regime, and rows in their order.
@@ -33,10 +38,25 @@ def results_page(docs: Path) -> str:
         if kind == "models":
             return "\n".join([begin, *_models(sorted(results.glob("scores/*.csv"))), "", end])
         answers = list(read_answers([results / "claims.csv"]))
-        lines = _tested(answer for answer in answers if answer.paper == paper) if paper else _counts(answers)
+        if not paper:
+            return "\n".join([begin, *_counts(answers), "", end])
+        lines = _tested((answer for answer in answers if answer.paper == paper), _others(docs, run))
         return "\n".join([begin, *lines, "", end])
 
     return BLOCK.sub(table, (docs / "results.md").read_text(encoding="utf-8"))
+
+
+def _others(docs: Path, run: str) -> dict[str, dict[tuple[str, str], Answer]]:
+    """Return the tested claims of the other saved runs, by paper and name."""
+    return {
+        name: {
+            (answer.paper, answer.claim): answer
+            for answer in read_answers([path])
+            if answer.verdict in TESTED
+        }
+        for name in RUNS.keys() - {run}
+        if (path := docs / name / "results" / "claims.csv").is_file()
+    }
 
 
 def _counts(answers: Iterable[Answer]) -> Iterator[str]:
@@ -49,7 +69,9 @@ def _counts(answers: Iterable[Answer]) -> Iterator[str]:
         yield f"| {paper} | {' | '.join(str(of_paper[verdict]) for verdict in VERDICTS)} |"
 
 
-def _tested(answers: Iterable[Answer]) -> Iterator[str]:
+def _tested(
+    answers: Iterable[Answer], others: Mapping[str, Mapping[tuple[str, str], Answer]]
+) -> Iterator[str]:
     yield f"| claim | difference in {USUAL} [95 %] | power | verdict |"
     yield "|---|---:|---:|---|"
     for answer in answers:
@@ -57,7 +79,17 @@ def _tested(answers: Iterable[Answer]) -> Iterator[str]:
             continue
         difference, low, high = map(_signed, (answer.difference, answer.low, answer.high))
         power = "" if math.isnan(answer.power) else f"{answer.power:.2f}"
-        verdict = f"**{answer.verdict}**" if answer.p_holm < 0.05 else answer.verdict
+        verdict = "; ".join(
+            [
+                f"**{answer.verdict}**" if answer.p_holm < 0.05 else answer.verdict,
+                *filter(None, [answer.qualification]),
+                *(
+                    _otherwise(name, other)
+                    for name, of_run in others.items()
+                    if (other := of_run.get((answer.paper, answer.claim))) and other.verdict != answer.verdict
+                ),
+            ]
+        )
         cells = (
             answer.says.removesuffix("."),
             ("" if answer.measure == USUAL else f"{answer.measure} ") + f"{difference} [{low}, {high}]",
@@ -65,6 +97,11 @@ def _tested(answers: Iterable[Answer]) -> Iterator[str]:
             verdict,
         )
         yield f"| {' | '.join(cells)} |"
+
+
+def _otherwise(run: str, answer: Answer) -> str:
+    difference, low, high = map(_signed, (answer.difference, answer.low, answer.high))
+    return f"on {RUNS[run]} {answer.verdict} ({difference} [{low}, {high}])"
 
 
 def _models(files: Iterable[Path]) -> Iterator[str]:

@@ -13,16 +13,6 @@ STARTS = np.array([0, 3, 5, 5, 7])
 """Four documents: ranks 1, 5, ∞; 6, 2; no pseudo-queries; ∞, 7."""
 
 
-def draw(
-    groups: np.ndarray, starts: np.ndarray, weight: np.ndarray, names: list[str], seed: int
-) -> np.ndarray:
-    """Draw for judged queries of which several have the same pseudo-queries; return rows of these."""
-    rows = np.concatenate([np.arange(starts[group], starts[group + 1]) for group in groups])
-    sizes = np.diff(starts)[groups]
-    drawn = draw_negatives(np.concatenate([[0], np.cumsum(sizes)]), weight[rows], names, seed)
-    return np.where(drawn == NONE, NONE, rows[drawn])
-
-
 @pytest.mark.parametrize(
     ("setting", "candidates"),
     [("I", [0, 1, 2, 3, 4, 5, 6]), ("II", [0, 1, 2, 3, 4, 5, 6]), ("III", [0, 1, 2]), ("IV", [0, 1, 4])],
@@ -31,7 +21,7 @@ def test_candidates_of_each_setting(setting, candidates):
     weight = weights(RANKS, STARTS, setting)
     assert np.flatnonzero(weight).tolist() == candidates
     names = [f"d{document}\x1fq{query}" for document in range(4) for query in range(200)]
-    drawn = draw(np.repeat(np.arange(4), 200), STARTS, weight, names, 1).reshape(4, 200)
+    drawn = draw_negatives(np.repeat(np.arange(4), 200), STARTS, weight, names, 1).reshape(4, 200)
     for document, found in enumerate(drawn):
         own = [query for query in candidates if STARTS[document] <= query < STARTS[document + 1]]
         assert sorted(set(found.tolist())) == (own or [NONE])
@@ -43,7 +33,7 @@ def test_draws_follow_their_law(setting):
     law = np.exp(np.array([1.0, 0.2, 0.0])) if setting == "II" else np.ones(3)
     assert weight[:3] == pytest.approx(law)
     names = [f"d\x1fq{query}" for query in range(20_000)]
-    drawn = draw(np.zeros(20_000, int), STARTS, weight, names, 1)
+    drawn = draw_negatives(np.zeros(20_000, int), STARTS, weight, names, 1)
     observed = np.bincount(drawn, minlength=3)
     assert stats.chisquare(observed, 20_000 * law / law.sum()).pvalue > 1e-3
     if setting == "II":
@@ -54,10 +44,12 @@ def test_a_draw_depends_on_its_name_and_document_alone():
     weight = weights(RANKS, STARTS, "II")
     names = [f"d\x1fq{query}" for query in range(50)]
     documents = np.tile([0, 1], 25)
-    drawn = draw(documents, STARTS, weight, names, 3)
+    drawn = draw_negatives(documents, STARTS, weight, names, 3)
     order = np.random.default_rng(1).permutation(50)
-    assert (draw(documents[order], STARTS, weight, [names[i] for i in order], 3) == drawn[order]).all()
+    assert (
+        draw_negatives(documents[order], STARTS, weight, [names[i] for i in order], 3) == drawn[order]
+    ).all()
     # The second document alone, in a table of its own.
-    alone = draw(np.zeros(25, int), np.array([0, 2]), weight[3:5], names[1::2], 3)
+    alone = draw_negatives(np.zeros(25, int), np.array([0, 2]), weight[3:5], names[1::2], 3)
     assert (alone + 3 == drawn[1::2]).all()
-    assert (draw(documents, STARTS, weight, names, 4) != drawn).any()
+    assert (draw_negatives(documents, STARTS, weight, names, 4) != drawn).any()

@@ -17,7 +17,6 @@ from irpretrain.axioms.predictor_pairs import make_pairs, read_candidates
 from irpretrain.axioms.preferences import VECTORS, all_vectors
 from irpretrain.axioms.train_predictor import orient, split_documents, train_predictor
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, PredictorConfig
-from irpretrain.foundation.contracts import AXIOM_VALUES
 from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.foundation.provenance import sha256
 
@@ -32,11 +31,6 @@ def options(**given: Any) -> PredictorConfig:
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("irpretrain.axioms.predictor.TREES", 10)
-
-
-def pseudo_row(document: int, sample: int, **values: Any) -> dict[str, Any]:
-    """A pseudo-query of the judged query of a document."""
-    return row(document, sample, "pseudo", f"q{document}", **values)
 
 
 def judged_rows(rng: np.random.Generator, documents: int = DOCUMENTS) -> list[dict[str, Any]]:
@@ -55,12 +49,14 @@ def test_a_predictor_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> 
 
 
 @pytest.fixture
-def tables(tmp_path: Path) -> tuple[Path, Path]:
+def tables(tmp_path: Path) -> tuple[Path, list[Path]]:
     rng = np.random.default_rng(3)
     judged = write(tmp_path / "judged.parquet", judged_rows(rng))
     pseudo = random_rows(rng, DOCUMENTS + 50, 4)
-    rows = [one | {"query_id": f"q{one['position']}"} for one in pseudo]
-    return judged, write(tmp_path / "pseudo.parquet", rows)
+    return judged, [
+        write(tmp_path / "one.parquet", pseudo[:401]),
+        write(tmp_path / "two.parquet", pseudo[401:]),
+    ]
 
 
 def scores(folder: Path) -> dict[str, Any]:
@@ -136,11 +132,10 @@ def test_the_forest_is_xgboost_s_own(tables) -> None:
 
 
 @pytest.mark.parametrize("model", ["boosted", "forest"])
-def test_threads_order_and_repetition_change_no_byte(tables, tmp_path: Path, model: str) -> None:
+def test_threads_shards_and_repetition_change_no_byte(tables, tmp_path: Path, model: str) -> None:
     judged, pseudo = tables
-    turned = write(tmp_path / "turned.parquet", AXIOM_VALUES.read(pseudo).to_pylist()[::-1])
-    for name, queries, threads in (("a", pseudo, 1), ("b", turned, 2), ("c", pseudo, 4)):
-        train_predictor(judged, queries, options(model=model), AxiomsConfig(), tmp_path / name, threads)
+    for name, shards, threads in (("a", pseudo, 1), ("b", pseudo[::-1], 2), ("c", pseudo, 4)):
+        train_predictor(judged, shards, options(model=model), AxiomsConfig(), tmp_path / name, threads)
     assert sha256(tmp_path / "a") == sha256(tmp_path / "b") == sha256(tmp_path / "c")
     train_predictor(judged, pseudo, options(model=model, seeds=[2]), AxiomsConfig(), tmp_path / "d")
     assert sha256(tmp_path / "d" / "model.json") != sha256(tmp_path / "a" / "model.json")
@@ -173,15 +168,10 @@ def test_half_of_each_part_has_the_judged_query_first():
 
 
 def test_pairs_compare_a_judged_query_with_a_pseudo_query_of_its_document(tmp_path: Path) -> None:
-    judged = [row(0, 0, "x", "q0", reg=5.0), row(1, 0, "y", "q1", reg=5.0), row(2, 0, "z", "q2")]
-    pseudo = [
-        pseudo_row(0, 0, reg=4.0),
-        pseudo_row(1, 0, reg=5.0),
-        pseudo_row(1, 1, reg=5.0),
-        pseudo_row(3, 0, reg=9.0),
-    ]
+    judged = [row(0, 0, "x", "q1", reg=5.0), row(1, 0, "y", "q2", reg=5.0), row(2, 0, "z", "q3")]
+    pseudo = [row(0, 0, reg=4.0), row(1, 0, reg=5.0), row(1, 1, reg=5.0), row(3, 0, reg=9.0)]
     candidates = read_candidates(
-        write(tmp_path / "judged.parquet", judged), write(tmp_path / "pseudo.parquet", pseudo)
+        write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)], options()
     )
     pairs = make_pairs(candidates, options(), 0.05, 1)
     assert pairs.features[:, AXIOMS.index("REG")].tolist() == [1, 0]
@@ -197,16 +187,22 @@ def test_pairs_compare_a_judged_query_with_a_pseudo_query_of_its_document(tmp_pa
     }
 
 
+def test_negatives_of_equal_length_are_those_of_their_judged_query(tmp_path: Path) -> None:
+    judged = [row(0, 0, "x", "q1", reg=5.0), row(0, 1, "y", "q2", reg=5.0)]
+    pseudo = [row(0, 0, "a", "q1", reg=4.0), row(0, 1, "b", "q2", reg=9.0), row(0, 2, "c", "q3", reg=9.0)]
+    files = write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)]
+    equal = options(negative_terms="equal")
+    pairs = make_pairs(read_candidates(*files, equal), equal, 0.05, 1)
+    assert pairs.features[:, AXIOMS.index("REG")].tolist() == [1, -1]
+    # Of any length, both judged queries have all three.
+    assert np.diff(read_candidates(*files, options()).starts).tolist() == [3]
+
+
 def test_settings_leave_documents_out_and_say_so(tmp_path: Path) -> None:
     judged = [row(document, 0, "x", f"q{document}") for document in range(3)]
-    pseudo = [
-        pseudo_row(0, 0, rank=1),
-        pseudo_row(0, 1, rank=0),
-        pseudo_row(1, 0, rank=5),
-        pseudo_row(2, 0, rank=6),
-    ]
+    pseudo = [row(0, 0, rank=1), row(0, 1, rank=0), row(1, 0, rank=5), row(2, 0, rank=6)]
     candidates = read_candidates(
-        write(tmp_path / "judged.parquet", judged), write(tmp_path / "pseudo.parquet", pseudo)
+        write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)], options()
     )
     for setting, pairs, ignored in (("I", 3, 0), ("II", 3, 0), ("III", 1, 2), ("IV", 2, 1)):
         found = make_pairs(candidates, options(setting=setting), 0.05, 1)
@@ -232,8 +228,8 @@ def test_an_effect_is_the_mean_difference_that_an_axiom_makes_on_the_pairs_that_
 def test_scores_say_what_the_predictor_makes_of_each_axiom(tmp_path: Path) -> None:
     """Judged queries have a RANK worse than what setting IV draws, so a better RANK speaks against a query."""
     judged = [row(d, 0, "x", f"q{d}", rank=20, reg=float(d % 5 > 0)) for d in range(150)]
-    pseudo = [pseudo_row(d, 0, rank=1, reg=0.5) for d in range(150)]
-    tables = write(tmp_path / "judged.parquet", judged), write(tmp_path / "pseudo.parquet", pseudo)
+    pseudo = [row(d, 0, rank=1, reg=0.5) for d in range(150)]
+    tables = write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)]
     train_predictor(*tables, options(setting="IV"), AxiomsConfig(), tmp_path / "predictor")
     found = scores(tmp_path / "predictor")
     assert found["effect_of_axiom"]["RANK"] < -0.8
@@ -250,33 +246,34 @@ def test_scores_say_what_the_predictor_makes_of_each_axiom(tmp_path: Path) -> No
 
 
 def test_queries_without_terms_are_left_out(tmp_path: Path) -> None:
-    judged = [row(0, 0, "x", "q0"), row(0, 1, "the", "q2", terms=0)]
+    judged = [row(0, 0, "x", "q1"), row(0, 1, "the", "q2", terms=0)]
     candidates = read_candidates(
         write(tmp_path / "judged.parquet", judged),
-        write(tmp_path / "pseudo.parquet", [pseudo_row(0, 0)]),
+        [write(tmp_path / "pseudo.parquet", [row(0, 0)])],
+        options(),
     )
-    assert candidates.names == ["d0\x1fq0"]
+    assert candidates.names == ["d0\x1fq1"]
     assert candidates.counts["judged_queries_without_terms"] == 1
 
 
-def test_a_document_that_occurs_twice_is_refused(tmp_path: Path) -> None:
-    judged = write(tmp_path / "judged.parquet", [row(0, 0, "x", "q0")])
-    pseudo = write(tmp_path / "pseudo.parquet", [pseudo_row(0, 0), pseudo_row(0, 0)])
+def test_a_document_in_two_tables_is_refused(tmp_path: Path) -> None:
+    judged = write(tmp_path / "judged.parquet", [row(0, 0, "x", "q1")])
+    pseudo = write(tmp_path / "pseudo.parquet", [row(0, 0)])
     with pytest.raises(IntegrityError, match="occur twice"):
-        read_candidates(judged, pseudo)
+        read_candidates(judged, [pseudo, pseudo], options())
 
 
 def test_too_few_pairs_are_refused(tmp_path: Path) -> None:
     judged = write(tmp_path / "judged.parquet", [row(d, 0, "x", f"q{d}") for d in range(4)])
-    pseudo = write(tmp_path / "pseudo.parquet", [pseudo_row(d, 0) for d in range(4)])
+    pseudo = write(tmp_path / "pseudo.parquet", [row(d, 0) for d in range(4)])
     with pytest.raises(InputError, match=r"4 pairs .* too few for a test part and 2 folds"):
-        train_predictor(judged, pseudo, options(), AxiomsConfig(), tmp_path / "predictor")
+        train_predictor(judged, [pseudo], options(), AxiomsConfig(), tmp_path / "predictor")
 
 
 def test_values_that_tell_nothing_give_no_preference(tmp_path: Path) -> None:
     judged = write(tmp_path / "judged.parquet", [row(d, 0, "x", f"q{d}") for d in range(60)])
-    pseudo = write(tmp_path / "pseudo.parquet", [pseudo_row(d, 0) for d in range(60)])
-    train_predictor(judged, pseudo, options(), AxiomsConfig(), tmp_path / "predictor")
+    pseudo = write(tmp_path / "pseudo.parquet", [row(d, 0) for d in range(60)])
+    train_predictor(judged, [pseudo], options(), AxiomsConfig(), tmp_path / "predictor")
     found = scores(tmp_path / "predictor")
     assert found["auc"] == 0.5
     assert set(found["importance"].values()) == {0.0}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from small_plan import W, plan_of
 
-from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.part import files_in
 
 PAGES = """
@@ -94,7 +93,9 @@ def test_the_name_of_an_entry_of_downstream_is_one_of_an_experiment():
     )
 
 
-def test_a_predictor_reads_the_pseudo_queries_of_its_judged_queries():
-    plan = plan_of("predictors: {simple: {label: I, collection: both, dataset: news}}")
-    negatives = plan.file(paths.NEGATIVE_AXIOMS, "predictors")(W(predictor="simple"))
-    assert negatives == "results/judged/both/news/all-terms-negatives-axioms.parquet"
+def test_a_predictor_reads_the_pseudo_queries_of_its_documents_or_of_its_judged_queries():
+    section = "predictors: {simple: {label: I, collection: both, dataset: news%s}}"
+    job = W(predictor="simple")
+    assert plan_of(section % "").axioms.negatives(job) == ["results/axioms/both/web-0.parquet"]
+    equal = plan_of(section % ", negative_terms: equal").axioms.negatives(job)
+    assert equal == ["results/judged/both/news/all-terms-negatives-axioms.parquet"]

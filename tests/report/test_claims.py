@@ -17,7 +17,7 @@ from irpretrain.config import load_config
 from irpretrain.config.axioms import PredictorConfig
 from irpretrain.config.papers import known_papers, load_published
 from irpretrain.config.printed import load_paper_yaml
-from irpretrain.evaluation.claims import Claims, read_claims
+from irpretrain.evaluation.claims import Claims, OtherReading, read_claims
 from irpretrain.evaluation.verdicts import (
     CONTRADICTED,
     NOT_RUN,
@@ -299,9 +299,12 @@ def test_the_place_with_most_seeds_then_most_queries_is_taken(config_of) -> None
 def test_predictors_importances_agreements_and_weights(config) -> None:
     def predictor(name: str, auc: float, gains: list[float]) -> PredictorScores:
         seeds = [
-            SeedScores(seed=n, auc=auc + n / 100, importance={"RANK": 1.0, "REP-QL": gain})
+            SeedScores(
+                seed=n, auc=auc + n / 100, auc_low=auc + n / 100 - 0.01, auc_high=auc + n / 100 + 0.01,
+                importance={"RANK": 1.0, "REP-QL": gain},
+            )
             for n, gain in enumerate(gains)
-        ]
+        ]  # fmt: skip
         return PredictorScores(
             name=name, path=name, setting="I", label=name, axioms=["RANK"], auc=auc, auc_low=auc - 0.01,
             auc_high=auc + 0.01, pairs=900, test_pairs=90, importance={"RANK": 1.0, "REP-QL": gains[0]}, seeds=seeds,
@@ -357,12 +360,18 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
     )
     rows = {row.claim: row for row in answer(claims, Finder(Scores({}), config, axioms, [shares]))}
     assert (rows["auc"].verdict, rows["auc"].seeds, rows["auc"].measure) == (SUPPORTED, 3, "AUC")
+    # Seeds do not differ; test documents do, with a standard error of 0.01 / 1.96 on each side.
+    assert rows["auc"].low == pytest.approx(0.1 - math.hypot(0.01, 0.01))
+    assert rows["auc"].counted == "documents and seeds of the predictor"
     # 0.80, 0.81 and 0.82 against 95 % of 0.90, 0.91 and 0.92.
     assert rows["nearly"].difference == pytest.approx(0.81 - 0.95 * 0.91)
     assert rows["nearly"].worse == "95 % of simple"
     # Over three seeds: 0.8, 0.7, 0.9.
     assert (rows["gain"].difference, rows["gain"].seeds) == (pytest.approx(0.8), 3)
     assert (rows["gain"].verdict, rows["once"].verdict) == (SUPPORTED, UNDECIDED)
+    # Seeds of the predictor are no evidence about other collections.
+    assert (math.isnan(rows["gain"].p), math.isnan(rows["gain"].p_holm)) == (True, True)
+    assert rows["gain"].qualification == "over seeds of the predictor alone"
     # RANK has the largest gain of both, by which gains are divided: 1 whatever the seed.
     assert (rows["largest"].difference, rows["largest"].verdict) == (0, UNDECIDED)
     follows = rows["follows"]  # variances of documents and of seeds, each with its own t
@@ -370,6 +379,60 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
     assert follows.low == pytest.approx(0.1 - 0.01 * math.hypot(2.0096, 4.3027), abs=1e-5)
     assert (rows["skewed"].verdict, rows["skewed"].queries) == (SUPPORTED, 400)
     assert rows["absent"].verdict == NOT_RUN
+
+
+def test_a_claim_on_predictors_gives_the_result_of_the_other_reading(config) -> None:
+    def predictor(name: str, rank: float) -> PredictorScores:
+        seeds = [
+            SeedScores(seed=n, auc=0.9, auc_low=0.89, auc_high=0.91, importance={"RANK": rank, "REP-QL": 0.5})
+            for n in (1, 2)
+        ]
+        return PredictorScores(
+            name=name, path=name, setting="I", label=name, axioms=["RANK"], auc=0.9, auc_low=0.89, auc_high=0.91,
+            pairs=900, test_pairs=90, importance={"RANK": rank, "REP-QL": 0.5}, seeds=seeds,
+        )  # fmt: skip
+
+    sides = {
+        side: {"predictor": "simple", "axiom": axiom}
+        for side, axiom in (("better", "RANK"), ("worse", "REP-QL"))
+    }
+    claims = claims_of(gain=sides).model_copy(
+        update={"other_reading": OtherReading(reading="negatives of equal length", predictors="-equal")}
+    )
+    both = AxiomResults((predictor("simple", 1.0), predictor("simple-equal", 0.25)))
+    (row,) = answer(claims, Finder(Scores({}), config, both))
+    other = "with negatives of equal length: contradicted (−0.250 [−0.250, −0.250])"
+    assert (row.verdict, row.qualification) == (SUPPORTED, f"{other}; over seeds of the predictor alone")
+    (row,) = answer(claims, Finder(Scores({}), config, AxiomResults(both.predictors[:1])))
+    assert row.qualification == "over seeds of the predictor alone"
+
+
+def test_the_best_of_several_models_is_compared(config) -> None:
+    scores = twice(prop_full=[0.6, 0.7, 0.8, 0.7, 0.7], ict_full=[0.7, 0.8, 0.9, 0.8, 0.8], bm25=NONE)
+    models = ["prop", "ict", "php"]
+    worse = {"first_stage": "bm25"}
+    row = answered(
+        config, scores, {"better": {"model": models, "regime": "full", "best": True}, "worse": worse}
+    )
+    assert (row.better, row.difference) == ("ict, full", pytest.approx(0.3))
+    assert row.qualification == "the best of 2 on these queries"
+    assert (
+        answered(config, scores, {"better": {"model": models, "regime": "full"}, "worse": worse}).better
+        == "prop, full"
+    )
+
+
+def test_queries_won_are_counted_not_by_how_much(config) -> None:
+    scores = twice(prop_full=[0.9, 0.6, 0.6, 0.5, 0.4], control_full=NONE)
+    row = answered(config, scores, {**BETTER, "wins": True})
+    # Three queries won, one lost, one equal.
+    assert (row.measure, row.difference) == ("queries won in RR@10", pytest.approx(0.4))
+
+
+def test_a_claim_about_some_candidates_is_tested_on_no_others(config) -> None:
+    scores = twice(prop_full=[0.6, 0.7, 0.8, 0.7, 0.7], control_full=NONE)
+    assert answered(config, scores, {**BETTER, "candidates": "ance"}).verdict == NOT_RUN
+    assert answered(config, scores, {**BETTER, "candidates": ["ance", "bm25"]}).verdict == SUPPORTED
 
 
 @pytest.mark.parametrize("paper", known_papers())
@@ -390,6 +453,11 @@ def test_each_paper_s_claims_can_be_read(paper: str) -> None:
         ({"worse": {"weighting": "tf"}}, "all sides are of one kind"),
         ({"worse": {"model": "control", "axiom": "PROX-9"}}, "claims.one.worse.axiom"),
         ({"regime": []}, "regime: none is given for prop"),
+        ({"better": {"model": "prop", "best": True}}, "best: name several models"),
+        (
+            {"worse": {"model": ["control", "ict"], "best": True}},
+            "best: only the side that is claimed to be better",
+        ),
         ({"needs": "much"}, "or else `needs`"),
         ({"overlay": ""}, "overlay"),
     ],
@@ -473,17 +541,22 @@ def test_a_first_stage_over_candidates_of_others_is_the_one_that_ranks_them() ->
 
 def test_a_claim_on_predictors_says_what_their_sides_differ_in(config) -> None:
     def scores(name: str, seeds: tuple[int, ...], pairs: int) -> PredictorScores:
-        each = [SeedScores(seed=seed, auc=0.9 - seed / 100, importance={"RANK": 1.0}) for seed in seeds]
+        each = [
+            SeedScores(seed=seed, auc=0.9 - seed / 100, auc_low=0.8, auc_high=0.95, importance={"RANK": 1.0})
+            for seed in seeds
+        ]
         return PredictorScores(
             name=name, path=name, setting="I", label=name, axioms=["RANK"], auc=0.9, auc_low=0.8, auc_high=0.95,
             pairs=pairs, test_pairs=90, importance={"RANK": 1.0}, seeds=each,
         )  # fmt: skip
 
-    def described(name: str, setting: str, model: str) -> PredictorConfig:
-        return PredictorConfig(label=name, collection="c", dataset="d", setting=setting, model=model)
+    def described(name: str, setting: str, negative_terms: str) -> PredictorConfig:
+        return PredictorConfig(
+            label=name, collection="c", dataset="d", setting=setting, negative_terms=negative_terms
+        )
 
     sides = {"better": {"predictor": "first"}, "worse": {"predictor": "second"}}
-    predictors = {"first": described("first", "I", "boosted"), "second": described("second", "IV", "forest")}
+    predictors = {"first": described("first", "I", "equal"), "second": described("second", "IV", "any")}
     config = config.model_copy(update={"predictors": predictors})
 
     def only(*measured: PredictorScores) -> Answer:
@@ -491,7 +564,7 @@ def test_a_claim_on_predictors_says_what_their_sides_differ_in(config) -> None:
         return row
 
     row = only(scores("first", (1, 2, 3), 900), scores("second", (2, 3), 800))
-    assert row.differs == "model: boosted (first), forest (second); pairs: 900 (first), 800 (second)"
+    assert row.differs == "negative terms: equal (first), any (second); pairs: 900 (first), 800 (second)"
     assert (row.seeds, row.difference) == (2, 0), "the seeds of both sides"
     assert only(scores("first", (1,), 900), scores("second", (2,), 900)).verdict == NOT_RUN
 

@@ -171,9 +171,9 @@ section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {TREES} trees of de
 
 ## Data
 - Better queries: those of the data set `{options.dataset}`, each for the documents relevant to it.
-- Worse queries (setting {options.setting}): {
-        negatives
-    }; one for each better query, with as many terms as it has.
+- Worse queries (setting {options.setting}): {negatives}; one for each better query, {
+        "with as many terms as it has" if options.negative_terms == "equal" else "of any length"
+    }.
   The pseudo-queries are from the collection `{options.collection}`.
 - Pairs: {scores["pairs"]:,} of {scores["documents"]:,} documents. The test part, which no model has seen, has
   {scores["test_pairs"]:,} of {scores["test_documents"]:,} documents.

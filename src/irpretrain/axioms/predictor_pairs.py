@@ -37,47 +37,52 @@ SETTING_IV_RANK = 5
 def weights(ranks: np.ndarray, starts: np.ndarray, setting: Setting) -> np.ndarray:
     """Return float64 [queries], proportional to the probability of each pseudo-query (ARES, SIGIR 2022, table 2).
 
-        I    any pseudo-query of the judged query, all with equal probability
-        II   any, with p = softmax(1 / RANK) over these; 1/∞ is 0
-        III  equal probability, but judged queries without a pseudo-query of RANK 1 are left out
+        I    any pseudo-query of the group, all with equal probability
+        II   any, with p = softmax(1 / RANK) over the group; 1/∞ is 0
+        III  equal probability, but groups without a pseudo-query of RANK 1 are left out
         IV   equal probability among the pseudo-queries whose RANK is SETTING_IV_RANK or less
 
-    `ranks`, int [queries], has 0 for +∞; `starts`, int64 [pairs + 1], the first pseudo-query of each judged one. A
-    judged query without candidates has zeros.
+    `ranks`, int [queries], has 0 for +∞; `starts`, int64 [groups + 1], the first pseudo-query of each group. A group
+    without candidates has zeros.
     """
     if setting == "II":
         return np.exp(np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0))
     if setting == "IV":
         return ((ranks > 0) & (ranks <= SETTING_IV_RANK)).astype(np.float64)
     if setting == "III":
-        return np.repeat(per_judged(ranks == 1, starts) > 0, np.diff(starts)).astype(np.float64)
+        return np.repeat(per_group(ranks == 1, starts) > 0, np.diff(starts)).astype(np.float64)
     return np.ones(len(ranks))
 
 
-def per_judged(marked: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return int64 [pairs]: how many pseudo-queries of each judged query are marked (bool)."""
+def per_group(marked: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return int64 [groups]: how many of each group's entries are marked (bool)."""
     return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(marked)])[starts])
 
 
-def draw_negatives(starts: np.ndarray, weight: np.ndarray, names: Sequence[str], seed: int) -> np.ndarray:
+def draw_negatives(
+    groups: np.ndarray, starts: np.ndarray, weight: np.ndarray, names: Sequence[str], seed: int
+) -> np.ndarray:
     """Return the pseudo-query drawn for each pair of a document and a query, int64 [pairs]; NONE without a candidate.
 
     Args:
-        starts: int64 [pairs + 1], the first pseudo-query of each judged query.
+        groups: int64 [pairs], number of the group of each pair.
+        starts: int64 [groups + 1], the first pseudo-query of each group.
         weight: float64 [pseudo-queries], see `weights`.
         names: of each pair, document id U+001F query id, which names its random stream.
     """
     keys = np.array([stream_key(seed, STAGE, name) for name in names], np.uint64).reshape(-1, 2)
-    chosen = np.empty(len(names), np.int64)
-    _draw(np.asarray(starts, np.int64), weight, keys, chosen)
+    chosen = np.empty(len(groups), np.int64)
+    _draw(np.asarray(groups, np.int64), np.asarray(starts, np.int64), weight, keys, chosen)
     return chosen
 
 
 @compiled
-def _draw(starts: np.ndarray, weight: np.ndarray, keys: np.ndarray, chosen: np.ndarray) -> None:
+def _draw(
+    groups: np.ndarray, starts: np.ndarray, weight: np.ndarray, keys: np.ndarray, chosen: np.ndarray
+) -> None:
     state = np.empty(STATE_WORDS, np.uint64)
-    for pair in range(len(chosen)):
-        start, end = starts[pair], starts[pair + 1]
+    for pair in range(groups.shape[0]):
+        start, end = starts[groups[pair]], starts[groups[pair] + 1]
         total = 0.0
         for query in range(start, end):
             total += weight[query]
@@ -94,17 +99,17 @@ def _draw(starts: np.ndarray, weight: np.ndarray, keys: np.ndarray, chosen: np.n
 
 @dataclass(frozen=True)
 class CandidateQueries:
-    """Judged queries of documents, and their pseudo-queries."""
+    """Judged queries of documents, and the pseudo-queries of these documents."""
 
     judged: np.ndarray  # float64 [pairs, 9], values of the judged queries, larger is better, in corpus order
     terms: np.ndarray  # int64 [pairs], terms of the judged queries
     documents: np.ndarray  # int64 [pairs], number of the document of each judged query
     names: list[str]  # of each, document id U+001F query id
-    # float64 [pseudo-queries, 9], those of a judged query together, in the order of `sample`
-    pseudo: np.ndarray
+    groups: np.ndarray  # int64 [pairs], number of the group of each
+    pseudo: np.ndarray  # float64 [pseudo-queries, 9], those of a group together, in the order of `sample`
     pseudo_terms: np.ndarray  # int64 [pseudo-queries], their terms
     ranks: np.ndarray  # int64 [pseudo-queries], RANK, 0 for +∞
-    starts: np.ndarray  # int64 [pairs + 1], the first pseudo-query of each judged query
+    starts: np.ndarray  # int64 [groups + 1], the first pseudo-query of each group
     counts: dict[str, Any]  # what was read and left out
 
 
@@ -119,24 +124,32 @@ class QueryPairs:
 
 
 def read_candidates(
-    judged: str | Path,  # AXIOM_VALUES of judged queries
-    pseudo: str | Path,  # AXIOM_VALUES of their pseudo-queries, in any order
+    judged: str | Path, pseudo: Sequence[str | Path], options: PredictorConfig
 ) -> CandidateQueries:
-    """Read the values of judged queries with a term, and those of their pseudo-queries.
+    """Read the values of judged queries with a term, and those of the pseudo-queries of their documents.
+
+    Args:
+        judged: AXIOM_VALUES of judged queries.
+        pseudo: AXIOM_VALUES of pseudo-queries, shards in any order: of judged queries if `negative_terms` is equal,
+            else of the collection.
 
     Raises:
-        IntegrityError: a value is NaN, or a query's pseudo-queries occur twice.
+        IntegrityError: a value is NaN, or a group's pseudo-queries occur twice.
     """
     table = AXIOM_VALUES.read(judged, ["document_id", "query_id", "terms", *VALUE_COLUMNS])
     retained = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
     document_ids = retained["document_id"]
     names = pc.binary_join_element_wise(document_ids, retained["query_id"], "\x1f")
-    values, pseudo_terms, ranks, starts = _read_pseudo(pseudo, names)
+    keys = names if options.negative_terms == "equal" else document_ids
+    distinct = pc.unique(keys)
+    groups = _numbers(keys, distinct)
+    values, pseudo_terms, ranks, starts = _read_pseudo(pseudo, distinct, options.negative_terms == "equal")
     return CandidateQueries(
         judged=larger_is_better(retained, judged),
         terms=retained["terms"].to_numpy().astype(np.int64),
         documents=_numbers(document_ids, pc.unique(document_ids)),
         names=names.to_pylist(),
+        groups=groups,
         pseudo=values,
         pseudo_terms=pseudo_terms,
         ranks=ranks,
@@ -145,7 +158,7 @@ def read_candidates(
             "judged_queries": table.num_rows,
             "judged_queries_without_terms": table.num_rows - retained.num_rows,
             "judged_documents": pc.count_distinct(document_ids).as_py(),
-            "judged_queries_without_pseudo_queries": int(np.count_nonzero(np.diff(starts) == 0)),
+            "judged_queries_without_pseudo_queries": int(np.count_nonzero(np.diff(starts)[groups] == 0)),
         },
     )
 
@@ -159,9 +172,9 @@ def make_pairs(
     negative query, and the mean terms of both sides.
     """
     weight = weights(candidates.ranks, candidates.starts, options.setting)
-    negatives = draw_negatives(candidates.starts, weight, candidates.names, seed)
+    negatives = draw_negatives(candidates.groups, candidates.starts, weight, candidates.names, seed)
     rows = np.flatnonzero(negatives != NONE)
-    barred = (np.diff(candidates.starts) > 0) & (per_judged(weight > 0, candidates.starts) == 0)
+    barred = (np.diff(candidates.starts) > 0) & (per_group(weight > 0, candidates.starts) == 0)
     terms, negative_terms = candidates.terms[rows], candidates.pseudo_terms[negatives[rows]]
     return QueryPairs(
         features=preferences(
@@ -172,7 +185,7 @@ def make_pairs(
         ),
         documents=candidates.documents[rows],
         counts={
-            "judged_queries_ignored_by_setting": int(np.count_nonzero(barred)),
+            "judged_queries_ignored_by_setting": int(np.count_nonzero(barred[candidates.groups])),
             "judged_queries_without_negative": int(np.count_nonzero(negatives == NONE)),
             "pairs": len(rows),
             "documents": len(np.unique(candidates.documents[rows])),
@@ -191,29 +204,34 @@ def _numbers(names: pa.Array, distinct: pa.Array) -> np.ndarray:
     return pc.index_in(names, value_set=distinct).to_numpy().astype(np.int64)
 
 
-def _read_pseudo(path: str | Path, keys: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the values, terms and ranks of the pseudo-queries of judged queries, and the first of each judged query.
+def _read_pseudo(
+    shards: Sequence[str | Path], keys: pa.Array, by_query: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the values, terms and ranks of the pseudo-queries of some groups, and the first of each group.
 
-    Keys are document id U+001F query id.
+    Keys are document ids, or document id U+001F query id.
     """
     columns = ["sample", "document_id", "query_id", "terms", *VALUE_COLUMNS]
     values, integers = [np.empty((0, len(VALUE_COLUMNS)))], [np.empty((0, 4), np.int64)]
-    for batch in AXIOM_VALUES.stream(path, columns):
-        names = pc.binary_join_element_wise(batch.column("document_id"), batch.column("query_id"), "\x1f")
-        number = pc.index_in(names, value_set=keys)
-        listed = pc.is_valid(number)
-        rows = batch.filter(listed)
-        in_rows = [rows.column(name).to_numpy() for name in ("sample", "terms", "rank")]
-        of_group = number.filter(listed).to_numpy(zero_copy_only=False)
-        integers.append(np.stack([of_group, *in_rows], axis=1).astype(np.int64))
-        values.append(larger_is_better(rows, path))
+    for path in shards:
+        for batch in AXIOM_VALUES.stream(path, columns):
+            names = batch.column("document_id")
+            if by_query:
+                names = pc.binary_join_element_wise(names, batch.column("query_id"), "\x1f")
+            number = pc.index_in(names, value_set=keys)
+            listed = pc.is_valid(number)
+            rows = batch.filter(listed)
+            in_rows = [rows.column(name).to_numpy() for name in ("sample", "terms", "rank")]
+            of_group = number.filter(listed).to_numpy(zero_copy_only=False)
+            integers.append(np.stack([of_group, *in_rows], axis=1).astype(np.int64))
+            values.append(larger_is_better(rows, path))
     group, sample, terms, ranks = np.concatenate(integers).T
     order = np.lexsort((sample, group))
     group, sample = group[order], sample[order]
     if np.any((np.diff(group) == 0) & (np.diff(sample) == 0)):
         raise IntegrityError(
-            path,
-            "the pseudo-queries of a judged query occur twice in these tables",
+            shards[0],
+            "the pseudo-queries of a document occur twice in these tables",
             remedy="Identifiers must be unique in a collection; rename those of one corpus.",
         )
     starts = np.searchsorted(group, np.arange(len(keys) + 1))

@@ -8,6 +8,7 @@ on its own; the best of them by that AUC is the predictor, and its AUC on the te
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,7 @@ RESAMPLES = 1000
 
 def train_predictor(
     judged: str | Path,  # AXIOM_VALUES of judged queries with their relevant documents
-    pseudo: str | Path,  # AXIOM_VALUES of the pseudo-queries of judged queries
+    pseudo: Sequence[str | Path],  # AXIOM_VALUES of pseudo-queries, see `read_candidates`
     options: PredictorConfig,
     axioms: AxiomsConfig,
     output: str | Path,  # directory to write, see `irpretrain.axioms.predictor`
@@ -58,7 +59,7 @@ def train_predictor(
     """
     import xgboost
 
-    candidates = read_candidates(judged, pseudo)
+    candidates = read_candidates(judged, pseudo, options)
     outcomes = [_outcome(candidates, options, axioms, seed, threads, judged) for seed in options.seeds]
     versions = {
         "python": platform.python_version(),

@@ -97,6 +97,11 @@ class PredictorConfig(Section):
         ...,
         "Key of the data set whose queries are the positives. Its corpus must be in the collection.",
     )
+    negative_terms: Literal["any", "equal"] = option(
+        "any",
+        "Terms of a negative query. any: a pseudo-query of the document (section 4.2), so that the predictor also "
+        "learns lengths. equal: one drawn with as many terms as its positive query has.",
+    )
     setting: Literal["I", "II", "III", "IV"] = option(
         "I",
         "Negative queries (table 2). I: any pseudo-query of the document. II: by softmax(1 "

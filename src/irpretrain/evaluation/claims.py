@@ -32,9 +32,12 @@ class Side(Section):
     candidates: str = ""
     depth: int | None = Field(None, ge=1)
     axiom: Axiom | None = None
+    best: bool = False  # of several models the one with the highest mean counts, not the first
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.best and len(self.model) < 2:
+            raise ValueError("best: name several models")
         if sum(map(bool, (self.model, self.first_stage, self.predictor, self.weighting))) != 1:
             raise ValueError("a side names one of model, first_stage, predictor and weighting")
         return self
@@ -69,6 +72,13 @@ class Contrast(Section):
     worse: Side
 
 
+class OtherReading(Section):
+    """Another defensible reading of a paper's claims on predictors."""
+
+    reading: str  # what it changes: "negatives of equal length"
+    predictors: str  # what its predictors' names end in, after those that the claims name
+
+
 class Claim(Section):
     """A sentence of a paper, and the comparison that tests it; or what that needs and nobody has here."""
 
@@ -78,7 +88,11 @@ class Claim(Section):
     worse: Side | None = None
     regime: Names = ()  # of models that have none of their own; of several the first that is run
     more_than: Contrast | None = None  # a second contrast: the claim is that the first one is larger
+    # Candidates that the claim is about: with others the paper says otherwise. None: any candidates.
+    candidates: Names = ()
     measure: str = ""  # ir_measures' notation; "": the data set's first
+    # The better side is to rank more queries better than it ranks worse; then the effect is a share of the queries.
+    wins: bool = False
     # Smallest effect of interest, in the measure's unit; None: the file's.
     effect: float | None = Field(None, gt=0)
     # Of the worse side that the better one reaches at least ("as good as" is 1).
@@ -93,10 +107,21 @@ class Claim(Section):
             raise ValueError("a claim has better, worse and overlay, or else `needs`")
         if len({side.kind for side in self.sides}) > 1:
             raise ValueError("all sides are of one kind")
+        if any(side.best for side in self.sides[1:]):
+            raise ValueError("best: only the side that is claimed to be better may be the best of several")
         for side in self.sides:
             if side.kind == "run" and side.model and not (side.regime or self.regime):
                 raise ValueError(f"regime: none is given for {side.model[0]}")
         return self
+
+    def read_otherwise(self, reading: OtherReading) -> Self:
+        """Return the claim on the predictors of another reading."""
+
+        def renamed(side: Side | None) -> Side | None:
+            names = tuple(f"{name}{reading.predictors}" for name in side.predictor) if side else ()
+            return side.model_copy(update={"predictor": names}) if side else None
+
+        return self.model_copy(update={"better": renamed(self.better), "worse": renamed(self.worse)})
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -124,6 +149,8 @@ class Claims(Section):
 
     paper: str
     effect: float = Field(gt=0)
+    # Its result stands in the sentence of each claim on predictors.
+    other_reading: OtherReading | None = None
     claims: dict[Annotated[str, Field(pattern="^[a-z0-9-]+$")], Claim] = Field(min_length=1)
 
 

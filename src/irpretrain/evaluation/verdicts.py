@@ -106,11 +106,15 @@ def unpaired(better: tuple[float, float, float], worse: tuple[float, float, floa
     Standard errors are those of normal intervals of the same widths. What two sides share, such as documents, makes the
     true interval narrower.
     """
+    error = math.hypot(standard_error(*better[1:]), standard_error(*worse[1:]))
+    return EffectEstimate.of(better[0] - worse[0], (error**2, math.inf))
+
+
+def standard_error(low: float, high: float) -> float:
+    """Return the standard error of a normal 95 % interval."""
     from scipy.special import ndtri
 
-    z = float(ndtri((1 + CONFIDENCE) / 2))
-    error = math.hypot(better[2] - better[1], worse[2] - worse[1]) / (2 * z)
-    return EffectEstimate.of(better[0] - worse[0], (error**2, math.inf))
+    return (high - low) / (2 * float(ndtri((1 + CONFIDENCE) / 2)))
 
 
 def _reach(parts: Iterable[tuple[float, float]], tail: float) -> float:

@@ -474,6 +474,17 @@ CLAIMS = Contract(
             pa.string(),
             "what the sides differ in, such as groups read in pre-training; empty: nothing but the method",
         ),
+        ContractColumn(
+            "counted",
+            pa.string(),
+            "what the interval counts: articles, queries, documents or passages, and seeds",
+        ),
+        ContractColumn(
+            "qualification",
+            pa.string(),
+            "what belongs into the verdict's sentence: the result of another reading, unequal teaching, a choice of "
+            "the best, an interval over seeds alone",
+        ),
     ),
 )
 

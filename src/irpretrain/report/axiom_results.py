@@ -39,10 +39,12 @@ class _Named(_Measured):
 
 
 class SeedScores(_Measured):
-    """AUC of a predictor with one seed, and gain by axiom."""
+    """AUC of a predictor with one seed, its bootstrap interval over test documents, and gain by axiom."""
 
     seed: int
     auc: float = Field(ge=0, le=1)
+    auc_low: float
+    auc_high: float
     importance: dict[str, float]
 
 
@@ -174,6 +176,8 @@ def predictor_groups(
         parts += [described.collection] if described and len(collections) > 1 else []
         if set(predictor.axioms) != set(published.groups):
             parts.append(f"{axioms_text(published, predictor)} alone")
+        if described and described.negative_terms == "equal":
+            parts.append("negatives of equal length")
         label = ", ".join(parts)
         if label in groups and predictor.setting in groups[label].members:
             label = f"{label}, {predictor.name}"

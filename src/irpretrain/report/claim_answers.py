@@ -13,15 +13,24 @@ from pydantic.dataclasses import dataclass
 from irpretrain.config import Config
 from irpretrain.config.labels import configured_label, dataset_label, regime_label
 from irpretrain.config.papers import Published
-from irpretrain.evaluation.claims import Claims, has_claims, read_claims
+from irpretrain.evaluation.claims import Claim, Claims, has_claims, read_claims
 from irpretrain.evaluation.significance import holm_where_known
-from irpretrain.evaluation.verdicts import MEANINGS, NOT_RUN, NOT_TESTABLE, TESTED, VERDICTS, decide, power
+from irpretrain.evaluation.verdicts import (
+    MEANINGS,
+    NOT_RUN,
+    NOT_TESTABLE,
+    TESTED,
+    VERDICTS,
+    Ruling,
+    decide,
+    power,
+)
 from irpretrain.foundation.atomic import read_csv, write_csv
 from irpretrain.foundation.contracts import CLAIMS
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing
 from irpretrain.report.axiom_results import Number
 from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, p_text
-from irpretrain.report.claim_tests import Finder
+from irpretrain.report.claim_tests import ClaimComparison, Finder
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName
 
@@ -51,6 +60,8 @@ class Answer:
     verdict: str = NOT_RUN
     reason: str = ""
     differs: str = ""
+    counted: str = ""
+    qualification: str = ""
 
 
 def answer_claims(paper: str, config: Config, files: ResultFiles, output: str | Path) -> dict[str, Any]:
@@ -78,12 +89,7 @@ def _answer(claims: Claims, name: str, finder: Finder) -> Answer:
         better, worse = claim.texts
         reason = f"{claim.overlay} runs both sides"
         return replace(row, better=better, worse=worse, reason=reason)
-    if claim.share is None:
-        ruling = decide(made.estimate, effect, made.seeds, made.lead)
-    else:
-        # Both sides may be equal: then the better one is ahead of the share by what this leaves.
-        effect = (1 - claim.share) * made.level
-        ruling = decide(made.estimate, 0, made.seeds)
+    ruling, effect = _rule(claim, effect, made)
     estimate = {key: getattr(made.estimate, key) for key in ("difference", "low", "high", "p")}
     compared = ("better", "worse", "dataset", "candidates", "measure", "queries", "seeds")
     return replace(
@@ -95,7 +101,33 @@ def _answer(claims: Claims, name: str, finder: Finder) -> Answer:
         verdict=ruling.verdict,
         reason=ruling.reason,
         differs=finder.differing(made),
+        counted=made.counted,
+        qualification="; ".join(_qualifications(claims, name, made, finder)),
     )
+
+
+def _rule(claim: Claim, effect: float, made: ClaimComparison) -> tuple[Ruling, float]:
+    """Return the verdict, and the smallest effect of interest."""
+    if claim.share is None:
+        return decide(made.estimate, effect, made.seeds, made.lead), effect
+    # Both sides may be equal: then the better one is ahead of the share by what this leaves.
+    return decide(made.estimate, 0, made.seeds), (1 - claim.share) * made.level
+
+
+def _qualifications(claims: Claims, name: str, made: ClaimComparison, finder: Finder) -> Iterator[str]:
+    """Yield what the sentence of a verdict must add."""
+    claim, reading = claims.claims[name], claims.other_reading
+    otherwise = claim.read_otherwise(reading) if reading and made.predictors else None
+    if reading and otherwise and (other := finder.test(otherwise)):
+        ruling, _ = _rule(otherwise, claim.effect or claims.effect, other)
+        values = (f"{value:+z.3f}".replace("-", "−") for value in other.estimate[:3])
+        yield "with {}: {} ({} [{}, {}])".format(reading.reading, ruling.verdict, *values)
+    if made.best_of > 1:
+        yield f"the best of {made.best_of} on these queries"
+    if taught := finder.taught_differently(made):
+        yield taught
+    if made.counted == "seeds of the predictor":
+        yield "over seeds of the predictor alone"
 
 
 def write_answers(answers: Iterable[Answer], path: str | Path) -> None:
@@ -127,12 +159,14 @@ def _text(value: object) -> str:
 
 
 TESTED_COLUMNS = (
-    "Verdict", "Better minus worse", "p", "p after Holm", "Power", "Smallest effect", "Queries × seeds", "On",
+    "Verdict", "Better minus worse", "p", "p after Holm", "Power", "Smallest effect", "Queries × seeds", "Counted",
+    "On",
 )  # fmt: skip
 UNTESTED_COLUMNS = ("Verdict", "Would compare", "Place in the paper")
 NOTES = (
     "One row is one statement of the paper. Of runs, the interval is Student's 95 % interval of the difference, paired "
-    "over queries, for other queries (of other articles, if articles are known) and other seeds of training.",
+    "over queries, for other queries (of other articles, if articles are known) and other seeds of training. Counted: "
+    "what the interval is for. Seeds alone say nothing about another collection, so these rows have no p.",
     "Power: how probable an interval above 0 would be if the true difference were the smallest effect of interest.",
     "Holm: over the claims of this paper that were tested.",
     *(f"{verdict}: {meaning}" for verdict, meaning in MEANINGS.items()),
@@ -195,14 +229,16 @@ def _tested(row: Answer, sides: str, config: Config, source: str) -> Row:
     on = _location_text(row, config)
     lead = (row.difference, row.low, row.high)
     ours = Ours(RunName(on, "", sides, ""), row.measure, *lead, (), row.queries, source=source)
+    reason = "; ".join(filter(None, (row.reason, row.qualification)))
     cells = (
-        TextCell(row.verdict, row.reason, outcome=row.verdict),
+        TextCell(row.verdict, reason, outcome=row.verdict),
         Cell(row.claim, row.dataset, row.candidates, row.measure, "", ours=ours),
         _p(row.p),
         _p(row.p_holm),
         _number(row.power, "{:z.2f}"),
         _number(row.effect, "{:z.3f}"),
         TextCell(f"{row.queries:,}" + (f" × {row.seeds}" if row.seeds else ""), order=str(row.queries)),
+        TextCell(row.counted),
         TextCell(on),
     )
     return Row(row.claim, row.says, sides, cells)

@@ -4,20 +4,22 @@ A claim is tested where both sides were run on the same data set and candidates,
 several such places it is the one with the most seeds, then with the most queries, then the first in the configuration.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from irpretrain.config import Config
+from irpretrain.config.labels import configured_label, dataset_label
 from irpretrain.config.usage import over_candidates
 from irpretrain.evaluation.claims import ANSWERS, Claim, Side
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
 from irpretrain.evaluation.ledger import Facts, differences_text
 from irpretrain.evaluation.significance import wilson_interval
-from irpretrain.evaluation.verdicts import EffectEstimate, paired, unpaired
+from irpretrain.evaluation.verdicts import EffectEstimate, paired, standard_error, unpaired
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, PredictorScores
 from irpretrain.report.figures import WeightingShares, read_distribution
 from irpretrain.report.planned_facts import facts_of, weighting_facts
@@ -47,6 +49,9 @@ class ClaimComparison:
     candidates: str = ""
     # Of a claim about the change of a lead, the larger one; None for other claims.
     lead: EffectEstimate | None = None
+    # What the interval counts: "articles and seeds", "seeds of the predictor".
+    counted: str = ""
+    best_of: int = 0  # number of models of which the better side is the best; 0 where it is not chosen
     # Of all sides, better and worse in turn; none where the sides are no models.
     runs: tuple[RunName, ...] = ()
     weightings: tuple[WeightingShares, ...] = ()  # of both sides, where these are weightings of words
@@ -112,6 +117,18 @@ class Finder:
             for row in made.weightings
         ]  # fmt: skip
 
+    def taught_differently(self, made: ClaimComparison) -> str:
+        """Return whose queries teach each of two sides, where both learn and from other queries; else nothing."""
+        facts = self.facts(made)[:2]
+        teachers = [row.training_queries.partition(",")[0] for row in facts]
+        if not all(teachers) or len(set(teachers)) == 1:
+            return ""
+        labels = (configured_label(self._config, row.model) for row in facts)
+        sides = zip(labels, teachers, strict=True)
+        return "; ".join(
+            f"{label} learns from {dataset_label(self._config, teacher)}" for label, teacher in sides
+        )
+
     def _differing_predictors(self, predictors: Sequence[PredictorScores]) -> str:
         facts = [self._options_of(predictor) for predictor in predictors]
         return "; ".join(
@@ -140,13 +157,21 @@ class Finder:
     # Runs
 
     def _compare_runs(self, claim: Claim) -> ClaimComparison | None:
-        for chosen in _choices(claim):
-            alone = all(named.side.first_stage or named.side.candidates for named in chosen)
-            pairs = self._alone if alone or chosen[0].regime == ANSWERS else self._reranked
-            made = [comparison for pair in pairs if (comparison := self._compare_at(claim, chosen, pair))]
-            if made:
-                return max(made, key=lambda comparison: (comparison.seeds, comparison.queries))
-        return None
+        tested = (self._compare_chosen(claim, chosen) for chosen in _choices(claim))
+        made = (comparison for comparison in tested if comparison)
+        if not claim.sides[0].best:
+            return next(made, None)
+        compared = list(made)
+        best = max(compared, key=lambda comparison: comparison.estimate.difference, default=None)
+        return best and replace(best, best_of=len(compared))
+
+    def _compare_chosen(self, claim: Claim, chosen: Sequence[_Named]) -> ClaimComparison | None:
+        alone = all(named.side.first_stage or named.side.candidates for named in chosen)
+        pairs = self._alone if alone or chosen[0].regime == ANSWERS else self._reranked
+        if claim.candidates:
+            pairs = [pair for pair in self._reranked if pair[1] in claim.candidates]
+        made = [comparison for pair in pairs if (comparison := self._compare_at(claim, chosen, pair))]
+        return max(made, key=lambda comparison: (comparison.seeds, comparison.queries), default=None)
 
     def _compare_at(self, claim: Claim, chosen: Sequence[_Named], pair: Pair) -> ClaimComparison | None:
         measure = claim.measure or self._first_measure(pair[0])
@@ -162,6 +187,8 @@ class Finder:
             lead = paired(values[0], values[1], results[0].articles)
             first, second = first + values[3], second + values[2]
             texts = [f"{texts[0]} over {texts[1]}", f"{texts[2]} over {texts[3]}"]
+        if claim.wins:
+            first, second, measure = np.sign(first - second), np.zeros(1), f"queries won in {measure}"
         return ClaimComparison(
             texts[0],
             claim.reached(texts[1]),
@@ -172,6 +199,7 @@ class Finder:
             len(seeds),
             *pair,
             lead=lead,
+            counted=_counted(results[0], len(seeds)),
             runs=tuple(runs),
         )
 
@@ -216,14 +244,25 @@ class Finder:
             return None
         better, worse = (f"{side.axiom} of {p.name}" if side.axiom else p.name for p, side in compared)
         values = [[of_side[seed] for seed in seeds] for of_side in by_seed]
+        over_seeds = paired(values[0], np.multiply(values[1], _share(claim)))
+        if measure == "AUC":
+            # Other documents: each side's bootstrap, as if the sides were independent. It counts beside the seeds,
+            # although each seed tests other documents: the interval is wide rather than narrow.
+            errors = np.array([_document_error(scores, seeds) for scores in (first, second)])
+            of_documents = float(np.sum((errors * (1, _share(claim))) ** 2)), math.inf
+            estimate = EffectEstimate.of(over_seeds.difference, of_documents, *over_seeds.parts)
+        else:
+            # Other seeds are no other collection: the interval is shown, a p-value is not.
+            estimate = over_seeds._replace(p=math.nan)
         return ClaimComparison(
             better,
             claim.reached(worse),
             measure,
-            paired(values[0], np.multiply(values[1], _share(claim))),
+            estimate,
             float(np.mean(values[1])),
             len(seeds),
             len(seeds),
+            counted="documents and seeds of the predictor" if measure == "AUC" else "seeds of the predictor",
             predictors=(first, second),
         )
 
@@ -244,6 +283,7 @@ class Finder:
                     level.share,
                     level.pairs,
                     level.seeds,
+                    counted="documents and seeds" if level.seeds > 1 else "documents",
                     runs=tuple(RunName("", "", model, "zero-shot") for model in (first, second)),
                 )
         return None
@@ -267,6 +307,7 @@ class Finder:
                     unpaired(ours, (mean, low, high)),
                     theirs.mean,
                     min(better.counted, worse.counted),
+                    counted="passages",
                     weightings=(better, worse),
                 )
         return None
@@ -276,6 +317,18 @@ def _of_seeds(scores: PredictorScores, side: Side) -> dict[int, float]:
     if side.axiom and side.axiom not in scores.importance:
         return {}
     return {seed.seed: seed.importance[side.axiom] if side.axiom else seed.auc for seed in scores.seeds}
+
+
+def _document_error(scores: PredictorScores, seeds: Sequence[int]) -> float:
+    """The standard error of a predictor's AUC over test documents, by the mean variance of its seeds."""
+    errors = [standard_error(seed.auc_low, seed.auc_high) for seed in scores.seeds if seed.seed in seeds]
+    return float(np.sqrt(np.mean(np.square(errors))))
+
+
+def _counted(of_run: Results, seeds: int) -> str:
+    """What the interval of paired runs counts."""
+    alone = of_run.articles is None or len(set(of_run.articles)) == len(of_run.queries)
+    return ("queries" if alone else "articles") + (" and seeds" if seeds > 1 else "")
 
 
 def _share(claim: Claim) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from irpretrain.workflow.plan import paths
-from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, is_embedded
+from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, as_list, is_embedded
 
 # What decides which words are terms.
 TERM_SETTINGS = {"stemming", "stop_list"}
@@ -33,6 +33,12 @@ class Axioms(PlanPart):
         if self.config.pseudo_queries.temperature != "calibrated":
             return []
         return paths.TEMPERATURE.format(collection=wildcards.collection)
+
+    def negatives(self, wildcards: Wildcards) -> list[str]:
+        """Values of pseudo-queries for a predictor's negatives: of each judged query, or of the data set's corpus."""
+        if self.entry("predictors", wildcards).negative_terms == "any":
+            return self.of_dataset(paths.AXIOMS, "predictors")(wildcards)
+        return as_list(self.file(paths.NEGATIVE_AXIOMS, "predictors")(wildcards))
 
 
 class Diagnoses(PlanPart):
