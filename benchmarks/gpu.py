@@ -7,10 +7,10 @@
 Parts, in this order; each stands alone:
 
 - peak: matrix products by size and precision, and copies of memory
-- equality: losses and scores against the CPU's, within a tolerance that each row states
 - training: pre-training and fine-tuning of BERT-base by length, packing, precision, dropout and batch
 - reranking: pairs a second
 - weighing: DeepCT's weights of passages, and the training of its model
+- equality: losses and scores against the CPU's, within a tolerance that each row states
 - others: the Hugging Face Trainer, CrossEncoderTrainer and CrossEncoder.predict on the same work, where installed
 - shared: two processes on one device
 - resume: a training that is killed by SIGKILL and goes on, against one that is not
@@ -73,10 +73,10 @@ class Part(NamedTuple):
 
 PARTS = {
     "peak": Part("gpu_speed", "peak", 12),
-    "equality": Part("gpu_checks", "equality", 40),
     "training": Part("gpu_speed", "training_part", 130),
     "reranking": Part("gpu_speed", "reranking_part", 40),
     "weighing": Part("gpu_speed", "weighing", 35),
+    "equality": Part("gpu_checks", "equality", 40),
     "others": Part("gpu_speed", "others", 110),
     "shared": Part("gpu_speed", "shared", 35),
     "resume": Part("gpu_checks", "resume", 40),

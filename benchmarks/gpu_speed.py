@@ -23,10 +23,12 @@ from generated_work import TEXT
 from gpu_setting import GIB, LOSSES, SCORES, Row, Setting, cases, matrix_rate, precise, profile, seconds_of
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.retrieval.term_weights.infer import WeightPredictor
+from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.retrieval.term_weights.infer import WeightPredictor, _write_in_blocks
 from irpretrain.retrieval.term_weights.train import train_regressor
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
+from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible
 from side_by_side import Player, Turn, play, playing, rate, ratio
 from training_contestants import CHECKED, Ours
@@ -257,17 +259,27 @@ def weighing(setting: Setting) -> Iterator[Row]:
         if case["work"] == "training":
             return train(case)
         chosen, number = options(case), 120 if setting.small else 16384
-        with reproducible(chosen.inference.compute) as device:
+        texts, columns = setting.work.documents_to_weigh(case["lengths"], number), {"title": "", "url": ""}
+        shard = [
+            {**text.key, **columns, "body": text.text}
+            for _ in range(1 if setting.small else 4)
+            for text in texts
+        ]
+        with reproducible(chosen.inference.compute) as device, tempfile.TemporaryDirectory() as name:
+            documents, output = Path(name, "documents"), Path(name, "weights")
+            for position, row in enumerate(shard):
+                row |= {"position": position, "sections": [], "links": [], "disambiguation": False}
+            DOCUMENTS.write(documents, shard)
             predictor = WeightPredictor.open(setting.work.regressor(), chosen, TEXT, device)
-            texts = setting.work.documents_to_weigh(case["lengths"], number)
             predictor.rows(texts[: number // 16])
-            began = time.perf_counter()  # rows come back to the host, so nothing is left to wait for
-            counts = predictor.rows(texts)[1]
-            seconds = time.perf_counter() - began
+            with Checkpoints(name, {"job": "weights"}, "weigh", 60) as unfinished:
+                began = time.perf_counter()  # the table is written, so nothing is left to wait for
+                counts = _write_in_blocks(predictor, documents, unfinished, "weigh", output)
+                seconds = time.perf_counter() - began
             hint = profile(lambda: predictor.rows(texts[: number // 8]), device)
         pieces = counts["word_pieces"] + 2 * counts["sequences"]
         return {
-            "passages_per_second": number / seconds,
+            "passages_per_second": len(shard) / seconds,
             "word_pieces_per_second": pieces / seconds,
             "profile": hint,
         }

@@ -1,4 +1,4 @@
-"""What a GPU's training step costs the host, measured without a GPU: time, operations, sizes of batches.
+"""What a GPU's training costs the host, measured without a GPU.
 
     python benchmarks/training_host.py
 
@@ -6,7 +6,10 @@
   that arithmetic takes almost no time. Attention and the kernels between products are replaced by nothing
   (`Nothing`), so what is left is what the host does before a GPU can compute. Operations are those of torch's
   dispatcher that are no views; a kernel of ours counts as one.
-- Sizes: different sizes of batches in 200 steps, each of which a GPU's libraries plan for and a graph is recorded for.
+- Share of time that a device is busy which takes so many milliseconds for each of these steps (`SlowDevice`); batches
+  of 64 groups of articles are read. One after the other: as on a processor, where nothing is read ahead.
+- Sizes: different sizes of batches in 200 steps, each of which a GPU's libraries plan for and a graph is recorded for;
+  those of batches that are not filled up; and the rate at which one core reads the batches.
 """
 
 from __future__ import annotations
@@ -15,10 +18,12 @@ import argparse
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import torch
@@ -45,6 +50,8 @@ VIEWS = (
 )  # fmt: skip
 BATCHES = (("articles", 16), ("articles", 64), ("passages", 64), ("passages", 1024))
 COUNTED_STEPS = 200
+# Time of a step on a device, as a multiple of the host's: on an H200 it is 6 of 64 groups of articles.
+SLOWER, BUSY_STEPS = (6, 2), 20
 
 
 class Nothing:
@@ -154,21 +161,74 @@ def host_time() -> tuple[float, int]:
     return 1000 * best, sum(names.values()) - replaced + ours
 
 
-def sizes_of_batches(folder: Path) -> list[tuple[str, int, int, float]]:
-    """Return for each kind of batch: different sizes in 200 steps, and the share of rows that only fill up."""
-    made, counted = GeneratedWork(folder), []
-    for mix, groups in BATCHES:
-        work = made.training("pre-training", mix, groups, 1, ComputeConfig(device="cpu"))
-        source = work.source()
-        task = RankingTask(
-            "rop", source.groups, SequenceReader(source.builder, source.masker), "hinge", mlm_weight=1.0
-        )
-        setting = Setting(CPU, work.compute, 1, layout=GPU_LAYOUT)
-        batches = [task.read(setting, step) for step in range(COUNTED_STEPS)]
-        rows = sum(len(part.batches[0].inputs.input_ids) for part in batches)
-        shapes = {part.batches[0].inputs.shape for part in batches}
-        counted.append((mix, groups, len(shapes), 1 - sum(part.tokens for part in batches) / rows))
-    return counted
+class SlowDevice:
+    """A device that computes each step for `seconds` once it is given the step, one after the other."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.idle, self.end = seconds, 0.0, np.inf
+
+    def to_host(self, numbers: Tensor) -> Callable[[], Tensor]:
+        """In place of `length_batches.to_host`, which is called when a step is given."""
+        now = time.perf_counter()
+        self.idle += max(now - self.end, 0.0)
+        ready = self.end = max(now, self.end if self.end < np.inf else now) + self.seconds
+
+        def wait() -> Tensor:
+            time.sleep(max(ready - time.perf_counter(), 0.0))
+            return numbers
+
+        return wait
+
+
+@dataclass
+class ReadTask:
+    """Reads what a GPU would be given, and computes a small batch."""
+
+    reads: RankingTask
+    computes: RankingTask
+    part: StepPart
+    name: str = "rop"
+
+    def read(self, setting: Setting, step: int) -> StepPart:
+        return self.reads.read(setting, step)
+
+    def micro_batch(self, model: Any, setting: Setting, step: int, _: StepPart, batch: GroupBatch) -> Any:
+        batch.inputs.flat(CPU)
+        return self.computes.micro_batch(model, setting, step, self.part, self.part.batches[0])
+
+
+def busy_share(task: RankingTask, seconds: float, overlaps: bool) -> float:
+    """Return the share of time that a device computes which takes `seconds` for a step of `task`."""
+    made, small, part = narrow_trainer()
+    made.overlaps, device = overlaps, SlowDevice(seconds)
+    for _ in made.run(range(STEPS), [ReadTask(task, small, part)]):
+        pass
+    with mock.patch.object(trainer, "to_host", device.to_host):
+        for _ in made.run(range(STEPS, STEPS + BUSY_STEPS), [ReadTask(task, small, part)], lambda _: False):
+            pass
+    return BUSY_STEPS * seconds / (BUSY_STEPS * seconds + device.idle)
+
+
+def pretraining(folder: Path, mix: str, groups: int) -> tuple[RankingTask, Setting]:
+    """Return a pre-training of BERT-base on generated work, and the setting in which a GPU would read it."""
+    work = GeneratedWork(folder).training("pre-training", mix, groups, 1, ComputeConfig(device="cpu"))
+    source = work.source()
+    reader = SequenceReader(source.builder, source.masker)
+    task = RankingTask("rop", source.groups, reader, "hinge", mlm_weight=1.0)
+    return task, Setting(CPU, work.compute, 1, layout=GPU_LAYOUT)
+
+
+def sizes_of_batches(task: RankingTask, setting: Setting) -> tuple[int, int, float, float]:
+    """Return sizes in 200 steps, those of batches as they are, the share of rows that fill up, and pieces/s read."""
+    task.read(setting, 0)
+    began = time.process_time()
+    parts = [task.read(setting, step) for step in range(COUNTED_STEPS)]
+    seconds = time.process_time() - began
+    exact = replace(setting, layout=Layout(packs=True))
+    shapes = [{part.batches[0].inputs.shape for part in parts}]
+    shapes.append({task.read(exact, step).batches[0].inputs.shape for step in range(COUNTED_STEPS)})
+    rows, tokens = (sum(len(p.batches[0].inputs.input_ids) for p in parts), sum(p.tokens for p in parts))
+    return len(shapes[0]), len(shapes[1]), 1 - tokens / rows, tokens / seconds
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -177,13 +237,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.parse_args(arguments)
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder:
-        sizes = sizes_of_batches(Path(folder))
-    milliseconds, operations = host_time()
-    print(f"a step of BERT-base's layers: {milliseconds:.1f} ms of the host, {operations} operations")
-    print("\n| documents | groups | sizes in 200 steps | rows that fill up |\n|---|---:|---:|---:|")
-    for mix, groups, shapes, share in sizes:
-        print(f"| {mix} | {groups} | {shapes} | {share:.1%} |")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        print("| documents | groups | sizes | not filled up | rows that fill up | million pieces/s read |")
+        print("|---|---:|---:|---:|---:|---:|")
+        for mix, groups in BATCHES:
+            sizes, exact, share, rate = sizes_of_batches(*pretraining(folder, mix, groups))
+            print(f"| {mix} | {groups} | {sizes} | {exact} | {share:.1%} | {rate / 1e6:.1f} |")
+        milliseconds, operations = host_time()
+        print(f"\na step of BERT-base's layers: {milliseconds:.1f} ms of the host, {operations} operations")
+        task, _ = pretraining(folder, *BATCHES[1])
+        print("\n| device, ms a step | busy | busy, one after the other |\n|---:|---:|---:|")
+        for times in SLOWER:
+            shares = [busy_share(task, times * milliseconds / 1000, overlaps) for overlaps in (True, False)]
+            print(f"| {times * milliseconds:.0f} | {shares[0]:.1%} | {shares[1]:.1%} |")
 
 
 if __name__ == "__main__":

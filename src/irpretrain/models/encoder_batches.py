@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -75,7 +75,7 @@ FILLERS = 4
 
 @dataclass(frozen=True)
 class PackedBatch:
-    """The sequences of a batch end to end, on the host. All arrays are of integers.
+    """The sequences of a batch end to end, on the host. All arrays are int32: other processes send them.
 
     A batch that is filled up has sequences behind the others that nobody reads, of word piece 0.
     """
@@ -123,7 +123,9 @@ class PackedBatch:
             np.cumsum(read_lengths) - read_lengths,
             among_read,
         )
-        return batch._filled_up() if fills_up else batch
+        batch = batch._filled_up() if fills_up else batch
+        narrow: dict[str, Any] = {n: array.astype(np.int32) for n, array in batch._arrays().items()}
+        return replace(batch, **narrow)
 
     def _filled_up(self) -> PackedBatch:
         rows, rows_read = len(self.input_ids), 0 if self.read is None else len(self.read)
@@ -172,8 +174,9 @@ class PackedBatch:
         """Return all arrays end to end on a device, int32; a GPU copies them at once, in its turn."""
         arrays = [*self._arrays().values()]
         if device.type != "cpu":
-            arrays.append(torch.randint(SEEDS, (1,)).numpy())  # of the stream that the trainer has seeded
-        return to_device(torch.from_numpy(np.concatenate(arrays).astype(np.int32)), device)
+            # Of the stream that the trainer has seeded.
+            arrays.append(torch.randint(SEEDS, (1,), dtype=torch.int32).numpy())
+        return to_device(torch.from_numpy(np.concatenate(arrays)), device)
 
     def sequences(self, flat: Tensor) -> PackedSequences:
         """Return the batch on a device, from what `flat` has copied there."""

@@ -128,6 +128,8 @@ class Trainer(Generic[Model]):
         with autocast(device, compute):
             layout = layout_of(model)
         self.setting = Setting(device, compute, accumulation, self.ranks, layout)
+        # Whether a step is given to the device while it computes the one before.
+        self.overlaps = device.type != "cpu" and self.ranks.count == 1
         self._parameters = list(model.parameters())
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
         self._passes: RecordedPasses | None = None  # of the first step on
@@ -157,11 +159,10 @@ class Trainer(Generic[Model]):
         Raises:
             TrainingError: loss or gradient of a step is NaN; the weights are then of no use.
         """
-        overlaps = self.setting.device.type != "cpu" and self.ranks.count == 1
         read = partial(self._read, tasks)
         began = time.perf_counter()
         begun: _BegunStep | None = None
-        with reading_ahead(read, steps, overlaps and len(steps) > 1) as batches:
+        with reading_ahead(read, steps, self.overlaps and len(steps) > 1) as batches:
             for step in steps:
                 asked = time.perf_counter()
                 parts = next(batches)
@@ -171,7 +172,7 @@ class Trainer(Generic[Model]):
                     began, metrics = self._end(before, began)
                     yield metrics
                 pausing = pauses(step + 1) or step == steps[-1]
-                if pausing or not overlaps:
+                if pausing or not self.overlaps:
                     began, metrics = self._end(begun, began)
                     begun = None
                     yield replace(metrics, pauses=pausing)
