@@ -261,7 +261,7 @@ def test_queries_without_terms_are_left_out(tmp_path: Path) -> None:
 
 def test_a_document_that_occurs_twice_is_refused(tmp_path: Path) -> None:
     judged = write(tmp_path / "judged.parquet", [row(0, 0, "x", "q0")])
-    pseudo = write(tmp_path / "pseudo.parquet", [pseudo_row(0, 0), pseudo_row(0, 0)])
+    pseudo = write(tmp_path / "pseudo.parquet", [pseudo_row(0, 0), pseudo_row(0, 0), pseudo_row(0, 1)])
     with pytest.raises(IntegrityError, match="occur twice"):
         read_candidates(judged, pseudo)
 
