@@ -74,6 +74,11 @@ def test_encodings(content, header, expected):
     assert decode_page(content, header) == expected
 
 
+@pytest.mark.parametrize("part", [2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16])
+def test_parts_of_iso_8859_are_read_as_pages_name_them(part):
+    assert decode_page(b"a\xe4", f"charset=ISO-8859-{part}".encode()) == b"a\xe4".decode(f"iso8859_{part}")
+
+
 def test_every_encoding_is_one_of_characters():
     for name in web_pages._NAMES:
         assert isinstance(decode_page(b"abcd", b"charset=" + name.encode()), str)

@@ -6,6 +6,7 @@ import ast
 import hashlib
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -97,6 +98,7 @@ def test_a_sidecar_says_what_was_made_of_what_how_and_by_what(folder):
     assert found["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
     assert found["versions"]["numpy"] == np.__version__
     assert found["hardware"]["cores"] == os.cpu_count()
+    assert found["hardware"]["machine"] == platform.machine()
     assert sidecar_path("out") == sidecar_path("out/") == Path("out.meta.json")
     assert not Path("second.meta.json").exists()
     assert read_sidecar("out") == found

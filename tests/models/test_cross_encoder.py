@@ -174,6 +174,7 @@ def test_saved_files_are_equal_and_name_no_directory(tmp_path: Path, tiny_encode
     CrossEncoderModel.load(tmp_path / "a").save(tmp_path / "d")
     assert sha256(tmp_path / "a") == sha256(tmp_path / "b" / "c") == sha256(tmp_path / "d")
     assert str(tmp_path) not in "".join(p.read_text() for p in (tmp_path / "a").glob("*.json"))
+    assert (tmp_path / "a" / "model.safetensors").stat().st_mode & 0o777 == 0o644, "all may read it"
 
 
 def test_a_longer_layer_norm_name_of_old_checkpoints_is_read(tmp_path: Path, tiny_encoder: Path) -> None:

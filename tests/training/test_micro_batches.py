@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 import torch
@@ -16,6 +18,7 @@ from irpretrain.models.packed import layout_of
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
+from irpretrain.training.graphs import RecordedPasses, _Graph
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.masking import Masker
 from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
@@ -98,3 +101,16 @@ def test_nobody_asks_the_device_for_a_number_between_micro_batches(
     }
     assert part.metrics.pairs == 7
     assert all(parameter.grad is not None for parameter in model.mlm_head.parameters())
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_gradients_of_a_replayed_graph_are_added_to_those_before(alone: bool) -> None:
+    weight = torch.nn.Parameter(torch.zeros(1))
+    passes = RecordedPasses([weight], alone)
+    passes._gradients[weight] = torch.tensor([2.0])
+    passes._graphs["shape"] = _Graph(MagicMock(), [MagicMock()], {}, [weight])
+    batch: Any = SimpleNamespace(shape="shape", tensors=[MagicMock(is_cuda=True)])
+    for total in (2.0, 4.0):
+        passes.run(batch, MagicMock())
+        assert weight.grad is not None
+        assert weight.grad.item() == total

@@ -19,6 +19,7 @@ from english_pages import links_of, text_of
         ("a\n<poem>\none\ntwo\n</poem>\nb\nc", "a\none\ntwo\nb c"),
         ("one\n{|\n| x\n|}\ntwo", "one\ntwo"),
         ("[[a|b\nc]]\nd", "b c d"),
+        ("a\u2000b\u2009c\u200ad\u202fe\u3000f", "a b c d e f"),
     ],
 )  # fmt: skip
 def test_a_paragraph_is_a_line(wikitext, text):
