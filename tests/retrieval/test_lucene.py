@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from small_lucene import write_queries
 
+from fresh_process import call
 from irpretrain.config.retrieval import Bm25Config, QueryLikelihoodConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.evaluation.runs import falling_scores, read_run
@@ -448,22 +449,15 @@ def test_index_says_how_it_was_made(index: Path) -> None:
     }
 
 
-SEARCH = """
-import os, sys
-from pathlib import Path
-from irpretrain.evaluation.runs import read_run
-from irpretrain.retrieval import lucene
-from small_documents import write_documents
-from small_lucene import OPTIONS, TEXT, write_queries
-
-folder = Path(os.fsdecode("日é".encode()))
-folder.mkdir()
-documents = write_documents(folder / "documents.parquet", {"d1": "quick fox"})
-lucene.index([documents], OPTIONS, TEXT, folder / "index")
-lucene.search(folder / "index", write_queries(folder / "q.parquet", {"q": "fox"}), "bm25", OPTIONS, folder / "run.gz")
-assert list(read_run(folder / "run.gz")) == ["q"]
-assert os.environ.get("LC_ALL") == sys.argv[1]
-"""
+def search_in_a_folder_of_any_name(locale):
+    folder = Path(os.fsdecode("日é".encode()))
+    folder.mkdir()
+    documents = write_documents(folder / "documents.parquet", {"d1": "quick fox"})
+    lucene.index([documents], OPTIONS, TEXT, folder / "index")
+    queries = write_queries(folder / "q.parquet", {"q": "fox"})
+    lucene.search(folder / "index", queries, "bm25", OPTIONS, folder / "run.gz")
+    assert list(read_run(folder / "run.gz")) == ["q"]
+    assert os.environ.get("LC_ALL") == locale
 
 
 OPTIONS_OF_JAVA = {
@@ -478,9 +472,8 @@ OPTIONS_OF_JAVA = {
 )
 def test_both_virtual_machines_read_folders_of_any_name_in_any_environment(tmp_path, locale, options):
     """One of Anserini's own indexes, the one in this process searches."""
-    positions = [str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path]
-    own = {"PYTHONPATH": os.pathsep.join(positions), "LC_ALL": locale, **options}
-    command = [sys.executable, "-c", SEARCH, locale]
+    own = {"PYTHONPATH": os.pathsep.join(sys.path), "LC_ALL": locale, **options}
+    command = call(search_in_a_folder_of_any_name, locale)
     done = subprocess.run(command, cwd=tmp_path, env=os.environ | own, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["日é"], "no folder of another name"
