@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.config.arguments import configuration_files, main
+from irpretrain.config.arguments import check_configuration_files, configuration_files, main
+from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITTEN = [
@@ -129,3 +130,9 @@ def test_make_looks_first(goal, tmp_path):
     done = subprocess.run([*command, f"ARGS={arguments}"], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert log.exists()
+
+
+def test_a_misspelt_overlay_is_told_its_neighbour(tmp_path):
+    (tmp_path / "mine.yaml").write_text("{}\n")
+    with pytest.raises(ConfigError, match=r"there is no file .*mien\.yaml; did you mean .*mine\.yaml"):
+        check_configuration_files([str(tmp_path / "mien.yaml")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from safetensors.torch import load_file
 from tiny_training import lines, training_options
 
 from irpretrain.config.pretraining import TaskConfig
-from irpretrain.config.training import ComputeConfig
+from irpretrain.config.training import ComputeConfig, Packing
+from irpretrain.models import packed
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.packed import layout_of
 from irpretrain.models.reranker import load_reranker
@@ -94,6 +96,23 @@ def test_a_cpu_is_reported_nothing(tiny_encoder: Path, capfd: pytest.CaptureFixt
     use_fast_paths(model, ComputeConfig(packing="off"), CPU)
     assert not layout_of(model).packs
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("device", "packing", "way"),
+    [
+        (CPU, "auto", packed.encode_by_sequence),
+        (CPU, "off", None),
+        (GPU, "auto", None),
+        (GPU, "on", packed.encode_by_sequence),
+    ],
+)
+def test_without_kernels_a_gpu_pads_and_a_cpu_packs(
+    monkeypatch: pytest.MonkeyPatch, device: torch.device, packing: Packing, way: Any
+) -> None:
+    for name, answer in (("is_bert", True), ("compute_dtype", None), ("why_not_fused", "no kernel")):
+        monkeypatch.setattr(packed, name, lambda *_, answer=answer: answer)
+    assert packed.packed_encoder(SimpleNamespace(device=device), packing) is way
 
 
 @pytest.mark.parametrize("tasks", [1.0, 0.0])
