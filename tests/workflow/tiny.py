@@ -167,7 +167,10 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         "pseudo_queries": {"support": "document", "minimum_count": 2},
         "word_vectors": {"dimensions": 8, "minimum_count": 1},
         "graph": {"segment_words": 16},
-        "predictors": {"simple": {"dataset": "asked"}, "ii": None, "iii": None, "hard": {"dataset": "asked"}},
+        "predictors": {
+            **{name: {"dataset": "asked"} for name in ("simple", "simple-equal", "hard")},
+            **dict.fromkeys(("ii", "iii", "ii-equal", "iii-equal", "hard-equal")),
+        },
         "encoder": {"path": "data/encoder", "label": "tiny", "layers": 2, "vocabulary_size": None},
         "objectives": {
             "rop": {"minimum_count": 2, "subsampling_threshold": 0.01},
