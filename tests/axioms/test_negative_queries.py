@@ -160,8 +160,9 @@ def test_settings_choose_among_the_queries_of_each_judged_query(tmp_path: Path, 
         for number, name in enumerate(ranks)
         for position, rank in enumerate(ranks[name])
     ]
-    tables = write(tmp_path / "judged.parquet", judged), write(tmp_path / "pseudo.parquet", pseudo)
-    pairs = make_pairs(read_candidates(*tables), predictor(setting=setting), 0.05, 1)
+    options = predictor(setting=setting, negative_terms="equal")
+    tables = write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)]
+    pairs = make_pairs(read_candidates(*tables, options), options, 0.05, 1)
     assert len(pairs) == pairs.counts["pairs_of_equal_terms"] == used
     assert pairs.counts["judged_queries_ignored_by_setting"] == 4 - used
     assert pairs.counts["mean_terms_of_judged"] == pairs.counts["mean_terms_of_negatives"]
