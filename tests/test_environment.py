@@ -72,8 +72,8 @@ def own_modules() -> set[str]:
 def third_party() -> dict[str, str]:
     """Imported names that are neither Python's, nor ours, nor of packages that the workflow does without, with one
     file that imports each."""
-    # Triton comes with torch for GPUs; without it the library computes with torch alone.
-    without = {*EXTRAS["ir-datasets"], "triton"}
+    # Triton comes with torch for GPUs; without it the library computes with torch alone. PyTerrier is the user's own.
+    without = {*EXTRAS["ir-datasets"], "triton", "pyterrier"}
     found: dict[str, str] = {}
     for path in (p for folder in SOURCES for p in sorted((ROOT / folder).rglob("*.py"))):
         for name in imports(path):

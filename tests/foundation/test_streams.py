@@ -221,7 +221,8 @@ STREAMS = {
         choose_diagnosis_pairs, SEED | NAME, lambda **_: 1
     ),
     "axioms.predictor_pairs: stream_key(seed, STAGE, name)": Stream(
-        lambda m, _, seed, name: m.draw_negatives(np.arange(2), np.ones(1), [name], seed), SEED | NAME
+        lambda m, _, seed, name: m.draw_negatives(np.zeros(1, int), np.arange(2), np.ones(1), [name], seed),
+        SEED | NAME,
     ),
     "axioms.predictor_queries: stream_key(seed, STAGE, name)": Stream(
         sample_negative_queries, SEED | {"name": (("d1", "q1"), ("d1", "q2"))}

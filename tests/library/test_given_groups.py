@@ -109,7 +109,7 @@ def test_a_folder_without_its_three_files_is_refused(tmp_path: Path) -> None:
         read_groups(tmp_path)
     (tmp_path / "queries.tsv").unlink()
     with pytest.raises(
-        InputError, match=r"named like topics\n  Rename the file: its name needs the word topics"
+        InputError, match=r"named like topics: .*\n  Rename the file: its name needs the word topics"
     ):
         read_groups(tmp_path)
 

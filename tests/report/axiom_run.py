@@ -59,7 +59,7 @@ def diagnosis(folder: Path, name: str, models: dict[str, str], rows: list[dict] 
 def with_axioms(config: Config, dataset: str = "squad-train", names: tuple[str, ...] = ()) -> Config:
     """The configuration with the predictors that `predictors` writes, and a diagnosis called "heads"."""
     known = {
-        name: SimpleNamespace(dataset=dataset, collection="pretraining")
+        name: SimpleNamespace(dataset=dataset, collection="pretraining", negative_terms="any")
         for name in (*(s.lower() for s in AUC), *names)
     }
     diagnoses = {"heads": SimpleNamespace(models=[], collection="pretraining")}

@@ -18,7 +18,7 @@ PYTHON = sorted(
 WORKFLOW = [ROOT / "Snakefile", *sorted((ROOT / "rules").rglob("*.smk"))]
 RUNS_CODE = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 """Modules whose files run code when they are read."""
-BETWEEN_OWN_PROCESSES = {"training/processes.py", "foundation/compiled.py"}
+BETWEEN_OWN_PROCESSES = {"training/processes.py", "training/read_ahead.py", "foundation/compiled.py"}
 """These pickle what one process hands to another that it started, in a temporary folder that only this user enters,
 and the machine code that numba keeps in the user's own cache."""
 ARCHIVES = {"tarfile", "zipfile"}

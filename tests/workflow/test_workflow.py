@@ -315,7 +315,7 @@ def test_a_trained_model_can_be_taken_by_others(copied):
 
 
 DISPLAYED = re.compile(
-    r"all|evaluate|evaluate_depths|make_(tables|figures)_\w+|write_(overview|report|paper_report)"
+    r"all|evaluate|evaluate_depths|collect_searches|make_(tables|figures)_\w+|write_(overview|report|paper_report)"
 )
 """What shows results, and so depends on nearly everything; the picture of the rules is drawn for each configuration."""
 
