@@ -92,7 +92,9 @@ def test_predictors_of_fewer_axioms_have_a_column_of_their_own(config: Config, t
 
 def test_negatives_of_several_collections_are_told_apart(config: Config, tmp_path: Path) -> None:
     config = with_axioms(config)
-    other = config.predictors["ii"].__class__(dataset="squad-train", collection="articles")
+    other = config.predictors["ii"].__class__(
+        dataset="squad-train", collection="articles", negative_terms="any"
+    )
     config = config.model_copy(update={"predictors": {**config.predictors, "other": other}})
     files = [predictor(tmp_path, "i", "I"), predictor(tmp_path, "other", "I")]
     table = tables(config, AxiomResults.read(files))["table2"]
