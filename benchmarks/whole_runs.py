@@ -66,8 +66,8 @@ objectives: {{ares: {{type: ares, agreement: strict}}}}
 axioms: {{threads: {cores}, memory_mb: 8000}}
 indexes: {{textrank: {{type: textrank}}}}
 first_stages:
-  textrank: {{label: TextRank, index: textrank, parameters: {{k1: 0.9, b: 0.4}}, depth: 1000}}
-  sdm: {{label: SDM, model: indri, dependence: {{}}, depth: 1000}}
+  textrank: {{label: TextRank, index: textrank, parameters: {{k1: 0.9, b: 0.4}}}}
+  sdm: {{label: SDM, model: indri, dependence: {{}}}}
 retrieval: {{depth: 1000, threads: {cores}}}
 experiments:
   generated: {{dataset: generated, first_stages: [textrank, sdm]}}
