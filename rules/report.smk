@@ -71,7 +71,7 @@ rule collect_searches:
         runs=plan.experiments.files,
         queries=plan.file(paths.QUERIES, "experiments"),
         qrels=plan.file(paths.QRELS, "experiments"),
-        documents=plan.experiments.documents,
+        documents=plan.of_dataset(paths.DOCUMENTS, "experiments"),
     output:
         searches=paths.SEARCHES,
         meta=sidecar(paths.SEARCHES),

@@ -321,6 +321,13 @@ def page(browser, report):
     assert browser.evaluate("document.title") == f"PROP · {report[0].parent.name} · IR-Pretrain"
 
 
+def texts_of(page, selector: str) -> list[str]:
+    """Return the text of each element that a selector finds."""
+    return page.evaluate(
+        f"[...document.querySelectorAll({json.dumps(selector)})].map((element) => element.textContent)"
+    )
+
+
 @pytest.mark.browser
 @needs_chromium
 def test_pictures_are_shown(page) -> None:
@@ -404,7 +411,7 @@ def test_provenance_opens(page) -> None:
 
 
 SELECTED = "document.querySelector('#searches-list [aria-selected]').textContent"
-LISTED = "[...document.querySelectorAll('#searches-list li')].map((item) => item.textContent)"
+LISTED = "#searches-list li"
 SUMMARY = "document.querySelector('#searches-summary').textContent"
 
 
@@ -423,13 +430,13 @@ def choose(page, name: str, value: str) -> None:
 @pytest.mark.browser
 @needs_chromium
 def test_queries_are_sorted_by_the_difference_of_two_rows(page) -> None:
-    listed = page.evaluate(LISTED)
+    listed = texts_of(page, LISTED)
     assert len(listed) == 20
     differences = [float(text[:6].replace("−", "-")) for text in listed]
     assert differences == sorted(differences, reverse=True)
     choose(page, "order", "losses")
-    assert [text[:6] for text in page.evaluate(LISTED)] == [text[:6] for text in listed[::-1]]
-    rows = page.evaluate("[...document.querySelectorAll('#searches-left option')].map((o) => o.textContent)")
+    assert [text[:6] for text in texts_of(page, LISTED)] == [text[:6] for text in listed[::-1]]
+    rows = texts_of(page, "#searches-left option")
     assert {"PROP, zero-shot", "PROP, fine-tuned", "BM25"} <= set(rows)
     choose(page, "left", str(rows.index("BM25")))
     choose(page, "right", str(rows.index("PROP, zero-shot")))
@@ -444,9 +451,9 @@ def test_keys_walk_through_the_queries_and_set_the_address(page) -> None:
     first = page.evaluate(SELECTED)
     press(page, "ArrowDown")
     second = page.evaluate(SELECTED)
-    assert second == page.evaluate(LISTED)[1] != first
+    assert second == texts_of(page, LISTED)[1] != first
     press(page, "End")
-    assert page.evaluate(SELECTED) == page.evaluate(LISTED)[-1]
+    assert page.evaluate(SELECTED) == texts_of(page, LISTED)[-1]
     press(page, "ArrowDown")
     press(page, "Home")
     assert page.evaluate(SELECTED) == first
@@ -475,7 +482,7 @@ def test_an_address_leads_to_a_query(browser, report) -> None:
         assert "sharednot judgedscore 1.25, candidate 1" in found
     browser.visit("about:blank")
     browser.visit(report[0].as_uri() + "#squad/nothing/nobody")
-    assert len(browser.evaluate(LISTED)) == 20
+    assert len(texts_of(browser, LISTED)) == 20
     assert browser.complaints() == []
 
 
@@ -483,25 +490,23 @@ def test_an_address_leads_to_a_query(browser, report) -> None:
 @needs_chromium
 def test_the_filter_keeps_queries_with_all_words(page) -> None:
     choose(page, "filter", "Q07 taken")
-    [text] = page.evaluate(LISTED)
+    [text] = texts_of(page, LISTED)
     assert text.endswith("q07")
     assert page.evaluate(SELECTED) == text
     choose(page, "filter", "none such")
-    assert page.evaluate(LISTED) == []
+    assert texts_of(page, LISTED) == []
     assert "No query has these words." in page.evaluate(
         "document.querySelector('#searches-query').textContent"
     )
     choose(page, "filter", "")
-    assert len(page.evaluate(LISTED)) == 20
+    assert len(texts_of(page, LISTED)) == 20
 
 
 @pytest.mark.browser
 @needs_chromium
 def test_wins_ties_and_losses_lead_to_their_queries(page) -> None:
     page.evaluate("document.querySelector('#searches-table').closest('details').open = true")
-    rows = page.evaluate(
-        "[...document.querySelectorAll('#searches-table tbody tr')].map((r) => r.textContent)"
-    )
+    rows = texts_of(page, "#searches-table tbody tr")
     [place] = [n for n, text in enumerate(rows, 1) if text.startswith("PROP, fine-tuned")]
     assert "20 / 0 / 0" in rows[place - 1]
     page.click(f"#searches-table tbody tr:nth-child({place}) td:last-child button")
@@ -534,9 +539,7 @@ def test_folds_are_open_in_print(page) -> None:
 @needs_chromium
 def test_hostile_text_stays_text(page) -> None:
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
-    labels = page.evaluate(
-        "[...document.querySelectorAll('#results .first tbody th')].map((r) => r.textContent)"
-    )
+    labels = texts_of(page, "#results .first tbody th")
     assert any("<script>document.title" in label for label in labels)
 
 

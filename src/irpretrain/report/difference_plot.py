@@ -69,6 +69,11 @@ def compared_rows(panel: Panel) -> list[tuple[str, Ours, str]]:
     return list(rows.values())
 
 
+def comparison_text(comparison: Comparison) -> str:
+    """Return a difference with its interval: "+0.187 [0.110, 0.265]"."""
+    return f"{difference_text(comparison.difference)} {bounds_text(comparison.low, comparison.high)}".rstrip()
+
+
 def _plot(panel: Panel) -> DifferencePlot | None:
     # Of several numbers of training queries the ends are drawn.
     regimes = [regime for regime, _ in panel.groups()]
@@ -105,14 +110,13 @@ def _short(label: str) -> str:
 
 def _dot(axis: Axis, series: int, comparison: Comparison) -> Dot:
     low, high = _interval(comparison)
-    bounds = bounds_text(comparison.low, comparison.high)
     outcomes = outcomes_text(comparison.outcomes).replace("/", " / ")
     return Dot(
         series,
         axis.place(comparison.difference),
         axis.place(low),
         axis.place(high),
-        f"{difference_text(comparison.difference)} {bounds}".rstrip(),
+        comparison_text(comparison),
         f"{p_text(comparison.p)}; wins / ties / losses {outcomes}",
     )
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from irpretrain.config.labels import USUAL_CANDIDATES
 from irpretrain.evaluation.evaluate import FIRST_STAGE
-from irpretrain.evaluation.significance import bounds_text, wins_ties_losses
+from irpretrain.evaluation.significance import wins_ties_losses
 from irpretrain.foundation.atomic import read_given_json
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing
-from irpretrain.report.cells import Ours, Panel, Table, difference_text
-from irpretrain.report.difference_plot import compared_rows
+from irpretrain.report.cells import Ours, Panel, Table
+from irpretrain.report.difference_plot import compared_rows, comparison_text
 from irpretrain.report.pages import script_json
-from irpretrain.report.scores import Comparison, Results, RunName, Scores
+from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.searches import CHARACTERS, DOCUMENTS
 from irpretrain.report.tables import BM25_MARK, CONTROL_MARK
 
@@ -195,11 +195,7 @@ def _baselines(ours: Ours, runs: Sequence[RunName]) -> dict[str, Any]:
     """Return the numbers of the rows that a run is compared with, and how it compares."""
     compared = {c.mark: c for c in ours.comparisons if c.run in runs}
     return {
-        name: [runs.index(compared[mark].run), _comparison_text(compared[mark])]
+        name: [runs.index(compared[mark].run), comparison_text(compared[mark])]
         for name, mark in (("bm25", BM25_MARK), ("control", CONTROL_MARK))
         if mark in compared
     }
-
-
-def _comparison_text(comparison: Comparison) -> str:
-    return f"{difference_text(comparison.difference)} {bounds_text(comparison.low, comparison.high)}".rstrip()

@@ -248,11 +248,6 @@ class Experiments(PlanPart):
         runs = self.runs(wildcards)
         return [path for run in runs for path in (*run["paths"], run.get("ranked")) if path]
 
-    def documents(self, wildcards: Wildcards) -> list[str]:
-        """The documents that an experiment searches."""
-        dataset = self.config.experiments[wildcards.experiment].dataset
-        return self.each_shard(paths.DOCUMENTS, [self.config.datasets[dataset].corpus])
-
     def folds(self, wildcards: Wildcards) -> Input:
         """The folds of the experiment's data set, where it is cut into folds."""
         dataset = self.config.experiments[wildcards.experiment].dataset
