@@ -114,12 +114,6 @@ def test_a_page_of_attributions_has_no_ranker_over_words(given: dict[str, Any]) 
     )
 
 
-def test_a_page_of_attributions_shows_one_sequence(given: dict[str, Any]) -> None:
-    page = {"dataset": "squad", "query": "q", "document": "d", "models": ["prop"]}
-    given = deep_merge(given, {"attributions": {"page": page}, "models": {"prop": {"passages": {}}}})
-    assert "attributions.page.models: the score of prop comes from passages" in message(given)
-
-
 def test_a_model_s_own_keys_are_laid_over_the_recipe_s(given: dict[str, Any]) -> None:
     given["models"]["knrm"]["finetuning"] = {"learning_rates": [0.01], "optimiser": {"warmup": 0.5}}
     config: Config = parse_config(given)
@@ -153,9 +147,9 @@ def test_a_model_s_own_passages_take_the_location_of_reranking_s(given: dict[str
     own = config.reranking_of("maxp")
     assert own.passages is not None
     assert (own.passages.words, own.passages.stride, own.max_length) == (50, 25, config.reranking.max_length)
-    given["reranking"]["passages"] = {"most_in_training": 3}
+    given["reranking"]["passages"] = {"words": 90}
     both: Config = parse_config(given)
-    assert [both.reranking_of(name).passages.most_in_training for name in ("prop", "maxp")] == [3, 8]
+    assert [both.reranking_of(name).passages.words for name in ("prop", "maxp")] == [90, 50]
 
 
 def test_a_re_ranker_given_by_its_path_may_read_passages(given: dict[str, Any]) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from irpretrain.config import Config, load_config
 from irpretrain.config.base import deep_merge
 from irpretrain.config.load import parse_config
@@ -50,15 +48,12 @@ def test_fine_tuning_has_lengths_of_its_own_which_the_test_takes_over() -> None:
     assert reads(config, "control", "full") == ("", tuned, tuned)
 
 
-@pytest.mark.parametrize(("most", "number"), [(3, "at most 3"), (None, "all")])
-def test_passages_are_fewer_in_fine_tuning(most: int | None, number: str) -> None:
-    passages = {"words": 20, "stride": 10, "most_in_training": most}
+def test_passages_are_read_alike_in_fine_tuning_and_test() -> None:
+    passages = {"words": 20, "stride": 10}
     config = changed(reranking={**LENGTHS, "passages": passages}, finetuning=LENGTHS)
     _, tuning, test = reads(config, "prop", "full")
-    assert tuning == f"passages of 20 words every 10, {number} of a document, {CUT}"
-    assert (
-        test == reads(config, "prop")[2] == f"passages of 20 words every 10, at most 30 of a document, {CUT}"
-    )
+    assert tuning == test == reads(config, "prop")[2]
+    assert test == f"passages of 20 words every 10, at most 30 of a document, {CUT}"
 
 
 def test_first_stages_read_whole_texts_and_learned_weights_what_their_model_reads() -> None:

@@ -149,12 +149,15 @@ def project(tmp_path: Path, tiny_encoder: Path) -> Path:
     return tmp_path
 
 
-def write(project: Path, output: str = "page.html", **options: Any) -> dict[str, Any]:
+def write(
+    project: Path, output: str = "page.html", passages: dict[str, int] | None = None, **options: Any
+) -> dict[str, Any]:
     models = [
         {
             "label": f"{key} {HOSTILE}",
             "directory": project / key,
             "run": project / f"{key}.gz",
+            "passages": passages,
         }
         for key in ("ours", "theirs")
     ]
@@ -178,6 +181,22 @@ def test_a_page_shows_ranks_scores_and_words(project: Path) -> None:
     assert len(strongest) >= 2, "each model's own strongest word is as deep as can be"
     shown = [data for data in page.texts if data == "word03"]
     assert len(shown) == 2, "once in each map"
+
+
+def test_of_several_passages_the_page_shows_the_one_that_gives_the_score(project: Path) -> None:
+    from irpretrain.models.attribution import attribute
+    from irpretrain.models.reranker import load_reranker
+
+    counts = write(project, passages={"words": 1, "stride": 1}, query="q1", document="a")
+    words = ["word01", "cab", "word02"]
+    displayed = "".join(Page(project / "page.html").texts)
+    for key in ("ours", "theirs"):
+        network = load_reranker(project / key)
+        scores = [attribute(network, f"word02 cab {HOSTILE}", word, 60, 30).score for word in words]
+        best = scores.index(max(scores))
+        assert f"Score {scores[best]:+z.4f}" in displayed
+        assert f"Passage {best + 1} of 3 scores best." in displayed
+    assert counts["models"] == 2
 
 
 def test_hostile_text_stays_text(project: Path) -> None:

@@ -78,7 +78,7 @@ def model(request: pytest.FixtureRequest, tiny_encoder: Path, tmp_path: Path) ->
 def test_a_document_has_the_score_of_its_passages(
     model: tuple[Path, bool], score: Callable[..., dict[tuple[str, str], float]]
 ) -> None:
-    cut = {name: text_passages(body, PASSAGES, None) for name, body in BODIES.items()}
+    cut = {name: text_passages(body, PASSAGES) for name, body in BODIES.items()}
     assert max(map(len, cut.values())) == 10
     alone = {f"{name}-{position}": text for name, some in cut.items() for position, text in enumerate(some)}
     parts = score(*model, alone, options())
@@ -96,12 +96,13 @@ def test_a_document_of_one_passage_is_scored_as_without(
     assert score(*model, BODIES, options(passages=long)) == whole
 
 
-def test_only_so_many_passages_are_scored(
-    model: tuple[Path, bool],
-    score: Callable[..., dict[tuple[str, str], float]],
-    monkeypatch: pytest.MonkeyPatch,
+def test_of_very_many_passages_thirty_are_scored(
+    model: tuple[Path, bool], score: Callable[..., dict[tuple[str, str], float]]
 ) -> None:
-    firsts = {name: text_passages(body, PASSAGES, 1)[0] for name, body in BODIES.items()}
-    first = score(*model, firsts, options())
-    monkeypatch.setattr("irpretrain.retrieval.rerank.MOST_PASSAGES", 1)
-    assert score(*model, BODIES, options(passages=PASSAGES)) == pytest.approx(first, abs=1e-5)
+    passages = PassagesConfig(words=1, stride=1)
+    words = [f"word{number:02d}" for number in range(80)]
+    bounds = [round(position * 79 / 29) for position in range(30)]
+    parts = score(*model, {words[position]: words[position] for position in bounds}, options())
+    found = score(*model, {"long": " ".join(words)}, options(passages=passages))
+    for (query, _), value in found.items():
+        assert value == pytest.approx(max(parts[query, words[position]] for position in bounds), abs=1e-5)

@@ -33,7 +33,7 @@ def options(**changes: Any) -> PassagesConfig:
 def test_passages_begin_every_stride_until_one_reaches_the_end(
     words: int, expected: list[tuple[int, int]]
 ) -> None:
-    assert passage_bounds(words, options(), None) == expected
+    assert passage_bounds(words, options(), 99) == expected
 
 
 @given(st.integers(0, 400), st.integers(1, 50), st.data())
@@ -41,14 +41,14 @@ def test_every_word_is_read_and_no_passage_lies_in_another(
     words: int, length: int, data: st.DataObject
 ) -> None:
     stride = data.draw(st.integers(1, length))
-    bounds = passage_bounds(words, PassagesConfig(words=length, stride=stride), None)
+    bounds = passage_bounds(words, PassagesConfig(words=length, stride=stride), words + 1)
     assert set().union(*(range(*bound) for bound in bounds)) == set(range(words))
     assert all(end - start <= length for start, end in bounds)
     assert all(first < later and end < after for (first, end), (later, after) in itertools.pairwise(bounds))
 
 
 def test_of_many_passages_some_are_retained_the_first_and_the_last_among_them() -> None:
-    whole = passage_bounds(21, options(), None)
+    whole = passage_bounds(21, options())
     assert len(whole) == 10
     assert passage_bounds(21, options(), 10) == whole
     assert passage_bounds(21, options(), 4) == [whole[position] for position in (0, 3, 6, 9)]
@@ -60,18 +60,18 @@ def test_of_many_passages_some_are_retained_the_first_and_the_last_among_them() 
 def test_pieces_of_a_word_stay_together() -> None:
     """Words of 1, 3, 1, 1 and 2 pieces."""
     starts = np.array([1, 1, 0, 0, 1, 1, 1, 0], bool)
-    assert piece_bounds(starts, options(words=2, stride=1), None) == [(0, 4), (1, 5), (4, 6), (5, 8)]
-    assert piece_bounds(starts[:0], options(), None) == [(0, 0)]
-    assert piece_bounds(starts[2:], options(words=2, stride=2), None) == [(0, 4), (4, 6)]
+    assert piece_bounds(starts, options(words=2, stride=1)) == [(0, 4), (1, 5), (4, 6), (5, 8)]
+    assert piece_bounds(starts[:0], options()) == [(0, 0)]
+    assert piece_bounds(starts[2:], options(words=2, stride=2)) == [(0, 4), (4, 6)]
 
 
 def test_texts_are_cut_at_white_space() -> None:
-    assert text_passages(" one, two\nthree  four ", options(words=2, stride=1), None) == [
+    assert text_passages(" one, two\nthree  four ", options(words=2, stride=1)) == [
         "one, two",
         "two\nthree",
         "three  four",
     ]
-    assert text_passages(" \n", options(), None) == [""]
+    assert text_passages(" \n", options()) == [""]
 
 
 def test_a_stride_that_leaves_gaps_is_refused() -> None:

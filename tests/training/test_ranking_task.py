@@ -12,29 +12,34 @@ import torch
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
 from irpretrain.config.training import ComputeConfig, OptimiserConfig
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.models.encoder_batches import PADDED
 from irpretrain.retrieval.pair_scoring import PiecePair, as_run
 from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.judged_queries import JudgedGroups, JudgedQuery
-from irpretrain.training.ranking_tasks import PassageReader, RankingTask, SequenceReader, combine
+from irpretrain.training.ranking_tasks import (
+    PassageReader,
+    RankingTask,
+    SequenceReader,
+    best_passages,
+    ranking_loss,
+)
 from irpretrain.training.trainer import Setting, Trainer, fetch_measured
-from plain_groups import Group, StoreSpan, columns
 
 PASSAGES = PassagesConfig(words=6, stride=4)
 CPU = torch.device("cpu")
 
 
-def test_scores_are_combined_as_in_ranking() -> None:
+def test_the_best_passage_is_the_one_that_ranks_a_document() -> None:
     draw = np.random.default_rng(1)
     counts = np.array([1, 4, 2])
     scores = draw.normal(size=7).astype(np.float32)
-    found = combine(torch.from_numpy(scores), counts)
+    found = scores[best_passages(scores, counts)]
     pairs = [PiecePair("q", f"d{document}", 0) for document in np.repeat(range(3), counts)]
     ranked = dict(as_run({"q": []}, pairs, scores)["q"])
-    np.testing.assert_allclose(found.numpy(), [ranked[f"d{document}"] for document in range(3)], rtol=1e-6)
+    np.testing.assert_allclose(found, [ranked[f"d{document}"] for document in range(3)], rtol=1e-6)
+    assert best_passages(np.array([1.0, 2.0, 2.0, 5.0, 5.0]), np.array([3, 2])).tolist() == [1, 3]
 
 
 @pytest.fixture
@@ -79,14 +84,35 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
     torch.testing.assert_close(*gradients)
 
 
-def test_training_reads_no_more_passages_than_it_should(reader: PassageReader) -> None:
-    few = PassageReader(reader.builder, PASSAGES.model_copy(update={"most_in_training": 2}))
-    group = columns(Group(("word01",), (StoreSpan(0), StoreSpan(1))))
-    whole, cut = reader.read(group, 0, 0, PADDED), few.read(group, 0, 0, PADDED)
-    # Three passages of six words or two of them, each with the query's word and three special tokens.
-    assert whole.tokens == 2 * 3 * 10
-    assert cut.tokens == 2 * 2 * 10
-    assert whole.sizes.tolist() == cut.sizes.tolist() == [2]
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_gradients_are_those_of_the_largest_score_of_all_passages(
+    reader: PassageReader, tiny_encoder: Path, precision: str
+) -> None:
+    groups = JudgedGroups(judged(reader), 2, 5, 1)
+    setting = Setting(CPU, ComputeConfig(device="cpu", precision=precision), 1)
+    gradients = []
+    for is_whole in (True, False):
+        model = CrossEncoderModel.from_encoder(tiny_encoder)
+        task = RankingTask("judged", groups, reader, "listwise")
+        [part] = [task.read(setting, 0)]
+        [batch] = part.batches.values()
+        if is_whole:
+            encoded, _, counts = batch.inputs
+            with setting.autocast():
+                scores = model.encode(encoded)[0].float().split(counts.tolist())
+                documents = torch.stack([of_document.amax() for of_document in scores])
+                sizes = torch.from_numpy(batch.sizes)
+                loss = ranking_loss("listwise", documents, sizes).sum() / len(batch.sizes)
+        else:
+            micro = task.micro_batch(model, setting, 0, part, batch)
+            loss, _ = micro.loss(*micro.tensors)
+        loss.backward()
+        gradients.append({name: p.grad for name, p in model.named_parameters() if p.grad is not None})
+    tolerance = {"fp32": 1e-5, "bf16": 2e-2}[precision]
+    assert gradients[0].keys() == gradients[1].keys()
+    assert any(name.endswith("query.weight") for name in gradients[0]), "the encoder's own weights learn"
+    for name, gradient in gradients[0].items():
+        torch.testing.assert_close(gradients[1][name], gradient, rtol=tolerance, atol=tolerance)
 
 
 def test_a_document_in_one_passage_is_learned_as_a_sequence_is(

@@ -115,7 +115,6 @@ def cross_faults(config: Config) -> Iterator[str]:
         yield from experiment_faults(config, name, experiment)
     yield from measure_faults(config)
     yield from query_use_faults(config)
-    yield from view_faults(config)
 
 
 def dataset_faults(config: Config, name: str, dataset: DatasetConfig) -> Iterator[str]:
@@ -277,17 +276,6 @@ def training_faults(config: Config, name: str) -> Iterator[str]:
             f"{where}.select_on: {name} keeps no snapshots to choose among; {instead}list steps in "
             f"{where}.training.snapshots, or leave select_on out"
         )
-
-
-def view_faults(config: Config) -> Iterator[str]:
-    """Yield the models that pages of attributions cannot show, as their scores come from passages."""
-    for name, page in config.attributions.items():
-        for displayed in page.models:
-            if displayed in config.models and config.reranking_of(displayed).passages is not None:
-                yield (
-                    f"attributions.{name}.models: the score of {displayed} comes from passages, and a page shows one "
-                    "sequence; leave it out"
-                )
 
 
 def reference_faults(config: Config, only: str | None = None) -> Iterator[str]:

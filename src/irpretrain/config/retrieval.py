@@ -248,7 +248,7 @@ class RetrievalConfig(Section):
         return self.model_copy(update=changed)
 
 
-# Passages of a document that re-ranking reads: as many as the released code of BERT-maxP.
+# Passages of a document that are read at most: as many as by the released code of BERT-maxP.
 MOST_PASSAGES = 30
 
 
@@ -257,12 +257,6 @@ class PassagesConfig(Section):
 
     words: int = option(150, "Length of a passage.", unit="words", ge=1)
     stride: int = option(75, "Distance between starts.", unit="words", ge=1)
-    most_in_training: int | None = option(
-        8,
-        f"Maximum passages per document in fine-tuning; re-ranking reads {MOST_PASSAGES}. null: all.",
-        unit="passages",
-        ge=1,
-    )
 
     @model_validator(mode="after")
     def _check_stride(self) -> Self:

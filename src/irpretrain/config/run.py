@@ -78,28 +78,25 @@ class Run:
         """What is read in fine-tuning."""
         if self.regime in ("zero-shot", "first-stage"):
             return ""
-        passages = self.config.reranking_of(self.model, self.regime).passages
-        return self._ranker_reads(None if passages is None else passages.most_in_training)
+        return self._ranker_reads()
 
     @cached_property
     def test_reads(self) -> str:
         """What is read when the ranking is made."""
         if self.model:
-            return self._ranker_reads(MOST_PASSAGES)
+            return self._ranker_reads()
         stage = self.config.first_stages.get(self.candidates)
         if stage is None:
             return weighting_reads(self.config, "")
         return "not known" if stage.runs else weighting_reads(self.config, stage.query_weights or stage.index)
 
-    def _ranker_reads(self, most: int | None) -> str:
-        """Return what the model reads, with the largest number of passages of a document."""
+    def _ranker_reads(self) -> str:
         if (neural := self.config.models[self.model].neural) is not None:
             return f"{_unit(None)} cut at {neural.document_words} words, query at {neural.query_words}"
         options = self.config.reranking_of(self.model, self.regime)
         if (passages := options.passages) is None:
             return f"{_unit(None)} {_lengths(options)}"
-        number = "all" if most is None else f"at most {most}"
-        units = f"{_unit(passages.words)} every {passages.stride}, {number} of a document,"
+        units = f"{_unit(passages.words)} every {passages.stride}, at most {MOST_PASSAGES} of a document,"
         return f"{units} {_lengths(options)}"
 
 

@@ -36,9 +36,9 @@ FEWEST_FOLDS = 3
 # Keys of a section beside the options of its format.
 BESIDE = ("malformed", "files")
 COUNTED = {"identifiers": "counted"}
-# As configs/my-collection.yaml: whole documents, in passages as long as those of pre-training, also in fine-tuning.
-RERANKING = {"depth": 50, "passages": {"words": 40, "stride": 20}}
-FINETUNING = {"max_length": 96, "batch_sizes": [4]}
+# As configs/my-collection.yaml: whole documents, in overlapping passages.
+RERANKING = {"depth": 50, "passages": {"stride": 20}}
+FINETUNING = {"batch_sizes": [4]}
 
 
 class OwnFolder(NamedTuple):

@@ -8,7 +8,7 @@ score(baseline) but for the numerical error, which is reported (`Attribution.res
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -98,6 +98,26 @@ def attribute(
         for text, (_, spans), pieces, position in zip((query, document), texts, read, positions, strict=True)
     ]
     return Attribution(sides[0], sides[1], score, at_baseline)
+
+
+def best_passage(
+    model: Reranker,
+    query: str,
+    passages: Sequence[str],
+    max_length: int,
+    query_length: int,
+    longest_document: int | None = None,
+) -> int:
+    """Return the position of the passage with the highest score; of equal ones the first."""
+    tokenizer = model.tokenizer
+    query_pieces, *of_passages = (tokenizer.encode_with_spans(text)[0] for text in (query, *passages))
+    scores = []
+    for pieces in of_passages:
+        read = tokenizer.cut(query_pieces, pieces[:longest_document], max_length, query_length)
+        sequence = [torch.from_numpy(array).to(model.device) for array in tokenizer.join([read])]
+        with torch.no_grad():
+            scores.append(float(model(*sequence)))
+    return int(np.argmax(scores))
 
 
 def integrated_gradients(

@@ -55,6 +55,14 @@ class PaddedBatch:
     # bool [sequences, positions]: whose last hidden state is read beside [CLS].
     masked: np.ndarray | None = None
 
+    def take(self, sequences: np.ndarray) -> PaddedBatch:
+        """Return some sequences, by their positions, without the columns that are padding in all of them."""
+        mask = self.attention_mask[sequences]
+        width = int(mask.sum(axis=1).max(initial=0))
+        masked = None if self.masked is None else self.masked[sequences, :width]
+        ids, types = self.input_ids[sequences, :width], self.token_type_ids[sequences, :width]
+        return PaddedBatch(ids, types, mask[:, :width], masked)
+
     def widened(self, longest: int) -> PaddedBatch:
         """Return the batch with padding up to a multiple of LEAST_STEP positions, at most to `longest`."""
         width = self.input_ids.shape[1]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from irpretrain.config.experiments import CaseConfig
-from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
+from irpretrain.config.retrieval import PassagesConfig, RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.evaluation.runs import Qrels, Run, read_qrels, read_run, relevant
 from irpretrain.foundation.contracts import TERM_VECTORS
@@ -21,6 +21,7 @@ from irpretrain.foundation.progress import progress
 from irpretrain.report.pages import write_page
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.weighted_index import analysed_weights
+from irpretrain.text.passages import text_passages
 from irpretrain.text.texts import read_chosen, read_queries
 from irpretrain.text.words import WordKind, find_words, word_spans
 
@@ -149,7 +150,8 @@ READING_ATTRIBUTIONS = (
 def write_attributions(
     name: str,
     options: CaseConfig,
-    models: Sequence[Mapping[str, Any]],  # `label`, `directory` and `run` of each, in the order of the page
+    # In the order of the page: `label`, `directory`, `run`, and `passages` (fields of a PassagesConfig, or None).
+    models: Sequence[Mapping[str, Any]],
     source: CaseSource,
     reranking: RerankingConfig,  # lengths, threads and device; always in single precision
     output: str | Path,
@@ -160,7 +162,7 @@ def write_attributions(
         ConfigError: see `choose_case`.
         InputError: the corpus lacks the document, or a model cannot be loaded.
     """
-    from irpretrain.models.attribution import attribute
+    from irpretrain.models.attribution import attribute, best_passage
     from irpretrain.models.reranker import load_reranker
     from irpretrain.training.compute import reproducible
 
@@ -173,8 +175,16 @@ def write_attributions(
         for model, run in zip(progress(models, f"attributions {name}", "models"), runs, strict=True):
             network = load_reranker(model["directory"]).to(device)
             network.check_length(reranking.max_length, "reranking.max_length")
-            attributions.append(attribute(network, case.text, body, *lengths, longest_document=longest))
-            maps.append(_attribution_map(model["label"], attributions[-1], case, run))
+            passages = [body]
+            if model["passages"] is not None:
+                cut = PassagesConfig(**model["passages"])
+                passages = text_passages(body, cut, source.text.language)
+            best = best_passage(network, case.text, passages, *lengths, longest_document=longest)
+            attributions.append(
+                attribute(network, case.text, passages[best], *lengths, longest_document=longest)
+            )
+            which = "" if len(passages) == 1 else f" Passage {best + 1} of {len(passages)} scores best."
+            maps.append(_attribution_map(model["label"], attributions[-1], case, run, which))
     title = f"Attributions: {name}"
     write_page(TEMPLATE, output, title=title, reading=READING_ATTRIBUTIONS, case=case, maps=maps)
     return {
@@ -186,7 +196,7 @@ def write_attributions(
     }
 
 
-def _attribution_map(label: str, attribution: Attribution, case: Case, run: Run) -> ColourMap:
+def _attribution_map(label: str, attribution: Attribution, case: Case, run: Run, which: str) -> ColourMap:
     query, document = words_of(attribution.query), words_of(attribution.document)
     scale = max((abs(word.value) for word in (*query, *document)), default=0.0)
     unread = len(attribution.document.text) - sum(len(word.before) + len(word.text) for word in document)
@@ -195,7 +205,8 @@ def _attribution_map(label: str, attribution: Attribution, case: Case, run: Run)
     rank = f"rank {ranked.index(case.document) + 1} of {len(ranked)}" if is_ranked else "not in the run"
     detail = (
         f"Score {attribution.score:+z.4f}, {rank}; score of the baseline {attribution.baseline:+z.4f}, sum of all "
-        f"values {signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute values."
+        f"values {signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute "
+        f"values.{which}"
     )
     after_query = "the rest is not read" if attribution.query.cut else ""
     after = f"{unread:,} more characters are not read" if attribution.document.cut and unread else ""

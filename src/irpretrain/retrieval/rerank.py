@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.config.base import deciding
-from irpretrain.config.retrieval import MOST_PASSAGES, RerankingConfig
+from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
@@ -206,7 +206,7 @@ def _own_pieces(
         if options.passages is None:
             cut = [[body] for body in documents]
         else:
-            cut = [text_passages(body, options.passages, MOST_PASSAGES, text.language) for body in documents]
+            cut = [text_passages(body, options.passages, text.language) for body in documents]
         encoded = iter(tokenizer.encode([passage for some in cut for passage in some], longest))
         for identifier, some in zip(identifiers, cut, strict=True):
             pieces[identifier] = [next(encoded) for _ in some]
@@ -267,7 +267,7 @@ def _passages(store: TokenStore, row: int, options: RerankingConfig) -> list[tup
     """Return (first, end) of each passage of a document; end -1: to its end."""
     if options.passages is None:
         return [(0, -1)]
-    return piece_bounds(store.word_starts(row), options.passages, MOST_PASSAGES)
+    return piece_bounds(store.word_starts(row), options.passages)
 
 
 # A re-ranker's scores of the pairs of an axiom diagnosis.

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from irpretrain.config.retrieval import PassagesConfig
+from irpretrain.config.retrieval import MOST_PASSAGES, PassagesConfig
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.words import spaced_words
 
@@ -109,7 +109,7 @@ _ORDINAL = re.compile(r"(?<!\d)(?<!\d[.,])\d{1,2}$")
 # the last, so that none lies wholly in another. A document without words has one passage, which is empty.
 
 
-def passage_bounds(words: int, options: PassagesConfig, most: int | None) -> list[tuple[int, int]]:
+def passage_bounds(words: int, options: PassagesConfig, most: int = MOST_PASSAGES) -> list[tuple[int, int]]:
     """Return (first, end) of each passage of a document with so many words.
 
     Of more than `most`, that many evenly spaced ones with first and last.
@@ -118,22 +118,22 @@ def passage_bounds(words: int, options: PassagesConfig, most: int | None) -> lis
     while bounds[-1][1] < words:
         start = bounds[-1][0] + options.stride
         bounds.append((start, min(start + options.words, words)))
-    if most is None or len(bounds) <= most:
+    if len(bounds) <= most:
         return bounds
     positions = np.linspace(0, len(bounds) - 1, most).round().astype(int)
     return [bounds[position] for position in positions]
 
 
-def piece_bounds(word_starts: np.ndarray, options: PassagesConfig, most: int | None) -> list[tuple[int, int]]:
+def piece_bounds(word_starts: np.ndarray, options: PassagesConfig) -> list[tuple[int, int]]:
     """Return (first, end) of each passage of a document of word pieces; a punctuation mark is a word too."""
     firsts = np.flatnonzero(word_starts)
     firsts[:1] = 0  # pieces before the first beginning belong to the first word
     ends = np.append(firsts, len(word_starts))
-    return [(int(ends[first]), int(ends[last])) for first, last in passage_bounds(len(firsts), options, most)]
+    return [(int(ends[first]), int(ends[last])) for first, last in passage_bounds(len(firsts), options)]
 
 
-def text_passages(text: str, options: PassagesConfig, most: int | None, language: str = ENGLISH) -> list[str]:
+def text_passages(text: str, options: PassagesConfig, language: str = ENGLISH) -> list[str]:
     """Return the passages of a text, whose words are those of `text.words`."""
     words = spaced_words(text, language)
-    bounds = passage_bounds(len(words), options, most)
+    bounds = passage_bounds(len(words), options)
     return [text[words[first][0] : words[last - 1][1]] if first < last else "" for first, last in bounds]

@@ -14,7 +14,7 @@ from torch.nn import functional
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import Loss
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.models.encoder_batches import Layout, PackedBatch, PaddedBatch, encoder_batch
+from irpretrain.models.encoder_batches import EncoderBatch, Layout, PackedBatch, PaddedBatch, encoder_batch
 from irpretrain.models.length_batches import to_device
 from irpretrain.models.mlm_heads import IGNORED
 from irpretrain.text.passages import piece_bounds
@@ -197,7 +197,8 @@ class SequenceReader:
 class PassageReader:
     """Reads groups for a cross-encoder that scores the passages of a document separately.
 
-    The loss is of the documents' scores: it reaches the best passage of each.
+    The loss is of the documents' scores. It reaches the best passage of each alone, so all passages are scored without
+    gradients and without dropout first, and the best ones are trained.
     """
 
     builder: BatchBuilder
@@ -211,18 +212,24 @@ class PassageReader:
         queries = np.repeat(groups.queries, counts)
         batch = self.builder.build(RankingGroups.of_queries(queries, documents, counts, groups.texts))
         padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
-        inputs = encoder_batch(layout, padded, self.builder.max_length), batch.sizes
+        inputs = encoder_batch(layout, padded, self.builder.max_length), padded, batch.sizes
         return GroupBatch(groups.sizes, batch.tokens, inputs)
 
     def scorer(
         self, model: CrossEncoderModel, setting: Setting, batch: GroupBatch, step: int
     ) -> MicroBatchScorer:
-        encoded, passages = batch.inputs
-        return MicroBatchScorer([], lambda: (combine(model.encode(encoded)[0], passages), None))
+        encoded, padded, counts = batch.inputs
+
+        def scores() -> tuple[Tensor, Tensor | None]:
+            best = best_passages(untrained_scores(model, encoded), counts)
+            trained = encoder_batch(setting.layout, padded.take(best), self.builder.max_length)
+            return model.encode(trained)[0], None
+
+        return MicroBatchScorer([], scores)
 
     def _passages(self, row: int) -> list[tuple[int, int]]:
         word_starts = self.builder.store.word_starts(row)
-        return piece_bounds(word_starts, self.options, self.options.most_in_training)
+        return piece_bounds(word_starts, self.options)
 
 
 @dataclass(frozen=True)
@@ -240,7 +247,27 @@ class WordReader:
         return MicroBatchScorer(tensors, lambda *tensors: (model(*tensors), None))
 
 
-def combine(scores: Tensor, passages: np.ndarray) -> Tensor:
-    """Scores of documents, float [documents], each that of its best passage."""
-    parts = scores.split(passages.tolist())
-    return torch.stack([part.amax() for part in parts])
+def untrained_scores(model: CrossEncoderModel, batch: EncoderBatch) -> np.ndarray:
+    """Return scores as in ranking, float [sequences]; nothing learns from them."""
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        scores, _ = model.encode(batch)
+    # Weights that autocast has made narrow here have no gradient; the pass that follows must not use them.
+    torch.clear_autocast_cache()
+    model.train(training)
+    return scores.float().cpu().numpy()
+
+
+def best_passages(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the position of each document's best passage, of equal ones the first; int64 [documents].
+
+    Args:
+        scores: of the passages of all documents, one after the other; float [passages].
+        counts: passages of each document; int64 [documents].
+    """
+    firsts = np.cumsum(counts) - counts
+    ends = firsts + counts
+    return np.array(
+        [first + scores[first:end].argmax() for first, end in zip(firsts, ends, strict=True)], np.int64
+    )

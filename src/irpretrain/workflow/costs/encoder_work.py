@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from irpretrain.config.axioms import PAIRS_PER_DOCUMENT
-from irpretrain.config.retrieval import MOST_PASSAGES
+from irpretrain.config.retrieval import MOST_PASSAGES, RerankingConfig
 from irpretrain.config.root import Config
 from irpretrain.config.run import reranked
 from irpretrain.config.term_weights import EPOCHS, TermWeightsConfig
@@ -106,11 +106,23 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
     ]
 
 
+# Words of a document that is cut into passages, and word pieces of a word: lengths are not known when a run is planned.
+TYPICAL_WORDS, TYPICAL_PIECES = 300, 1.5
+
+
+def _document_pieces(reranking: RerankingConfig) -> float:
+    """Return the word pieces that the scores of one document read, the query's with each passage."""
+    cut = reranking.passages
+    if cut is None:
+        return reranking.max_length
+    passages = min(MOST_PASSAGES, 1 + max(0.0, TYPICAL_WORDS - cut.words) / cut.stride)
+    return passages * min(reranking.max_length, TYPICAL_PIECES * cut.words + reranking.query_length)
+
+
 def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: float) -> float:
     reranking = config.reranking_of(wildcards["model"], regime)
     depth = reranked(config, wildcards["dataset"]).documents
-    passages = 1 if reranking.passages is None else MOST_PASSAGES
-    return queries * depth * passages * reranking.max_length
+    return queries * depth * _document_pieces(reranking)
 
 
 def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Computing:
@@ -142,16 +154,17 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     judged = work.relevant(config, train)
     pairs = judged / work.queries(config, train) * shots if shots else judged * share
     rounds = len(options.batch_sizes_of(regime)) * len(options.learning_rates) * options.epochs
-    cut = config.reranking_of(model).passages
-    passages = 1 if cut is None else cut.most_in_training or UNKNOWN
-    trained = pairs * (1 + options.negatives) * passages * options.max_length * rounds
+    reranking = config.reranking_of(model, regime)
+    documents = pairs * (1 + options.negatives) * rounds
+    # Passages are ranked, and the best of each document is trained.
+    chosen = 0 if reranking.passages is None else documents * _document_pieces(reranking)
     validated = work.queries(config, train) * validating / folds * rounds
     tested = work.queries(config, wildcards["dataset"]) / (folds if fold else 1)
     ranked = _ranked_pieces(config, wildcards, regime, validated + tested)
     used = computing(encoder_of(config, model), options.compute)
     return [
-        Work("finetune", "word pieces", trained, used),
-        Work("finetune, ranking", "word pieces", ranked, used),
+        Work("finetune", "word pieces", documents * options.max_length, used),
+        Work("finetune, ranking", "word pieces", ranked + chosen, used),
     ]
 
 

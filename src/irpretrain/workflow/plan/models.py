@@ -27,15 +27,12 @@ from irpretrain.workflow.plan.part import (
 
 # MB of a word piece in a step of fine-tuning on a CPU, with what the gradient needs.
 #
-# Measured: the embedded encoder has peaks of 8.4 GB for 12,288 pieces of passages and 3.4 GB for 4,096. A larger
-# encoder has its memory at a later attempt.
+# Measured: the embedded encoder has peaks of 8.4 GB for 12,288 pieces and 3.4 GB for 4,096. A larger encoder has its
+# memory at a later attempt. Of a document in passages one is trained.
 PIECE_MB = 0.65
 
 # Keys of `pretraining` that decide a model without tasks: it is the encoder with fresh heads.
 FRESH_MODEL = {"head", "dropout", "attention_dropout"}
-
-# Where all passages of a document are read, their number is not known beforehand: as many as re-ranking reads.
-PASSAGES_OF_A_DOCUMENT = 30
 
 
 class Models(PlanPart):
@@ -146,11 +143,8 @@ class Models(PlanPart):
         options = self._finetuning(wildcards.model)
         if options.compute.gpus or self.config.models[wildcards.model].neural is not None:
             return 6000
-        passages = self.config.reranking_of(wildcards.model).passages
         groups = math.ceil(max(options.batch_sizes_of(wildcards.regime)) / options.accumulation)
         sequences = groups * (1 + options.negatives)
-        if passages is not None:
-            sequences *= passages.most_in_training or PASSAGES_OF_A_DOCUMENT
         return max(6000, round(2000 + PIECE_MB * sequences * options.max_length))
 
     @cache

@@ -29,7 +29,7 @@ from irpretrain.workflow.plan.corpora import Catalogue, Corpora
 from irpretrain.workflow.plan.datasets import Datasets, Experiments, ScoredCell
 from irpretrain.workflow.plan.exports import Exports, example_target
 from irpretrain.workflow.plan.models import Downstream, Models
-from irpretrain.workflow.plan.part import ENTRY_WILDCARDS, Files, PlanPart, Wildcards, as_list
+from irpretrain.workflow.plan.part import ENTRY_WILDCARDS, Files, PlanPart, Wildcards, as_list, plain
 from irpretrain.workflow.plan.retrieval import Retrieval
 from irpretrain.workflow.plan.shown import Shown, table_files
 from irpretrain.workflow.plan.term_weights import TermWeights, WeightViews
@@ -131,13 +131,14 @@ class Attributions(PlanPart):
         return [path for some in files for path in as_list(some)]
 
     def shown_models(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Label, directory and run of each model of a page."""
+        """Label, directory, run and passages of each model of a page."""
         page = self._page(wildcards)
         return [
             {
                 "label": self.config.models[model].label,
                 "directory": self.models.final(model, page.seed),
                 "run": self._run(page, model),
+                "passages": plain(self.config.reranking_of(model))["passages"],
             }
             for model in page.models
         ]
