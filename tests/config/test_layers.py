@@ -203,7 +203,7 @@ reranking: {{depth: 20}}
     config = load_config(root / "config.yaml", mine, predictor)
     assert used(config, "corpora") == ["fruit"]
     assert set(used(config, "datasets")) == {"fruit", "fruit-train"}
-    assert used(config, "predictors") == ["simple-equal"]
+    assert used(config, "predictors") == ["simple"]
 
 
 def test_a_model_that_nothing_needs_may_keep_snapshots_behind_the_last_step(write):

@@ -168,8 +168,8 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
         "word_vectors": {"dimensions": 8, "minimum_count": 1},
         "graph": {"segment_words": 16},
         "predictors": {
-            **{name: {"dataset": "asked"} for name in ("simple", "simple-equal", "hard")},
-            **dict.fromkeys(("ii", "iii", "ii-equal", "iii-equal", "hard-equal")),
+            **{name: {"dataset": "asked"} for name in ("simple", "hard")},
+            **dict.fromkeys(("ii", "iii", "simple-equal", "ii-equal", "iii-equal", "hard-equal")),
         },
         "encoder": {"path": "data/encoder", "label": "tiny", "layers": 2, "vocabulary_size": None},
         "objectives": {

@@ -107,7 +107,7 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
 
 
 # Words of a document that is cut into passages, and word pieces of a word: lengths are not known when a run is planned.
-TYPICAL_WORDS, TYPICAL_PIECES = 300, 1.5
+TYPICAL_WORDS, TYPICAL_PIECES = 200, 1.5
 
 
 def _document_pieces(reranking: RerankingConfig) -> float:
