@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config import Config, load_config
-from irpretrain.workflow.costs import PlannedJob
+from irpretrain.workflow.costs import PlannedJob, PlannedTime
 from irpretrain.workflow.costs.encoder_work import BERT_BASE, Shape, sequences_of_group
 from irpretrain.workflow.costs.estimate import (
     CARD,
@@ -18,6 +18,7 @@ from irpretrain.workflow.costs.estimate import (
     Card,
     CostRow,
     estimate,
+    job_times,
     table,
     time_text,
 )
@@ -151,6 +152,25 @@ def test_hours_by_hand(paper) -> None:
         "5.5",
         "h",
     ]
+
+
+def test_times_of_jobs_by_hand(paper) -> None:
+    """The jobs of `test_hours_by_hand`, each: reading on two threads, training on one GPU."""
+    jobs = [
+        PlannedJob("read_corpus", {"corpus": "wikipedia", "shard": "0"}, threads=2),
+        PlannedJob("pretrain", {"model": "prop-msmarco", "seed": "1"}, threads=2),
+        PlannedJob("pretrain", {"model": "control", "seed": "1"}),
+        PlannedJob("evaluate", {"experiment": "zero-shot"}),
+    ]
+    rates = [rate("read_corpus wikipedia-dump", 1000), rate("pretrain with MLM", 1e6, BERT)]
+    assert job_times(paper, jobs, rates) == [
+        PlannedTime("read_corpus", pytest.approx(218.75 / 2)),
+        PlannedTime("pretrain", pytest.approx(19660.8)),
+        PlannedTime("pretrain", 0.0),
+        PlannedTime("evaluate", 0.0),
+    ]
+    [(_, seconds)] = job_times(paper, [PlannedJob("store_tokens", {"corpus": "robust04", "shard": "0"})], [])
+    assert math.isnan(seconds)
 
 
 def test_another_encoder_or_device_is_an_estimate_by_operations(paper) -> None:
