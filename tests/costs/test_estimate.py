@@ -97,6 +97,22 @@ def test_a_few_shots_are_as_many_queries(paper, tmp_path) -> None:
     assert trained == pytest.approx(10 * 17412 / 249 * 2 * 512)
 
 
+def test_training_of_weights_by_hand(tmp_path) -> None:
+    """Three epochs of all relevant passages; ten of the queries of four of five folds, by an encoder of its own."""
+    own = "term_weights: {deepct-title: {encoder: {path: data/own, label: Own}}}\n"
+    (tmp_path / "own.yaml").write_text(own)
+    config = load_config(ROOT / "config.yaml", ROOT / "configs/deepct-paper.yaml", tmp_path / "own.yaml")
+    found = {
+        name: RULES["train_term_weights"](config, {"weighting": name, "fold": fold})[0]
+        for name, fold in (("deepct-msmarco", "0"), ("deepct-title", "2"))
+    }
+    length = config.term_weights["deepct-msmarco"].max_length
+    assert found["deepct-msmarco"].amount == pytest.approx(532761 * 3 * length)
+    assert found["deepct-title"].amount == pytest.approx(249 * 4 / 5 * 10 * 30)
+    encoders = [work.computing.encoder if work.computing else "" for work in found.values()]
+    assert encoders == [config.encoder.label, "Own"]
+
+
 @pytest.mark.parametrize(("name", "validating"), [("ares", 1), ("wikiformer", 0)])
 def test_a_data_set_that_trains_on_another_is_tested_whole(name: str, validating: int) -> None:
     """MS MARCO: of 70 folds of its training queries one validates where there is something to choose (ARES: an epoch of
