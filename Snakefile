@@ -99,6 +99,7 @@ if not IS_MODULE:
 
 onstart:
     internals.keep_jobs_off_the_screen(workflow, log)
+    internals.notify_display(workflow, times=partial(planned_times, internals.planned_jobs(workflow)))
     internals.disable_default_rate_limit(workflow)
 
 

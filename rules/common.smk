@@ -35,6 +35,14 @@ def result_of_the_run():
     return closing_text(plan, prepared.missing, internals.made_targets(workflow), STARTED)
 
 
+def planned_times(jobs):
+    """Number of a planned job → its time, for the display."""
+    from irpretrain.workflow.costs.encoder_work import shapes
+    from irpretrain.workflow.costs.estimate import job_times
+
+    return dict(zip(jobs, job_times(CFG, jobs.values(), shapes=shapes(CFG, prepared.manifest))))
+
+
 def planned_costs(jobs):
     """What a dry run ends with."""
     from irpretrain.workflow.costs.estimate import costs_text

@@ -146,12 +146,14 @@ class LogHandler(LogHandlerBase):
             self._closing = reported.get("closing", self._closing)
             self._output = reported.get("output", self._output)
             self._log = reported.get("log", self._log)
+            if "times" in reported:
+                display.timed(reported["times"]())
         elif event is None:
             self._take_text(record, display)
         elif event == LogEvent.WORKFLOW_STARTED:
             self._run, display.phase = True, "Planning the jobs"
         elif event == LogEvent.RUN_INFO:
-            display.planned({rule: n for rule, n in facts["stats"].items() if rule != "total"})
+            display.planned(facts["stats"]["total"])
         elif event == LogEvent.JOB_INFO:
             display.started(_job(record))
         elif event == LogEvent.JOB_FINISHED:

@@ -135,6 +135,20 @@ def in_report(file: str, category: str) -> Any:
     return report(file, caption=caption, category=category, labels={kind: Path(file).name})
 
 
+def planned_jobs(workflow: Any) -> dict[int, PlannedJob]:
+    """Return the jobs that are to be run, by the number that Snakemake gives them."""
+    return {
+        job.jobid: PlannedJob(
+            job.rule.name,
+            job.wildcards_dict,
+            job.resources.get("mem_mb", 0),
+            list(map(str, job.input)),
+            job.threads,
+        )
+        for job in workflow.dag.needrun_jobs(exclude_finished=False)
+    }
+
+
 def log_after_dry_run(workflow: Any, text: Callable[[list[PlannedJob]], str]) -> None:
     """Print a text about the jobs that a dry run plans, when it ends: Snakemake calls no hook then, so it is the end of
     the process. Nothing where it made no plan or is to be quiet, nor in processes of jobs."""
@@ -144,18 +158,8 @@ def log_after_dry_run(workflow: Any, text: Callable[[list[PlannedJob]], str]) ->
         quiet = Quietness.ALL in (workflow.output_settings.quiet or ())
         if workflow.scheduler is None or not workflow.dryrun or quiet:
             return
-        jobs = workflow.dag.needrun_jobs(exclude_finished=False)
         with chdir(directory):  # paths of the configuration are relative to it
-            planned = [
-                PlannedJob(
-                    job.rule.name,
-                    job.wildcards_dict,
-                    job.resources.get("mem_mb", 0),
-                    list(map(str, job.input)),
-                )
-                for job in jobs
-            ]
-            print(text(planned), file=sys.stderr)
+            print(text(list(planned_jobs(workflow).values())), file=sys.stderr)
 
     if not is_job(workflow):
         atexit.register(log)

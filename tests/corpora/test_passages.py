@@ -42,6 +42,13 @@ def test_no_word_is_lost_or_repeated(body, words):
         assert words - words // 2 <= len(pieces[-1].split()) < 2 * words
 
 
+def test_passages_may_be_of_one_word(tmp_path):
+    (tmp_path / "d.jsonl").write_text('{"id": "x", "text": "a b"}\n')
+    corpus = CorpusConfig(format="jsonl", path="d.jsonl", passage_words=1)
+    write_shard(corpus, tmp_path / "d.jsonl", 0, tmp_path / "out.parquet", tmp_path / "redirects.parquet")
+    assert DOCUMENTS.read(tmp_path / "out.parquet")["body"].to_pylist() == ["a", "b"]
+
+
 def test_a_corpus_option_cuts_them(tmp_path):
     (tmp_path / "d.jsonl").write_text('{"id": "x", "text": "a b c d"}\n{"id": "y", "text": "e"}\n')
     corpus = CorpusConfig(format="jsonl", path="d.jsonl", passage_words=2)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config import Config, load_config
-from irpretrain.workflow.costs import PlannedJob
+from irpretrain.workflow.costs import PlannedJob, PlannedTime
 from irpretrain.workflow.costs.encoder_work import BERT_BASE, Shape, sequences_of_group
 from irpretrain.workflow.costs.estimate import (
     CARD,
@@ -18,6 +18,7 @@ from irpretrain.workflow.costs.estimate import (
     Card,
     CostRow,
     estimate,
+    job_times,
     table,
     time_text,
 )
@@ -96,6 +97,22 @@ def test_a_few_shots_are_as_many_queries(paper, tmp_path) -> None:
     assert trained == pytest.approx(10 * 17412 / 249 * 2 * 512)
 
 
+def test_training_of_weights_by_hand(tmp_path) -> None:
+    """Three epochs of all relevant passages; ten of the queries of four of five folds, by an encoder of its own."""
+    own = "term_weights: {deepct-title: {encoder: {path: data/own, label: Own}}}\n"
+    (tmp_path / "own.yaml").write_text(own)
+    config = load_config(ROOT / "config.yaml", ROOT / "configs/deepct-paper.yaml", tmp_path / "own.yaml")
+    found = {
+        name: RULES["train_term_weights"](config, {"weighting": name, "fold": fold})[0]
+        for name, fold in (("deepct-msmarco", "0"), ("deepct-title", "2"))
+    }
+    length = config.term_weights["deepct-msmarco"].max_length
+    assert found["deepct-msmarco"].amount == pytest.approx(532761 * 3 * length)
+    assert found["deepct-title"].amount == pytest.approx(249 * 4 / 5 * 10 * 30)
+    encoders = [work.computing.encoder if work.computing else "" for work in found.values()]
+    assert encoders == [config.encoder.label, "Own"]
+
+
 @pytest.mark.parametrize(("name", "validating"), [("ares", 1), ("wikiformer", 0)])
 def test_a_data_set_that_trains_on_another_is_tested_whole(name: str, validating: int) -> None:
     """MS MARCO: of 70 folds of its training queries one validates where there is something to choose (ARES: an epoch of
@@ -151,6 +168,25 @@ def test_hours_by_hand(paper) -> None:
         "5.5",
         "h",
     ]
+
+
+def test_times_of_jobs_by_hand(paper) -> None:
+    """The jobs of `test_hours_by_hand`, each: reading on two threads, training on one GPU."""
+    jobs = [
+        PlannedJob("read_corpus", {"corpus": "wikipedia", "shard": "0"}, threads=2),
+        PlannedJob("pretrain", {"model": "prop-msmarco", "seed": "1"}, threads=2),
+        PlannedJob("pretrain", {"model": "control", "seed": "1"}),
+        PlannedJob("evaluate", {"experiment": "zero-shot"}),
+    ]
+    rates = [rate("read_corpus wikipedia-dump", 1000), rate("pretrain with MLM", 1e6, BERT)]
+    assert job_times(paper, jobs, rates) == [
+        PlannedTime("read_corpus", pytest.approx(218.75 / 2)),
+        PlannedTime("pretrain", pytest.approx(19660.8)),
+        PlannedTime("pretrain", 0.0),
+        PlannedTime("evaluate", 0.0),
+    ]
+    [(_, seconds)] = job_times(paper, [PlannedJob("store_tokens", {"corpus": "robust04", "shard": "0"})], [])
+    assert math.isnan(seconds)
 
 
 def test_another_encoder_or_device_is_an_estimate_by_operations(paper) -> None:

@@ -120,6 +120,15 @@ def test_an_input_that_an_older_file_replaced_is_hashed_anew(folder):
     assert found == {"one": digest("fox"), "folder": digest(f"file\0{digest('fox')}\n")}
 
 
+def test_a_sidecar_is_as_old_as_the_newest_output(folder):
+    """Otherwise the hash of what was written last would never be taken from it."""
+    Path("first").write_text("x")
+    Path("last").write_text("y")
+    age(Path("first"), 60)
+    record(["first", "last"])
+    assert Path("first.meta.json").stat().st_mtime_ns == Path("last").stat().st_mtime_ns
+
+
 def test_a_sidecar_without_counts_has_an_empty_record(folder):
     Path("out").write_text("x")
     assert record(["out"])["counts"] == {}

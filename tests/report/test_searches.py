@@ -203,12 +203,13 @@ def test_a_limit_of_bytes_keeps_the_first_queries(views_of) -> None:
     cut = views_of(6000)
     assert len(script_json(cut).encode()) <= 6000
     [few], [all_queries] = cut["sets"], whole["sets"]
-    assert 0 < len(few["queries"]) < 20
+    assert 0 < len(few["queries"]) < len(all_queries["queries"]) == 20
     assert [q["id"] for q in few["queries"]] == [q["id"] for q in all_queries["queries"]][
         : len(few["queries"])
     ]
     assert {len(row["values"]) for row in few["rows"]} == {len(few["queries"])}
     assert few["outcomes"] == all_queries["outcomes"], "counted over all queries"
+    assert len(views_of(1)["sets"][0]["queries"]) == 1, "one is shown whatever its size"
 
 
 def test_files_of_something_else_are_refused(tmp_path: Path) -> None:

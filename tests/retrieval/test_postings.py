@@ -182,6 +182,8 @@ def test_summaries_of_long_lists_say_what_is_in_them(build: Build) -> None:
         )
         expected = [(-level, document) for level, document in expected if -level > bounds.floors[number]]
         assert len(expected) * 4 <= len(levels)
+        floor = int(bounds.floors[number])
+        assert floor == 0 or (levels > floor - 1).sum() * 4 > len(levels)
         assert (
             list(
                 zip(

@@ -253,8 +253,10 @@ def test_what_may_be_left_out(take):
     run, counts = take(only_one, missing_queries="ignore")
     assert list(run) == ["q1"]
     assert (counts["queries"], counts["queries_without_candidates"]) == (2, 1)
-    run, counts = take(SOUND + "broken\n", malformed="skip")
-    assert counts["malformed"] == 1
+    for skipped in ("skip", {"skip": 0.5}):
+        run, counts = take(SOUND + "broken\n", malformed=skipped)
+        assert run == take(SOUND)[0]
+        assert counts["malformed"] == 1
 
 
 def test_the_number_of_lines_is_checked(take):

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from rich.console import ConsoleDimensions
 from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from irpretrain.workflow.costs import PlannedTime
 from irpretrain.workflow.screen import display as display_module
 from irpretrain.workflow.screen.display import LiveDisplay, PlainDisplay
 from irpretrain.workflow.screen.job_output import JobOutput
@@ -272,6 +274,20 @@ def test_an_error_of_snakemake_itself_is_not_lost(capfd):
     assert capfd.readouterr().err.endswith("\nthe disk is gone\n")
 
 
+def test_the_first_line_of_a_run_has_the_time_that_the_plan_says(capfd, monkeypatch):
+    monkeypatch.setattr(display_module, "SECONDS_BETWEEN_LINES", 0.0)
+    run = Run().begin()
+    times = {1: PlannedTime("read_corpus", 0.5), 2: PlannedTime("pretrain", 1800.0)}
+    run.log(None, **{ATTRIBUTE: {"times": lambda: times}})
+    run.start(at=time.time())
+    displayed, end = "", time.time() + 60
+    while "left. Running" not in displayed and time.time() < end:
+        time.sleep(0.1)
+        displayed += capfd.readouterr().err
+    run.handler.close()
+    assert "0 of 2 jobs done, about 30 min left. Running: read corpus tiny" in displayed
+
+
 def test_other_commands_show_what_snakemake_says(capfd):
     run = Run()
     run.log("Unlocked working directory.")
@@ -348,7 +364,7 @@ def test_it_is_silent_for_no_longer_than_half_a_minute():
         return screen.getvalue()[before:].splitlines()
 
     assert wait(30) == ["Reading the configuration: 20 s"]
-    display.planned({"pretrain": 1})
+    display.planned(1)
     display.started(Job(1, "pretrain", "pretrain prop 1", started=30.0))
     assert wait(31) == [
         "0 of 1 jobs done, time left not known yet. Running: pretrain prop 1 (10 s).",
@@ -367,7 +383,7 @@ def test_a_terminal_shows_jobs_their_progress_and_the_newest_table(monkeypatch, 
     screen = Terminal()
     display = LiveDisplay(screen, clock=lambda: 130.0)
     try:
-        display.planned({"pretrain": 2})
+        display.planned(2)
         log = folder / "job.log"
         log.write_text("[prop] step 40/100, loss 0.6931\n")
         os.utime(log, (120, 120))
@@ -397,7 +413,7 @@ def test_a_job_is_a_line_however_narrow_the_terminal(monkeypatch, width):
     screen = Terminal()
     display = LiveDisplay(screen, clock=lambda: 130.0)
     try:
-        display.planned({"index_corpus": 2})
+        display.planned(2)
         display.started(Job(1, "index_corpus", "index corpus squad-train-passages", started=100.0))
         display.tick()
         displayed = (

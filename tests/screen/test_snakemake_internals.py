@@ -17,6 +17,7 @@ import pytest
 from snakemake.cli import get_argument_parser
 from snakemake.dag import DAG
 from snakemake.exceptions import WorkflowError
+from snakemake.jobs import Job
 from snakemake.modules import WorkflowModifier
 from snakemake.scheduling.job_scheduler import JobRateLimiter
 from snakemake.settings.types import ConfigSettings, ExecMode, OutputSettings, Quietness, ResourceSettings
@@ -114,6 +115,8 @@ def test_a_dry_run_knows_its_jobs_when_it_ends(monkeypatch, capsys):
         wildcards_dict={"dataset": "news"},
         resources={"mem_mb": 7},
         input=["a"],
+        jobid=5,
+        threads=2,
     )
     workflow = main_process(
         scheduler=object(),
@@ -124,10 +127,16 @@ def test_a_dry_run_knows_its_jobs_when_it_ends(monkeypatch, capsys):
     internals.log_after_dry_run(workflow, lambda jobs: f"{list(map(tuple, jobs))}")
     [end] = ends
     end()
-    assert capsys.readouterr().err == "[('search', {'dataset': 'news'}, 7, ['a'])]\n"
+    assert capsys.readouterr().err == "[('search', {'dataset': 'news'}, 7, ['a'], 2)]\n"
     workflow.output_settings.quiet = {Quietness.ALL}
     end()
     assert capsys.readouterr().err == ""
+
+
+def test_jobs_of_a_plan_have_the_numbers_that_snakemake_logs():
+    assert isinstance(inspect.getattr_static(Job, "jobid"), property)
+    assert isinstance(inspect.getattr_static(Job, "threads"), property)
+    assert "exclude_finished" in inspect.signature(DAG.needrun_jobs).parameters
 
 
 def test_a_run_and_the_process_of_a_job_say_nothing_of_costs(monkeypatch, capsys):

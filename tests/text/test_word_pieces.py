@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -50,6 +51,16 @@ def test_vocabulary_of_another_encoder_is_refused(make_encoder: Callable[..., Pa
     (directory / "vocab.txt").write_text("\n".join([*lines, "another"]) + "\n")
     with pytest.raises(InputError, match="does not have it there"):
         load_tokenizer(directory)
+
+
+def test_a_vocabulary_larger_than_that_of_the_encoder_is_refused(make_encoder: Callable[..., Path]) -> None:
+    directory = make_encoder()
+    config = json.loads((directory / "config.json").read_text())
+    (directory / "config.json").write_text(json.dumps({**config, "vocab_size": 104}))
+    with pytest.raises(InputError, match="the tokenizer has 105 entries but the encoder only 104 embeddings"):
+        load_tokenizer(directory)
+    (directory / "config.json").unlink()
+    assert load_tokenizer(directory).size == 105, "of a tokenizer alone nothing else is known"
 
 
 def test_missing_tokenizer_is_named(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.training.checkpoints import Checkpoints
-from irpretrain.training.leftovers import ROOT, leftovers, main
+from irpretrain.training.leftovers import ROOT, leftovers, main, remove_unfinished
 
 
 def broken_off(folder: Path, output: str) -> Path:
@@ -45,6 +45,15 @@ def test_folders_whose_job_is_not_known_are_listed(tmp_path: Path) -> None:
     assert {one.output for one in leftovers(tmp_path)} == {"an unknown output"}
     assert main(["--directory", str(tmp_path), "--remove"]) == 0
     assert not removed.exists()
+
+
+def test_what_killed_jobs_left_goes_and_nothing_else(tmp_path: Path) -> None:
+    root = broken_off(tmp_path, "results/a").parent
+    (root / "0123456789abcdef.lock").touch()
+    (root / ".0123456789abcdef.removed").mkdir()
+    (root / "notes.txt").touch()
+    remove_unfinished(root)
+    assert [path.name for path in root.iterdir()] == ["notes.txt"]
 
 
 def test_without_checkpoints_there_is_nothing_to_list(

@@ -16,3 +16,11 @@ class PlannedJob(NamedTuple):
     wildcards: Mapping[str, str]
     memory_mb: int = 0
     inputs: Sequence[str] = ()  # paths
+    threads: int = 1
+
+
+class PlannedTime(NamedTuple):
+    """How long a planned job computes at the measured rates: 0 where no work is counted, NaN where it is not known."""
+
+    rule: str
+    seconds: float

@@ -14,7 +14,7 @@ from irpretrain.corpora.catalogue.absence import reported
 from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.foundation.progress import size_text
 from irpretrain.foundation.resources import gpu_rates
-from irpretrain.workflow.costs import CARD_VARIABLE, REFUSED, PlannedJob
+from irpretrain.workflow.costs import CARD_VARIABLE, REFUSED, PlannedJob, PlannedTime
 from irpretrain.workflow.costs.encoder_work import BERT_BASE, ENCODER_RULES, Shape, encoders, shapes
 from irpretrain.workflow.costs.work import TEXT_RULES, Computing, Device, Throughput, Work, read_throughputs
 from irpretrain.workflow.plan.preparation import Prepared
@@ -141,33 +141,28 @@ def estimate(
     Raises:
         ConfigError: no such card is known.
     """
-    measured = {
-        (throughput.stage, throughput.computing): throughput
-        for throughput in (read_throughputs() if rates is None else rates)
-    }
     rows: dict[tuple[str, Computing | None], CostRow] = {}
     order = {rule: number for number, rule in enumerate(RULES)}
     order["rerank_snapshot"] = order["rerank"]
     result = Estimate(card=Card.find(card))
-    for rule, wildcards, memory_mb, _ in jobs:
+    rated = _Rates(read_throughputs() if rates is None else rates, shapes or {}, result.card)
+    for rule, wildcards, memory_mb, *_ in jobs:
         result.jobs += 1
         result.memory_mb = max(result.memory_mb, memory_mb)
         parts = RULES[rule](config, wildcards) if rule in RULES else []
         if not parts:
             result.others[rule] += 1
         for number, work in enumerate(parts):
-            rate = measured.get((work.stage, work.computing))
-            shape = (shapes or {}).get(work.computing.encoder if work.computing else "", BERT_BASE)
             known = 0.0 if math.isnan(work.amount) else work.amount
             result.disk += known * BYTES.get(work.stage, BYTES.get(rule, 0))
             if rule == "pretrain":
-                result.disk += shape.model_bytes * (1 + len(config.training_of(wildcards["model"]).snapshots))
-            per_second = (
-                rate.per_second if rate else _estimated_rate(work, shape, result.card, measured.values())
-            )
+                snapshots = config.training_of(wildcards["model"]).snapshots
+                result.disk += rated.shape(work).model_bytes * (1 + len(snapshots))
             row = rows.setdefault(
                 (work.stage, work.computing),
-                CostRow(work, rate, order[rule], per_second=per_second, is_second=number > 0),
+                CostRow(
+                    work, rated.measured(work), order[rule], rated.per_second(work), is_second=number > 0
+                ),
             )
             row.jobs += 1
             row.amount += known
@@ -176,24 +171,61 @@ def estimate(
     return result
 
 
-def _estimated_rate(work: Work, shape: Shape, card: Card, measured: Iterable[Throughput]) -> float | None:
-    """Return word pieces per second: operations per second over those of a word piece. Operations per second are those
-    of the most similar stage that was measured with the same computing, or else the card's; no CPU's are guessed."""
-    if work.computing is None:
-        return None
-    shape = shape._replace(layers=work.computing.layers or shape.layers)
-    operations = shape.operations(work.stage)
-    others = {
-        abs(math.log(shape.operations(rate.stage) / operations)): rate.per_second
-        * shape.operations(rate.stage)
-        for rate in measured
-        if rate.computing == work.computing
-    }
-    if others:
-        return others[min(others)] / operations
-    if work.computing.device == "cpu":
-        return None
-    return card.operations_per_second(work.computing.precision) / operations
+def job_times(
+    config: Config,
+    jobs: Iterable[PlannedJob],
+    rates: Sequence[Throughput] | None = None,
+    shapes: Mapping[str, Shape] | None = None,
+) -> list[PlannedTime]:
+    """Return how long each job computes: on one GPU, or on its threads at the rate of one core; as in `estimate`."""
+    rated = _Rates(read_throughputs() if rates is None else rates, shapes or {}, Card.find(CARD))
+    times = []
+    for job in jobs:
+        seconds = 0.0
+        for work in RULES[job.rule](config, job.wildcards) if job.rule in RULES else []:
+            devices = 1 if work.computing and work.computing.device == "gpu" else job.threads
+            seconds += work.amount / (rated.per_second(work) or math.nan) / devices
+        times.append(PlannedTime(job.rule, seconds))
+    return times
+
+
+class _Rates:
+    """What a core or GPU does of some work in a second."""
+
+    def __init__(self, rates: Sequence[Throughput], shapes: Mapping[str, Shape], card: Card) -> None:
+        self._rates = {(rate.stage, rate.computing): rate for rate in rates}
+        self._shapes, self._card = shapes, card
+
+    def measured(self, work: Work) -> Throughput | None:
+        return self._rates.get((work.stage, work.computing))
+
+    def shape(self, work: Work) -> Shape:
+        return self._shapes.get(work.computing.encoder if work.computing else "", BERT_BASE)
+
+    def per_second(self, work: Work) -> float | None:
+        """Return the measured rate. Else word pieces per second: operations per second over those of a word piece.
+
+        Operations per second are those of the most similar stage that was measured with the same computing, or else
+        the card's; no CPU's are guessed.
+        """
+        if rate := self.measured(work):
+            return rate.per_second
+        if work.computing is None:
+            return None
+        shape = self.shape(work)
+        shape = shape._replace(layers=work.computing.layers or shape.layers)
+        operations = shape.operations(work.stage)
+        others = {
+            abs(math.log(shape.operations(rate.stage) / operations)): rate.per_second
+            * shape.operations(rate.stage)
+            for rate in self._rates.values()
+            if rate.computing == work.computing
+        }
+        if others:
+            return others[min(others)] / operations
+        if work.computing.device == "cpu":
+            return None
+        return self._card.operations_per_second(work.computing.precision) / operations
 
 
 # The page that a dry run ends with: what to get, what it takes, what comes out. It fits 100 columns.

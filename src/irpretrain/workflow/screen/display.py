@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from irpretrain.foundation.progress import duration
+from irpretrain.workflow.costs import PlannedTime
 from irpretrain.workflow.plan.paths import PAPER_REPORT
 from irpretrain.workflow.screen.closing import headline, result_lines
 from irpretrain.workflow.screen.job_output import (
@@ -49,9 +50,14 @@ class PlainDisplay:
         self._lock = threading.RLock()
         self._table_displayed = False
 
-    def planned(self, jobs_by_rule: Mapping[str, int]) -> None:
+    def planned(self, jobs: int) -> None:
         with self._lock:
-            self.state.plan(jobs_by_rule)
+            self.state.total = jobs
+
+    def timed(self, times: Mapping[int, PlannedTime]) -> None:
+        """Take what each job takes by the plan, by its number."""
+        with self._lock:
+            self.state.plan(times)
 
     def started(self, job: Job) -> None:
         with self._lock:

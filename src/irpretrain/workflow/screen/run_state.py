@@ -1,22 +1,30 @@
-"""The progress of a run: done, running and waiting jobs, and the time left by this run's rates; as lines of text."""
+"""The progress of a run: done, running and waiting jobs, and the time left; as lines of text."""
 
-from collections import Counter, defaultdict
+import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from irpretrain.foundation.progress import duration
+from irpretrain.workflow.costs import PlannedTime
 from irpretrain.workflow.screen.job_output import Status
 
-# Jobs that must be done before a time left is shown, where no running job reports one.
-FEWEST_TIMED = 3
+# Seconds that a job takes beside its work: Python starts, files are opened.
+START = 2.0
+
+# Planned seconds of jobs that weigh as much as the plan itself: how long short jobs take says little of long ones.
+PLAN_WEIGHT = 60.0
 
 # Share of its time until now that a job is expected to take still, once it has taken as long as others of its kind.
 OVERDUE = 0.1
 
 # Share of a job that must be done before its own rate is believed: it begins with reading.
 SURE_SHARE = 0.05
+
+# Share of the jobs with work whose size may be unknown where a time is estimated: they may be the long ones.
+MOST_UNKNOWN = 0.1
 
 # Running jobs that a line names; a cluster runs hundreds.
 DISPLAYED_RUNNING = 4
@@ -33,11 +41,12 @@ class Job:
     how: str = ""  # how it failed, by Snakemake
 
 
-class TimeLeft(NamedTuple):
-    """Seconds that a run still takes, or takes at least."""
+class _Kind(NamedTuple):
+    """Jobs whose times have one ratio to the plan's."""
 
-    seconds: float
-    at_least: bool = False
+    name: str  # the first two words of a rule: `make_tables_prop` does for its paper what other rules do for theirs
+    has_work: bool  # whether the plan counts its work; a model without objectives is "trained" without any
+    is_known: bool  # whether the plan knows how much work one of its jobs has
 
 
 @dataclass
@@ -46,20 +55,33 @@ class RunState:
     done: int = 0
     running: dict[int, Job] = field(default_factory=dict)
     failures: dict[int, Job] = field(default_factory=dict)
-    _planned: Counter[str] = field(default_factory=Counter)
-    _seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    # Number of a job → its kind, and its seconds at the plan's rates.
+    _planned: dict[int, tuple[_Kind, float]] = field(default_factory=dict)
+    _waiting: set[int] = field(default_factory=set)
+    # Of jobs that have ended: seconds, and seconds at the plan's rates.
+    _ended: dict[_Kind, tuple[float, float]] = field(default_factory=dict)
+    _busy: float = 0.0
     _began: float | None = None
 
-    def plan(self, jobs_by_rule: Mapping[str, int]) -> None:
-        self._planned.clear()
-        for rule, jobs in jobs_by_rule.items():
-            self._planned[_kind(rule)] += jobs
-        self.total = sum(jobs_by_rule.values())
+    def plan(self, times: Mapping[int, PlannedTime]) -> None:
+        """Take the plan's times of jobs, by number. A job of unknown size counts as the mean of its kind."""
+        known = defaultdict[tuple[str, bool], list[float]](list)
+        for rule, seconds in times.values():
+            if not math.isnan(seconds):
+                known[_rule(rule), seconds > 0].append(seconds)
+        for number, (rule, seconds) in times.items():
+            name, has_work = _rule(rule), seconds != 0
+            others = known[name, has_work]
+            if math.isnan(seconds):
+                seconds = sum(others) / len(others) if others else 0.0
+            self._planned[number] = _Kind(name, has_work, bool(others)), START + seconds
+        self._waiting = set(times)
 
     def start(self, job: Job) -> None:
         """A job was started; perhaps once more, after it had failed."""
         self._began = job.started if self._began is None else self._began
         self.failures.pop(job.number, None)
+        self._waiting.discard(job.number)
         self.running[job.number] = job
 
     def finish(self, number: int, now: float) -> tuple[Job, float] | None:
@@ -69,7 +91,11 @@ class RunState:
         if job is None:
             return None
         seconds = max(0.0, now - job.started)
-        self._seconds[_kind(job.rule)].append(seconds)
+        self._busy += seconds
+        if number in self._planned:
+            kind, planned = self._planned[number]
+            took, until_now = self._ended.get(kind, (0.0, 0.0))
+            self._ended[kind] = took + seconds, until_now + planned
         return job, seconds
 
     def fail(self, number: int, how: str = "", logs: Sequence[Path] = ()) -> Job | None:
@@ -78,62 +104,63 @@ class RunState:
             self.failures[number] = replace(job, how=how, logs=tuple(logs) or job.logs)
         return self.failures.get(number)
 
-    def left(self, now: float, statuses: Mapping[int, Status | None]) -> TimeLeft | None:
-        """Estimate the time left; None while few jobs have been timed, or nothing that remains is of a timed kind.
+    def left(self, now: float, statuses: Mapping[int, Status | None]) -> float | None:
+        """Estimate the seconds left; None without a plan, or where it knows too little.
 
-        A job takes the mean time of its kind in this run: of jobs that have ended, else of running jobs by the times
-        left that they report. A running job takes at least the time left that it reports. Jobs of other kinds take
-        the mean of all jobs, but where most remaining jobs are of such kinds they count nothing, and the time is a
-        lower bound. As many jobs run at a time as until now, on average.
+        A job takes its time by the plan, times the ratio that jobs of its kind have had in this run: those that have
+        ended, else running jobs by the times left that they report. Where few have run, the ratio is drawn to that of
+        all work, and this to 1. A running job takes at least the time left that it reports. Nothing is estimated
+        while the plan does not know the work of many jobs, and their kinds have not run yet. As many jobs run at a time
+        as until now, on average.
 
         Args:
             now: seconds since the epoch.
             statuses: number of a running job → its progress.
         """
-        every = [seconds for times in self._seconds.values() for seconds in times]
+        if self._began is None or not self._planned:
+            return None
+        elapsed = {number: now - job.started for number, job in self.running.items()}
         reported = {
             number: status.left
             for number, status in statuses.items()
             if status and status.left is not None and (status.share or 0.0) >= SURE_SHARE
         }
-        if self._began is None or (len(every) < FEWEST_TIMED and not reported):
+        timed = self._ended.copy()
+        for number in reported.keys() & self._planned.keys():
+            kind, planned = self._planned[number]
+            if kind not in self._ended and elapsed[number] > 0:
+                # A job works in parts (training, then re-ranking) and reports the part that it is at: its time until
+                # now counts whole, and only what is left comes from the rate.
+                share = elapsed[number] / (elapsed[number] + reported[number])
+                took, until_now = timed.get(kind, (0.0, 0.0))
+                timed[kind] = took + elapsed[number], until_now + share * planned
+        work = [times for kind, times in timed.items() if kind.has_work and kind.is_known]
+        pace = _ratio(1.0, sum(took for took, _ in work), sum(planned for _, planned in work))
+        ratios = {
+            kind: _ratio(pace, took, planned) if kind.has_work and kind.is_known else took / planned
+            for kind, (took, planned) in timed.items()
+        }
+        seconds, with_work, unknown = 0.0, 0, 0
+        for number in [*self._waiting, *self.running.keys() & self._planned.keys()]:
+            kind, planned = self._planned[number]
+            until_now = elapsed.get(number, 0.0)
+            least = reported.get(number, OVERDUE * until_now)
+            seconds += max(planned * ratios.get(kind, pace) - until_now, least)
+            with_work += kind.has_work
+            unknown += kind.has_work and not kind.is_known and kind not in ratios
+        if unknown > MOST_UNKNOWN * with_work:
             return None
-        # A job works in parts (training, then re-ranking) and reports the part that it is at: its time until now counts
-        # whole, and only what is left comes from the rate.
-        by_report = defaultdict[str, list[float]](list)
-        for number, seconds in reported.items():
-            job = self.running[number]
-            by_report[_kind(job.rule)].append(now - job.started + seconds)
-        mean = {kind: sum(times) / len(times) for kind, times in {**by_report, **self._seconds}.items()}
-        waiting = self._planned.copy()
-        waiting.subtract({kind: len(times) for kind, times in self._seconds.items()})
-        known, unknown, untimed = 0.0, 0.0, 0
-        usual = sum(every) / len(every) if every else max(mean.values())
-        for job in self.running.values():
-            kind, elapsed = _kind(job.rule), now - job.started
-            waiting[kind] -= 1
-            remaining = max(mean.get(kind, usual) - elapsed, reported.get(job.number, OVERDUE * elapsed))
-            if kind in mean:
-                known += remaining
-            else:
-                unknown += remaining
-                untimed += 1
-        for kind, count in (+waiting).items():
-            if kind in mean:
-                known += count * mean[kind]
-            else:
-                unknown += count * usual
-                untimed += count
-        busy = sum(every) + sum(now - job.started for job in self.running.values())
-        at_a_time = max(1.0, busy / max(now - self._began, 1e-9))
-        if untimed <= ((+waiting).total() + len(self.running)) / 2:
-            return TimeLeft((known + unknown) / at_a_time)
-        return TimeLeft(known / at_a_time, at_least=True) if known else None
+        at_a_time = max(1.0, (self._busy + sum(elapsed.values())) / max(now - self._began, 1e-9))
+        return seconds / at_a_time
 
 
-def _kind(rule: str) -> str:
-    """The first two words of a rule's name: `make_tables_prop` does for its paper what other rules do for theirs."""
-    return "_".join(rule.split("_")[:2])
+def _ratio(expected: float, took: float, planned: float) -> float:
+    """Return the ratio of measured to planned seconds, drawn to the expected one while few were planned."""
+    return (expected * PLAN_WEIGHT + took) / (PLAN_WEIGHT + planned)
+
+
+def _rule(name: str) -> str:
+    return "_".join(name.split("_")[:2])
 
 
 def finished_line(state: RunState, job: Job, seconds: float) -> str:
@@ -167,7 +194,5 @@ def running_text(job: Job, now: float, status: Status | None) -> str:
     return f"{elapsed}: {parts[0]}{left}"
 
 
-def time_left(left: TimeLeft | None) -> str:
-    if left is None:
-        return "time left not known yet"
-    return f"{'at least' if left.at_least else 'about'} {duration(left.seconds)} left"
+def time_left(seconds: float | None) -> str:
+    return "time left not known yet" if seconds is None else f"about {duration(seconds)} left"
