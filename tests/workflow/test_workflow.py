@@ -43,18 +43,20 @@ PROMISED = (
     "runs/**/*.run.gz",
     "tables/*",
     "depths/*",
+    "searches/*",
+    "examples/**/*",
     "scores/*",
     "scores.csv",
     "per_query.parquet",
     "claims.csv",
 )
-"""What must have the same bytes whatever the cores, shards and interruptions: graphs, groups, runs, tables, pages. What
-indexes cost is measured, so it is in none of them."""
+"""What must have the same bytes whatever the cores, shards and interruptions: graphs, groups, runs, tables, pages, and
+what these show of searches and objectives. What indexes cost is measured, so it is in none of them."""
 
 
 def promised_bytes(folder: Path) -> dict[str, str]:
     results = folder / "results"
-    files = [path for pattern in PROMISED for path in results.glob(pattern)]
+    files = [path for pattern in PROMISED for path in results.glob(pattern) if path.is_file()]
     files = [p for p in files if not p.name.endswith(".meta.json")]
     return {str(p.relative_to(results)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(files)}
 
