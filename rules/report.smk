@@ -112,6 +112,25 @@ rule describe_objective:
         "../scripts/describe_objective.py"
 
 
+rule describe_weighting:
+    """The first text of a weighting of words with its targets."""
+    input:
+        targets=paths.TERM_TARGETS,
+    output:
+        example=paths.TARGETS_EXAMPLE,
+        meta=sidecar(paths.TARGETS_EXAMPLE),
+    log:
+        "results/logs/examples/{weighting}.log",
+    priority: RESULTS
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(30),
+    params:
+        text=settings("text"),
+    script:
+        "../scripts/describe_weighting.py"
+
+
 rule write_paper_report:
     """The report of one paper."""
     input:

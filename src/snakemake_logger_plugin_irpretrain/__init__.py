@@ -1,7 +1,7 @@
 """The display of a run, as a logger plugin of Snakemake: `--logger irpretrain` (profiles/default sets it).
 
-A dry run and `--verbose` show what Snakemake shows by itself. Snakemake imports this package in every process, so
-what the display needs is imported when it starts.
+A dry run shows what Snakemake shows by itself, without the list of jobs, and `--verbose` all of it. Snakemake imports
+this package in every process, so what the display needs is imported when it starts.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class LogHandler(LogHandlerBase):
         self._closing: Callable[[], str] | None = None
         self._output: Any = None
         self._log: list[str] = []
-        self._run = self._nothing_to_do = self._closed = False
+        self._run = self._nothing_to_do = self._closed = self._counted = False
         self._quiet = bool(quiet & {"all", "progress", "rules"})
         if self._on:
             self._begin()
@@ -133,12 +133,27 @@ class LogHandler(LogHandlerBase):
 
         if CARD_VARIABLE in os.environ and record.levelno < logging.WARNING:  # `make plan` prints costs alone
             return
+        settings = self.common_settings
+        if settings.dryrun and not (settings.verbose or settings.debug_dag) and not self._summarises(record):
+            return
         if not hasattr(self, "_usual"):
             self._usual = usual_display(self.common_settings)
             self._usual.setFormatter(self.formatter)
         if getattr(record, "event", None) == LogEvent.ERROR and not self.common_settings.verbose:
             record.msg = with_user_paths(refusal(str(record.msg), sys.argv[1:]))
         self._usual.emit(record)
+
+    def _summarises(self, record: logging.LogRecord) -> bool:
+        """Whether a record of a dry run belongs to its summary: neither a job nor the number of jobs once more."""
+        from snakemake_logger_plugin_irpretrain.internals import without_jobs
+
+        event = getattr(record, "event", None)
+        if event == LogEvent.RUN_INFO:
+            counted, self._counted = self._counted, True
+            return not counted
+        if event is None:
+            record.msg = without_jobs(str(record.msg))
+        return event not in (LogEvent.JOB_INFO, LogEvent.SHELLCMD)
 
     def _take(self, record: logging.LogRecord, display: PlainDisplay) -> None:
         event, facts = getattr(record, "event", None), record.__dict__

@@ -175,6 +175,22 @@ def usual_display(settings: Any) -> logging.Handler:
     )
 
 
+# What a dry run says of the jobs that it has listed, and what it says where it lists none.
+INSTEAD_OF_JOBS = {
+    "Reasons:\n    (check individual jobs above for details)": "Reasons:",
+    "This was a dry-run (flag -n). The order of jobs does not reflect the order of execution.": (
+        "This was a dry run. --verbose lists each job with its files and its reason."
+    ),
+}
+
+
+def without_jobs(text: str) -> str:
+    """Return a text of a dry run that lists no jobs."""
+    for listed, unlisted in INSTEAD_OF_JOBS.items():
+        text = text.replace(listed, unlisted)
+    return text
+
+
 def reports_nothing_to_do(text: str) -> bool:
     """Whether a text of Snakemake's says that all files are there."""
     return text == common.NOTHING_TO_BE_DONE_MSG

@@ -134,8 +134,32 @@ def test_an_encoder_with_fresh_heads_costs_nothing(paper) -> None:
 
 def test_what_the_configuration_does_not_say_is_unknown() -> None:
     default = load_config(ROOT / "config.yaml")
-    [(_, amount)] = amounts(default, "store_tokens", corpus="squad-train-passages", shard="0")
-    assert math.isnan(amount)
+    default.corpora["squad-train-passages"] = default.corpora["squad-train-passages"].model_copy(
+        update={"about": None}
+    )
+    for rule in ("store_tokens", "read_corpus"):
+        [(_, amount)] = amounts(default, rule, corpus="squad-train-passages", shard="0")
+        assert math.isnan(amount)
+
+
+def test_passages_are_counted_and_their_records_by_words() -> None:
+    default = load_config(ROOT / "config.yaml")
+    job = {"corpus": "squad-train-passages", "shard": "0"}
+    assert amounts(default, "store_tokens", **job) == [("store_tokens", 24274)]
+    assert amounts(default, "read_corpus", **job) == [("read_corpus squad", 24274 * 40 / 1000)]
+
+
+def test_a_plan_without_a_gpu_names_no_card(paper) -> None:
+    default = load_config(ROOT / "config.yaml")
+    job = PlannedJob("pretrain", {"model": "prop", "seed": "1"}, 1000, [])
+    text = table(estimate(default, [job]))
+    assert "NVIDIA" not in text
+    assert "Estimate:" not in text, "it was measured"
+    assert "`about`" not in text, "no size is unknown"
+    other = rate("rerank", 1e5, BERT)
+    model = PlannedJob("pretrain", {"model": "prop-msmarco", "seed": "1"}, 1000, [])
+    assert "NVIDIA A100" in table(estimate(paper, [model], [])).replace("\n", " ")
+    assert "NVIDIA A100" in table(estimate(paper, [model], [other])).replace("\n", " ")
 
 
 def test_a_group_has_its_preferred_sequence_and_its_negatives(paper, tmp_path) -> None:

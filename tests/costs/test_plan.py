@@ -26,7 +26,7 @@ ALL = ROOT / "configs/paper.yaml"
 
 def dry_run(folder: Path, *arguments: str) -> str:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--dry-run"]
-    command += ["--directory", str(folder), "--configfile", str(ALL), *arguments]
+    command += ["--directory", str(folder), "--configfile", str(ALL), "--verbose", *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout + done.stderr

@@ -33,6 +33,32 @@ def test_a_report_shows_the_probes_of_what_models_start_from():
     assert displayed.probes == [f"{folder}/{model}/seed-3.probe.csv" for model in ("prop", "further")]
 
 
+WEIGHTINGS = """
+term_weights:
+  deepct: {label: D, dataset: held}
+  longer: {label: L, dataset: held, max_length: 256}
+  pairs: {label: P, dataset: held, labels: {rows: per-pair}}
+  oracle: {label: O, model: oracle, dataset: held}
+datasets:
+  held: {label: H, corpus: wiki, queries: {format: tsv, path: h.tsv}, qrels: {format: trec, path: h.qrels}}
+first_stages:
+  deep: {index: deepct}
+  longer-bm25: {label: L, model: bm25, index: longer}
+  pairs-bm25: {label: P, model: bm25, index: pairs}
+  oracle-bm25: {label: O, model: bm25, index: oracle}
+experiments:
+  main: {papers: [prop], first_stages: [deep, longer-bm25, pairs-bm25, oracle-bm25]}
+  other: {dataset: news, models: [base], regimes: [zero-shot], papers: [php]}
+"""
+
+
+def test_a_report_has_an_example_of_each_objective_and_of_each_kind_of_targets():
+    displayed = plan_of(f"{WEIGHTINGS}report: {{papers: [prop, php]}}")
+    examples = [f"results/examples/{name}.json" for name in ("both/rop", "deepct", "pairs")]
+    assert displayed.shown_by("prop").examples == examples
+    assert displayed.shown_by("php").examples == []
+
+
 def test_every_trained_model_is_exported_those_that_others_start_from_too():
     further = "{label: Further, collection: both, start: prop, tasks: [{objective: rop}]}"
     plan = plan_of(f"models: {{further: {further}}}\nexperiments: {{main: {{models: [base, further]}}}}")

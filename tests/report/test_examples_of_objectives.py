@@ -1,4 +1,4 @@
-"""The example of an objective: its first ranking group as text."""
+"""The example of an objective, its first ranking group as text, and of a weighting, a text with its targets."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import pytest
 
 from irpretrain.config.axioms import AXIOMS
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENTS, GROUPS
+from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENTS, GROUPS, TERM_TARGETS
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.objectives.groups import Span, group
-from irpretrain.report.examples import PIECES, describe_objective
+from irpretrain.report.examples import PIECES, describe_objective, describe_weighting
 from irpretrain.report.page_views import examples
 from irpretrain.text.token_store import write_token_store
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "gold", "river", "old", "bridge", "##s", "."]
 HEADINGS = [(0, ""), (2, "History"), (3, "Bridge"), (2, "See old")]
+TEXT = TextConfig(words="alphanumeric", fields=["body"])
 VALUES = dict.fromkeys(
     ("terms", "rank", "rep_ql", "rep_tfidf", "prox_1", "prox_2", "reg", "stm_1", "stm_2", "stm_3"), 1
 )
@@ -42,8 +43,7 @@ def collection(tmp_path: Path) -> dict:
         for n, (name, body) in enumerate(bodies.items())
     ]  # fmt: skip
     DOCUMENTS.write(tmp_path / "documents.parquet", rows)
-    text = TextConfig(words="alphanumeric", fields=["body"])
-    write_token_store(tmp_path / "documents.parquet", tmp_path, text, tmp_path / "tokens")
+    write_token_store(tmp_path / "documents.parquet", tmp_path, TEXT, tmp_path / "tokens")
     return {
         "tokens": [tmp_path / "tokens"],
         "documents": [tmp_path / "documents.parquet"],
@@ -131,3 +131,37 @@ def test_what_sequences_share_is_shown_once(config, tmp_path: Path) -> None:
     first, second = examples(config, [path])[0]["sequences"]
     assert (first["query"], second["query"]) == (sequences[0]["query"], [])
     assert second["document"] == [["two", False]]
+
+
+def test_a_weighting_s_first_text_has_the_target_of_each_word(config, tmp_path: Path) -> None:
+    rows = [
+        {
+            "document_id": f"d{n}", "part": 0, "position": n, "sample": 0, "text": text, "judged": 3,
+            "targets": targets,
+        }
+        for n, (text, targets) in enumerate([("The gold, river's!", [0.0, 1 / 3, 1.0, 0.0]), ("old", [1.0])])
+    ]  # fmt: skip
+    TERM_TARGETS.write(tmp_path / "targets.parquet", rows)
+    path = tmp_path / "deepct.json"
+    assert describe_weighting(tmp_path / "targets.parquet", TEXT, path) == {"words": 4}
+    words = [["", "The", 0.0], [" ", "gold", 0.33], [", ", "river", 1.0], ["'", "s", 0.0]]
+    assert json.loads(path.read_text()) == {"words": words, "rest": "!", "judged": 3}
+    [view] = examples(config, [path])
+    assert view == {
+        "name": "DeepCT",
+        "about": "Target of a word: the share of the text's 3 relevant queries that have the word.",
+        "words": words,
+        "rest": "!",
+        "judged": 3,
+    }
+
+
+def test_a_long_text_with_targets_is_cut(tmp_path: Path) -> None:
+    row = {
+        "document_id": "d", "part": 0, "position": 0, "sample": 0, "text": "old " * 200, "judged": 1,
+        "targets": [0.5] * 200,
+    }  # fmt: skip
+    TERM_TARGETS.write(tmp_path / "targets.parquet", [row])
+    describe_weighting(tmp_path / "targets.parquet", TEXT, tmp_path / "deepct.json")
+    content = json.loads((tmp_path / "deepct.json").read_text())
+    assert (len(content["words"]), content["rest"]) == (PIECES, " …")

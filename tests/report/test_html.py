@@ -104,11 +104,14 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     sequences = [{"query": parts, "document": parts, "score": score} for score in (-1.5, -2.5)]
     shown = {"sequences": sequences, "path": [[0, HOSTILE, True]], "axioms": {"RANK": 1, "REG": 0}}
     example.write_text(json.dumps(shown), encoding="utf-8")
+    targets = base / "examples" / "deepct.json"
+    words = {"words": [[HOSTILE, HOSTILE, 0.5], [" ", "word", 0.0]], "rest": HOSTILE, "judged": 2}
+    targets.write_text(json.dumps(words), encoding="utf-8")
     made = [
         write_report(
             hostile,
             [PROP_YAML],
-            ResultFiles(*results, claims=[claims], searches=[found], examples=[example]),
+            ResultFiles(*results, claims=[claims], searches=[found], examples=[example, targets]),
             base / "results",
             MANIFEST,
             base / name,

@@ -19,6 +19,7 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import RetrievalConfig, RunConfig
 from irpretrain.config.text import EncoderConfig, GraphConfig, TextConfig
+from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.randomness import generator
 from irpretrain.foundation.stage import stage
@@ -176,6 +177,25 @@ def run(inputs: Path, out: Path) -> dict[str, Any]:
     return take_run(RunConfig(path="x"), inputs / "theirs.run", "theirs", *tables, 20, out / "a")
 
 
+def searches(inputs: Path, out: Path) -> dict[str, Any]:
+    from irpretrain.report.searches import collect_searches
+
+    qrels = inputs / "qrels.txt"
+    if not qrels.exists():
+        write_text(qrels, "".join(f"q{q} 0 d{d} 1\n" for q in range(200) for _, d in ranking(q)[:1]))
+    names = {"candidates": "theirs", "model": "theirs", "regime": "first-stage", "seed": 0}
+    first_stage = {**names, "paths": [inputs / "theirs.run"], "depth": 20, "ranked": None}
+    queries, documents = inputs / "queries.parquet", [inputs / "read/a.parquet"]
+    return collect_searches([first_stage], queries, qrels, documents, TEXT, out / "a")
+
+
+def example(inputs: Path, out: Path) -> dict[str, Any]:
+    from irpretrain.report.examples import describe_objective
+
+    tables = [inputs / "tokens/a"], [inputs / "read/a.parquet"]
+    return describe_objective(inputs / "groups/a.parquet", *tables, inputs / "encoder", [], None, out / "a")
+
+
 def report(inputs: Path, out: Path) -> dict[str, Any]:
     from small_run import PROP_YAML, rows_of, write_results
 
@@ -214,6 +234,8 @@ STAGES: dict[str, tuple[Make, list[str]]] = {
     "pretraining": (pretraining, ["a", "metrics.jsonl"]),
     "lucene": (lucene, ["a"]),
     "run": (run, ["a"]),
+    "searches": (searches, ["a"]),
+    "example": (example, ["a"]),
     "report": (report, ["a"]),
 }
 """Name → function, and its outputs."""

@@ -23,7 +23,7 @@ from patience import PATIENCE
 pytestmark = pytest.mark.deep
 
 SCRIPT = Path(__file__).with_name("stages_to_fill.py")
-FILLED = ("read", "tokens", "postings", "groups", "graph", "pretraining", "run", "report")
+FILLED = ("read", "tokens", "postings", "groups", "graph", "pretraining", "run", "searches", "report")
 PAGE = 4096
 MESSAGE = (
     r"\nERROR in {stage}: {reason} \([\d,]+ MB are free in {position}\); make room, then run the same command"

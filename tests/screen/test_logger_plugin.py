@@ -352,6 +352,27 @@ def test_a_dry_run_and_verbose_output_are_snakemake_s_own(option):
     assert not has_display(settings(log_handler_settings={"other": None}))
 
 
+REASONS = (
+    "Reasons:\n    (check individual jobs above for details)\n"
+    "    output files have to be generated:\n        read_corpus"
+)
+
+
+@pytest.mark.parametrize(("verbose", "shown"), [(False, ["Job stats", "Reasons:"]), (True, None)])
+def test_a_dry_run_counts_jobs_and_lists_them_only_if_verbose(capfd, verbose, shown):
+    run = Run(dryrun=True, verbose=verbose)
+    stats = {"event": LogEvent.RUN_INFO, "stats": {"read_corpus": 1, "total": 1}}
+    run.log("Job stats", **stats)
+    run.start()
+    run.log("Job stats", **stats)
+    run.log(REASONS)
+    reasons = REASONS.splitlines()
+    whole = ["Job stats", "Rule", "Job stats", *reasons]
+    assert [line for line in capfd.readouterr().err.splitlines() if line] == (
+        [*shown, *reasons[2:]] if shown else whole
+    )
+
+
 def test_it_is_silent_for_no_longer_than_half_a_minute():
     now, screen = [0.0], io.StringIO()
     display = PlainDisplay(screen, clock=lambda: now[0])

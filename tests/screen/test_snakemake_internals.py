@@ -139,6 +139,14 @@ def test_jobs_of_a_plan_have_the_numbers_that_snakemake_logs():
     assert "exclude_finished" in inspect.signature(DAG.needrun_jobs).parameters
 
 
+def test_snakemake_says_of_a_dry_run_s_jobs_what_a_summary_replaces():
+    reasons, end = internals.INSTEAD_OF_JOBS
+    assert repr(reasons)[1:-1] in inspect.getsource(DAG)
+    joined = re.sub(r'"\s+"', "", inspect.getsource(Workflow))
+    assert end in joined
+    assert internals.without_jobs(f"{reasons}\n    x") == "Reasons:\n    x"
+
+
 def test_a_run_and_the_process_of_a_job_say_nothing_of_costs(monkeypatch, capsys):
     ends: list[Any] = []
     monkeypatch.setattr(internals.atexit, "register", ends.append)

@@ -61,7 +61,7 @@ def slurm_project(folder: Path) -> None:
 
 def requests(folder: Path) -> dict[str, Request]:
     """Rule → what Snakemake itself says that its job asks for, from a dry run."""
-    plan = run_workflow(folder, "--dry-run", *TARGETS).stdout
+    plan = run_workflow(folder, "--dry-run", "--verbose", *TARGETS).stdout
     found = {}
     for block in re.split(r"\n(?=(?:local)?rule )", plan):
         if head := re.match(r"rule (\w+):\n", block):

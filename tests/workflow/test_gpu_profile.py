@@ -24,7 +24,7 @@ def planned(tmp_path: Path, arguments: str, **compute: dict[str, int]) -> dict[s
         options[section]["compute"] = given
     overlay.write_text(yaml.safe_dump(options))
     *command, own = readme_command("make run", tmp_path)
-    done = run_command([*command, "PROFILE=profiles/gpu", f"{own} --dry-run {RUN} {arguments}"])
+    done = run_command([*command, "PROFILE=profiles/gpu", f"{own} --dry-run --verbose {RUN} {arguments}"])
     jobs = dict(re.findall(r"^rule (\w+):\n((?:    .*\n)+)", done.stdout, re.MULTILINE))
     assert len(jobs) > 10
     return jobs

@@ -43,18 +43,20 @@ PROMISED = (
     "runs/**/*.run.gz",
     "tables/*",
     "depths/*",
+    "searches/*",
+    "examples/**/*",
     "scores/*",
     "scores.csv",
     "per_query.parquet",
     "claims.csv",
 )
-"""What must have the same bytes whatever the cores, shards and interruptions: graphs, groups, runs, tables, pages. What
-indexes cost is measured, so it is in none of them."""
+"""What must have the same bytes whatever the cores, shards and interruptions: graphs, groups, runs, tables, pages, and
+what these show of searches and objectives. What indexes cost is measured, so it is in none of them."""
 
 
 def promised_bytes(folder: Path) -> dict[str, str]:
     results = folder / "results"
-    files = [path for pattern in PROMISED for path in results.glob(pattern)]
+    files = [path for pattern in PROMISED for path in results.glob(pattern) if path.is_file()]
     files = [p for p in files if not p.name.endswith(".meta.json")]
     return {str(p.relative_to(results)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(files)}
 
@@ -184,7 +186,7 @@ def test_a_paper_needs_no_other_papers_runs(finished, tmp_path):
     folder, _ = finished
     for name in ("data", "tiny.yaml"):
         (tmp_path / name).symlink_to(folder / name)
-    plan = run_workflow(tmp_path, "--dry-run", "php").stdout
+    plan = run_workflow(tmp_path, "--dry-run", "--verbose", "php").stdout
     assert "models/pretrained/php/seed-1" in plan
     for other in ("pretrained/prop", "pretrained/wikiformer", "results/report.html", "results/scores.csv"):
         assert other not in plan
@@ -216,7 +218,7 @@ def test_a_re_ranker_given_by_its_path_is_neither_trained_nor_given_our_word_pie
     overlay["experiments"]["zero-shot"]["models"] = ["theirs"]
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(overlay))
     wanted = "results/runs/tiny/bm25/theirs/zero-shot/seed-1.run.gz"
-    plan = run_workflow(tmp_path, "--dry-run", wanted).stdout
+    plan = run_workflow(tmp_path, "--dry-run", "--verbose", wanted).stdout
     assert "data/encoder/model.safetensors" in plan
     assert "results/corpora/tiny/documents-0.parquet" in plan
     assert not {"pretrain", "store_tokens"} & set(re.findall(r"^(?:local)?rule (\w+):", plan, re.MULTILINE))
@@ -285,7 +287,7 @@ def rules_run_again(folder: Path, changed: Path, **overrides: object) -> set[str
             section = section.setdefault(parent.replace("_1", "-"), {})
         section[last] = value
     changed.write_text(yaml.safe_dump(overlay))
-    plan = run_workflow(folder, "--configfile", str(changed), "--dry-run").stdout
+    plan = run_workflow(folder, "--configfile", str(changed), "--dry-run", "--verbose").stdout
     return {
         line.split()[1].rstrip(":") for line in plan.splitlines() if line.startswith(("rule ", "localrule "))
     }
@@ -308,7 +310,7 @@ def test_a_trained_model_can_be_taken_by_others(copied):
 
     shutil.rmtree(copied / "results/runs")
     planned = run_workflow(
-        copied, "results/exported/prop/seed-1", "--dry-run", "--forcerun", "pretrain"
+        copied, "results/exported/prop/seed-1", "--dry-run", "--verbose", "--forcerun", "pretrain"
     ).stdout
     assert "rule pretrain" in planned
     assert "rule rerank" not in planned, "an export evaluates nothing"
@@ -371,7 +373,7 @@ def test_a_moved_project_trains_nothing_again(finished, tmp_path):
     folder, _ = finished
     moved = copy_project(tmp_path / "moved")
     here = {str(ROOT / "Snakefile"): str(moved / "Snakefile")}
-    command = [here.get(word, word) for word in snakemake_command(folder, "--dry-run")]
+    command = [here.get(word, word) for word in snakemake_command(folder, "--dry-run", "--verbose")]
     planned = run_command(command)
     # Tables and reports read published numbers from the project's own folder.
     again = set(re.findall(r"(?m)^(?:local)?rule (\w+):", planned.stdout + planned.stderr))

@@ -123,8 +123,8 @@ class CorpusConfig(SourceConfig):
     options: dict[str, Any] = option({}, "Options of the format, see docs/corpora.md.")
     about: About | None = option(
         None,
-        "Approximate number of records, for the cost estimate; null: `expected`.",
-        unit="records",
+        "Approximate number of documents (of passages, where `passage_words` cuts them), for the cost estimate; "
+        "null: `expected`, where nothing is cut.",
     )
     expected: Expected | None = option(
         None, "Exact number of records, skipped records included; another number is refused.", unit="records"

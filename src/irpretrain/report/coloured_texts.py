@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +17,7 @@ from irpretrain.evaluation.runs import Qrels, Run, read_qrels, read_run, relevan
 from irpretrain.foundation.contracts import TERM_VECTORS
 from irpretrain.foundation.errors import ConfigError, IntegrityError
 from irpretrain.foundation.progress import progress
+from irpretrain.report.cut_text import cut_words
 from irpretrain.report.pages import write_page
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.weighted_index import analysed_weights
@@ -122,17 +122,6 @@ class ColourMap(NamedTuple):
     texts: Sequence[ColouredText]
 
 
-def cut_words(text: str, spans: Sequence[tuple[int, int]]) -> tuple[list[Word], str]:
-    """Return the words at some spans and the characters after the last; of overlapping ones each ends where the next
-    one starts."""
-    words, end = list[Word](), 0
-    for (first, last), (following, _) in pairwise([*spans, (len(text), 0)]):
-        displayed = text[first : min(last, following)]
-        words.append(Word(text[end:first], displayed))
-        end = first + len(displayed)
-    return words, text[end:]
-
-
 # Attributions: pieces of a vocabulary are summed by the words of the text, so that models with different tokenizers can
 # be compared. A piece counts for the word that its first character lies in.
 
@@ -233,8 +222,8 @@ def words_of(side: AttributedText) -> list[Word]:
     while side.cut and pieces and not pieces[-1]:
         pieces.pop()
     return [
-        word._replace(value=sum(value for _, value in of_word), title=_summed(of_word))
-        for word, of_word in zip(cut_words(side.text, spans)[0], pieces, strict=False)
+        Word(before, text, sum(value for _, value in of_word), _summed(of_word))
+        for (before, text), of_word in zip(cut_words(side.text, spans)[0], pieces, strict=False)
     ]
 
 
@@ -340,11 +329,11 @@ def read_passage(
     starts, ends = spans.starts.tolist(), spans.ends.tolist()
     words, rest = cut_words(text, list(zip(starts, ends, strict=True)))
     passage, end_of_query_terms = Passage(), 0
-    for word, indexed, first, last in zip(words, spans.words, starts, ends, strict=True):
+    for (before, written), indexed, first, last in zip(words, spans.words, starts, ends, strict=True):
         terms = tuple(dict.fromkeys(analyser.terms_of_word(indexed)))
         if not in_query.isdisjoint(terms):
             end_of_query_terms = last
-        passage.append((word._replace(in_query=first < end_of_query_terms), terms))
+        passage.append((Word(before, written, in_query=first < end_of_query_terms), terms))
     return passage, rest
 
 

@@ -1,4 +1,5 @@
-"""An example of each objective, for the report: the first ranking group of its table as text."""
+"""Examples for the report: the first ranking group of an objective as text, and the first text with targets of its
+words."""
 
 from __future__ import annotations
 
@@ -12,14 +13,17 @@ import numpy as np
 
 from irpretrain.axioms.preferences import larger_is_better, preferences
 from irpretrain.config.axioms import AXIOMS
+from irpretrain.config.text import TextConfig
 from irpretrain.foundation.atomic import write_text
-from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENTS, GROUPS
+from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENTS, GROUPS, TERM_TARGETS
 from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError
+from irpretrain.report.cut_text import cut_words
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import tokenizer_backend
+from irpretrain.text.words import word_spans
 from irpretrain.wikipedia.article import build_tree, read_sections
 
-# Most word pieces of a text that are shown.
+# Most word pieces of a text that are shown, or words of a text with targets.
 PIECES = 80
 # A part of a text, and whether it is the anchor.
 Part = tuple[str, bool]
@@ -50,8 +54,30 @@ def describe_objective(
         content["path"] = _path(documents, group["documents"][0]["document_id"], query)
         if stm_2_threshold is not None:
             content["axioms"] = _preferences(axiom_values, group, stm_2_threshold)
-    write_text(output, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
+    _write(output, content)
     return {"sequences": len(content.get("sequences", ()))}
+
+
+def describe_weighting(targets: str | Path, text: TextConfig, output: str | Path) -> dict[str, Any]:
+    """Write the first text of a TERM_TARGETS table as JSON; return counts.
+
+    It has `words` (the characters before a word, the word, its target), `rest` (the characters after the last one), and
+    `judged`: of how many queries, or documents, a target is the share.
+    """
+    row = next(row for batch in TERM_TARGETS.stream(targets, rows=1) for row in batch.to_pylist())
+    spans = word_spans(row["text"], text.word_kind)
+    words, rest = cut_words(row["text"], list(zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)))
+    with_targets = [
+        (before, word, float(f"{target:.2g}"))
+        for (before, word), target in zip(words, row["targets"], strict=True)
+    ]
+    rest = rest if len(words) <= PIECES else " …"
+    _write(output, {"words": with_targets[:PIECES], "rest": rest, "judged": row["judged"]})
+    return {"words": len(words)}
+
+
+def _write(output: str | Path, content: Mapping[str, Any]) -> None:
+    write_text(output, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 class Texts:

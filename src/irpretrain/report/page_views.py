@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from irpretrain.config import Config
 from irpretrain.config.finetuning import FEWEST_GROUPS
 from irpretrain.config.labels import dataset_label, first_stage_labels, listed, model_label, regime_label
+from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.usage import tested_datasets
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
@@ -266,17 +267,27 @@ def stages(lineage: Lineage) -> dict[str, Any]:
 
 
 def examples(config: Config, paths: Sequence[str | Path]) -> list[dict[str, Any]]:
-    """Return the examples of objectives that have one, each with its name and what the objective is."""
+    """Return the examples of objectives that have one, and of weightings of words, each with its name and what is
+    learnt."""
     views = []
     for path in map(Path, paths):
         content = read_given_json(path, MAKE_AGAIN)
-        with refusing(path, "this is not an objective's example", MAKE_AGAIN):
-            if content:
+        with refusing(path, "this is no example of what models learn from", MAKE_AGAIN):
+            if "words" in content:
+                views.append(_example_of_weighting(config.term_weights[path.stem], content))
+            elif content:
                 for sequence in content["sequences"][1:]:
                     sequence.update(_shared_sides(sequence, content["sequences"][0]))
                 about = " ".join((type(config.objectives[path.stem]).__doc__ or "").split())
                 views.append({"name": path.stem, "about": about, "path": [], "axioms": {}, **content})
     return views
+
+
+def _example_of_weighting(weighting: TermWeightsConfig, content: Mapping[str, Any]) -> dict[str, Any]:
+    other = "relevant query" if weighting.kind == "passages" else "relevant document"
+    judged = count_of(content["judged"], other)
+    about = f"Target of a word: the share of the text's {judged} that have the word."
+    return {"name": weighting.label, "about": about, **content}
 
 
 def _shared_sides(sequence: Mapping[str, Any], preferred: Mapping[str, Any]) -> dict[str, list[Any]]:

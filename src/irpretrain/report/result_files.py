@@ -28,7 +28,8 @@ class ResultFiles:
     sweeps: Sequence[str | Path] = ()  # `results/tuning/<first stage>.json` of tuned first stages
     probes: Sequence[str | Path] = ()  # `results/metrics/pretrained/<model>/seed-<n>.probe.csv`
     searches: Sequence[str | Path] = ()  # `results/searches/<experiment>.json`
-    examples: Sequence[str | Path] = ()  # `results/examples/<collection>/<objective>.json`
+    # `results/examples/<collection>/<objective>.json`, and of weightings of words `results/examples/<weighting>.json`
+    examples: Sequence[str | Path] = ()
     # `results/models/pretrained/<model>/seed-<n>.meta.json`, for the ledgers of tables; of chosen snapshots
     # `results/models/selected/<model>/seed-<n>.meta.json` too.
     trainings: Sequence[str | Path] = ()

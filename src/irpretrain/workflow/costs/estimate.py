@@ -232,13 +232,14 @@ class _Rates:
 
 WIDTH = 100
 HEAD = ("stage", "jobs", "work", "core time", "GPU time", "basis")
-BASIS = (
-    "Measured: on one core, articles of 1,000 words (docs/benchmarks.md). Estimate: operations of all word pieces over "
-    "those per second of another measured stage of the encoder, or else over "
-    f"{UTILISATION:.0%} of the peak rate of one {{card}} (--card NAME: of another); an encoder whose config.json is "
-    "missing counts as BERT-base. Sequences count as long as they may be, and fine-tuning with all its epochs: upper "
-    "bounds. A size that is unknown can be given as `about` of corpora, queries and qrels."
+MEASURED = "Measured: on one core, articles of 1,000 words (docs/benchmarks.md)."
+ESTIMATED = (
+    "Estimate: operations of all word pieces over those per second of another measured stage of the encoder{card}; an "
+    "encoder whose config.json is missing counts as BERT-base."
 )
+BY_CARD = f", or else over {UTILISATION:.0%} of the peak rate of one {{name}} (--card NAME: of another)"
+BOUNDS = "Sequences count as long as they may be, and fine-tuning with all its epochs: upper bounds."
+UNKNOWN_SIZE = "A size that is unknown can be given as `about` of corpora, queries and qrels."
 
 
 def costs_text(prepared: Prepared, jobs: Sequence[PlannedJob]) -> str:
@@ -325,8 +326,21 @@ def table(found: Estimate) -> str:
         printed.append(_others(found))
     disk = f"Disk: about {size_text(found.disk)} of results, beside the data. "
     memory = f"Memory: {size_text(found.memory_mb * 1e6)} for the largest job." if found.memory_mb else ""
-    printed += [disk + memory, textwrap.fill(BASIS.format(card=found.card.name), WIDTH)]
+    printed += [disk + memory, textwrap.fill(_explained(found), WIDTH)]
     return "\n".join(printed)
+
+
+def _explained(found: Estimate) -> str:
+    """Return what the table's numbers rest on; of estimates and unknown sizes only where it has some."""
+    estimated = [row for row in found.rows if row.rate is None and row.per_second is not None]
+    card = BY_CARD.format(name=found.card.name) if any(row.device == "gpu" for row in estimated) else ""
+    parts = [
+        MEASURED,
+        ESTIMATED.format(card=card) if estimated else "",
+        BOUNDS if any(row.work.computing for row in found.rows) else "",
+        UNKNOWN_SIZE if any(row.unknown for row in found.rows) else "",
+    ]
+    return " ".join(filter(None, parts))
 
 
 def _others(found: Estimate) -> str:

@@ -18,17 +18,22 @@ Wildcards = Mapping[str, str]
 
 # A size that the configuration does not state.
 UNKNOWN = math.nan
+# Of a document, where words are counted; the documents that were measured have as many.
+WORDS = 1_000
 
 
 def records(config: Config, corpus: str) -> float:
-    """Return how many records the files of a corpus hold."""
+    """Return how many records the files of a corpus hold; of passages, how many of `WORDS` words they fill."""
     section = config.corpora[corpus]
-    return section.about or section.expected or UNKNOWN
+    if section.passage_words is None:
+        return section.about or section.expected or UNKNOWN
+    return section.expected or (section.about or UNKNOWN) * section.passage_words / WORDS
 
 
 def documents(config: Config, corpus: str) -> float:
-    """Return how many documents a corpus has; how many passages records are cut into is not known."""
-    return records(config, corpus) if config.corpora[corpus].passage_words is None else UNKNOWN
+    """Return how many documents a corpus has: passages, where it is cut into them."""
+    section = config.corpora[corpus]
+    return records(config, corpus) if section.passage_words is None else section.about or UNKNOWN
 
 
 def documents_of_shard(config: Config, wildcards: Wildcards) -> float:
@@ -119,8 +124,6 @@ Describe = Callable[[Config, Wildcards], list[Work]]
 
 Stage = Callable[[Config, Wildcards], str]
 Amount = Callable[[Config, Wildcards], float]
-# Of a document, where words are counted; the documents that were measured have as many.
-WORDS = 1_000
 
 
 def _documents(stage: str | Stage, amount: Amount, unit: Unit = "documents") -> Describe:

@@ -91,6 +91,7 @@ EXPORTED = "results/exported/{model}/seed-{seed}"
 
 # DeepCT: weights of words
 TERM_TARGETS = "results/term_weights/{weighting}/targets.parquet"
+TARGETS_EXAMPLE = "results/examples/{weighting}.json"
 TERM_MODEL = "results/term_weights/{weighting}/model-{fold}"
 TERM_METRICS = "results/metrics/term_weights/{weighting}-{fold}.jsonl"
 TERM_WEIGHTS = "results/term_weights/{weighting}/weights/{corpus}-{shard}.parquet"

@@ -11,11 +11,14 @@ from typing import Any
 from irpretrain.config import Config
 from irpretrain.config.experiments import Paper
 from irpretrain.config.papers import Published, figure_names, paper_file, read_paper, show_term_weights
+from irpretrain.config.term_weights import TRAINED
 from irpretrain.config.usage import (
     active_downstream,
     active_experiments,
     displayed_predictors,
     used,
+    used_entries,
+    weightings_in,
     with_starts,
 )
 from irpretrain.evaluation.claims import claims_file, has_claims
@@ -145,15 +148,23 @@ class Shown:
 
     @property
     def examples(self) -> list[str]:
-        """An example of each objective that one of these models learns."""
+        """An example of each objective that one of these models learns, and of the targets of weights of words."""
         learned = (
             (self.config.models[model].collection, self.corpora.tokenizer_of(model), task.objective)
             for model, _ in self.pretrainings
             for task in self.config.models[model].tasks
         )
+        targets: dict[str, str] = {}
+        for name, weighting in weightings_in(self.config, used_entries(self.config)).items():
+            if weighting.model in TRAINED:
+                # Weightings that learn from equal targets have one example.
+                targets.setdefault(repr((weighting.kind, weighting.dataset, weighting.labels)), name)
         return [
-            paths.EXAMPLE.format(collection=collection, tokenizer=tokenizer, objective=objective)
-            for collection, tokenizer, objective in dict.fromkeys(learned)
+            *(
+                paths.EXAMPLE.format(collection=collection, tokenizer=tokenizer, objective=objective)
+                for collection, tokenizer, objective in dict.fromkeys(learned)
+            ),
+            *each(paths.TARGETS_EXAMPLE, targets.values()),
         ]
 
     @cached_property

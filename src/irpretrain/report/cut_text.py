@@ -1,0 +1,14 @@
+"""A text cut at its words, for pages that show something of each."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+
+def cut_words(text: str, spans: Sequence[tuple[int, int]]) -> tuple[list[tuple[str, str]], str]:
+    """Return the words at some spans, each after the characters before it, and the characters after the last; of
+    overlapping ones each ends where the next one starts."""
+    words, end = list[tuple[str, str]](), 0
+    for (first, last), (following, _) in pairwise([*spans, (len(text), 0)]):
+        words.append((text[end:first], text[first : min(last, following)]))
+        end = min(last, following)
+    return words, text[end:]
