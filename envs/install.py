@@ -1,14 +1,14 @@
 """Make the project's virtual environment from requirements.lock. Needs only Python 3.11+ and a package index.
 
-Called by `make`, each time: an environment that fits is left as it is. By hand: `python3 envs/install.py .venv`, and
-`python3 envs/install.py .venv slurm` for what Slurm clusters need besides, in `.venv/slurm` (`make slurm`). A torch of
-the interpreter that calls this (a GPU machine's own build) is kept and seen through from the environment; otherwise
-torch comes from the lock.
+Called by `make`, each time: an environment that fits is left as it is. By hand: `python3 envs/install.py .venv`, then
+`python3 envs/install.py .venv develop` for tests and linters (`make develop`), `python3 envs/install.py .venv slurm`
+for what Slurm clusters need besides, in `.venv/slurm` (`make slurm`). A torch of the interpreter that calls this (a GPU
+machine's own build) is kept and seen through from the environment; otherwise torch comes from envs/torch.lock.
 
-Whether an environment fits depends on contents: the lock, the dependencies of pyproject.toml and the version of Python,
-which stand in its file `.installed`. One that was moved or does not start is made anew. Only what this script made is
-replaced, never what a link leads to or what a process uses, and the environment that was there comes back where its
-successor cannot be made. Of two calls at once for one folder, the second waits.
+Whether an environment fits depends on contents: the locks, the dependencies of pyproject.toml and the version of
+Python, which stand in its file `.installed`. One that was moved or does not start is made anew. Only what this script
+made is replaced, never what a link leads to or what a process uses, and the environment that was there comes back where
+its successor cannot be made. Of two calls at once for one folder, the second waits.
 """
 
 from __future__ import annotations
@@ -27,13 +27,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements.lock"
-COMPILE = ROOT / "envs" / "compile.py"
+TORCH_LOCK = ROOT / "envs" / "torch.lock"
+DEVELOP_LOCK = ROOT / "envs" / "develop.lock"
 SLURM_LOCK = ROOT / "envs" / "slurm.lock"
+HASHED = ["--no-deps", "--require-hashes", "--requirement"]
+"""How pip installs any lock but torch's."""
+COMPILE = ROOT / "envs" / "compile.py"
 OLDEST_PYTHON = (3, 11)
 NEWEST_PYTHON = (3, 13)
 """Newer ones have no wheels of some pinned packages."""
 OLDEST_TORCH = (2, 11)
-MARK, OURS = ".installed", ".made-by-irpretrain"
+MARK, DEVELOP_MARK, OURS = ".installed", ".develop", ".made-by-irpretrain"
 BEFORE = ".before"
 """Ends the name of an environment that is being replaced."""
 TEXT: dict[str, str] = {"encoding": "utf-8", "errors": "surrogateescape"}
@@ -43,7 +47,35 @@ TEXT: dict[str, str] = {"encoding": "utf-8", "errors": "surrogateescape"}
 def main(target: Path) -> None:
     """Make the environment at `target`, unless the one that is there fits."""
     check_python()
-    install(target, [LOCK], make_all)
+    install(target, [LOCK, TORCH_LOCK], make_all)
+
+
+def add_develop(environment: Path) -> None:
+    """Install into `environment` what tests and linters need, unless it is there."""
+    check_is_there(environment)
+    environment, mark = Path(os.path.abspath(environment)), wanted([DEVELOP_LOCK])
+    with one_message(environment):
+        if read(environment / DEVELOP_MARK) == mark:
+            return
+        with alone(environment):
+            if read(environment / DEVELOP_MARK) != mark:  # another make may have installed it
+                install_develop(environment)
+                (environment / DEVELOP_MARK).write_text(mark)
+
+
+def install_develop(environment: Path) -> None:
+    """Install the packages of envs/develop.lock.
+
+    Meanwhile the environment does not fit: a killed pip may leave half a package, and then all is made anew.
+    """
+    mark = read(environment / MARK)
+    (environment / MARK).write_text(f"{mark}and half of what developers need\n")
+    try:
+        run_pip(environment, [*HASHED, str(DEVELOP_LOCK)], "what tests and linters need")
+    except SystemExit:  # pip fetches and checks every package before it installs the first
+        (environment / MARK).write_text(mark)
+        raise
+    (environment / MARK).write_text(mark)
 
 
 def add_slurm(environment: Path) -> None:
@@ -51,15 +83,20 @@ def add_slurm(environment: Path) -> None:
 
     A place of its own, because Snakemake imports every executor that it finds, in the process of every job.
     """
+    check_is_there(environment)
+    install(environment / "slurm", [LOCK, SLURM_LOCK], lambda target: make_slurm(environment, target))
+
+
+def check_is_there(environment: Path) -> None:
+    """End with a message where there is no environment to add to."""
     if not (environment / "bin" / "python").exists():
         sys.exit(f"{environment} is no environment yet; call make first")
-    install(environment / "slurm", [LOCK, SLURM_LOCK], lambda target: make_slurm(environment, target))
 
 
 def install(target: Path, locks: list[Path], make: Callable[[Path], None]) -> None:
     """Make the folder `target`, unless it fits; the environment that was there comes back on a failure."""
     target, mark = Path(os.path.abspath(target)), wanted(locks)
-    try:
+    with one_message(target):
         is_right = fits(target, mark)
         if is_right and not is_ours(beside(target, BEFORE)):
             return
@@ -73,6 +110,13 @@ def install(target: Path, locks: list[Path], make: Callable[[Path], None]) -> No
                 check_replaceable(target)
                 replace(target, mark, make)
             remove(beside(target, BEFORE))
+
+
+@contextmanager
+def one_message(target: Path) -> Iterator[None]:
+    """End with a message where a file of an environment cannot be read or written."""
+    try:
+        yield
     except OSError as error:
         reason = f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
         sys.exit(f"{target} cannot be set up: {reason}. Mend that, or name another folder (make VENV=...).")
@@ -261,36 +305,19 @@ def make_all(target: Path) -> None:
     if own_torch:
         print(f"Keeping the torch {own_torch} of {sys.executable}", flush=True)
     make_environment(target, bool(own_torch))
-    pip = [
-        str(target / "bin" / "python"),
-        "-I",  # the code of this checkout, which PYTHONPATH names, is not installed yet
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "install",
-        "--no-compile",  # Python compiles what it imports, a tenth of all that is there
-        "--quiet",  # once only: a second one would hide that the package index does not answer
-    ]
-    pins = read_pins(LOCK)
-    torch = next(pin for pin in pins if pin.startswith("torch=="))
-    rest = [pin for pin in pins if pin != torch]
     # --ignore-installed: pins win over what system site-packages happen to hold
-    run([*pip, "--no-deps", *(["--ignore-installed"] if own_torch else []), *rest], "the pinned packages")
-    run([*pip, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)], "irpretrain itself")
+    own_first = ["--ignore-installed"] if own_torch else []
+    run_pip(target, [*own_first, *HASHED, str(LOCK)], "the pinned packages")
+    run_pip(target, ["--no-deps", "--no-build-isolation", "--editable", str(ROOT)], "irpretrain itself")
     # Beside torch, which takes longer.
     compiler = subprocess.Popen([str(target / "bin" / "python"), str(COMPILE)])
     if not own_torch:
         # Some packages are wanted without what they ask for: see the lock's head.
-        run([*pip, "--no-warn-conflicts", "--constraint", str(LOCK), torch], "torch")
+        run_pip(target, ["--no-warn-conflicts", "--requirement", str(TORCH_LOCK)], "torch")
     if compiler.wait():
         print(
             "  what draws and ranks could not be compiled: see above. The first run will do it.", flush=True
         )
-
-
-def read_pins(lock: Path) -> list[str]:
-    """The lines of a lock file that are no comments."""
-    return [line for line in lock.read_text().splitlines() if line and not line.startswith("#")]
 
 
 def make_slurm(environment: Path, target: Path) -> None:
@@ -302,16 +329,8 @@ def make_slurm(environment: Path, target: Path) -> None:
     # The environment's own .pth files are followed too: irpretrain is installed by one.
     line = f"import site; site.addsitedir({str((environment / below).resolve())!r})\n"
     (packages / "environment.pth").write_text(line)
-    pip = [
-        str(environment / "bin" / "python"),
-        "-I",
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "install",
-        "--quiet",
-    ]
-    run([*pip, "--no-deps", "--target", str(packages), *read_pins(SLURM_LOCK)], "the executor for Slurm")
+    arguments = ["--target", str(packages), *HASHED, str(SLURM_LOCK)]
+    run_pip(environment, arguments, "the executor for Slurm")
     command = target / "bin" / "snakemake"
     command.write_text(
         f"#!{target.resolve() / 'bin' / 'python'}\nimport sys\n\nfrom snakemake.cli import main\n\nsys.exit(main())\n"
@@ -346,10 +365,20 @@ def existing_torch() -> str:
     return version if numbers and (int(numbers[1]), int(numbers[2])) >= OLDEST_TORCH else ""
 
 
-def run(command: list[str], what: str) -> None:
-    """Run pip; on failure say what could not be installed and stop without a traceback."""
+def run_pip(environment: Path, arguments: list[str], what: str) -> None:
+    """Install into an environment; on failure say what could not be installed and stop without a traceback."""
+    pip = [
+        str(environment / "bin" / "python"),
+        "-I",  # the code of this checkout, which PYTHONPATH names, may not be installed yet
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "--no-compile",  # Python compiles what it imports, a tenth of all that is there
+        "--quiet",  # once only: a second one would hide that the package index does not answer
+    ]
     print(f"  installing {what}", flush=True)
-    if subprocess.run(command).returncode:
+    if subprocess.run([*pip, *arguments]).returncode:
         sys.exit(
             f"\nCould not install {what}: pip's message is above. Check the package index and the disk's free space, "
             "then call make again; it starts the set-up afresh."
@@ -359,7 +388,4 @@ def run(command: list[str], what: str) -> None:
 if __name__ == "__main__":
     sys.stdout.reconfigure(errors="backslashreplace")
     position = Path(sys.argv[1] if len(sys.argv) > 1 else ".venv")
-    if sys.argv[2:] == ["slurm"]:
-        add_slurm(position)
-    else:
-        main(position)
+    {"slurm": add_slurm, "develop": add_develop}.get("".join(sys.argv[2:]), main)(position)

@@ -1,4 +1,4 @@
-"""What the lock file pins, and what files import."""
+"""What the lock files pin, and what files import."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCK = (ROOT / "requirements.lock").read_text().splitlines()
-PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([0-9][A-Za-z0-9.]*)")
+RUNNING = ("requirements.lock", "envs/torch.lock")
+HASHED = ("requirements.lock", "envs/develop.lock", "envs/docs.lock", "envs/slurm.lock")
+PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([0-9][A-Za-z0-9.]*)( --hash=sha256:[0-9a-f]{64})*")
 
 
 def normal(name: str) -> str:
@@ -17,9 +18,22 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def pins() -> dict[str, str]:
-    lines = [line for line in LOCK if line and not line.startswith("#")]
+def requirements(lock: str) -> list[str]:
+    """What a lock requires, each package with its hashes on one line."""
+    text = (ROOT / lock).read_text().replace("\\\n", "")
+    return [" ".join(line.split()) for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def pins(*locks: str) -> dict[str, str]:
+    """Package → version, of those locks; of what running needs, where none is named."""
+    lines = [line for lock in locks or RUNNING for line in requirements(lock)]
     return {normal(match[1]): match[2] for line in lines if (match := PIN.fullmatch(line))}
+
+
+def write_pins(path: Path) -> Path:
+    """Write the pins of what running needs without hashes, as constraints of what has none."""
+    path.write_text("".join(f"{name}=={version}\n" for name, version in pins().items()))
+    return path
 
 
 def imports(path: Path) -> Iterator[str]:

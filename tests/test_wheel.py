@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from irpretrain.foundation.errors import EXTRAS, SetupError, naming_extras
-from locked import imports, pins
+from locked import imports, pins, write_pins
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -150,6 +150,7 @@ def test_the_wheel_works_in_a_fresh_environment(wheel, tmp_path):
     from library_page import blocks, lay_models
 
     environment, folder = tmp_path / "environment", tmp_path / "folder"
+    constraints = write_pins(tmp_path / "constraints")
     venv.create(environment, with_pip=True)
     folder.mkdir()
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
@@ -160,7 +161,7 @@ def test_the_wheel_works_in_a_fresh_environment(wheel, tmp_path):
 
     def install(*packages: str) -> None:
         # The lock's torch first: a range would take the newest, with its gigabytes for GPUs.
-        done = run("pip", "install", "--quiet", "--constraint", str(ROOT / "requirements.lock"), *packages)
+        done = run("pip", "install", "--quiet", "--constraint", str(constraints), *packages)
         if done.returncode:
             pytest.skip(f"packages cannot be fetched: {done.stderr.strip().splitlines()[-1]}")
 

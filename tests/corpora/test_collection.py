@@ -78,7 +78,9 @@ def test_too_many_malformed_records_are_reported_without_the_sidecar_of_a_shard(
 
 
 def test_repeated_within_one_corpus(tmp_path):
-    with pytest.raises(InputError, match="must be unique; mend the corpus"):
+    with pytest.raises(
+        InputError, match="must be unique: delete all but one of these documents, or rename them"
+    ):
         check_collection([shard(tmp_path / "a/0", "d1", "d1")])
 
 

@@ -90,6 +90,60 @@ def test_faults_have_a_line(tmp_path: Path, content: str | bytes, reason: str, l
     assert [(fault.reason, fault.line) for fault in found] == [(reason, line)]
 
 
+@pytest.mark.parametrize("line", ["sep={}", "SEP={}", '"sep={}"', "\ufeffsep={}"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_separator_that_excel_s_first_line_names(tmp_path: Path, line: str, separator: str) -> None:
+    rows = [["id", "text,,;;\t\t||"], ["d1", "apple"]]
+    table = "\r\n".join(separator.join(f'"{cell}"' for cell in row) for row in rows)
+    content = f"{line.format(separator)}\r\n{table}\r\n"
+    [document] = documents(tmp_path / "a.csv", content, body_fields=["text,,;;\t\t||"])
+    assert (document.document_id, document.body, document.position) == ("d1", "apple", 0)
+    [document] = documents(
+        tmp_path / "a.csv", f"{line.format(separator)}\nd2{separator}a", columns=["id", "text"]
+    )
+    assert (document.document_id, document.body) == ("d2", "a")
+
+
+def test_the_separator_behind_a_header_s_line_break(tmp_path: Path) -> None:
+    content = '"Text";"id\n(ours, not\ntheirs)"\n"a\n\n;b";1\n'
+    assert bodies(tmp_path / "a.csv", content, id_field="id\n(ours, not\ntheirs)") == {"1": ("", "a\n\n;b")}
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\r"])
+def test_a_table_of_old_macs_is_refused(tmp_path: Path, end: str) -> None:
+    """Excel's CSV (Macintosh): the whole file would be its header."""
+    for read in (
+        documents,
+        lambda path, content: [path.write_text(content), *csv.read_runs(path, CsvOptions())],
+    ):
+        with pytest.raises(
+            InputError, match=r"a\.csv:1: several lines in one.*\n.*Excel: CSV UTF-8"
+        ) as refused:
+            read(tmp_path / "a.csv", end.join(["id,text", '1,"red\rpear"', "2,apple", ""]))
+        assert r"tr '\r' '\n'" in str(refused.value)
+    assert bodies(
+        tmp_path / "a.csv", 'id,"text\rof it"\r\n1,"red\rpear"\r\n', body_fields=["text\rof it"]
+    ) == {"1": ("", "red\npear")}
+
+
+@pytest.mark.parametrize("table", ["qid;docno;{};\nq1;d1;{}\n", 'qid,docno,{}\nq1,d1,"{}"\n'])
+def test_decimal_commas_are_refused_with_what_to_write(tmp_path: Path, table: str) -> None:
+    path, options = tmp_path / "a.csv", CsvOptions()
+    path.write_text(table.format("score", "3,5"))
+    [fault] = csv.read_runs(path, options)
+    assert isinstance(fault, Malformed)
+    assert (fault.reason, fault.line) == ("score is not a finite number", 2)
+    assert fault.remedy == "Write decimals with a point (3.5, not 3,5)"
+    path.write_text(table.format("relevance", "1,0"))
+    [fault] = csv.read_judgements(path, options)
+    assert isinstance(fault, Malformed)
+    assert (fault.reason, fault.detail) == (
+        "relevance is not a whole number",
+        "'1,0'; a number up to 9999 is needed",
+    )
+    assert fault.remedy == "Write decimals with a point (3.5, not 3,5)"
+
+
 def test_excel_s_old_encoding_is_an_option(tmp_path: Path) -> None:
     [fault] = documents(tmp_path / "a.csv", b"id;text\n1;caf\xe9\n")
     assert "encoding: windows-1252" in fault.remedy

@@ -136,7 +136,7 @@ def test_json_that_repeats_a_key(tmp_path, text):
         ),
     ],
 )
-def test_white_space_around_identifiers_is_refused_not_trimmed(
+def test_white_space_around_identifiers_is_refused_with_what_to_do(
     tmp_path, kind, format_name, options, line, space
 ):
     reader = format_of(kind, format_name)
@@ -144,7 +144,7 @@ def test_white_space_around_identifiers_is_refused_not_trimmed(
         (tmp_path / "records").write_text(spaced + "\n", encoding="utf-8")
         (record,) = reader.read(tmp_path / "records", reader.options(**options))
         assert isinstance(record, Malformed) != is_sound
-        assert is_sound or "holds white space" in str(record)
+        assert is_sound or "around it: remove them (TRIM in a spreadsheet)" in str(record)
 
 
 def test_a_long_header_is_quoted_in_part(tmp_path):

@@ -39,6 +39,18 @@ FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
         },
         {"qrels": {"format": "csv"}},
     ),
+    "Excel's first line": (
+        {
+            "documents.csv": "\ufeffsep=;\r\nid;text\r\n1;apple, red, round\r\n",
+            "queries.csv": "sep=\t\r\nid\ttext\r\nq\tapple\r\n",
+            "qrels.txt": "sep=;\nq;1;1\n",
+        },
+        {
+            "mine": {"format": "csv"},
+            "queries": {"format": "csv"},
+            "qrels": {"format": "csv", "options": {"columns": ["query_id", "document_id", "relevance"]}},
+        },
+    ),
     "judgements by query and document": (
         {
             "documents.jsonl": JSONL,
@@ -187,6 +199,20 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
         {"queries.txt": "red apple\npear\n"},
         """number them: awk '{print NR "\\t" $0}' FILE""",
     ),
+    "twice in a spreadsheet": (
+        {"documents.csv": "id,text\n1,a\n1,b\n"},
+        "(record 2)\n  Identifiers must be unique: delete all but one of these documents, or rename them.",
+    ),
+    "a spreadsheet of old Macs": ({"documents.csv": "id,text\r1,apple\r"}, "in Excel: CSV UTF-8"),
+    "decimal commas": ({"qrels.csv": "q;1;1,0\n"}, "Write decimals with a point (3.5, not 3,5)"),
+    "blanks around an identifier": (
+        {"qrels.csv": "qid,docno,grade\nq, 1,1\n"},
+        "around it: remove them (TRIM in a spreadsheet)",
+    ),
+    "a blank before the first identifier": (
+        {"qrels.csv": " q,1,1\n"},
+        "around it: remove them (TRIM in a spreadsheet)",
+    ),
     "unknown documents": ({"qrels.txt": "q 0 7 1\n"}, "1 of 1 judged document is not among the documents"),
     "zeros": ({"qrels.txt": "q 0 01 1\n"}, "documents.jsonl has 1 in place of 01"),
     "no title": ({"topics.txt": "<top><num>q<desc>apple</top>"}, "--topics-option 'fields=[description]'"),
@@ -259,6 +285,8 @@ RUNS = {
     "a header": "Query ID\tdocno\tscore\nq\td2\t1\nq\td1\t2\n",
     "CSV": "qid,docno,score\nq,d2,1\nq,d1,2\n",
     "CSV without a header": "q,d2,1.5\nq,d1,2\n",
+    "CSV after Excel's first line": "sep=;\nqid;docno;score\nq;d2;1\nq;d1;2\n",
+    "CSV without a header after Excel's first line": "sep=\t\nq\td2\t1.5\nq\td1\t2\n",
     "TREC": "q Q0 d1 1 2 t\nq Q0 d2 2 1 t\n",
 }
 
@@ -268,6 +296,27 @@ def test_runs_of_few_columns_are_read(case: str, tmp_path: Path, capsys: pytest.
     folder = write_folder(tmp_path, {"qrels": "q 0 d1 1\n", "run": RUNS[case]})
     assert main(["evaluate", str(folder / "qrels"), str(folder / "run"), "--measure", "RR", "--csv"]) == 0
     assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "1.0"
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "q Q0 d2 1 13,25 t\n",
+        "q\td2\t13,25\n",
+        "q d2 13,25\n",
+        "q;d2;13,25\n",
+        "qid;docno;score\nq;d2;13,25\n",
+        'qid,docno,score\nq,d2,"13,25"\n',
+    ],
+)
+def test_decimal_commas_of_scores_are_refused(
+    run: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    folder = write_folder(tmp_path, {"qrels": "q 0 d1 1\n", "run": run})
+    assert main(["evaluate", str(folder / "qrels"), str(folder / "run")]) == 2
+    refused = capsys.readouterr().err
+    assert "score is not a finite number, such as '13,25'" in refused
+    assert "Write decimals with a point (3.5, not 3,5)" in refused
 
 
 def test_whole_numbers_that_fall_have_the_line_that_converts(

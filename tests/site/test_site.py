@@ -25,12 +25,11 @@ import yaml
 from packaging.requirements import Requirement
 
 import irpretrain
-from locked import PIN, normal
+from locked import normal, pins
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
 OUTSIDE = {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "results/README.md"}
-PINS = dict(PIN.fullmatch(line).groups() for line in (ROOT / "envs/docs.lock").read_text().splitlines()[1:])  # type: ignore[union-attr]
 
 
 def pages_of(nav: Any) -> Iterator[str]:
@@ -54,7 +53,7 @@ def test_the_lock_lies_in_the_ranges_of_the_extra() -> None:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    versions = {normal(name): version for name, version in PINS.items()}
+    versions = pins("envs/docs.lock")
     for needs in map(Requirement, project["optional-dependencies"]["docs"]):
         assert needs.specifier.contains(versions[normal(needs.name)]), needs
 

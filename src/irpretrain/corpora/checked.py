@@ -17,6 +17,7 @@ from irpretrain.foundation.atomic import parse_json
 from irpretrain.foundation.characters import NUMBER, clean_line, clean_text, identifier_fault
 from irpretrain.foundation.files import DAMAGE, FieldLine, Line, damage_text, open_bytes, read_lines
 from irpretrain.foundation.records import (
+    MEND,
     AnyDocument,
     Document,
     Judgement,
@@ -40,6 +41,7 @@ _RELEVANCE = re.compile(r"[+-]?0*[0-9]{1,4}(?:\.0{0,9})?")
 WHOLE_GRADES = (
     "Write 0 for documents that are not relevant, 1 or more for relevant ones (for 0, 0.5, 1 write 0, 1, 2)"
 )
+DECIMAL_POINT = "Write decimals with a point (3.5, not 3,5)"
 _RANK = re.compile(r"[0-9]{1,9}")
 
 
@@ -111,7 +113,8 @@ def judgement(
         return Malformed(position, "bad identifier", fault, line)
     if not _RELEVANCE.fullmatch(relevance):
         detail = f"{relevance[:40]!r}; a number up to 9999 is needed"
-        return Malformed(position, "relevance is not a whole number", detail, line, remedy=WHOLE_GRADES)
+        remedy = DECIMAL_POINT if _RELEVANCE.fullmatch(relevance.replace(",", ".")) else WHOLE_GRADES
+        return Malformed(position, "relevance is not a whole number", detail, line, remedy=remedy)
     return Judgement(position, query_id, document_id, int(relevance.partition(".")[0]), line)
 
 
@@ -124,7 +127,8 @@ def retrieved(
     if rank is not None and not _RANK.fullmatch(rank):
         return Malformed(position, "rank is not a whole number", repr(rank[:40]), line)
     if score is not None and not (NUMBER.fullmatch(score) and math.isfinite(float(score))):
-        return Malformed(position, "score is not a finite number", repr(score[:40]), line)
+        remedy = DECIMAL_POINT if NUMBER.fullmatch(score.replace(",", ".")) else MEND
+        return Malformed(position, "score is not a finite number", repr(score[:40]), line, remedy=remedy)
     whole, decimal = None if rank is None else int(rank), None if score is None else float(score)
     return Retrieved(position, query_id, document_id, whole, decimal, line)
 

@@ -19,10 +19,7 @@ from irpretrain.foundation.provenance import read_sidecar
 
 # Shard, part and position.
 Location = tuple[Path, int, int]
-UNIQUE_IDENTIFIERS = (
-    "Identifiers must be unique; mend the corpus. A Wikipedia dump has the option leave_out, which takes all "
-    "but one of the places as <file name>:<record>."
-)
+UNIQUE_IDENTIFIERS = "Identifiers must be unique: delete all but one of these documents, or rename them."
 
 
 def check_collection(
@@ -88,8 +85,10 @@ def check_identifiers(shards: Sequence[Path], describe_location: Callable[[Path,
 
 
 def describe_location_in(file: str | Path, position: int, format: str) -> str:
-    """Return the position of a record: of a dump its position, which the option `leave_out` takes, else its number."""
-    return f"in {file} (record {position if format == 'wikipedia-dump' else position + 1})"
+    """Return the number of a record; of a dump, which nobody edits, how its option leaves the record out."""
+    if format == "wikipedia-dump":
+        return f"in {file} (the option leave_out takes it as {Path(file).name}:{position})"
+    return f"in {file} (record {position + 1})"
 
 
 def absent_documents(names: set[str], documents: Sequence[str | Path]) -> set[str]:

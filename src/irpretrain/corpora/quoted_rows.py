@@ -1,14 +1,14 @@
 """Rows of tables in CSV (RFC 4180), as spreadsheets write them: quoted cells may hold separators and line breaks.
 
 A cell that begins with a quotation mark ends at the next single one; two stand for one. Cells are separated by commas,
-semicolons or tabs, as the first row has them.
+semicolons or tabs, as the first row has them, or as a line `sep=;` before it says, which Excel reads and writes.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.fields import ColumnNames, no_record, repeated_names
@@ -17,6 +17,7 @@ from irpretrain.foundation.errors import InputError, cli_or_api
 from irpretrain.foundation.files import (
     DAMAGE,
     GET_AGAIN,
+    UNIX_LINES,
     Encoding,
     FieldLine,
     damage_text,
@@ -28,6 +29,7 @@ from irpretrain.foundation.records import Malformed, Share, everything, is_too_l
 Separator = Literal[",", ";", "\t", "|"]
 SEPARATORS: tuple[Separator, ...] = (",", ";", "\t")
 
+_SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|])"?[ \r]*(?:\n|\Z)', re.IGNORECASE)
 # The rest of a quoted cell behind its first quotation mark.
 _QUOTED = re.compile(r'[^"]*+(?>(?:""[^"]*+)*)')
 
@@ -39,7 +41,9 @@ class CsvOptions(Section):
         None, "Column names in order, for files without a header; null: the first row.", min_length=1
     )
     separator: Separator | None = option(
-        None, "Of cells; null: comma, semicolon or tab, whichever the first row has most of."
+        None,
+        "Of cells; null: that of a first line such as `sep=;`, else comma, semicolon or tab, whichever the first row "
+        "has most of.",
     )
     encoding: Encoding = option("utf-8", "Of the files.")
 
@@ -49,18 +53,25 @@ class _Row:
     """A row while its lines are read."""
 
     line: int
+    separator: str
     lines: list[str] = field(default_factory=list)
     size: int = 0
     parts: int = 0
     is_open: bool = False  # whether its last line ends within quotation marks
     fault: Malformed | None = None
 
-    def add(self, text: str, separator: str) -> None:
+    def add(self, text: str) -> None:
         self.size += len(text) + 1
-        self.parts += text.count(separator) + 1
-        self.is_open = _ends_open(text, separator, self.is_open)
+        self.parts += text.count(self.separator) + 1
+        self.is_open = _ends_open(text, self.separator, self.is_open)
         if not self.is_too_large:
             self.lines.append(text)
+
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    def cells(self) -> list[str]:
+        return split_row(self.text(), self.separator)
 
     @property
     def is_too_large(self) -> bool:
@@ -106,21 +117,30 @@ def split_row(text: str, separator: str) -> list[str]:
 
 def separator_of(text: str) -> Separator:
     """Return what separates the cells of a table's first row: whatever it has most of outside quotation marks."""
-    bare = re.sub(r'"[^"]*+(?>(?:""[^"]*+)*)"?', "", text)
-    return max(SEPARATORS, key=bare.count)
+    return max(SEPARATORS, key=_unquoted(text).count)
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r'"[^"]*+(?>(?:""[^"]*+)*)"?', "", text)
+
+
+def separator_line(beginning: str) -> tuple[Separator | None, str]:
+    """Return the separator that a first line such as `sep=;` names, and what stands behind that line."""
+    match = _SEPARATOR_LINE.match(beginning)
+    return (cast(Separator, match[1]), beginning[match.end() :]) if match else (None, beginning)
 
 
 def split_beginning(text: str, separator: str) -> list[list[str]]:
     """Return the rows of the beginning of a table, without the last one, which may be cut off, unless it is alone."""
     rows = list[list[str]]()
-    row = _Row(1)
+    row = _Row(1, separator)
     for line in text.split("\n"):
         if not row.lines and not line.strip():
             continue
-        row.add(line.removesuffix("\r"), separator)
+        row.add(line.removesuffix("\r"))
         if not row.is_open:
-            rows.append(split_row("\n".join(row.lines), separator))
-            row = _Row(1)
+            rows.append(row.cells())
+            row = _Row(1, separator)
     is_cut_off = not text.endswith("\n") and not row.lines
     return rows[:-1] if is_cut_off and len(rows) > 1 else rows
 
@@ -132,7 +152,7 @@ def column_names(path: Path, options: CsvOptions) -> list[str]:
     for row in _rows(path, options):
         if isinstance(row, Malformed):
             raise InputError(path, f"the header cannot be read: {row}", row.line, f"{row.remedy}.")
-        names = [name.strip() for name in split_row("\n".join(row.lines), _separator(path, options))]
+        names = [name.strip() for name in row.cells()]
         while names and not names[-1]:  # spreadsheets write empty columns behind the last one
             names.pop()
         if repeated := repeated_names(names):
@@ -149,7 +169,6 @@ def read_csv_rows(
 
     Rows may have empty cells behind the last column. Blank lines and rows of empty cells are passed over.
     """
-    separator = _separator(path, options)
     for position, row in enumerate(_rows(path, options), -1 if options.columns is None else 0):
         if position < 0 or not share(position):
             continue
@@ -158,7 +177,7 @@ def read_csv_rows(
                 position, row.reason, row.detail, row.line, remedy=row.remedy, loses_more=row.loses_more
             )
             continue
-        cells = split_row("\n".join(row.lines), separator)
+        cells = row.cells()
         if not any(cell.strip() for cell in cells):
             continue  # spreadsheets write empty rows behind the last one
         while len(cells) > len(columns) and not cells[-1].strip():
@@ -172,15 +191,9 @@ def read_csv_rows(
             yield FieldLine(position, row.line, dict(zip(columns, cells, strict=True)))
 
 
-def _separator(path: Path, options: CsvOptions) -> str:
-    if options.separator is not None:
-        return options.separator
-    first = next(_rows(path, CsvOptions(separator=",", encoding=options.encoding)), None)
-    return "," if first is None or isinstance(first, Malformed) else separator_of("\n".join(first.lines))
-
-
 def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
-    separator = options.separator
+    """Yield the rows; InputError where carriage returns alone end the lines."""
+    separator, is_first = options.separator, True
     row: _Row | None = None
     fault: Malformed | None
     number, longest = 0, most_bytes()
@@ -199,13 +212,20 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
                 except UnicodeDecodeError as error:
                     text = raw.decode(options.encoding, "replace").rstrip("\r\n")
                     fault = _undecodable(error, number, options.encoding)
-                if separator is None:
-                    separator = separator_of(text)
-                row = row or _Row(number)
-                row.add(text, separator)
+                if number == 1 and (named := separator_line(text)[0]):
+                    separator = separator or named
+                    continue
+                if row is None:
+                    row = _Row(number, separator or separator_of(text))
+                    if is_first:
+                        _refuse_carriage_returns(path, text, number)
+                row.add(text)
                 row.fault = row.fault or fault
                 if row.is_open:
                     continue
+                if is_first:  # whose first line may be the beginning of a quoted cell
+                    separator = row.separator = separator or separator_of(row.text())
+                    is_first = False
                 yield _finished(row)
                 row = None
         except DAMAGE as error:
@@ -215,6 +235,12 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
     if row is not None:
         detail, remedy = "the file ends in the cell", "Close it, or write the marks of its text twice"
         yield Malformed(0, "quotation mark is not closed", detail, row.line, remedy=remedy, loses_more=True)
+
+
+def _refuse_carriage_returns(path: Path, first: str, number: int) -> None:
+    if "\r" in _unquoted(first).strip():
+        remedy = f"{UNIX_LINES}; in Excel: CSV UTF-8."
+        raise InputError(path, "several lines in one: only a line feed ends a line", number, remedy)
 
 
 def _finished(row: _Row) -> _Row | Malformed:

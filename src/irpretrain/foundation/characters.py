@@ -71,5 +71,7 @@ def identifier_fault(identifier: str) -> str | None:
     if len(identifier) > LONGEST_IDENTIFIER:
         return f"the identifier {displayed!r} has {len(identifier):,} characters, over {LONGEST_IDENTIFIER:,}"
     if _BREAKS_IDENTIFIER.search(identifier):
-        return f"the identifier {displayed!r} holds white space, control or invisible characters"
+        fault = f"the identifier {displayed!r} holds white space, control or invisible characters"
+        is_sound_within = identifier.strip() and not _BREAKS_IDENTIFIER.search(identifier.strip())
+        return f"{fault} around it: remove them (TRIM in a spreadsheet)" if is_sound_within else fault
     return None

@@ -14,7 +14,7 @@ from irpretrain.corpora.formats.tsv import (
     SCORES,
     TOPIC_IDENTIFIERS,
 )
-from irpretrain.corpora.quoted_rows import SEPARATORS, separator_of, split_beginning
+from irpretrain.corpora.quoted_rows import separator_line, separator_of, split_beginning
 from irpretrain.corpora.registry import Kind
 from irpretrain.foundation.characters import NUMBER, WHOLE, identifier_fault
 
@@ -41,15 +41,18 @@ def guess_table(
         beginning: its first lines, the last one perhaps cut off.
         format: what the beginning is the sign of: trec (lines of columns), tsv, or None.
     """
+    named_separator, beginning = separator_line(beginning)
+    if named_separator:
+        format = None  # only spreadsheets write such a line
     if kind == "runs" and format is not None:
         return _run_table(beginning)
     if format == "trec":
         cells = _BLANKS.split(beginning.partition("\n")[0].strip())
         return ("tsv", {}) if _is_header(kind, cells) else None
     first = beginning.partition("\n")[0]
-    separator = "\t" if format == "tsv" else separator_of(first)
+    separator = named_separator or ("\t" if format == "tsv" else separator_of(first))
     rows = split_beginning(beginning, separator)
-    if not rows or len(rows[0]) < 2 or separator not in SEPARATORS:
+    if not rows or len(rows[0]) < 2:
         return None
     has_header = _is_header(kind, rows[0])
     if format == "tsv":
@@ -59,10 +62,10 @@ def guess_table(
         return ("tsv", options) if options else None
     if has_header:
         return "csv", {}
-    is_named_csv = bool(_CSV.search(file))
-    options = _named(kind, rows) if is_named_csv or kind in ("judgements", "runs") else {}
+    is_csv = bool(named_separator or _CSV.search(file))
+    options = _named(kind, rows) if is_csv or kind in ("judgements", "runs") else {}
     # The reader names the columns that it finds, and the options for them.
-    return ("csv", options) if options or is_named_csv else None
+    return ("csv", options) if options or is_csv else None
 
 
 def _is_header(kind: Kind, cells: Sequence[str]) -> bool:
@@ -83,17 +86,17 @@ def _needs_quotes(beginning: str, rows: Sequence[Sequence[str]]) -> bool:
 def _named(kind: Kind, rows: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Return the columns of a table without a header, where its cells leave no doubt; else nothing."""
     first = rows[0]
-    if identifier_fault(first[0]):
+    if identifier_fault(first[0].strip()):
         return {}
     if kind in ("documents", "topics"):
         is_record = any(map(str.isdigit, first[0])) or len(first[-1].split()) >= WORDS_OF_TEXT
         if kind == "documents" and len(first) == 4 and first[1].startswith(("http://", "https://")):
             return {"columns": ["id", "url", "title", "body"]}  # MS MARCO's documents
         return {"columns": ["id", "text"]} if len(first) == 2 and is_record else {}
-    if kind == "judgements" and len(first) in (3, 4) and WHOLE.fullmatch(first[-1].strip()):
+    if kind == "judgements" and len(first) in (3, 4) and _is_number(first[-1]):
         iteration = ["iteration"] if len(first) == 4 else []
         return {"columns": ["query_id", *iteration, "document_id", "relevance"]}
-    if kind == "runs" and len(first) == 3 and all(NUMBER.fullmatch(row[-1].strip()) for row in rows):
+    if kind == "runs" and len(first) == 3 and all(_is_number(row[-1]) for row in rows):
         return {"columns": ["query_id", "document_id", _rank_or_score(row[-1] for row in rows)]}
     return {}
 
@@ -110,12 +113,17 @@ def _run_table(beginning: str) -> tuple[str, dict[str, Any]] | None:
     if _is_header("runs", rows[0]):
         return "tsv", {}
     rows = [row for row in rows if len(row) == len(rows[0])]
-    if not all(NUMBER.fullmatch(cell.strip()) for row in rows for cell in row[2:]):
+    if not all(_is_number(cell) for row in rows for cell in row[2:]):
         return None
     if len(rows[0]) == 4:
         return "tsv", {"columns": ["query_id", "document_id", "rank", "score"]}
     placing = _rank_or_score(row[2] for row in rows)
     return "tsv", {} if placing == "rank" else {"columns": ["query_id", "document_id", "score"]}
+
+
+def _is_number(cell: str) -> bool:
+    """Whether a cell is a number; one with a decimal comma is, too: its reader says what to do."""
+    return bool(NUMBER.fullmatch(cell.strip().replace(",", ".")))
 
 
 def _rank_or_score(cells: Any) -> str:
