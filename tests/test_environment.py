@@ -33,7 +33,7 @@ RUN, DEVELOP = ("src", "scripts", "envs"), ("tests", "benchmarks")
 """Folders whose files are run by users, and by developers alone."""
 
 
-@pytest.mark.parametrize("lock", {*HASHED, *RUNNING})
+@pytest.mark.parametrize("lock", sorted({*HASHED, *RUNNING}))
 def test_a_lock_holds_only_exact_public_versions_with_their_hashes(lock):
     """But for torch, of which no hashes can be given."""
     wrong = [
