@@ -111,7 +111,7 @@ def test_no_pairs_and_numbers_as_identifiers() -> None:
             "pair 1: a query and two document identifiers are needed, not 'apple'",
         ),
         ([("apple", "a", "z")], "pair 0: the collection has no document 'z'"),
-        ("apple", "pairs: several are needed, not 'apple'"),
+        ("apple", "pairs: give a list, not 'apple'"),
     ],
 )
 def test_wrong_pairs(fruit: Collection, pairs: object, message: str) -> None:

@@ -118,7 +118,7 @@ def test_a_folder_without_its_three_files_is_refused(tmp_path: Path) -> None:
     ("given", "message"),
     [
         ([], "groups: one or more groups are needed"),
-        ("text", "groups: several are needed"),
+        ("text", "groups: give a list"),
         ([("q", "d")], "group 0: all documents here are of its query; a pair needs another document"),
         ([("q", ["a", "b"]), "text"], "group 1: a query and its documents are needed, not 'text'"),
         (

@@ -76,7 +76,7 @@ def test_a_model_takes_iterators(model: CrossEncoder, weigher: TermWeigher) -> N
         ([("apple", "d9")], "pair 0: the collection has no document 'd9'"),
         ([("apple", "d0"), (None, "d0")], "pair 1: a text is needed in its position 0, not None"),
         (["ab"], "pair 0: a query and an identifier are needed, not 'ab'"),
-        ("ab", "pairs: several are needed, not 'ab'"),
+        ("ab", "pairs: give a list, not 'ab'"),
     ],
     ids=["unknown", "none", "text", "no pairs"],
 )
@@ -90,7 +90,7 @@ def test_models_refuse_missing_texts(model: CrossEncoder, weigher: TermWeigher) 
         model.predict([("word01", "ab"), ("word01", float("nan"))])
     with pytest.raises(ConfigError, match="text 1: a text is needed, not None"):
         weigher.weigh(["ab", None])
-    with pytest.raises(ConfigError, match="texts: several are needed, not 'pie'"):
+    with pytest.raises(ConfigError, match="texts: give a list, not 'pie'"):
         weigher.weigh("pie")
 
 
@@ -145,11 +145,11 @@ def test_a_mapping_holds_texts_by_identifier() -> None:
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        ("pie", "documents: several are needed, not 'pie'"),
+        ("pie", "documents: give a list, not 'pie'"),
         ({"document_id": "x", "body": "pie"}, "documents: this is one document; put it into a list"),
         ({"id": "x", "text": "pie"}, "documents: this is one document; put it into a list"),
         ([{"id": "x", "docno": "y", "text": "pie"}], "document 0: 'id' and 'docno' mean the same; give one"),
-        (Path("pie.jsonl"), "documents: several are needed, not .*Collection.read reads files"),
+        (Path("pie.jsonl"), "documents: give a list, not .*Collection.read reads files"),
         ([("a", "b", "c")], "document 0: a text, an identifier and a text, or a mapping is needed"),
         ([7], "document 0: a text, an identifier and a text, or a mapping is needed, not 7"),
         ([("a", None)], "document 0: body: a text is needed, not None"),
@@ -225,7 +225,7 @@ def test_a_search_that_finds_nothing_has_no_rows(queries: Any, collection: Colle
 @pytest.mark.parametrize(
     ("queries", "message"),
     [
-        ("pie", "queries: several are needed, not 'pie'"),
+        ("pie", "queries: give a list, not 'pie'"),
         (["pie", None], "query 1: a text is needed, not None"),
         ({"a b": "pie"}, "query 'a b': the identifier 'a b' holds white space"),
         ({7.5: "pie"}, "query 7.5: an identifier is a text or a whole number"),

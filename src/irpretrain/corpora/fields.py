@@ -91,7 +91,7 @@ def no_record(position: int, line: int) -> Malformed:
             ", or say that the first line is a header: header=true for topics and runs, "
             "no columns for other tables"
         )
-    detail = "files that were joined each have one"
+    detail = "line 1 looks like one" if position == 0 else "files that were joined each have one"
     return Malformed(position, "header within the table", detail, line, remedy=remedy)
 
 

@@ -157,7 +157,7 @@ def document_rows(documents: Iterable[GivenDocument] | Mapping[str, str]) -> Ite
         documents = documents.items()
     if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
         raise ConfigError(
-            f"documents: several are needed, not {reprlib.repr(documents)}; Collection.read reads files"
+            f"documents: give a list, not {reprlib.repr(documents)}; Collection.read reads files"
         )
     seen = set[str]()
     for position, document in enumerate(documents):

@@ -125,7 +125,7 @@ IDENTIFIER = "an identifier"
 def listed(things: Iterable[Any], name: str) -> list[Any]:
     """Return several things as a list, an iterator's too; ConfigError for a single text, or what holds nothing."""
     if isinstance(things, str | bytes) or not isinstance(things, Iterable):
-        raise ConfigError(f"{name}: several are needed, not {reprlib.repr(things)}")
+        raise ConfigError(f"{name}: give a list, not {reprlib.repr(things)}")
     refuse_frame(things, name)
     return list(things)
 

@@ -160,7 +160,7 @@ def refuse_absent(config: Config) -> None:
     lines = [
         f"{', '.join(names)}: files that {'this needs' if len(names) == 1 else 'these need'} are missing.",
         *_where_to_get(config, missing_by_entry(config)),
-        "  `skip_absent: true` in the configuration leaves out what needs them; `make plan` plans it all the same.",
+        "  `skip_absent: true` in the configuration leaves out what needs them; `make plan` works without the files.",
     ]
     raise ConfigError("\n".join(lines))
 
