@@ -45,12 +45,12 @@ def make_groups(shard: Shard, options: IctOptions, counts: Counts) -> Iterator[G
 
 
 def choose(
-    body: str, found: Sequence[Passage], options: IctOptions, rng: np.random.Generator
+    body: str, passages: Sequence[Passage], options: IctOptions, rng: np.random.Generator
 ) -> list[PassageChoice]:
     """Return a sentence of each of some passages that have another one, in the order of the text."""
     usable = [
         (passage, candidates)
-        for passage in found
+        for passage in passages
         if len(passage.sentences) > 1 and (candidates := query_sentences(body, passage))
     ]
     choices = []

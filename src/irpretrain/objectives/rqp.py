@@ -61,7 +61,7 @@ def draft_groups(
             counts.skip("no_links")
         rng = shard.stream(options.type, article.document_id)
         for sample, anchor in enumerate(some(rng, anchors, options.groups_per_document)):
-            around = draws.draw(rng, draws.around(article, anchor), draws.size(rng))
-            query = " ".join([*around, anchor_text(article, anchor)])
+            context_words = draws.draw(rng, draws.around(article, anchor), draws.size(rng))
+            query = " ".join([*context_words, anchor_text(article, anchor)])
             stream = f"{article.document_id}/{sample}"
             yield RqpDraft(article.location, sample, query, source.document_id(anchor.target), stream)

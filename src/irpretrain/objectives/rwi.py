@@ -70,12 +70,12 @@ def choose(
 ) -> list[RwiChoice]:
     """Return sections of `usable` nodes (no root), each with its negative queries, without those that have none."""
     choices: list[RwiChoice] = []
-    for node in rng.permutation(len(usable)):
+    for index in rng.permutation(len(usable)):
         if len(choices) == options.groups_per_document:
             break
-        negatives = _negatives(tree, usable[node], options.negatives, rng)
+        negatives = _negatives(tree, usable[index], options.negatives, rng)
         if negatives:
-            choices.append(RwiChoice(usable[node], negatives))
+            choices.append(RwiChoice(usable[index], negatives))
     return sorted(choices)
 
 
@@ -88,14 +88,14 @@ def _negatives(
     probabilities, in the order drawn.
     """
     path = tree.path(node)
-    met = {tuple(sorted(path))}
+    seen = {tuple(sorted(path))}
     negatives: list[tuple[str, ...]] = []
     for _ in range(TRIES * count):
         if len(negatives) == count:
             break
-        drawn = rng.choice(len(tree.nodes) - 1, size=len(path) - 1, replace=False) + 1
-        titles = (path[0], *(tree.nodes[number].title for number in drawn))
-        if (content := tuple(sorted(titles))) not in met:
-            met.add(content)
+        drawn_nodes = rng.choice(len(tree.nodes) - 1, size=len(path) - 1, replace=False) + 1
+        titles = (path[0], *(tree.nodes[number].title for number in drawn_nodes))
+        if (sorted_titles := tuple(sorted(titles))) not in seen:
+            seen.add(sorted_titles)
             negatives.append(titles)
     return negatives
