@@ -120,11 +120,11 @@ class Config(Section):
 
     @field_validator("objectives", mode="before")
     @classmethod
-    def _read_objectives(cls, given: Any) -> Any:
+    def _read_objectives(cls, values: Any) -> Any:
 
-        if not isinstance(given, dict):
+        if not isinstance(values, dict):
             raise ValueError("must be a mapping from names to objectives")
-        return {name: read_options(name, options) for name, options in given.items()}
+        return {name: read_options(name, options) for name, options in values.items()}
 
     def of_papers(self, papers: list[Paper]) -> Config:
         """Return the configuration with the report of these papers alone; `config.usage` has what they show.

@@ -109,7 +109,9 @@ _ORDINAL = re.compile(r"(?<!\d)(?<!\d[.,])\d{1,2}$")
 # the last, so that none lies wholly in another. A document without words has one passage, which is empty.
 
 
-def passage_bounds(words: int, options: PassagesConfig, max_passages: int = MOST_PASSAGES) -> list[tuple[int, int]]:
+def passage_bounds(
+    words: int, options: PassagesConfig, max_passages: int = MOST_PASSAGES
+) -> list[tuple[int, int]]:
     """Return (first, end) of each passage of a document with so many words.
 
     Of more than `max_passages`, that many evenly spaced ones with first and last.
@@ -129,7 +131,9 @@ def piece_bounds(word_starts: np.ndarray, options: PassagesConfig) -> list[tuple
     word_beginnings = np.flatnonzero(word_starts)
     word_beginnings[:1] = 0  # pieces before the first beginning belong to the first word
     ends = np.append(word_beginnings, len(word_starts))
-    return [(int(ends[first]), int(ends[last])) for first, last in passage_bounds(len(word_beginnings), options)]
+    return [
+        (int(ends[first]), int(ends[last])) for first, last in passage_bounds(len(word_beginnings), options)
+    ]
 
 
 def text_passages(text: str, options: PassagesConfig, language: str = ENGLISH) -> list[str]:
