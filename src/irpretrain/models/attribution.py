@@ -112,11 +112,11 @@ def best_passage(
 ) -> int:
     """Return the position of the passage with the highest score; of equal ones the first."""
     tokenizer = model.tokenizer
-    query_pieces, *of_passages = (tokenizer.encode_with_spans(text)[0] for text in (query, *passages))
+    query_pieces, *pieces_by_passage = (tokenizer.encode_with_spans(text)[0] for text in (query, *passages))
     scores = []
-    for pieces in of_passages:
-        read = tokenizer.cut(query_pieces, pieces[:longest_document], max_length, query_length)
-        sequence = [torch.from_numpy(array).to(model.device) for array in tokenizer.join([read])]
+    for pieces in pieces_by_passage:
+        kept_pieces = tokenizer.cut(query_pieces, pieces[:longest_document], max_length, query_length)
+        sequence = [torch.from_numpy(array).to(model.device) for array in tokenizer.join([kept_pieces])]
         with torch.no_grad():
             scores.append(float(model(*sequence)))
     return int(np.argmax(scores))
