@@ -43,14 +43,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if instruction := os.environ.get(COMPLETION):
         return shell_complete(commands, {}, NAME, COMPLETION, instruction)
     search_rarely()  # else a seventh of the first call's time, which numba's compiler takes
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     session = Session()
     if threading.current_thread() is threading.main_thread():  # elsewhere Python sets no handler
         # So that temporary files are removed; the status is that of shells.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         with cli_messages(), naming_extras():
-            with commands.make_context(NAME, given, obj=session) as context:
+            with commands.make_context(NAME, words, obj=session) as context:
                 commands.invoke(context)
     except click.exceptions.Exit as end:
         return end.exit_code
