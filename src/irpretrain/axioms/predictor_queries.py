@@ -136,29 +136,29 @@ def sample_negative_queries(
     terms = read_terms(statistics, axioms.stop_list, axioms.stemming)
     stores = WordDocuments.open(words, len(sampler.tables.number_of))
     table = AXIOM_VALUES.read(judged, QUERY_KEYS)
-    retained = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
-    rows = stores.rows(retained["document_id"])
+    queries_with_terms = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
+    rows = stores.rows(queries_with_terms["document_id"])
     counts = {
         "judged_queries": table.num_rows,
-        "judged_queries_without_terms": table.num_rows - retained.num_rows,
+        "judged_queries_without_terms": table.num_rows - queries_with_terms.num_rows,
         "judged_queries_too_long": 0,
         "queries": 0,
         "words": 0,
         "words_outside_document": 0,
     }
-    starts = range(0, retained.num_rows, QUERIES_AT_ONCE)
+    starts = range(0, queries_with_terms.num_rows, QUERIES_AT_ONCE)
     with DOCUMENT_QUERIES.writing(output) as writer:
         for start in progress(
             starts,
             "sample negative queries",
             "queries",
-            retained.num_rows,
-            size=lambda start: min(QUERIES_AT_ONCE, retained.num_rows - start),
+            queries_with_terms.num_rows,
+            size=lambda start: min(QUERIES_AT_ONCE, queries_with_terms.num_rows - start),
         ):
-            batch = retained.slice(start, QUERIES_AT_ONCE)
+            batch = queries_with_terms.slice(start, QUERIES_AT_ONCE)
             names = pc.binary_join_element_wise(batch["document_id"], batch["query_id"], "\x1f")
             keys = [stream_key(seed, STAGE, name) for name in names.to_pylist()]
-            drawn = draw_queries(
+            drawn_queries = draw_queries(
                 *stores.gather(rows[start : start + QUERIES_AT_ONCE]),
                 np.array(keys, np.uint64).reshape(-1, 2),
                 batch["terms"].to_numpy().astype(np.int64),
@@ -166,11 +166,15 @@ def sample_negative_queries(
                 sampler.tables,
                 sampler.rules,
             )
-            writer.add(_negative_rows(batch, drawn.document, sampler.texts(drawn), options.per_document))
-            counts["judged_queries_too_long"] += drawn.cut
-            counts["queries"] += len(drawn.document)
-            counts["words"] += len(drawn.words)
-            counts["words_outside_document"] += drawn.outside
+            writer.add(
+                _negative_rows(
+                    batch, drawn_queries.document, sampler.texts(drawn_queries), options.per_document
+                )
+            )
+            counts["judged_queries_too_long"] += drawn_queries.cut
+            counts["queries"] += len(drawn_queries.document)
+            counts["words"] += len(drawn_queries.words)
+            counts["words_outside_document"] += drawn_queries.outside
     if counts["judged_queries_too_long"]:
         notice(
             f"negative queries of {Path(judged).parent.name}",
@@ -182,9 +186,9 @@ def sample_negative_queries(
 
 def _negative_rows(judged: pa.Table, row_of: np.ndarray, texts: pa.Array, per_document: int) -> pa.Table:
     """Return the pseudo-queries of judged queries; a document's are numbered through all its judged queries."""
-    of_query = judged.take(pa.array(row_of))
-    number = np.tile(np.arange(per_document, dtype=np.int32), len(row_of) // per_document)
-    columns = {name: of_query[name] for name in ("part", "position", "document_id", "query_id")}
-    columns["sample"] = pa.array(of_query["sample"].to_numpy() * per_document + number)
+    judged_rows = judged.take(pa.array(row_of))
+    sample_numbers = np.tile(np.arange(per_document, dtype=np.int32), len(row_of) // per_document)
+    columns = {name: judged_rows[name] for name in ("part", "position", "document_id", "query_id")}
+    columns["sample"] = pa.array(judged_rows["sample"].to_numpy() * per_document + sample_numbers)
     columns["query"] = texts
     return pa.table([columns[name] for name in DOCUMENT_QUERIES.schema.names], DOCUMENT_QUERIES.schema)
