@@ -149,7 +149,8 @@ def _of_unit(urn: Urn, unit: int, query: np.ndarray, refused_words: int) -> int:
 
 @compiled
 def _draw_any(urn: Urn, query: np.ndarray, refused_words: int) -> int:
-    """Return a word in proportion to its weight, none of the first `refused_words` of the query; reads `urn.remaining`."""
+    """Return a word in proportion to its weight, none of the first `refused_words` of the query; reads
+    `urn.remaining`."""
     words_of_unit, sums = (
         (urn.remaining, urn.remaining_sums) if refused_words > 0 else (urn.drawable, urn.sums)
     )

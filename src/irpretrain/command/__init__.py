@@ -18,7 +18,7 @@ from irpretrain.command.models import MODEL_COMMANDS
 from irpretrain.command.runs import RUN_COMMANDS
 from irpretrain.foundation import __version__
 from irpretrain.foundation.errors import IRPretrainError, cli_messages, full_disk, naming_extras
-from irpretrain.foundation.garbage import search_rarely
+from irpretrain.foundation.garbage import raise_gc_threshold
 from irpretrain.foundation.progress import print_line
 
 NAME = "irpretrain"
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     if instruction := os.environ.get(COMPLETION):
         return shell_complete(commands, {}, NAME, COMPLETION, instruction)
-    search_rarely()  # else a seventh of the first call's time, which numba's compiler takes
+    raise_gc_threshold()  # else a seventh of the first call's time, which numba's compiler takes
     words = list(sys.argv[1:] if arguments is None else arguments)
     session = Session()
     if threading.current_thread() is threading.main_thread():  # elsewhere Python sets no handler

@@ -29,17 +29,19 @@ def sample(
     dataset: DatasetConfig,
     seed: int,
     source: str | Path,  # the file of the queries, for messages
-    needed: str,  # what makes a query usable, for messages
+    requirement: str,  # what makes a query usable, for messages
 ) -> dict[str, str]:
     """Return the sample of a data set's queries, in the order of the source; ConfigError if there are too few."""
     count, names = dataset.sample_queries, [query for query in texts if query in usable]
     if count is not None and count > len(names):
         raise ConfigError(
             f"datasets ({dataset.label}).sample_queries: {count} queries are asked for, but {source} has {len(names)} "
-            f"with {'an' if needed == 'answer' else 'a'} {needed}; lower it, or give null for all"
+            f"with {'an' if requirement == 'answer' else 'a'} {requirement}; lower it, or give null for all"
         )
-    drawn = set(sorted(names, key=lambda name: (stream_key(seed, "sample-queries", name), name))[:count])
-    return {query: text for query, text in texts.items() if query in drawn}
+    drawn_queries = set(
+        sorted(names, key=lambda name: (stream_key(seed, "sample-queries", name), name))[:count]
+    )
+    return {query: text for query, text in texts.items() if query in drawn_queries}
 
 
 # When two queries ask the same: their texts are equal but for case, white space and punctuation.
@@ -84,8 +86,8 @@ class _Query:
 
     def shares_documents(self, other: _Query) -> bool:
         """Whether at least half of the fewer documents are shared: single ones may be numbered alike by chance."""
-        fewer = min(len(self.relevant), len(other.relevant))
-        return bool(fewer) and 2 * len(self.relevant & other.relevant) >= fewer
+        fewest_documents = min(len(self.relevant), len(other.relevant))
+        return bool(fewest_documents) and 2 * len(self.relevant & other.relevant) >= fewest_documents
 
     def shares_letters(self, other: _Query) -> bool:
         texts = [" ".join(sorted(query.text.split())) for query in (self, other)]
@@ -150,28 +152,28 @@ def check_shared_queries(
 
 
 def _compare(used: Sequence[_Query], tested: Mapping[str, _Query]) -> _Likenesses:
-    by_text: dict[str, list[_Query]] = {}
-    by_documents: dict[frozenset[str], list[_Query]] = {}
+    tested_by_text: dict[str, list[_Query]] = {}
+    tested_by_documents: dict[frozenset[str], list[_Query]] = {}
     for query in tested.values():
-        by_text.setdefault(query.text, []).append(query)
+        tested_by_text.setdefault(query.text, []).append(query)
         if query.relevant:
-            by_documents.setdefault(query.relevant, []).append(query)
+            tested_by_documents.setdefault(query.relevant, []).append(query)
     times_used = Counter(query.relevant for query in used)
     likenesses = _Likenesses({}, {}, {}, {})
     for query in used:
         namesake = tested.get(query.identifier)
         if namesake is not None and (namesake.text == query.text or query.shares_documents(namesake)):
             likenesses.same[namesake.identifier] = namesake, query
-        for other in by_text.get(query.text, ()):
-            likenesses.same_text[other.identifier] = other, query
-            if query.shares_documents(other):
-                likenesses.same[other.identifier] = other, query
-        judged_so = by_documents.get(query.relevant, ())
+        for tested_query in tested_by_text.get(query.text, ()):
+            likenesses.same_text[tested_query.identifier] = tested_query, query
+            if query.shares_documents(tested_query):
+                likenesses.same[tested_query.identifier] = tested_query, query
+        judged_so = tested_by_documents.get(query.relevant, ())
         distinguishes = len(query.relevant) > 1 and times_used[query.relevant] == len(judged_so) == 1
-        for other in judged_so:
-            likenesses.same_documents[other.identifier] = other, query
-            if distinguishes or query.shares_letters(other):
-                likenesses.reworded[other.identifier] = other, query
+        for tested_query in judged_so:
+            likenesses.same_documents[tested_query.identifier] = tested_query, query
+            if distinguishes or query.shares_letters(tested_query):
+                likenesses.reworded[tested_query.identifier] = tested_query, query
     return likenesses
 
 
@@ -236,9 +238,9 @@ def _with_distinct_names(
     """Return the used queries' relevant documents, renamed where only the identifier equals a tested document's."""
     shared = set().union(*used.values()) & set().union(*tested.values())
     used_texts, tested_texts = (_text_digests(paths, shared) for paths in documents)
-    strangers = {name for name in shared if used_texts.get(name) != tested_texts.get(name)}
+    differing_documents = {name for name in shared if used_texts.get(name) != tested_texts.get(name)}
     return {
-        query: {f"{name} of the other corpus" if name in strangers else name for name in names}
+        query: {f"{name} of the other corpus" if name in differing_documents else name for name in names}
         for query, names in used.items()
     }
 

@@ -16,7 +16,7 @@ from irpretrain.foundation.errors import InputError, IntegrityError, count_of, r
 from irpretrain.foundation.files import DAMAGE, open_bytes, split_fields
 from irpretrain.foundation.out_of_core import create_mapped
 from irpretrain.foundation.progress import progress
-from irpretrain.foundation.records import most_bytes, most_parts
+from irpretrain.foundation.records import max_record_bytes, max_record_parts
 from irpretrain.text.train_vectors import train_vectors
 from irpretrain.text.word_store import word_numbers
 
@@ -86,7 +86,7 @@ def _entries(
     if len(fields) == 2 and all(field.isdigit() for field in fields):
         # Python reads no integers of thousands of digits.
         count, dimensions = (int(field) if len(field) <= MOST_DIGITS else 0 for field in fields)
-        if not 1 <= dimensions <= most_parts() or count < 1:
+        if not 1 <= dimensions <= max_record_parts() or count < 1:
             quoted_line = first_line.strip()[:QUOTED].decode()  # digits and blanks
             raise InputError(
                 path,
@@ -116,9 +116,9 @@ def _is_text(path: str | Path, dimensions: int) -> bool:
 
 
 def _line(handle: IO[bytes], path: str | Path, number: int) -> bytes:
-    line = handle.readline(most_bytes() + 1)
-    if len(line) > most_bytes():
-        raise InputError(path, f"a line of more than {most_bytes():,} bytes", number, FORMATS)
+    line = handle.readline(max_record_bytes() + 1)
+    if len(line) > max_record_bytes():
+        raise InputError(path, f"a line of more than {max_record_bytes():,} bytes", number, FORMATS)
     return without_marks(line)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from irpretrain.foundation.atomic import atomic_file, write_text
-from irpretrain.foundation.other_code import go_on_from, keep_code
+from irpretrain.foundation.other_code import keep_code, resume_from
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import content_hash
 from irpretrain.training.job_lock import hold
@@ -87,7 +87,7 @@ class Checkpoints:
                 fault = f"the files up to step {step} are damaged in {self.directory}; the checkpoint of this step"
             else:
                 print_line(f"[{self._title}] resumes from {path}")
-                go_on_from(self.directory / CODE)
+                resume_from(self.directory / CODE)
                 return state, path
             print_line(f"[{self._title}] {fault} is removed and an earlier state is used")
             path.unlink()

@@ -93,4 +93,4 @@ def publish(
     """Write the outputs of a job together, in the first process: folders and files, with what writes each."""
     names = json.dumps([str(path) for path in (*folders, *files)])
     marker = checkpoints.directory / BEING_WRITTEN
-    write_together(folders, files, before=lambda: write_text(marker, names))
+    write_together(folders, files, before_replacing=lambda: write_text(marker, names))

@@ -21,7 +21,7 @@ from typing import IO, Any, cast
 from torch.distributed import TCPStore
 
 from irpretrain.config.training import SharedComputeConfig
-from irpretrain.foundation.code_digest import begin_record, code_record, rest_on
+from irpretrain.foundation.code_digest import add_earlier_code, begin_record, code_record
 from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.progress import print_line
 from irpretrain.training.compute import choose_device, own_gpus
@@ -84,8 +84,8 @@ def end_with(parent: int) -> None:
 BEGIN = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from irpretrain.foundation.garbage import search_rarely
-search_rarely()  # before torch is imported
+from irpretrain.foundation.garbage import raise_gc_threshold
+raise_gc_threshold()  # before torch is imported
 from irpretrain.training.processes import main
 main(int(sys.argv[2]), int(sys.argv[3]))
 """
@@ -153,7 +153,7 @@ def in_processes(
         if any(statuses):
             raise _cause(statuses, reports, [output for _, _, output in files])
     result, code = reports[0]
-    rest_on(code)
+    add_earlier_code(code)
     return result
 
 

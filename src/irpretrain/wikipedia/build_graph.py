@@ -119,8 +119,8 @@ def resolve_redirects(base: GraphDatabase, redirects: Corpora, case: TitleCase) 
 
 
 def _counts(base: GraphDatabase) -> dict[str, int]:
-    read = base.row("SELECT count(*) AS read FROM read_redirects")
-    used = base.row(
+    read_count = base.row("SELECT count(*) AS read FROM read_redirects")
+    used_counts = base.row(
         f"""SELECT count(*) AS used,
             count(*) FILTER (node >= 0) AS resolved,
             count(*) FILTER (node >= 0 AND hops > 1) AS through_more_than_one,
@@ -128,8 +128,8 @@ def _counts(base: GraphDatabase) -> dict[str, int]:
             count(*) FILTER (node = {ENDLESS}) AS endless
         FROM names WHERE hops > 0"""
     )
-    unused = read["read"] - used.pop("used")
-    return {**read, "title_taken": unused, **used}
+    unused_count = read_count["read"] - used_counts.pop("used")
+    return {**read_count, "title_taken": unused_count, **used_counts}
 
 
 def _read(redirects: Corpora, case: TitleCase) -> Iterator[pa.Table]:
@@ -137,9 +137,11 @@ def _read(redirects: Corpora, case: TitleCase) -> Iterator[pa.Table]:
         for path in shards:
             for batch in REDIRECTS.stream(path, columns=["part", "position", "title", "target"]):
                 columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-                for old, new in (("title", "key"), ("target", "target")):
-                    titles = columns.pop(old).to_pylist()
-                    columns[new] = pa.array([normal_title(title, case) for title in titles], pa.string())
+                for title_column, key_column in (("title", "key"), ("target", "target")):
+                    titles = columns.pop(title_column).to_pylist()
+                    columns[key_column] = pa.array(
+                        [normal_title(title, case) for title in titles], pa.string()
+                    )
                 yield pa.table({"corpus": pa.array([corpus] * len(batch), pa.int16()), **columns})
 
 
@@ -196,8 +198,8 @@ def build_graph(
 
 def by_corpus(shards: Sequence[str], counts: Sequence[int]) -> list[list[str]]:
     """Cut a flat list of shards into those of each corpus, given how many each has."""
-    rest = iter(shards)
-    return [list(islice(rest, count)) for count in counts]
+    shard_iterator = iter(shards)
+    return [list(islice(shard_iterator, count)) for count in counts]
 
 
 def _number_nodes(
@@ -221,13 +223,13 @@ def _number_nodes(
         writer.note({SEGMENT_WORDS: str(options.segment_words)})
     base.run("CREATE TABLE pages AS SELECT key, min(node) AS node FROM titled WHERE key <> '' GROUP BY key")
     base.run("DROP TABLE titled")
-    named = base.row("SELECT count(*) AS pages FROM pages")["pages"]
-    flagged = base.row("SELECT count(*) FILTER (disambiguation) AS n, sum(segments) AS s FROM nodes")
+    title_count = base.row("SELECT count(*) AS pages FROM pages")["pages"]
+    node_counts = base.row("SELECT count(*) FILTER (disambiguation) AS n, sum(segments) AS s FROM nodes")
     return {
         "documents": total,
-        "titles": named,
-        "disambiguation_pages": flagged["n"],
-        "segments": flagged["s"],
+        "titles": title_count,
+        "disambiguation_pages": node_counts["n"],
+        "segments": node_counts["s"],
     }
 
 
@@ -235,10 +237,10 @@ def _numbered(sources: Corpora) -> Iterator[pa.Table]:
     node = 0
     for corpus, shards in enumerate(sources):
         for rows in merge_rounds([LINK_SOURCES.stream(path) for path in shards], ["part", "position"]):
-            numbers = pa.array(np.arange(node, node + len(rows), dtype=np.int32))
+            node_numbers = pa.array(np.arange(node, node + len(rows), dtype=np.int32))
             corpora = pa.array(np.full(len(rows), corpus, np.int16))
             node += len(rows)
-            yield rows.append_column("node", numbers).append_column("corpus", corpora)
+            yield rows.append_column("node", node_numbers).append_column("corpus", corpora)
 
 
 def _find_targets(base: GraphDatabase, links: Corpora) -> None:
@@ -266,20 +268,26 @@ def _drop_frequent_mentions(
 ) -> dict[str, dict[str, int]]:
     if options.mentions == "none":
         return {}
-    most = int(MENTION_DOCUMENT_SHARE * documents)
+    max_documents = int(MENTION_DOCUMENT_SHARE * documents)
     base.run(
         "CREATE TABLE frequent AS SELECT target FROM "
         "(SELECT DISTINCT source, target FROM found WHERE mention AND target >= 0 AND source <> target) "
-        f"GROUP BY target HAVING count(*) > {most}"
+        f"GROUP BY target HAVING count(*) > {max_documents}"
     )
-    where = "mention AND target IN (SELECT target FROM frequent)"
-    dropped = base.row(f"SELECT count(*) AS n FROM found WHERE {where}")["n"]
+    condition = "mention AND target IN (SELECT target FROM frequent)"
+    dropped_count = base.row(f"SELECT count(*) AS n FROM found WHERE {condition}")["n"]
     titles = base.row("SELECT count(*) AS n FROM frequent")["n"]
-    base.run(f"DELETE FROM found WHERE {where}")
-    return {"mentions": {"most_documents": most, "too_frequent": dropped, "too_frequent_titles": titles}}
+    base.run(f"DELETE FROM found WHERE {condition}")
+    return {
+        "mentions": {
+            "most_documents": max_documents,
+            "too_frequent": dropped_count,
+            "too_frequent_titles": titles,
+        }
+    }
 
 
-def _count_links(base: GraphDatabase, which: str) -> dict[str, int]:
+def _count_links(base: GraphDatabase, condition: str) -> dict[str, int]:
     return base.row(
         f"""SELECT count(*) AS read,
             count(*) FILTER (f.target = {NO_PAGE}) AS no_page,
@@ -289,7 +297,7 @@ def _count_links(base: GraphDatabase, which: str) -> dict[str, int]:
             count(*) FILTER (f.target >= 0 AND f.target <> source) AS used,
             count(*) FILTER (f.target >= 0 AND f.target <> source AND hops > 0) AS by_redirect,
             count(*) FILTER (f.target >= 0 AND f.target <> source AND n.disambiguation) AS to_disambiguation_pages
-        FROM found f LEFT JOIN nodes n ON n.node = f.target WHERE {which}"""
+        FROM found f LEFT JOIN nodes n ON n.node = f.target WHERE {condition}"""
     )
 
 
@@ -332,23 +340,23 @@ def _count_groups(base: GraphDatabase) -> dict[str, int]:
     """Count (segment, target) pairs of each group over all segments of all documents, without listing D4 and D5."""
     # A document of s segments whose target is linked from k of them has that target in D4 or D5 of the s - k
     # others.
-    every = base.row(
+    all_pairs = base.row(
         """SELECT count(*) AS pairs, sum(p.segments) AS rows, sum(n.segments - p.segments) AS elsewhere
         FROM pairs p JOIN nodes n ON n.node = p.source"""
     )
-    both = base.row(
+    mutual = base.row(
         """SELECT count(*) AS pairs, sum(s.segments) AS rows, sum(n.segments - s.segments) AS elsewhere,
             sum(s.segments) FILTER (s.strong) AS strong
         FROM both_ways s JOIN nodes n ON n.node = s.source"""
     )
     return {
-        "pairs": every["pairs"],
-        "symmetric_pairs": both["pairs"],
-        "D1": both["strong"],
-        "D2": both["rows"] - both["strong"],
-        "D3": every["rows"] - both["rows"],
-        "D4": every["elsewhere"] - both["elsewhere"],
-        "D5": both["elsewhere"],
+        "pairs": all_pairs["pairs"],
+        "symmetric_pairs": mutual["pairs"],
+        "D1": mutual["strong"],
+        "D2": mutual["rows"] - mutual["strong"],
+        "D3": all_pairs["rows"] - mutual["rows"],
+        "D4": all_pairs["elsewhere"] - mutual["elsewhere"],
+        "D5": mutual["elsewhere"],
     }
 
 

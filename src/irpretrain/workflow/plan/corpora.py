@@ -92,7 +92,7 @@ class Corpora(PlanPart):
         section = self.config.corpora[wildcards.corpus]
         if is_made(section.path):
             return self.source(section.path)
-        self.there(section.path)
+        self.require_path(section.path)
         # Inputs are hashed: with all files, 50 shards of ClueWeb09-B would read all of it 50 times.
         shard_files = parts_of_shard(self._all_files(wildcards.corpus), int(wildcards.shard), section.shards)
         return [file for _, file, _ in shard_files]

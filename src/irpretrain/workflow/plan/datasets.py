@@ -63,7 +63,7 @@ class Datasets(PlanPart):
         folds = self._dataset_of(wildcards).folds
         if not isinstance(folds, str):
             return []
-        return strings(list_files(folds, [".txt"])) if os.path.isdir(self.there(folds)) else folds
+        return strings(list_files(folds, [".txt"])) if os.path.isdir(self.require_path(folds)) else folds
 
     def shots(self, wildcards: Wildcards) -> tuple[int, int]:
         """The most training queries that a few-shot regime asks for."""

@@ -163,16 +163,16 @@ class PlanPart:
         """Return the files of a model that a path names, so that a changed one reruns what is made of it."""
         if is_embedded(path):
             return self.source(path)
-        return strings(list_files(self.there(path, hub_remedy(path)), [""]))
+        return strings(list_files(self.require_path(path, hub_remedy(path)), [""]))
 
     def files_of(self, section: FileConfig) -> list[str]:
         """Return the files of topics, judgements or a run; embedded ones as their verified copies."""
         copies = [self.source(path, section.kind) for path in section.paths if is_made(path)]
         user_paths = [path for path in section.paths if not is_made(path)]
         suffixes = format_of(section.kind, section.format).suffixes
-        return [*copies, *strings(given_files(list(map(self.there, user_paths)), suffixes))]
+        return [*copies, *strings(given_files(list(map(self.require_path, user_paths)), suffixes))]
 
-    def there(self, path: str, remedy: str = "") -> str:
+    def require_path(self, path: str, remedy: str = "") -> str:
         """Return a path; ConfigError with the keys that name it where there is no such file or folder."""
         if not os.path.exists(path):
             raise absent_file(self.config, path, remedy)
@@ -180,9 +180,9 @@ class PlanPart:
 
     def soundness(self, section: str) -> Files:
         """Return what must be so before the files of a job's entry are read, where they come from the catalogue."""
-        return lambda wildcards: self.sound(self.entry(section, wildcards))
+        return lambda wildcards: self.verification_files(self.entry(section, wildcards))
 
-    def sound(self, section: Any) -> list[str]:
+    def verification_files(self, section: Any) -> list[str]:
         """Return the proof that the files of a section are the published ones, where these come from the catalogue."""
         return [paths.CATALOGUE_SOUND.format(entry=section.entry)] if section.entry else []
 
