@@ -256,12 +256,9 @@ def rerank_run(
         [texts[query] for query in candidates],
     )
 
-    from irpretrain.models.encoder_batches import PaddedBatch, encoder_batch  # torch
-
     def build(indices: Sequence[int], layout: Layout) -> EncoderBatch:
         batch = builder.build(sequences.take(np.array(indices)))
-        padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
-        return encoder_batch(layout, padded, options.max_length)
+        return builder.for_encoder(batch.padded(), layout)
 
     pairs = [
         PiecePair(query, document, row)

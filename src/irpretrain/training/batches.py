@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from irpretrain.text.vocabulary import Vocabulary
 from irpretrain.text.word_pieces import ChunkTable, WordPieceTokenizer
 from irpretrain.text.word_store import WordDocuments
 from irpretrain.training.ranking_groups import RankingGroups, text_rows
+
+if TYPE_CHECKING:
+    from irpretrain.models.encoder_batches import EncoderBatch, Layout, PaddedBatch
+    from irpretrain.training.masking import Masked
 
 
 @dataclass
@@ -37,6 +41,14 @@ class Batch:
     def tokens(self) -> int:
         """Word pieces and special tokens, without padding."""
         return int(self.attention_mask.sum())
+
+    def padded(self, masked: Masked | None = None) -> PaddedBatch:
+        """Return what an encoder reads; `masked` has replaced word pieces and their positions."""
+        from irpretrain.models.encoder_batches import PaddedBatch  # torch
+
+        input_ids = self.input_ids if masked is None else masked.input_ids
+        selected = None if masked is None else masked.selected
+        return PaddedBatch(input_ids, self.token_type_ids, self.attention_mask, selected)
 
 
 # Characters of the words of literal queries whose word pieces are remembered: they take about 25 MB.
@@ -62,7 +74,7 @@ class BatchBuilder:
             )
         store.check_tokenizer(tokenizer)
         self.store, self.tokenizer = store, tokenizer
-        self.max_length, self._query_length = max_length, query_length
+        self._max_length, self._query_length = max_length, query_length
         self._cutter = ChunkTable(tokenizer, RETAINED_CHARACTERS) if tokenizer.cuts_at_spaces else tokenizer
 
     def build(self, groups: RankingGroups) -> Batch:
@@ -91,6 +103,12 @@ class BatchBuilder:
             _mark_anchors(groups.anchors, groups.queries, cut_texts.queries, query_column, anchors)
         return Batch(ids, types, attention, query, document, anchors, word_starts, groups.sizes)
 
+    def for_encoder(self, padded: PaddedBatch, layout: Layout) -> EncoderBatch:
+        """Return a batch of this builder in the layout of an encoder."""
+        from irpretrain.models.encoder_batches import encoder_batch  # torch
+
+        return encoder_batch(layout, padded, self._max_length)
+
     def lengths(self, groups: RankingGroups) -> np.ndarray:
         """Return the word pieces and special tokens of each sequence, int64 [sequences]."""
         cut_texts = self._cut(groups)
@@ -116,7 +134,7 @@ class BatchBuilder:
             for array in arrays:
                 array.flags.writeable = False  # as those of the store, so that `_copy` meets one type
             sources.append((literal, *arrays, bounds[positions]))
-        max_pieces = self.max_length - self.tokenizer.template.special
+        max_pieces = self._max_length - self.tokenizer.template.special
         runs = np.empty((len(rows), 4), np.int64)
         _cut_spans(spans, lengths, self._query_length, max_pieces, runs)
         counts = runs[:, 1] + runs[:, 3]

@@ -16,7 +16,7 @@ from irpretrain.evaluation.significance import randomisation_test, wilson_interv
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.foundation.contracts import NO_ANCHOR, PROBE
 from irpretrain.foundation.randomness import generator
-from irpretrain.models.encoder_batches import EncoderBatch, PaddedBatch, encoder_batch
+from irpretrain.models.encoder_batches import EncoderBatch
 from irpretrain.models.length_batches import prefetch, to_host
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
@@ -109,8 +109,7 @@ def score_groups(
 ) -> np.ndarray:
     def begin(number: int) -> Callable[[], Tensor]:
         batch = builder.build(groups[number : number + 1])
-        padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
-        scores, _ = model.encode(encoder_batch(context.layout, padded, builder.max_length))
+        scores, _ = model.encode(builder.for_encoder(batch.padded(), context.layout))
         return to_host(scores.float())
 
     with torch.inference_mode(), context.autocast():

@@ -14,7 +14,7 @@ from torch.nn import functional
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import Loss
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.models.encoder_batches import EncoderBatch, Layout, PackedBatch, PaddedBatch, encoder_batch
+from irpretrain.models.encoder_batches import EncoderBatch, Layout, PackedBatch, PaddedBatch
 from irpretrain.models.length_batches import to_device
 from irpretrain.models.mlm_heads import IGNORED
 from irpretrain.text.passages import piece_bounds
@@ -170,11 +170,10 @@ class SequenceReader:
     def read(self, groups: RankingGroups, step: int, first_sequence: int, layout: Layout) -> GroupBatch:
         batch = self.builder.build(groups)
         masked = None if self.masker is None else self.masker.apply(batch, step, first_sequence)
-        ids, selected, labels = batch.input_ids, None, None
-        if masked is not None and len(masked.labels):
-            ids, selected, labels = masked.input_ids, masked.selected, masked.labels
-        padded = PaddedBatch(ids, batch.token_type_ids, batch.attention_mask, selected)
-        inputs = encoder_batch(layout, padded, self.builder.max_length)
+        if masked is not None and not len(masked.labels):
+            masked = None
+        labels = None if masked is None else masked.labels
+        inputs = self.builder.for_encoder(batch.padded(masked), layout)
         if labels is not None and isinstance(inputs, PackedBatch) and inputs.masked is not None:
             labels = np.pad(labels, (0, len(inputs.masked) - len(labels)), constant_values=IGNORED)
         return GroupBatch(batch.sizes, batch.tokens, inputs, labels)
@@ -213,8 +212,8 @@ class PassageReader:
         documents = make_spans(np.repeat(rows, counts), *np.concatenate(passages).T)
         queries = np.repeat(groups.queries, counts)
         batch = self.builder.build(RankingGroups.of_queries(queries, documents, counts, groups.texts))
-        padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
-        inputs = encoder_batch(layout, padded, self.builder.max_length), padded, batch.sizes
+        padded = batch.padded()
+        inputs = self.builder.for_encoder(padded, layout), padded, batch.sizes
         return GroupBatch(groups.sizes, batch.tokens, inputs)
 
     def scorer(
@@ -224,8 +223,8 @@ class PassageReader:
 
         def scores() -> tuple[Tensor, Tensor | None]:
             best = best_passages(untrained_scores(model, encoded), counts)
-            trained = encoder_batch(context.layout, padded.take(best), self.builder.max_length)
-            return model.encode(trained)[0], None
+            best_batch = self.builder.for_encoder(padded.take(best), context.layout)
+            return model.encode(best_batch)[0], None
 
         return MicroBatchScorer([], scores)
 
