@@ -258,10 +258,15 @@ def terms_held(term_positions: TermPositions, first_slot: int, end_slot: int) ->
 
 
 @compiled
-def _find_positions(queries: QueryTerms, documents: DocumentBatch, document: np.ndarray) -> TermPositions:
+def _find_positions(
+    queries: QueryTerms, documents: DocumentBatch, document_of_query: np.ndarray
+) -> TermPositions:
     offsets = np.zeros(len(queries.terms) + 1, np.int64)
-    for query in range(len(document)):
-        start, end = documents.offsets[document[query]], documents.offsets[document[query] + 1]
+    for query in range(len(document_of_query)):
+        start, end = (
+            documents.offsets[document_of_query[query]],
+            documents.offsets[document_of_query[query] + 1],
+        )
         for slot in range(queries.offsets[query], queries.offsets[query + 1]):
             term, occurrences = queries.terms[slot], 0
             if term != UNKNOWN:
@@ -269,8 +274,8 @@ def _find_positions(queries: QueryTerms, documents: DocumentBatch, document: np.
                     occurrences += documents.terms[position] == term
             offsets[slot + 1] = offsets[slot] + occurrences
     positions = np.empty(offsets[-1], np.int32)
-    for query in range(len(document)):
-        start = documents.offsets[document[query]]
+    for query in range(len(document_of_query)):
+        start = documents.offsets[document_of_query[query]]
         for slot in range(queries.offsets[query], queries.offsets[query + 1]):
             term, next_slot, position = queries.terms[slot], offsets[slot], start
             while next_slot < offsets[slot + 1]:

@@ -80,9 +80,11 @@ class ContrastiveModel:
 def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig) -> ContrastiveModel:
     """Read the collection's side from its merged WORD_COUNTS table; InputError if the vocabulary is empty."""
     table, totals = WORD_COUNTS.read(statistics, ["word", "count", "documents"]), read_totals(statistics)
-    stop = pa.array(sorted(load_stop_words(options.stop_list, language_name=totals.language)), pa.string())
+    stop_words = pa.array(
+        sorted(load_stop_words(options.stop_list, language_name=totals.language)), pa.string()
+    )
     is_drawable = pc.and_(
-        pc.invert(pc.is_in(table["word"], value_set=stop)),
+        pc.invert(pc.is_in(table["word"], value_set=stop_words)),
         pc.greater_equal(table["count"], options.minimum_count),
     )
     vocabulary = table.filter(is_drawable).combine_chunks()

@@ -46,15 +46,15 @@ def judged_queries(
         InputError: no relevant document of a query is in the corpus.
     """
     texts = read_queries(queries)
-    queries_of: dict[str, list[str]] = defaultdict(list)
+    queries_of_document: dict[str, list[str]] = defaultdict(list)
     unknown_queries = 0
     for query, grades in read_qrels(qrels).items():
         if query not in texts:
             unknown_queries += len(relevant(grades))
             continue
         for document in relevant(grades):
-            queries_of[document].append(query)
-    positions = _positions(documents, queries_of)
+            queries_of_document[document].append(query)
+    positions = _positions(documents, queries_of_document)
     if not positions:
         raise InputError(
             qrels,
@@ -62,35 +62,41 @@ def judged_queries(
             remedy="Check that queries, judgements and corpus belong together.",
         )
     documents_in_corpus = {document for *_, document in positions}
-    rows = DOCUMENT_QUERIES.write(output, _judged_rows(positions, queries_of, texts))
+    rows = DOCUMENT_QUERIES.write(output, _judged_rows(positions, queries_of_document, texts))
     return {
         "rows": rows,
-        "queries": len({query for document in documents_in_corpus for query in queries_of[document]}),
+        "queries": len(
+            {query for document in documents_in_corpus for query in queries_of_document[document]}
+        ),
         "documents": len(documents_in_corpus),
-        "documents_not_in_corpus": len(queries_of) - len(documents_in_corpus),
+        "documents_not_in_corpus": len(queries_of_document) - len(documents_in_corpus),
         "judgements_of_documents_not_in_corpus": sum(
-            len(names) for document, names in queries_of.items() if document not in documents_in_corpus
+            len(names)
+            for document, names in queries_of_document.items()
+            if document not in documents_in_corpus
         ),
         "judgements_of_unknown_queries": unknown_queries,
     }
 
 
 def _positions(
-    documents: Sequence[str | Path], queries_of: Mapping[str, list[str]]
+    documents: Sequence[str | Path], queries_of_document: Mapping[str, list[str]]
 ) -> list[tuple[int, int, str]]:
     """Return (part, position, document) of the wanted documents that the corpus has, in corpus order."""
     positions = []
     for path in documents:
-        for batch in DOCUMENTS.stream_chosen(path, queries_of, DOCUMENT_KEYS):
+        for batch in DOCUMENTS.stream_chosen(path, queries_of_document, DOCUMENT_KEYS):
             positions += [(row["part"], row["position"], row["document_id"]) for row in batch.to_pylist()]
     return sorted(positions)
 
 
 def _judged_rows(
-    positions: Sequence[tuple[int, int, str]], queries_of: Mapping[str, list[str]], texts: Mapping[str, str]
+    positions: Sequence[tuple[int, int, str]],
+    queries_of_document: Mapping[str, list[str]],
+    texts: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
     for part, position, document in positions:
-        for sample, query in enumerate(sorted(queries_of[document])):
+        for sample, query in enumerate(sorted(queries_of_document[document])):
             yield {
                 "part": part,
                 "position": position,

@@ -55,10 +55,10 @@ def _numbers_misread(annotation: Any, value: Any) -> list[bool]:
         return [value] if {int, float}.intersection(alternatives) or value in literals else []
     if not isinstance(value, list | tuple | set | frozenset | dict):
         return []
-    misread = [
+    truth_values = [
         _items_misread(alternative, value) for alternative in alternatives if _holds_items(alternative, value)
     ]
-    return misread[0] if misread and all(misread) else []
+    return truth_values[0] if truth_values and all(truth_values) else []
 
 
 def _alternatives(annotation: Any) -> list[Any]:

@@ -290,7 +290,7 @@ def reference_faults(config: Config, only_section: str | None = None) -> Iterato
     used_names = set(used_entries(config))
     if only_section is not None or show_term_weights(config.report.papers):
         used_names |= {("term_weight_pages", name) for name in config.term_weight_pages}
-    for section, key, target, if_used, _, decides, refused_kinds in REFERENCES:
+    for section, key, target, if_used, _, uses_judgements, refused_kinds in REFERENCES:
         content = getattr(config, section)
         entries: Mapping[str, Any] = {"": content} if isinstance(content, Section) else content
         for entry, entry_options in entries.items() if only_section in (None, section) else ():
@@ -300,7 +300,7 @@ def reference_faults(config: Config, only_section: str | None = None) -> Iterato
                 if key == "start":  # of a model, also the encoder
                     names = [name for name in names if name != "encoder"]
                 yield from unknown_names(where, names, _names_of(config, target), target)
-                for dataset in names if decides and (section, entry) in used_names else ():
+                for dataset in names if uses_judgements and (section, entry) in used_names else ():
                     if dataset in config.datasets and config.datasets[dataset].by_answers:
                         yield (
                             f"{where}: {dataset} judges by answers what is retrieved, so it can only be tested on; "

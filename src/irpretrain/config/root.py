@@ -142,8 +142,8 @@ class Config(Section):
         inherited = self.pretraining.model_dump()
         if any(overrides.get(name) is not None for name in ("steps", "epochs")):
             inherited |= {"steps": None, "epochs": None, "epochs_of": None}
-        merged = deep_merge(inherited, overrides)
-        return explain(PretrainingConfig, merged, f"models.{model}.training")
+        merged_options = deep_merge(inherited, overrides)
+        return explain(PretrainingConfig, merged_options, f"models.{model}.training")
 
     def finetuning_of(self, model: str) -> FinetuningConfig:
         """Return the fine-tuning options of one model: `finetuning` with the model's own keys merged in."""
@@ -153,8 +153,8 @@ class Config(Section):
                 f"models.{model}.finetuning: recipe: one recipe serves all models that are compared; set "
                 "finetuning.recipe, and leave it out here"
             )
-        merged = deep_merge(self.finetuning.model_dump(), overrides)
-        return explain(FinetuningConfig, merged, f"models.{model}.finetuning")
+        merged_options = deep_merge(self.finetuning.model_dump(), overrides)
+        return explain(FinetuningConfig, merged_options, f"models.{model}.finetuning")
 
     def reranking_of(self, model: str, regime: str = "zero-shot") -> RerankingConfig:
         """Return `reranking` with the model's own passages, and after fine-tuning with its fine-tuning lengths."""

@@ -66,11 +66,11 @@ def check_identifiers(shards: Sequence[Path], describe_location: Callable[[Path,
             for name, part, position in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 if hash(name) in suspects:
                     locations[name].append((path, part, position))
-    repeated = [name for name, occurrences in locations.items() if len(occurrences) > 1]
-    if not repeated:
+    repeated_ids = [name for name, occurrences in locations.items() if len(occurrences) > 1]
+    if not repeated_ids:
         return
-    first_location, second_location, *_ = locations[repeated[0]]
-    more_repeated = f"; {len(repeated) - 1:,} more ids are repeated" if len(repeated) > 1 else ""
+    first_location, second_location, *_ = locations[repeated_ids[0]]
+    more_repeated = f"; {len(repeated_ids) - 1:,} more ids are repeated" if len(repeated_ids) > 1 else ""
     remedy = UNIQUE_IDENTIFIERS
     if first_location[0].parent != second_location[0].parent:
         remedy = (
@@ -78,7 +78,7 @@ def check_identifiers(shards: Sequence[Path], describe_location: Callable[[Path,
         )
     raise InputError(
         second_location[0],
-        f"document id {repeated[0]!r} occurs {count_of(len(locations[repeated[0]]), 'time')}: "
+        f"document id {repeated_ids[0]!r} occurs {count_of(len(locations[repeated_ids[0]]), 'time')}: "
         f"{describe_location(*first_location)} and {describe_location(*second_location)}{more_repeated}",
         remedy=remedy,
     )

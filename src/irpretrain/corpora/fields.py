@@ -35,9 +35,9 @@ def header(path: Path, by_blanks: bool = False) -> list[str]:
             raise InputError(path, f"the header cannot be read: {line}", line.line, f"{line.remedy}.")
         names = [name.strip() for name in split_cells(line, by_blanks)]
         if len(set(names)) < len(names):
-            repeated = repeated_names(names)
+            repeated_columns = repeated_names(names)
             raise InputError(
-                path, f"the header names a column twice: {displayed_names(repeated)}", line.number
+                path, f"the header names a column twice: {displayed_names(repeated_columns)}", line.number
             )
         return names
     return []
@@ -196,8 +196,8 @@ def _roles(
     if bodies is None:
         bodies = tuple(filter(None, [pick(record, None, BODIES)]))
     fields_read = {identifier, title, url, *bodies}
-    unread = tuple(name for name in record if name not in fields_read)
-    return _Roles(identifier, title, url, bodies, unread, next(filter(None, faults), ""))
+    unread_fields = tuple(name for name in record if name not in fields_read)
+    return _Roles(identifier, title, url, bodies, unread_fields, next(filter(None, faults), ""))
 
 
 def _roles_of(record: tuple[str, ...], names: DocumentFields) -> _Roles:
@@ -221,8 +221,8 @@ def check_columns(path: Path, names: DocumentFields, columns: Sequence[str], hea
     column_texts = [
         displayed_names([name]) for name in columns
     ]  # a file's own names may hold what no terminal can show
-    if repeated := repeated_names(columns):
-        raise InputError(path, f"there are two columns called {displayed_names(repeated[:1])}")
+    if repeated_columns := repeated_names(columns):
+        raise InputError(path, f"there are two columns called {displayed_names(repeated_columns[:1])}")
     for name in configured_names:
         if name is not None and name not in columns:
             raise InputError(path, f"there is no column {name}; {instead_of(name, column_texts)}")

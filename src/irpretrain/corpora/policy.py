@@ -186,18 +186,24 @@ def unread_fields(counts: Mapping[str, Any], topics_format: str | None = None) -
     `topics_format`, the format of topics, the records are documents.
     """
     # A column without a name counts rows, as pandas writes it.
-    unread: dict[str, int] = {name: n for name, n in counts.get("unread_fields", {}).items() if name.strip()}
-    if not unread:
+    count_by_field: dict[str, int] = {
+        name: n for name, n in counts.get("unread_fields", {}).items() if name.strip()
+    }
+    if not count_by_field:
         return ""
     known_names = (
         [*IDENTIFIERS, *TITLES, *URLS, *BODIES] if topics_format is None else [*TOPIC_IDENTIFIERS, *TEXTS]
     )
     field_texts = list[str]()
-    for name in sorted(unread, key=lambda name: (-unread[name], name))[:NAMED_UNREAD]:
+    for name in sorted(count_by_field, key=lambda name: (-count_by_field[name], name))[:NAMED_UNREAD]:
         similar_names = nearest(name.lower(), known_names, 0.7)
         suggestion = f" (did you mean {similar_names[0]}?)" if similar_names else ""
         field_texts.append(f"{displayed_names([name])}{suggestion}")
-    remainder = f" and {len(unread) - len(field_texts):,} more" if len(unread) > len(field_texts) else ""
+    remainder = (
+        f" and {len(count_by_field) - len(field_texts):,} more"
+        if len(count_by_field) > len(field_texts)
+        else ""
+    )
     keys, option = (
         "title_field, url_field, body_fields",
         "--option title_field=NAME or --option 'body_fields=[NAME]'",

@@ -162,8 +162,8 @@ def column_names(path: Path, options: CsvOptions) -> list[str]:
         names = [name.strip() for name in row.cells()]
         while names and not names[-1]:  # spreadsheets write empty columns behind the last one
             names.pop()
-        if repeated := repeated_names(names):
-            fault = f"the header names a column twice: {displayed_names(repeated)}"
+        if repeated_columns := repeated_names(names):
+            fault = f"the header names a column twice: {displayed_names(repeated_columns)}"
             raise InputError(path, fault, row.line)
         return names
     return []

@@ -95,7 +95,7 @@ def prepare(
     check_number(dataset.qrels, qrels_files, judgement_count, words.records)
     check_queries_are_judged(texts, judgements, queries_files[0], qrels_files[0], words.judgement)
     unknown_queries = {name: len(judgements.pop(name)) for name in sorted(judgements.keys() - texts.keys())}
-    own_document_judgements, unknown_documents, usable = 0, set[str](), set(judgements)
+    own_document_judgements, unknown_documents, usable_queries = 0, set[str](), set(judgements)
     if qrels is not None:
         if dataset.queries_are_documents:
             own_document_judgements = sum(
@@ -106,10 +106,12 @@ def prepare(
         )
         check_documents_are_known(judgements, unknown_documents, documents, qrels_files[0])
         check_something_is_relevant(judgements, qrels_files[0])
-        usable = {name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())}
-    sampled_queries = sample(texts, usable, dataset, seed, queries_files[0], words.needed)
+        usable_queries = {
+            name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())
+        }
+    sampled_queries = sample(texts, usable_queries, dataset, seed, queries_files[0], words.needed)
     QUERIES.write(queries, ({"query_id": query, "text": text} for query, text in sampled_queries.items()))
-    unusable_queries = [query for query in texts if query not in usable]
+    unusable_queries = [query for query in texts if query not in usable_queries]
     example = f"{words.query} {unusable_queries[0]}" if unusable_queries else ""
     losses = [
         *lost_documents(documents),
@@ -161,7 +163,7 @@ def prepare(
         "queries": topic_tally.counts(),
         f"{words.judgement}s": judgement_tally.counts(),
         "queries_left_out": len(unusable_queries),
-        "queries_not_sampled": len(usable) - len(sampled_queries),
+        "queries_not_sampled": len(usable_queries) - len(sampled_queries),
         "queries_written": len(sampled_queries),
         **counts,
     }

@@ -95,11 +95,11 @@ def without_own(query: str, ranking: Ranking, depth: int) -> Ranking:
 
 def within(run: Run, candidates: Run, depth: int) -> Run:
     """Return `run` without the documents that are not among the first `depth` candidates of their query."""
-    candidates_of = {
+    candidates_of_query = {
         query: {name for name, _ in ranking} for query, ranking in top(candidates, depth).items()
     }
     return {
-        query: [(name, score) for name, score in ranking if name in candidates_of.get(query, ())]
+        query: [(name, score) for name, score in ranking if name in candidates_of_query.get(query, ())]
         for query, ranking in run.items()
     }
 
@@ -117,17 +117,17 @@ def as_scored(run: Run, depth: int | None, ranked: str | Path | None) -> Run:
 def merge(runs: Sequence[Run], names: Sequence[str | Path]) -> Run:
     """Join runs over different queries, such as the runs of the test folds; InputError where two of these
     files hold the same query."""
-    merged: Run = {}
+    merged_run: Run = {}
     source_of_query: dict[str, str | Path] = {}
     for run, name in zip(runs, names, strict=True):
         for query, ranking in run.items():
-            if query in merged:
+            if query in merged_run:
                 raise InputError(
                     name,
                     f"query {query!r} is in {source_of_query[query]} too; each query belongs to one fold",
                 )
-            merged[query], source_of_query[query] = ranking, name
-    return {query: merged[query] for query in sorted(merged)}
+            merged_run[query], source_of_query[query] = ranking, name
+    return {query: merged_run[query] for query in sorted(merged_run)}
 
 
 def write_run(path: str | Path, run: Mapping[str, Iterable[tuple[str, float]]], tag: str) -> int:

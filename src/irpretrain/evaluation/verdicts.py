@@ -80,8 +80,8 @@ def paired(better: ArrayLike, worse: ArrayLike, articles: Sequence[str] | None =
         better, worse: values of the two sides [seeds, queries]; one seed beside several counts for each of them.
         articles: of each query; None: every query has its own.
     """
-    first, second = np.broadcast_arrays(np.atleast_2d(better), np.atleast_2d(worse))
-    differences = np.asarray(first - second, np.float64)
+    better_scores, worse_scores = np.broadcast_arrays(np.atleast_2d(better), np.atleast_2d(worse))
+    differences = np.asarray(better_scores - worse_scores, np.float64)
     mean, (seeds, queries) = float(differences.mean()), differences.shape
     clusters = np.arange(queries) if articles is None else np.unique(articles, return_inverse=True)[1]
     if len(np.unique(clusters)) < 2:

@@ -70,16 +70,18 @@ def changed_files(code: Mapping[str, str]) -> list[str]:
 
 def digests(names: Iterable[str]) -> dict[str, str]:
     names = list(names)
-    files, cached = sources() | _resources(names), _cached()
+    files, known_digests = sources() | _resources(names), _cached()
     keys = {name: _sha256(files[name]) for name in names if name in files}
     new_digests = {
-        key: _digest(files[name]) for name, key in keys.items() if name.endswith(".py") and key not in cached
+        key: _digest(files[name])
+        for name, key in keys.items()
+        if name.endswith(".py") and key not in known_digests
     }
     if new_digests:
-        cached.update(new_digests)
+        known_digests.update(new_digests)
         with suppress(OSError):
             write_text(cache_folder() / CACHE, json.dumps(read_digests(cache_folder() / CACHE) | new_digests))
-    return {name: cached.get(key, key) for name, key in keys.items()}
+    return {name: known_digests.get(key, key) for name, key in keys.items()}
 
 
 def _resources(names: Iterable[str]) -> dict[str, bytes]:

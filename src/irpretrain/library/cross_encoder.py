@@ -192,8 +192,10 @@ def listed_candidates(candidates: Candidates) -> Run:
     run: Run = {}
     for query, names in documents.items():
         texts = [str(name) if is_whole_number(name) else name for name in names]
-        repeated = [name for name, number in Counter(texts).items() if number > 1]
-        if repeated:
-            raise ConfigError(f"candidates: query {str(query)!r} has the document {repeated[0]!r} twice")
+        repeated_documents = [name for name, number in Counter(texts).items() if number > 1]
+        if repeated_documents:
+            raise ConfigError(
+                f"candidates: query {str(query)!r} has the document {repeated_documents[0]!r} twice"
+            )
         run[str(query)] = [(name, 0.0) for name in texts]
     return run

@@ -63,9 +63,9 @@ class Options(Section):
         if isinstance(vectors, dict) and vectors.get("files"):
             remedy = cli_or_api("give Collection(..., vectors=FILE)", "leave it out")
             raise ValueError(f"word_vectors.files: names files of the workflow's collections; {remedy}")
-        with_preset = apply_preset(values)
+        completed_values = apply_preset(values)
         own_keys = values.keys() | cls.model_fields.keys()
-        return {key: value for key, value in with_preset.items() if key in own_keys}
+        return {key: value for key, value in completed_values.items() if key in own_keys}
 
     def objective(self, objective_type: str, **changes: Any) -> Any:
         """Return the options of an objective (a type of docs/reference/config): the preset's, with some changed.
@@ -106,9 +106,11 @@ class Options(Section):
             "pretraining": changes,
             "models": {"model": {"tasks": [{"objective": objective_type} for objective_type in known_types]}},
         }
-        with_preset = apply_preset(values)
-        training = deep_merge(with_preset["pretraining"], with_preset["models"]["model"].get("training", {}))
-        options = explain(PretrainingConfig, training, "pretraining", top=True)
+        completed_values = apply_preset(values)
+        training_options = deep_merge(
+            completed_values["pretraining"], completed_values["models"]["model"].get("training", {})
+        )
+        options = explain(PretrainingConfig, training_options, "pretraining", top=True)
         segment_words = self.graph.segment_words
         words_of_segments = {
             objective_type: segment_words

@@ -109,11 +109,11 @@ def read_folder(
     check_queries_are_judged(queries, judgements, Path(located["topics"]), Path(located["qrels"]))
     grades_of_topics = {query: grades for query, grades in judgements.items() if query in queries}
     check_something_is_relevant(grades_of_topics, Path(located["qrels"]))
-    usable = sum(bool(relevant(grades)) for grades in grades_of_topics.values())
+    usable_count = sum(bool(relevant(grades)) for grades in grades_of_topics.values())
     read_as = "smart, counted in their order, as in the judgements" if counts_topics else str(topics)
     message = (
-        f"{count_of(len(queries), 'topic')} in {names['topics']} ({read_as}), {usable:,} with a relevant document in "
-        f"{names['qrels']} ({readings['qrels']})"
+        f"{count_of(len(queries), 'topic')} in {names['topics']} ({read_as}), {usable_count:,} with a relevant "
+        f"document in {names['qrels']} ({readings['qrels']})"
     )
     queries_without_topic = judgements.keys() - queries.keys()
     if lost_text := lacking("topic", queries_without_topic, judgements):

@@ -229,14 +229,14 @@ def _distinct(
         distinct_texts = _different(queries), _different(documents)
         texts, texts_left = len(queries) * len(documents), len(distinct_texts[0]) * len(distinct_texts[1])
         is_empty = not all(map(_words, (*queries, *documents)))
-        usable = bool(_words(queries[0]) and _words(documents[0])) and texts_left > (texts > 1)
-        if usable:
+        is_usable = bool(_words(queries[0]) and _words(documents[0])) and texts_left > (texts > 1)
+        if is_usable:
             distinct[number] = distinct_texts
-        if texts_left < texts or not usable:
+        if texts_left < texts or not is_usable:
             reason = f"{'empty' if is_empty else 'repeated'} text"
-            if not usable:
+            if not is_usable:
                 reason = "group with an empty text" if is_empty else "group of equal texts"
-            left_out_counts[reason] += texts - texts_left if usable else 1
+            left_out_counts[reason] += texts - texts_left if is_usable else 1
             first_locations.setdefault(reason, location_of(number))
     reasons = "; ".join(
         f"{count:,} × {reason}, first {first_locations[reason]}" for reason, count in left_out_counts.items()

@@ -148,8 +148,8 @@ class PackedBatch:
             rows_added = filled_up(rows + fillers_with_rows * self.longest + 1) - rows
         # As many for all batches of a size, some of them empty.
         fillers = max(fillers_with_rows, 2 * -(-_step(rows, SIZES) // self.longest) + FILLERS)
-        firsts = self.longest * np.arange(fillers)
-        lengths = np.clip(rows_added - firsts, 0, self.longest)
+        filler_starts = self.longest * np.arange(fillers)
+        lengths = np.clip(rows_added - filler_starts, 0, self.longest)
         read_lengths = np.zeros(fillers, np.int64)
         read_lengths[:fillers_with_rows] = np.diff(
             np.linspace(0, read_rows_added, fillers_with_rows + 1).round().astype(np.int64)
@@ -158,7 +158,7 @@ class PackedBatch:
         ends = np.concatenate([self.ends, rows + np.cumsum(lengths)])
         read, read_ends, masked = self.read, ends, self.masked
         if read is not None:
-            read = np.concatenate([read, rows + np.repeat(firsts, read_lengths)])
+            read = np.concatenate([read, rows + np.repeat(filler_starts, read_lengths)])
             read_ends = np.concatenate([self.read_ends, rows_read + np.cumsum(read_lengths)])
         if masked is not None:
             masked_added = filled_up(max(len(masked), 1), SIZES_READ) - len(masked)

@@ -64,12 +64,12 @@ def model_directory(name: str | Path, remedy: str) -> Path:
     Raises:
         InputError: no such folder, and the hub's cache lacks the model or files of it; the message ends in `remedy`.
     """
-    cached = cached_model(str(name))
+    cached_directory = cached_model(str(name))
     for files in ("config.json", "*.safetensors"):
-        if cached and not any(cached.glob(files)):
+        if cached_directory and not any(cached_directory.glob(files)):
             download = f"`{hub_command(str(name))}` downloads it."
-            raise InputError(name, f"there is no {files} in {cached}", remedy=download)
-    directory = cached or Path(name)
+            raise InputError(name, f"there is no {files} in {cached_directory}", remedy=download)
+    directory = cached_directory or Path(name)
     need_folder(directory, remedy + hub_remedy(str(directory)))
     _refuse_pipes(directory)
     return directory

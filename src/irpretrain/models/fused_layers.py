@@ -308,7 +308,7 @@ class _LayerFunction(torch.autograd.Function):
             hidden, read_rows, query, key, value, attended, normaliser, random, unused,
             total, mean, deviation, inner, last_total, last_mean, last_deviation, *stored_activations,
         ) = context.saved_tensors  # fmt: skip
-        into_total, into_down, of_last_norm = kernels.residual_norm_gradient(
+        total_gradient, down_gradient, last_norm_gradients = kernels.residual_norm_gradient(
             gradient,
             last_total,
             last_mean,
@@ -318,52 +318,67 @@ class _LayerFunction(torch.autograd.Function):
             call.seeds[1],
         )
         up = stored_activations[0] if stored_activations else _linear(inner, layer.up)
-        into_activated = torch.mm(into_down, layer.down[0])
-        into_up, of_up, activated = kernels.gelu_gradient(into_activated, up, not stored_activations)
-        of_down = _weight_gradient(into_down, stored_activations[1] if activated is None else activated)
-        del into_activated, activated, up, stored_activations, into_down
-        into_inner = torch.addmm(into_total, into_up, layer.up[0])
-        of_up_weight = _weight_gradient(into_up, inner)
-        del into_up, into_total
-        into_total, into_projected, of_norm = kernels.residual_norm_gradient(
-            into_inner, total, mean, deviation, layer.norm.weight, call.dropout, call.seeds[0]
+        activated_gradient = torch.mm(down_gradient, layer.down[0])
+        up_gradient, up_bias_gradient, activated = kernels.gelu_gradient(
+            activated_gradient, up, not stored_activations
         )
-        del into_inner
-        of_projection = _weight_gradient(into_projected, attended.flatten(1))
-        into_attended = torch.mm(into_projected, layer.projection[0]).view_as(attended)
-        into_query, into_key, into_value = (
+        down_weight_gradient = _weight_gradient(
+            down_gradient, stored_activations[1] if activated is None else activated
+        )
+        del activated_gradient, activated, up, stored_activations, down_gradient
+        inner_gradient = torch.addmm(total_gradient, up_gradient, layer.up[0])
+        up_weight_gradient = _weight_gradient(up_gradient, inner)
+        del up_gradient, total_gradient
+        total_gradient, projected_gradient, norm_gradients = kernels.residual_norm_gradient(
+            inner_gradient, total, mean, deviation, layer.norm.weight, call.dropout, call.seeds[0]
+        )
+        del inner_gradient
+        projection_weight_gradient = _weight_gradient(projected_gradient, attended.flatten(1))
+        attended_gradient = torch.mm(projected_gradient, layer.projection[0]).view_as(attended)
+        query_gradient, key_gradient, value_gradient = (
             tensor.flatten(1)
             for tensor in _attend_gradient(
-                call, into_attended, query, key, value, attended, (normaliser, random, unused)
+                call, attended_gradient, query, key, value, attended, (normaliser, random, unused)
             )
         )
         weight, size = layer.query_key_value[0], hidden.shape[1]
         if call.read is None:
-            joint_gradient = torch.cat([into_query, into_key, into_value], 1)
-            into_hidden = torch.addmm(into_total, joint_gradient, weight)
-            of_weights = _weight_gradient(joint_gradient, hidden).chunk(3)
-            of_biases = joint_gradient.sum(0, dtype=torch.float32).chunk(3)
+            joint_gradient = torch.cat([query_gradient, key_gradient, value_gradient], 1)
+            hidden_gradient = torch.addmm(total_gradient, joint_gradient, weight)
+            weight_gradients = _weight_gradient(joint_gradient, hidden).chunk(3)
+            bias_gradients = joint_gradient.sum(0, dtype=torch.float32).chunk(3)
         else:
-            joint_gradient = torch.cat([into_key, into_value], 1)
-            into_hidden = torch.mm(joint_gradient, weight[size:])
-            into_hidden.index_add_(0, call.read, torch.addmm(into_total, into_query, weight[:size]))
-            of_weights = (
-                _weight_gradient(into_query, read_rows),
+            joint_gradient = torch.cat([key_gradient, value_gradient], 1)
+            hidden_gradient = torch.mm(joint_gradient, weight[size:])
+            hidden_gradient.index_add_(
+                0, call.read, torch.addmm(total_gradient, query_gradient, weight[:size])
+            )
+            weight_gradients = (
+                _weight_gradient(query_gradient, read_rows),
                 *_weight_gradient(joint_gradient, hidden).chunk(2),
             )
-            of_biases = (
-                into_query.sum(0, dtype=torch.float32),
+            bias_gradients = (
+                query_gradient.sum(0, dtype=torch.float32),
                 *joint_gradient.sum(0, dtype=torch.float32).chunk(2),
             )
-        attention_gradients = [tensor for pair in zip(of_weights, of_biases, strict=True) for tensor in pair]
-        other_gradients = [of_projection, of_norm[2], of_up_weight, of_up, of_down, of_last_norm[2]]
+        attention_gradients = [
+            tensor for pair in zip(weight_gradients, bias_gradients, strict=True) for tensor in pair
+        ]
+        other_gradients = [
+            projection_weight_gradient,
+            norm_gradients[2],
+            up_weight_gradient,
+            up_bias_gradient,
+            down_weight_gradient,
+            last_norm_gradients[2],
+        ]
         return (
             None,
-            into_hidden,
+            hidden_gradient,
             *attention_gradients,
             *other_gradients,
-            of_norm[0],
-            of_norm[1],
-            of_last_norm[0],
-            of_last_norm[1],
+            norm_gradients[0],
+            norm_gradients[1],
+            last_norm_gradients[0],
+            last_norm_gradients[1],
         )

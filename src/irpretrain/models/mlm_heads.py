@@ -96,7 +96,7 @@ class OtherMlmHead(nn.Module):
 
     def __init__(self, directory: Path, config: Any) -> None:
         super().__init__()
-        network, missing = load_network(AutoModelForMaskedLM, directory, REMEDY, config=config)
+        network, missing_weights = load_network(AutoModelForMaskedLM, directory, REMEDY, config=config)
         decoder, embeddings = network.get_output_embeddings(), network.get_input_embeddings().weight
         if decoder is None or decoder.weight.shape != embeddings.shape:
             raise InputError(
@@ -110,7 +110,7 @@ class OtherMlmHead(nn.Module):
             del decoder._parameters["weight"]
         self.network = network
         self.decoder_name = next(name for name, module in network.named_modules() if module is decoder)
-        self._whole = not missing.intersection(name for name, _ in network.named_parameters())
+        self._whole = not missing_weights.intersection(name for name, _ in network.named_parameters())
 
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
         decoder = vars(self.network.get_submodule(self.decoder_name))

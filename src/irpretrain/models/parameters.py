@@ -85,18 +85,24 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
             network.eval()(input_ids=torch.zeros((1, 2), dtype=torch.int64))
     own_memory(network)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
-    missing = set(information["missing_keys"]) | mismatched
-    _refuse_extra(directory, model_config, network, set(information["unexpected_keys"]), missing)
+    missing_weights = set(information["missing_keys"]) | mismatched
+    _refuse_extra(directory, model_config, network, set(information["unexpected_keys"]), missing_weights)
     _refuse_quantised(directory)
-    refuse_broken(directory, network, missing)
-    return network, missing
+    refuse_broken(directory, network, missing_weights)
+    return network, missing_weights
 
 
 def _refuse_extra(
-    directory: Path, model_config: Mapping[str, Any], network: Any, extra: set[str], missing: set[str]
+    directory: Path,
+    model_config: Mapping[str, Any],
+    network: Any,
+    extra_weights: set[str],
+    missing_weights: set[str],
 ) -> None:
     """Raise InputError where the file has weights that the model should read and does not."""
-    own_heads = {name for name, _ in network.named_children()} - {name.partition(".")[0] for name in missing}
+    own_heads = {name for name, _ in network.named_children()} - {
+        name.partition(".")[0] for name in missing_weights
+    }
     name_of_layers = network.config.attribute_map.get("num_hidden_layers", "num_hidden_layers")
     layers, in_file = (
         number if isinstance(number, int) else 0
@@ -121,11 +127,11 @@ def _refuse_extra(
             "compute",
             remedy="Take an encoder with absolute position embeddings.",
         )
-    if unread := sorted(name for name in extra if not is_harmless(name)):
+    if unread_weights := sorted(name for name in extra_weights if not is_harmless(name)):
         raise InputError(
             directory,
-            f"model.safetensors holds {len(unread)} weights that the model of its config.json does not read, such as "
-            f"{', '.join(unread[:3])}",
+            f"model.safetensors holds {len(unread_weights)} weights that the model of its config.json does not read, "
+            f"such as {', '.join(unread_weights[:3])}",
             remedy="config.json and model.safetensors must belong together: layers and position embeddings too.",
         )
 
@@ -200,13 +206,13 @@ def own_memory(module: nn.Module) -> None:
         parameter.data = parameter.data.clone()
 
 
-def refuse_missing(directory: Path, missing: set[str]) -> None:
+def refuse_missing(directory: Path, missing_weights: set[str]) -> None:
     """Raise InputError where parameters are missing: transformers has filled them with random numbers."""
-    if missing:
-        examples = ", ".join(sorted(missing)[:3])
+    if missing_weights:
+        examples = ", ".join(sorted(missing_weights)[:3])
         raise InputError(
             directory,
-            f"{len(missing)} parameters are missing or of another shape, such as {examples}",
+            f"{len(missing_weights)} parameters are missing or of another shape, such as {examples}",
             remedy="config.json and model.safetensors must belong together.",
         )
 
@@ -228,13 +234,13 @@ def initialise(module: nn.Module, names: set[str], deviation: float, seed: int) 
 
 def positions(network: Any) -> int | None:
     """Return the longest sequence that a Hugging Face model has position embeddings for; None without a limit."""
-    number = getattr(network.config, "max_position_embeddings", None)
-    if not isinstance(number, int) or number <= 0:
+    position_embeddings = getattr(network.config, "max_position_embeddings", None)
+    if not isinstance(position_embeddings, int) or position_embeddings <= 0:
         return None
     embeddings = getattr(network.base_model, "embeddings", None)
-    padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
+    padding_index = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
     # RoBERTa and its kin number positions from one after the padding's id.
-    return number if padding is None else number - padding - 1
+    return position_embeddings if padding_index is None else position_embeddings - padding_index - 1
 
 
 def check_embeddings(network: Any, needed_rows: int, directory: str | Path) -> None:

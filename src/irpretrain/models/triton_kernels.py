@@ -84,7 +84,7 @@ def residual_norm(
 
 @triton.jit(do_not_specialize=["stream"])
 def _residual_norm_gradient(
-    gradient, total, mean, deviation, weight, into_total, into_x, sums, rows, columns, dropout, seed, stream,
+    gradient, total, mean, deviation, weight, total_gradient, x_gradient, sums, rows, columns, dropout, seed, stream,
     BLOCK: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
     program, programs = tl.program_id(0), tl.num_programs(0)
@@ -106,12 +106,12 @@ def _residual_norm_gradient(
         average = tl.sum(scaled, 0) / columns
         result = (scaled - normal * projection - average) * inverse
         result = tl.where(inside, result, 0.0)
-        tl.store(into_total + positions, result.to(into_total.dtype.element_ty), mask=inside)
+        tl.store(total_gradient + positions, result.to(total_gradient.dtype.element_ty), mask=inside)
         weight_sum += incoming * normal
         bias_sum += incoming
         if DROPS:
             result = _dropped(result, positions, seed, stream, dropout)
-            tl.store(into_x + positions, result.to(into_x.dtype.element_ty), mask=inside)
+            tl.store(x_gradient + positions, result.to(x_gradient.dtype.element_ty), mask=inside)
         x_sum += result
     sums_pointer = sums + program.to(tl.int64) * 3 * columns + column
     tl.store(sums_pointer, weight_sum, mask=inside)
@@ -129,20 +129,20 @@ def residual_norm_gradient(
     seed: Seed,
 ) -> tuple[Tensor, Tensor, Tensor]:
     rows, columns = total.shape
-    into_total = torch.empty_like(total)
-    into_x = torch.empty_like(total) if dropout > 0 else into_total
+    total_gradient = torch.empty_like(total)
+    x_gradient = torch.empty_like(total) if dropout > 0 else total_gradient
     programs = min(_programs(total.device, NORM_PROGRAMS), rows)
     sums = total.new_empty((programs, 3, columns), dtype=torch.float32)
     _residual_norm_gradient[(programs,)](
-        gradient, total, mean, deviation, weight, into_total, into_x, sums, rows, columns, dropout, *seed,
+        gradient, total, mean, deviation, weight, total_gradient, x_gradient, sums, rows, columns, dropout, *seed,
         BLOCK=triton.next_power_of_2(columns), DROPS=dropout > 0, num_warps=_warps(columns),
     )  # fmt: skip
-    return into_total, into_x, sums.sum(0)
+    return total_gradient, x_gradient, sums.sum(0)
 
 
 @triton.jit
 def _gelu_gradient(
-    gradient, x, into_x, value, sums, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr, VALUE: tl.constexpr
+    gradient, x, x_gradient, value, sums, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr, VALUE: tl.constexpr
 ):  # fmt: skip
     program, programs = tl.program_id(0), tl.num_programs(0)
     column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
@@ -166,23 +166,23 @@ def _gelu_gradient(
             tl.store(value + positions, (x_value * share).to(value.dtype.element_ty), mask=inside)
         density = exponential * 0.3989422804014327
         result = incoming * (share + x_value * density)
-        tl.store(into_x + positions, result.to(into_x.dtype.element_ty), mask=inside)
+        tl.store(x_gradient + positions, result.to(x_gradient.dtype.element_ty), mask=inside)
         x_sum += tl.sum(result, 0)
     tl.store(sums + program.to(tl.int64) * columns + column, x_sum, mask=column < columns)
 
 
 def gelu_gradient(gradient: Tensor, x: Tensor, with_value: bool) -> tuple[Tensor, Tensor, Tensor | None]:
     rows, columns = x.shape
-    into_x = torch.empty_like(x)
+    x_gradient = torch.empty_like(x)
     value = torch.empty_like(x) if with_value else None
     blocks = triton.cdiv(columns, GELU_COLUMNS)
     programs = min(max(_programs(x.device, GELU_PROGRAMS) // blocks, 1), triton.cdiv(rows, GELU_ROWS))
     sums = x.new_empty((programs, columns), dtype=torch.float32)
     _gelu_gradient[(programs, blocks)](
-        gradient, x, into_x, into_x if value is None else value, sums, rows, columns,
+        gradient, x, x_gradient, x_gradient if value is None else value, sums, rows, columns,
         ROWS=GELU_ROWS, COLUMNS=GELU_COLUMNS, VALUE=with_value, num_warps=4,
     )  # fmt: skip
-    return into_x, sums.sum(0), value
+    return x_gradient, sums.sum(0), value
 
 
 def _warps(columns: int) -> int:

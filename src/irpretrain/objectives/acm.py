@@ -55,21 +55,21 @@ def make_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[G
 
 def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[AcmDraft]:
     source = LinkSource.open(shard)
-    random_documents, usable = RandomDocuments(source.drawable), source.drawable > 0
+    random_documents, is_linkable = RandomDocuments(source.drawable), source.drawable > 0
     counts.update(negatives_repeated=0)
     for article in shard.articles(counts):
-        anchors = find_anchors(article, source.links(article), usable)
+        anchors = find_anchors(article, source.links(article), is_linkable)
         rng = shard.stream(options.type, article.document_id)
         drawn_pairs = some(rng, pairs(anchors), options.groups_per_document)
         if not drawn_pairs:
             counts.skip("no_links" if not anchors else "no_sentence_with_two")
         for sample, (first, second) in enumerate(drawn_pairs):
-            excluded = {source.node(article), first.target, second.target}
-            negatives, repeated = random_documents.draw(rng, options.negatives, excluded)
+            excluded_nodes = {source.node(article), first.target, second.target}
+            negatives, repeated_count = random_documents.draw(rng, options.negatives, excluded_nodes)
             if not negatives:
                 counts.skip("no_other_documents")
                 continue
-            counts["negatives_repeated"] += repeated
+            counts["negatives_repeated"] += repeated_count
             yield AcmDraft(
                 article.location,
                 sample,

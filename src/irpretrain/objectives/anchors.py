@@ -43,10 +43,10 @@ class Anchor:
     sentence: Characters  # the sentences that hold it, in characters of the body
 
 
-def find_anchors(article: ShardArticle, links: Links | None, usable: np.ndarray) -> list[Anchor]:
+def find_anchors(article: ShardArticle, links: Links | None, is_linkable: np.ndarray) -> list[Anchor]:
     """Return the anchors of an article, in the order of the text: the first of each document in each segment.
 
-    `usable`, bool [nodes], are the documents that links may lead to.
+    `is_linkable`, bool [nodes]: whether links may lead to a document.
     """
     if links is None:
         return []
@@ -57,7 +57,7 @@ def find_anchors(article: ShardArticle, links: Links | None, usable: np.ndarray)
         links.target.tolist(), links.start.tolist(), links.end.tolist(), strict=True
     ):
         first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
-        if usable[target] and first >= 0:
+        if is_linkable[target] and first >= 0:
             anchors.append(Anchor(target, start, end, (spans[first][0], max(spans[last][1], end))))
     return sorted(anchors, key=lambda anchor: (anchor.start, anchor.target))
 

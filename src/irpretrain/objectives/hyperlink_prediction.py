@@ -131,7 +131,7 @@ def choose(
     links: Links,  # the article's hyperlinks
     options: HyperlinkPredictionOptions,  # see `HyperlinkPredictionOptions`
     rng: np.random.Generator,  # the document's random stream
-    usable: np.ndarray,  # bool [nodes], documents that are long enough
+    is_linkable: np.ndarray,  # bool [nodes], documents that are long enough
     readable: Sequence[bool] | np.ndarray,  # of each segment, whether the token store holds it
     # Takes how many segments link any document, how many of them are passed over and why, how many usable
     # documents are in D1 to D5, summed over them, and how many negatives are repeats.
@@ -143,7 +143,8 @@ def choose(
     candidates = []
     for segment in np.unique(links.segment).tolist():
         nodes_by_relation = {
-            name: nodes[usable[nodes]] for name, nodes in zip(RELATIONS, links.groups(segment), strict=True)
+            name: nodes[is_linkable[nodes]]
+            for name, nodes in zip(RELATIONS, links.groups(segment), strict=True)
         }
         for name, nodes in nodes_by_relation.items():
             counts[name] += len(nodes)

@@ -48,13 +48,13 @@ def choose(
     body: str, passages: Sequence[Passage], options: IctOptions, rng: np.random.Generator
 ) -> list[PassageChoice]:
     """Return a sentence of each of some passages that have another one, in the order of the text."""
-    usable = [
+    usable_passages = [
         (passage, candidates)
         for passage in passages
         if len(passage.sentences) > 1 and (candidates := query_sentences(body, passage))
     ]
     choices = []
-    for passage, candidates in some(rng, usable, options.groups_per_document):
+    for passage, candidates in some(rng, usable_passages, options.groups_per_document):
         sentence = candidates[int(rng.integers(len(candidates)))]
         choices.append(PassageChoice(passage, sentence, bool(rng.random() >= options.keep_sentence)))
     return choices

@@ -113,7 +113,7 @@ def choose(
     """Return one group for each linked document: it, and random ones that are neither linked nor the query."""
     choices = []
     for positive in linked:
-        negatives, repeated = random_documents.draw(rng, options.negatives, {article_node, *linked})
+        negatives, repeated_count = random_documents.draw(rng, options.negatives, {article_node, *linked})
         if negatives:
-            choices.append(LtmChoice(positive, negatives, repeated))
+            choices.append(LtmChoice(positive, negatives, repeated_count))
     return choices

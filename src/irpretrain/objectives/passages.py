@@ -141,7 +141,7 @@ def draft_groups(shard: Shard, options: Any, counts: Counts, choose: Choose) -> 
         sample = 0
         for choice in choose(article.body, passages_of(article, options), options, rng):
             spans = own_spans(article, choice)
-            negatives, repeated = random_documents.draw(rng, options.negatives, {source.node(article)})
+            negatives, repeated_count = random_documents.draw(rng, options.negatives, {source.node(article)})
             if spans is None or not negatives:
                 counts.skip("no_other_documents" if spans else "beyond_token_store")
                 continue
@@ -150,7 +150,7 @@ def draft_groups(shard: Shard, options: Any, counts: Counts, choose: Choose) -> 
                 article.location, sample, *spans, negative_ids, f"{article.document_id}/{sample}"
             )
             sample += 1
-            counts["negatives_repeated"] += repeated
+            counts["negatives_repeated"] += repeated_count
         if not sample:
             counts.skip("no_passage_with_a_sentence")
 

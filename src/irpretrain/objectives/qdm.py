@@ -48,11 +48,11 @@ class QdmChoice(NamedTuple):
 def make_groups(shard: Shard, options: QdmOptions, counts: Counts) -> Iterator[Group]:
     """Yield QDM's groups: one query, literal; several whole documents. Counts negatives_repeated."""
     source, draws = LinkSource.open(shard), WordDraws(shard)
-    usable = source.words > 0
-    targets_by_anchor = read_targets(shard.anchor_texts, own_anchors(shard), usable)
+    is_linkable = source.words > 0
+    targets_by_anchor = read_targets(shard.anchor_texts, own_anchors(shard), is_linkable)
     counts.update(negatives_repeated=0)
     for article in shard.articles(counts):
-        anchors = find_anchors(article, source.links(article), usable)
+        anchors = find_anchors(article, source.links(article), is_linkable)
         rng = shard.stream(options.type, article.document_id)
         leads_to = [
             targets_by_anchor.get(normal_anchor(anchor_text(article, anchor)), []) for anchor in anchors
@@ -97,8 +97,8 @@ def own_anchors(shard: Shard) -> set[str]:
     return texts
 
 
-def read_targets(table: str | Path, anchor_texts: set[str], usable: np.ndarray) -> dict[str, list[int]]:
-    """Return the documents, of those that are `usable` (bool [nodes]), that each of some anchor texts leads to."""
+def read_targets(table: str | Path, anchor_texts: set[str], is_linkable: np.ndarray) -> dict[str, list[int]]:
+    """Return the documents, of those of `is_linkable` (bool [nodes]), that each of some anchor texts leads to."""
 
     anchors = pa.array(sorted(anchor_texts), pa.string())
     targets: dict[str, list[int]] = defaultdict(list)
@@ -107,6 +107,6 @@ def read_targets(table: str | Path, anchor_texts: set[str], usable: np.ndarray) 
         for anchor, target in zip(
             rows.column("anchor").to_pylist(), rows.column("target").to_pylist(), strict=True
         ):
-            if usable[target]:
+            if is_linkable[target]:
                 targets[anchor].append(target)
     return targets

@@ -37,10 +37,10 @@ class PassagePair(NamedTuple):
 def make_groups(shard: Shard, options: RdpOptions, counts: Counts) -> Iterator[Group]:
     """Yield RDP's groups: one query, the span of a sentence; two whole documents."""
     source, anchor_weights = LinkSource.open(shard), AnchorWeights(shard)
-    usable = source.words > 0
+    is_linkable = source.words > 0
 
     for article in shard.articles(counts):
-        anchors = find_anchors(article, source.links(article), usable)
+        anchors = find_anchors(article, source.links(article), is_linkable)
         weights = [anchor_weights.weight(anchor_text(article, anchor)) for anchor in anchors]
         rng = shard.stream(options.type, article.document_id)
         drawn_pairs = some(rng, pairs(anchors, weights), options.groups_per_document)

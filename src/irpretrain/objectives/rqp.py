@@ -54,9 +54,9 @@ def make_groups(shard: Shard, options: RqpOptions, counts: Counts) -> Iterator[G
 def draft_groups(
     shard: Shard, options: RqpOptions, counts: Counts, source: LinkSource, draws: WordDraws
 ) -> Iterator[RqpDraft]:
-    usable = source.words > 0
+    is_linkable = source.words > 0
     for article in shard.articles(counts):
-        anchors = find_anchors(article, source.links(article), usable)
+        anchors = find_anchors(article, source.links(article), is_linkable)
         if not anchors:
             counts.skip("no_links")
         rng = shard.stream(options.type, article.document_id)

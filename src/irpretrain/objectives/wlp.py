@@ -49,10 +49,10 @@ def make_groups(shard: Shard, options: WlpOptions, counts: Counts) -> Iterator[G
         rng = shard.stream(options.type, article.document_id)
         for sample, target in enumerate(some(rng, targets, options.groups_per_document)):
             query = queries[int(rng.integers(len(queries)))]
-            negatives, repeated = random_documents.draw(rng, options.negatives, {article_node, *linked})
+            negatives, repeated_count = random_documents.draw(rng, options.negatives, {article_node, *linked})
             if not negatives:
                 counts.skip("no_other_documents")
                 break
-            counts["negatives_repeated"] += repeated
+            counts["negatives_repeated"] += repeated_count
             ranked = [Span(source.document_id(node)) for node in (target, *negatives)]
             yield group(article.location, [query], ranked, sample=sample)

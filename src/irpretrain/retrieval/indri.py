@@ -112,15 +112,15 @@ def _sort(folder: Path, terms: int) -> None:
 
     counter = Counter("sort positions", "occurrences", len(np.load(folder / "places.npy", mmap_mode="r")))
     bounds = np.zeros(terms + 1, np.int64)
-    with duckdb.connect() as base:
-        base.execute(f"SET memory_limit = '{SORTING_MEMORY}'; SET threads = 1")
-        base.execute("SET temp_directory = $1", [str(folder / "spilled")])
+    with duckdb.connect() as connection:
+        connection.execute(f"SET memory_limit = '{SORTING_MEMORY}'; SET threads = 1")
+        connection.execute("SET temp_directory = $1", [str(folder / "spilled")])
         # DuckDB reads both arrays from the disk, by their names here.
         occurrences = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("terms", "places")}
-        base.register("occurrences", occurrences)
-        by_term = base.query("SELECT terms, places FROM occurrences ORDER BY terms, places")
+        connection.register("occurrences", occurrences)
+        sorted_places = connection.query("SELECT terms, places FROM occurrences ORDER BY terms, places")
         with GrowingArray(folder / "sorted.npy", np.dtype(np.int64)) as places:
-            for batch in by_term.to_arrow_reader(OCCURRENCES_AT_ONCE):
+            for batch in sorted_places.to_arrow_reader(OCCURRENCES_AT_ONCE):
                 bounds[1:] += np.bincount(batch["terms"], minlength=terms)
                 places.add(batch["places"])
                 counter.add(len(batch))
@@ -272,9 +272,9 @@ def read_weighted_queries(
         return {name: WeightedQuery(term_counts[name], terms[name]) for name in query_texts}
     rows = TERM_WEIGHTS.read(weights, ["document_id", "terms"]).to_pylist()
     weights_of_query = {row["document_id"]: {t["term"]: t["weight"] for t in row["terms"]} for row in rows}
-    missing = [name for name in query_texts if name not in weights_of_query]
-    if missing:
-        raise InputError(weights, f"query {missing[0]!r} of {queries} has no weights here")
+    queries_without_weights = [name for name in query_texts if name not in weights_of_query]
+    if queries_without_weights:
+        raise InputError(weights, f"query {queries_without_weights[0]!r} of {queries} has no weights here")
     analyser.learn(word for name in query_texts for word in weights_of_query[name])
     return {
         name: WeightedQuery(_by_term(weights_of_query[name], analyser), terms[name]) for name in query_texts

@@ -253,10 +253,10 @@ def rank_candidates(
     if unknown_queries := sorted(candidate_run.keys() - texts.keys()):
         raise InputError(candidates, f"query {unknown_queries[0]!r} is not in the data set ({queries})")
     opened_index = OpenedIndex(index, model, options)
-    terms_of = opened_index.terms({query: texts[query] for query in candidate_run})
+    terms_of_query = opened_index.terms({query: texts[query] for query in candidate_run})
     run: Run = {}
     without_query_words = 0
-    for query, terms in progress(list(terms_of.items()), "rank candidates", "queries"):
+    for query, terms in progress(list(terms_of_query.items()), "rank candidates", "queries"):
         documents = [document for document, _ in candidate_run[query]]
         with java_faults(f"ranking candidates by {index}", "give fewer candidates or shorter queries"):
             scores = (

@@ -39,8 +39,8 @@ def _record(index: str | Path) -> dict[str, Any]:
         )
     with refusing_damage(path, "this is not the record of an index", "Delete the index and run again."):
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if missing := set(ANALYSIS) - record.keys():
-            raise ValueError(f"there is no {min(missing)}")
+        if missing_keys := set(ANALYSIS) - record.keys():
+            raise ValueError(f"there is no {min(missing_keys)}")
     return record
 
 

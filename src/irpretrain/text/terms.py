@@ -74,8 +74,8 @@ def read_terms(statistics: str | Path, stop_list: StopList, stemming: Stemming) 
     """
     table, totals = WORD_COUNTS.read(statistics), read_totals(statistics)
     words: list[str] = table["word"].to_pylist()
-    stop = load_stop_words(stop_list, language_name=totals.language)
-    is_term = np.array([word not in stop for word in words], bool)
+    stop_words = load_stop_words(stop_list, language_name=totals.language)
+    is_term = np.array([word not in stop_words for word in words], bool)
     spellings = stems_of(words, totals.language) if stemming == "porter" else words
     names = sorted({spellings[row] for row in np.flatnonzero(is_term)})
     positions = {name: number for number, name in enumerate(names)}
@@ -91,7 +91,7 @@ def read_terms(statistics: str | Path, stop_list: StopList, stemming: Stemming) 
         _sums(term_of[:-1], documents, len(names)),
         totals.documents,
         {word: number for number, word in enumerate(words)},
-        stop,
+        stop_words,
         stemming,
         totals.language,
     )

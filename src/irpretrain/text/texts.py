@@ -113,16 +113,16 @@ def stream_chosen(
         InputError: at the end, if the corpus lacks a document.
     """
     columns = list(dict.fromkeys(["document_id", *options.fields]))
-    missing = set(document_ids)
+    missing_ids = set(document_ids)
     for path in documents:
         for batch in DOCUMENTS.stream_chosen(path, document_ids, columns, rows=TEXTS_AT_ONCE):
             identifiers = batch.column("document_id").to_pylist()
-            missing.difference_update(identifiers)
+            missing_ids.difference_update(identifiers)
             yield identifiers, texts_of(batch, options)
-    if missing:
+    if missing_ids:
         raise InputError(
             Path(documents[0]).parent,
-            f"{len(missing):,} documents are not in the corpus, such as {min(missing)}",
+            f"{len(missing_ids):,} documents are not in the corpus, such as {min(missing_ids)}",
             remedy="They must be documents of the data set's corpus.",
         )
 

@@ -109,9 +109,10 @@ def number_ngraphs(
 
     Word i has numbers[offsets[i] : offsets[i + 1]].
     """
-    number_of = {ngraph: number for number, ngraph in enumerate(ngraphs)}
+    number_of_ngraph = {ngraph: number for number, ngraph in enumerate(ngraphs)}
     numbers = [
-        [number_of[ngraph] for ngraph in ngraphs_of(word, longest) if ngraph in number_of] for word in words
+        [number_of_ngraph[ngraph] for ngraph in ngraphs_of(word, longest) if ngraph in number_of_ngraph]
+        for word in words
     ]
     offsets = np.cumsum([0, *map(len, numbers)])
     return np.array(

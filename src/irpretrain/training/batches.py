@@ -119,21 +119,24 @@ class BatchBuilder:
         rows, sequences = spans["row"], len(groups.queries)
         if len(rows) and rows.max() >= len(self.store):
             raise IndexError(f"row {rows.max()} is outside a store of {len(self.store)} documents")
-        stored, literal = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
+        stored_rows, literal_rows = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
         lengths = np.empty(len(rows), np.int64)
-        lengths[stored] = self.store.lengths[rows[stored]]
-        sources = [(stored[selection], *source) for selection, *source in self.store.in_shards(rows[stored])]
-        if len(literal):
+        lengths[stored_rows] = self.store.lengths[rows[stored_rows]]
+        sources = [
+            (stored_rows[selection], *source)
+            for selection, *source in self.store.in_shards(rows[stored_rows])
+        ]
+        if len(literal_rows):
             # A text is tokenised once; `groups.texts` may have many more than these groups.
-            text_numbers, positions = np.unique(text_rows(rows[literal]), return_inverse=True)
+            text_numbers, positions = np.unique(text_rows(rows[literal_rows]), return_inverse=True)
             tokenised, bounds = self._cutter.end_to_end(
                 [groups.texts[number] for number in text_numbers.tolist()]
             )
-            lengths[literal] = np.diff(bounds)[positions]
+            lengths[literal_rows] = np.diff(bounds)[positions]
             arrays = tokenised.ids.astype(self.store.piece_type), tokenised.begins
             for array in arrays:
                 array.flags.writeable = False  # as those of the store, so that `_copy` meets one type
-            sources.append((literal, *arrays, bounds[positions]))
+            sources.append((literal_rows, *arrays, bounds[positions]))
         max_pieces = self._max_length - self.tokenizer.template.special
         runs = np.empty((len(rows), 4), np.int64)
         _cut_spans(spans, lengths, self._query_length, max_pieces, runs)

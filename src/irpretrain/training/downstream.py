@@ -81,7 +81,7 @@ class QuestionAnswering:
     def _windows(self, rows: list[dict[str, Any]], role: str) -> Iterator[dict[str, Any]]:
         if not rows:
             return
-        encoded = self.tokenizer(
+        encoding = self.tokenizer(
             self._cut_questions([row["question"] for row in rows]),
             [row["context"] for row in rows],
             truncation="only_second",
@@ -96,25 +96,25 @@ class QuestionAnswering:
             self.counts["questions"] = self.counts.get("questions", 0) + len(rows)
         else:
             self._questions[role] |= {row["question_id"]: row for row in rows}
-        for number, question in enumerate(encoded["overflow_to_sample_mapping"]):
-            row, window = rows[question], encoded[number]
+        for number, question in enumerate(encoding["overflow_to_sample_mapping"]):
+            row, window = rows[question], encoding[number]
             start, end = _target(window, zip(row["starts"], row["ends"], strict=True))
             if role == TRAIN and end:
                 self.counts["windows_with_answer"] = self.counts.get("windows_with_answer", 0) + 1
             feature: dict[str, Any] = {
-                name: np.array(encoded[name][number], np.int32) for name in self._inputs(encoded)
+                name: np.array(encoding[name][number], np.int32) for name in self._inputs(encoding)
             }
             feature |= {"start_positions": start, "end_positions": end}
             if role != TRAIN:
                 feature |= {"question": row["question_id"], "spans": _text_spans(window)}
             yield feature
 
-    def _inputs(self, encoded: Any) -> list[str]:
-        return [name for name in self.tokenizer.model_input_names if name in encoded]
+    def _inputs(self, encoding: Any) -> list[str]:
+        return [name for name in self.tokenizer.model_input_names if name in encoding]
 
     def _cut_questions(self, questions: list[str]) -> list[str]:
         max_pieces = min(QUESTION_LENGTH, self.options.max_length // 2)
-        encoded = self.tokenizer(
+        encoding = self.tokenizer(
             questions,
             add_special_tokens=False,
             truncation=True,
@@ -122,7 +122,7 @@ class QuestionAnswering:
             return_offsets_mapping=True,
             split_special_tokens=True,
         )
-        spans = zip(questions, encoded["offset_mapping"], strict=True)
+        spans = zip(questions, encoding["offset_mapping"], strict=True)
         return [text[: offsets[-1][1]] if len(offsets) == max_pieces else text for text, offsets in spans]
 
     def predictions(self, role: str, outputs: Any) -> dict[str, str]:
@@ -267,13 +267,13 @@ def _network(task: QuestionAnswering, dropout: float | None, seed: int) -> Any:
         )
     for name in [name for name in config.to_dict() if "dropout" in name] if dropout is not None else []:
         setattr(config, name, dropout)
-    network, missing = load_network(AutoModelForQuestionAnswering, directory, REMEDY, config=config)
+    network, missing_weights = load_network(AutoModelForQuestionAnswering, directory, REMEDY, config=config)
     prefix = f"{network.base_model_prefix}."
     refuse_missing(
-        directory, {name for name in missing if name.startswith(prefix) and ".pooler." not in name}
+        directory, {name for name in missing_weights if name.startswith(prefix) and ".pooler." not in name}
     )
     check_types(network, directory)
-    initialise(network, missing, deviation_of(config), seed)
+    initialise(network, missing_weights, deviation_of(config), seed)
     encoder_positions = positions(network)
     if encoder_positions is not None and task.options.max_length > encoder_positions:
         raise ConfigError(

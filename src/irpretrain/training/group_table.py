@@ -121,9 +121,9 @@ class GroupTable:
         queries, texts = self._queries.take(indices, sizes)
         documents, _ = self._documents.take(indices, sizes)
         anchors = np.full((len(queries), 2), NO_ANCHOR, np.int64)
-        firsts, ends = self._anchor_bounds[:-1][indices], self._anchor_bounds[1:][indices]
-        with_anchors = np.repeat(ends > firsts, sizes)
-        positions = positions_of_lists(firsts, ends - firsts)
+        starts, ends = self._anchor_bounds[:-1][indices], self._anchor_bounds[1:][indices]
+        with_anchors = np.repeat(ends > starts, sizes)
+        positions = positions_of_lists(starts, ends - starts)
         for column, values in enumerate((self._anchor_starts, self._anchor_ends)):
             anchors[with_anchors, column] = values[positions]
         shares_query = self._queries.counts(indices) == 1
@@ -219,14 +219,14 @@ class _Entries:
     def take(self, indices: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, list[str]]:
         """Return the lists at `indices`, SPAN [sum of `sizes`], and their texts; one entry alone is repeated."""
         offsets_in_list = positions_of_lists(np.zeros(len(sizes), np.int64), sizes)
-        advances = np.repeat(self.counts(indices) > 1, sizes)
-        positions = np.repeat(self._bounds[:-1][indices], sizes) + offsets_in_list * advances
+        advances_by_entry = np.repeat(self.counts(indices) > 1, sizes)
+        positions = np.repeat(self._bounds[:-1][indices], sizes) + offsets_in_list * advances_by_entry
         spans = make_spans(self._rows[positions], self._starts[positions], self._ends[positions])
         for name, column in zip(("gap_start", "gap_end"), self._gaps, strict=False):
             spans[name] = column[positions]
         if self._texts is None:
             return spans, []
-        literal = spans["row"] == LITERAL
-        distinct_positions, text_numbers = np.unique(positions[literal], return_inverse=True)
-        spans[literal] = make_spans(text_rows(text_numbers))
+        is_literal = spans["row"] == LITERAL
+        distinct_positions, text_numbers = np.unique(positions[is_literal], return_inverse=True)
+        spans[is_literal] = make_spans(text_rows(text_numbers))
         return spans, [self._texts[position].as_py() for position in distinct_positions.tolist()]

@@ -170,19 +170,21 @@ def check_training_order(
         relevant and another candidate, the share in the right order, equal scores counting half; mean over queries,
         None without any. Whether that is below a random order's 0.5.
     """
-    relevant_of = {query: relevant(qrels.get(query, {})) for query in queries}
+    relevant_of_query = {query: relevant(qrels.get(query, {})) for query in queries}
     ranked = top(candidates, depth)
     mixed_queries = [
         query
         for query in queries
         if 0
-        < sum(document in relevant_of[query] for document, _ in ranked.get(query, []))
+        < sum(document in relevant_of_query[query] for document, _ in ranked.get(query, []))
         < len(ranked[query])
     ]
     drawn_positions = generator(seed, STAGE).permutation(len(mixed_queries))[:MOST_QUERIES]
     run = rank([mixed_queries[position] for position in sorted(drawn_positions)])
     shares = [
-        area([score for _, score in ranking], [document in relevant_of[query] for document, _ in ranking])
+        area(
+            [score for _, score in ranking], [document in relevant_of_query[query] for document, _ in ranking]
+        )
         for query, ranking in run.items()
     ]
     if not shares:

@@ -59,14 +59,14 @@ def count_correct_pairs(scores: Tensor, sizes: Tensor) -> Tensor:
 
 
 def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
-    largest, smallest = int(sizes.max()), int(sizes.min())
-    if smallest == largest:
-        score_table = scores.view(-1, largest)
+    largest_size, smallest_size = int(sizes.max()), int(sizes.min())
+    if smallest_size == largest_size:
+        score_table = scores.view(-1, largest_size)
         return score_table, torch.ones_like(score_table, dtype=torch.bool)
     sizes = to_device(sizes, scores.device)
-    present = torch.arange(largest, device=scores.device) < sizes[:, None]
-    firsts = torch.cumsum(sizes, 0) - sizes
-    positions = firsts[:, None] + torch.arange(largest, device=scores.device)
+    present = torch.arange(largest_size, device=scores.device) < sizes[:, None]
+    starts = torch.cumsum(sizes, 0) - sizes
+    positions = starts[:, None] + torch.arange(largest_size, device=scores.device)
     score_table = scores[positions.clamp(max=len(scores) - 1)]
     return score_table.masked_fill(~present, 0.0), present
 
@@ -219,10 +219,10 @@ class PassageReader:
     def scorer(
         self, model: CrossEncoderModel, context: StepContext, batch: GroupBatch, step: int
     ) -> MicroBatchScorer:
-        encoded, padded, counts = batch.inputs
+        all_passages, padded, counts = batch.inputs
 
         def scores() -> tuple[Tensor, Tensor | None]:
-            best = best_passages(untrained_scores(model, encoded), counts)
+            best = best_passages(untrained_scores(model, all_passages), counts)
             best_batch = self.builder.for_encoder(padded.take(best), context.layout)
             return model.encode(best_batch)[0], None
 

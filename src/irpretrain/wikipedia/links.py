@@ -197,25 +197,25 @@ def write_anchor_texts(
     opened_graph = Graph.open(graph)
     with (
         working_directory(output, "anchors") as folder,
-        database(folder, memory_mb, threads) as base,
+        database(folder, memory_mb, threads) as anchor_database,
         atomic_file(output) as temporary,
     ):
-        base.run("CREATE TABLE anchors (anchor VARCHAR, target INTEGER)")
+        anchor_database.run("CREATE TABLE anchors (anchor VARCHAR, target INTEGER)")
         for shard in documents:
             anchors = progress(
                 _anchors(shard, opened_graph), f"anchors {Path(shard).stem}", "links", size=len
             )
-            base.insert("anchors", anchors)
-        distinct = base.write(
+            anchor_database.insert("anchors", anchors)
+        distinct_anchors = anchor_database.write(
             "SELECT anchor, target, count(*)::INTEGER AS links FROM anchors GROUP BY ALL ORDER BY anchor, target",
             ANCHOR_TEXTS,
             temporary,
         )
-        counts = base.row(
+        counts = anchor_database.row(
             """SELECT sum(links) AS anchors, count(*) AS texts, count(*) FILTER (targets > 1) AS ambiguous_texts FROM
             (SELECT count(*) AS links, count(DISTINCT target) AS targets FROM anchors GROUP BY anchor)"""
         )
-    return {**counts, "distinct": distinct}
+    return {**counts, "distinct": distinct_anchors}
 
 
 def _anchors(documents: str | Path, graph: Graph) -> Iterator[pa.Table]:

@@ -64,13 +64,13 @@ def _names_in(content: dict[str, Any]) -> Iterator[Name]:
 def naming_keys(content: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str]]:
     """Yield mapping, key and section of the names that the catalogue may know in an unchecked configuration."""
     for section, key, target, *_ in COMPLETED:
-        for name, names in list(entries_of(content, section).items()):
+        for name, holder in list(entries_of(content, section).items()):
             *parents, last_key = key.split(".") if key else [name]
-            names = names if key else entries_of(content, section)
+            holder = holder if key else entries_of(content, section)
             for parent in parents:
-                names = names.get(parent) if isinstance(names, dict) else None
-            if isinstance(names, dict) and last_key in names:
-                yield names, last_key, target
+                holder = holder.get(parent) if isinstance(holder, dict) else None
+            if isinstance(holder, dict) and last_key in holder:
+                yield holder, last_key, target
 
 
 def _is_missing(content: dict[str, Any], name: Name, tried_names: set[Name]) -> bool:

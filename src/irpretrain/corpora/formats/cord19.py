@@ -35,10 +35,10 @@ def read(path: Path, options: NoOptions, share: Share = everything) -> Iterator[
             continue
         position, line, cells = row
         identifier = cells["cord_uid"]
-        repeated = identifier in seen_ids
+        is_repeated = identifier in seen_ids
         seen_ids.add(identifier)
         if share(position):
-            yield Skipped(position, REPEATED) if repeated else _document(position, line, cells)
+            yield Skipped(position, REPEATED) if is_repeated else _document(position, line, cells)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
@@ -57,8 +57,8 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
                         detail = (
                             f"there is no column {missing_columns[0]}; there are {', '.join(columns[:20])}"
                         )
-                    elif repeated := repeated_names(columns):
-                        detail = f"its header names a column twice: {repeated[0][:80]}"
+                    elif repeated_columns := repeated_names(columns):
+                        detail = f"its header names a column twice: {repeated_columns[0][:80]}"
                     if detail:
                         yield Malformed(0, "no table of CORD-19", clean_line(detail)[:300], 1)
                         return

@@ -46,7 +46,7 @@ def read(path: Path, options: DocumentFields, share: Share = everything) -> Iter
             fields.check_columns(path, options, file.schema_arrow.names)
             column_names = file.schema_arrow.names
             columns = fields.read_fields(column_names, options)
-            unread = tuple(name for name in column_names if name not in columns)
+            unread_columns = tuple(name for name in column_names if name not in columns)
             sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
             if sum(sizes) != file.metadata.num_rows:
                 detail = f"its row groups hold {sum(sizes):,} rows, its description says {file.metadata.num_rows:,}"
@@ -58,7 +58,9 @@ def read(path: Path, options: DocumentFields, share: Share = everything) -> Iter
                 if start < rows.stop and start + size > rows.start:
                     batches = file.iter_batches(ROWS_AT_ONCE, [group], columns)
                     for record in _row_group(path, batches, range(start, start + size), options, rows):
-                        yield replace(record, unread=unread) if isinstance(record, Document) else record
+                        yield (
+                            replace(record, unread=unread_columns) if isinstance(record, Document) else record
+                        )
                 start += size
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # in the file's description of itself
         if share.number == 0:

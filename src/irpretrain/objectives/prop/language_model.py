@@ -82,8 +82,8 @@ def read_collection_model(
     Raises:
         InputError: the vocabulary is empty.
     """
-    stop = pa.array(sorted(stop_words), pa.string())
-    vocabulary = _vocabulary(_words(statistics, stop), minimum_count)
+    stop_words_array = pa.array(sorted(stop_words), pa.string())
+    vocabulary = _vocabulary(_words(statistics, stop_words_array), minimum_count)
     if not vocabulary.terms:
         raise InputError(
             statistics,
@@ -124,9 +124,9 @@ class _Vocabulary:
     all_documents: int
 
 
-def _words(statistics: str | Path, stop: pa.Array) -> Iterator[pa.RecordBatch]:
+def _words(statistics: str | Path, stop_words: pa.Array) -> Iterator[pa.RecordBatch]:
     for batch in WORD_COUNTS.stream(statistics):
-        yield batch.filter(pc.invert(pc.is_in(batch.column("word"), value_set=stop)))
+        yield batch.filter(pc.invert(pc.is_in(batch.column("word"), value_set=stop_words)))
 
 
 def _vocabulary(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vocabulary:

@@ -115,11 +115,11 @@ class PairSampler:
 
     def _number(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (term numbers end to end, offsets, |D|) of some texts."""
-        split_words, number_of = word_finder(self._text.word_kind), self.collection.numbers.get
+        split_words, number_of_word = word_finder(self._text.word_kind), self.collection.numbers.get
         words = [split_words(text) for text in texts]
         sizes = np.fromiter(map(len, words), np.int64, len(words))
         numbers = np.fromiter(
-            map(number_of, chain.from_iterable(words), repeat(RARE)), np.int64, int(sizes.sum())
+            map(number_of_word, chain.from_iterable(words), repeat(RARE)), np.int64, int(sizes.sum())
         )
         ends = np.concatenate(([0], np.cumsum(sizes)))
         vocabulary_words_before = np.concatenate(([0], np.cumsum(numbers >= 0)))

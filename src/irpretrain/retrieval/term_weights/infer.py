@@ -166,24 +166,24 @@ class WeightPredictor:
         max_pieces, overlap = self.encoder.room(self.options.max_length), self.options.window_overlap
         window_bounds = [windows(len(text_pieces.ids), max_pieces, overlap) for text_pieces in pieces]
         sequences = [
-            Window(number, start, end)
-            for number, spans in enumerate(window_bounds)
+            Window(text_number, start, end)
+            for text_number, spans in enumerate(window_bounds)
             for start, end in spans
             if end > start
         ]
         batches, window_places, positions = list[EncoderBatch](), list[tuple[list[Window], list[int]]](), 0
         for batch in self._batches(sequences):
-            inputs, firsts = self._inputs(pieces, batch)
+            inputs, first_positions = self._inputs(pieces, batch)
             batches.append(inputs)
-            window_places.append((batch.items, firsts))
+            window_places.append((batch.items, first_positions))
             positions += batch.positions
-        keys, spans_words = [text.key for text in texts], [spans.words for spans in words]
+        keys, words_of_texts = [text.key for text in texts], [spans.words for spans in words]
         first_pieces_of_words = [
             first_pieces(spans, pieces_of_text) for spans, pieces_of_text in zip(words, pieces, strict=True)
         ]
         lengths = [len(pieces_of_text.ids) for pieces_of_text in pieces]
         texts_read = ReadTexts(
-            keys, spans_words, first_pieces_of_words, lengths, window_bounds, window_places, positions
+            keys, words_of_texts, first_pieces_of_words, lengths, window_bounds, window_places, positions
         )
         return Block(len(texts), batches, Parcel(texts_read))
 
@@ -229,8 +229,8 @@ class WeightPredictor:
     ) -> tuple[pa.Table, dict[str, int]]:
         """Return the TERM_WEIGHTS rows of a block's texts, in order, and counts."""
         texts_read, weights_of_window = parcel.open(), dict[Window, np.ndarray]()
-        for (windows_of_batch, firsts), values in zip(texts_read.places, weights, strict=True):
-            for window, first in zip(windows_of_batch, firsts, strict=True):
+        for (windows_of_batch, first_positions), values in zip(texts_read.places, weights, strict=True):
+            for window, first in zip(windows_of_batch, first_positions, strict=True):
                 weights_of_window[window] = values[first : first + window.end - window.start]
         no_weights = np.zeros(0, np.float32)
         rows, words_without_weight = [], 0
@@ -238,8 +238,10 @@ class WeightPredictor:
             zip(texts_read.keys, texts_read.words, texts_read.windows, strict=True)
         ):
             window_weights = [weights_of_window.get(Window(number, *span), no_weights) for span in bounds]
-            merged = word_weights(texts_read.first[number], texts_read.pieces[number], bounds, window_weights)
-            terms, text_without_weight = weighted_terms(words, merged.values, merged.read)
+            text_weights = word_weights(
+                texts_read.first[number], texts_read.pieces[number], bounds, window_weights
+            )
+            terms, text_without_weight = weighted_terms(words, text_weights.values, text_weights.read)
             words_without_weight += text_without_weight
             rows.append(key | {"terms": terms})
         counts = {

@@ -28,13 +28,13 @@ SCALE = 100.0
 
 
 def integer_weights(
-    weights: np.ndarray, scale: float, square_root: bool, largest: np.ndarray | int = LARGEST
+    weights: np.ndarray, scale: float, square_root: bool, largest_allowed: np.ndarray | int = LARGEST
 ) -> tuple[np.ndarray, dict[str, int]]:
     """Return float32 weights as scale · weight or scale · √weight, int32, rounded half to even, and counts of special
     cases.
 
-    NaN becomes 0 (not_a_number), less than 0 becomes 0 (negative), rounding to 0 counts as zero, more than `largest`
-    (one limit for all, or one each) becomes `largest` (overflow; infinity too).
+    NaN becomes 0 (not_a_number), less than 0 becomes 0 (negative), rounding to 0 counts as zero, more than
+    `largest_allowed` (one limit for all, or one each) becomes that (overflow; infinity too).
     """
     double_weights = weights.astype(np.float64)
     is_nan = np.isnan(double_weights)
@@ -44,9 +44,9 @@ def integer_weights(
         "not_a_number": int(is_nan.sum()),
         "negative": int((double_weights < 0).sum()),
         "zero": int(((rounded == 0) & ~is_nan & ~(double_weights < 0)).sum()),
-        "overflow": int((rounded > largest).sum()),
+        "overflow": int((rounded > largest_allowed).sum()),
     }
-    return np.minimum(rounded, largest).astype(np.int32), counts
+    return np.minimum(rounded, largest_allowed).astype(np.int32), counts
 
 
 def write_vectors(weights: str | Path, scale: float, square_root: bool, output: str | Path) -> dict[str, Any]:
@@ -72,12 +72,12 @@ def _vectors(batch: pa.RecordBatch, scale: float, square_root: bool) -> tuple[pa
     lists = batch.column("terms")
     entries_flat = lists.flatten()
     lengths = lists.value_lengths().to_numpy()
-    row_of = np.repeat(np.arange(len(lists)), lengths)
+    row_of_entry = np.repeat(np.arange(len(lists)), lengths)
     largest = LONGEST_DOCUMENT // np.maximum(lengths, MANY_TERMS)
     weights = entries_flat.field("weight").to_numpy()
-    integers, counts = integer_weights(weights, scale, square_root, largest[row_of])
+    integers, counts = integer_weights(weights, scale, square_root, largest[row_of_entry])
     is_positive = integers > 0
-    sizes = np.bincount(row_of[is_positive], minlength=len(lists))
+    sizes = np.bincount(row_of_entry[is_positive], minlength=len(lists))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     list_type = TERM_VECTORS.schema.field("terms").type
     entries = pa.StructArray.from_arrays(

@@ -38,18 +38,18 @@ def passage_targets(
     """
     labeller = _Labeller(options, text)
     query_texts = read_queries(queries)
-    queries_of: dict[str, list[str]] = {}
+    queries_of_document: dict[str, list[str]] = {}
     for query, grades in read_qrels(qrels).items():
         if query in query_texts:
             for document in relevant(grades):
-                queries_of.setdefault(document, []).append(query)
+                queries_of_document.setdefault(document, []).append(query)
     terms = {query: labeller.matched(text_of_fields) for query, text_of_fields in query_texts.items()}
     used_queries, document_ids = set[str](), set[str]()
 
     def rows() -> Iterator[dict[str, Any]]:
-        for key, text_of_fields in _documents(documents, text, text.fields, queries_of):
+        for key, text_of_fields in _documents(documents, text, text.fields, queries_of_document):
             document_ids.add(key["document_id"])
-            document_queries = sorted(queries_of[key["document_id"]])
+            document_queries = sorted(queries_of_document[key["document_id"]])
             used_queries.update(document_queries)
             yield from labeller.rows(key, text_of_fields, [terms[query] for query in document_queries])
 
@@ -57,7 +57,7 @@ def passage_targets(
     return {
         **counts,
         "queries": len(used_queries),
-        "documents_not_in_corpus": len(queries_of.keys() - document_ids),
+        "documents_not_in_corpus": len(queries_of_document.keys() - document_ids),
     }
 
 

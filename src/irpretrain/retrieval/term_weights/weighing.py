@@ -101,15 +101,15 @@ class _Weigher(Protocol):
 
 def _weigh_by_folds(
     # Open one model a test fold, in their order; or one, for all texts.
-    models: Sequence[Callable[[], _Weigher]],
+    model_openers: Sequence[Callable[[], _Weigher]],
     texts: Sequence[Text],  # queries
     folds: str | Path | None,  # what `make_folds` wrote; None with one model
     output: str | Path,
 ) -> dict[str, Any]:
-    groups = [list(texts)] if folds is None else _by_fold(texts, folds, len(models))
+    groups = [list(texts)] if folds is None else _by_fold(texts, folds, len(model_openers))
     rows: list[dict[str, Any]] = []
     totals: dict[str, int] = defaultdict(int)
-    for open_model, group in zip(models, groups, strict=True):
+    for open_model, group in zip(model_openers, groups, strict=True):
         table, counts = open_model().rows(group)
         rows += table.to_pylist()
         for name, value in counts.items():

@@ -122,14 +122,14 @@ class Calendar:
         zero = next((ord(style) for style in self._style if style > "~"), ord("0"))
         digits = {ord("0") + digit: zero + digit for digit in range(10)}
         if mode == "R":
-            plain = text.replace(self._group, "").replace(" ", "").replace(self._point, ".")
-            return plain.translate({local: digit for digit, local in digits.items()})
+            plain_number = text.replace(self._group, "").replace(" ", "").replace(self._point, ".")
+            return plain_number.translate({local: digit for digit, local in digits.items()})
 
         def write_number(number: re.Match[str]) -> str:
             whole_digits, decimals = number[2], number[3]
             if mode != "NOSEP" and len(whole_digits) > 3 + ("2" in self._style):
-                ends = r"(?:\d\d)*\d{3}$" if "lakh" in self._style else r"(?:\d{3})+$"
-                whole_digits = re.sub(rf"(?<=\d)(?={ends})", self._group, whole_digits)
+                groups_to_end = r"(?:\d\d)*\d{3}$" if "lakh" in self._style else r"(?:\d{3})+$"
+                whole_digits = re.sub(rf"(?<=\d)(?={groups_to_end})", self._group, whole_digits)
             return number[1].replace("-", MINUS) + whole_digits + (self._point + decimals if decimals else "")
 
         return _DECIMAL.sub(write_number, text).translate(digits)
