@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def read_scores(path: str | Path = "results/scores.csv") -> pandas.DataFrame:
-    """Return scores as a pandas DataFrame; its columns are told in docs/contracts.md.
+    """Return scores as a pandas DataFrame. See docs/contracts.md for the columns.
 
     Args:
         path: means (`results/scores.csv`, `results/scores/<experiment>.csv`) with the columns of `scores`, or values
