@@ -328,28 +328,34 @@ def table(cost_estimate: Estimate) -> str:
         output_lines.append(
             textwrap.fill(f"Not whole in the total: {'; '.join(dict.fromkeys(incomplete))}.", WIDTH)
         )
-    if found.others:
-        printed.append(_others(found))
-    disk = f"Disk: about {size_text(found.disk)} of results, beside the data. "
-    memory = f"Memory: {size_text(found.memory_mb * 1e6)} for the largest job." if found.memory_mb else ""
-    printed += [disk + memory, textwrap.fill(_explained(found), WIDTH)]
-    return "\n".join(printed)
+    if cost_estimate.others:
+        output_lines.append(_others(cost_estimate))
+    disk = f"Disk: about {size_text(cost_estimate.disk)} of results, beside the data. "
+    memory = (
+        f"Memory: {size_text(cost_estimate.memory_mb * 1e6)} for the largest job."
+        if cost_estimate.memory_mb
+        else ""
+    )
+    output_lines += [disk + memory, textwrap.fill(_explained(cost_estimate), WIDTH)]
+    return "\n".join(output_lines)
 
 
-def _explained(found: Estimate) -> str:
+def _explained(cost_estimate: Estimate) -> str:
     """Return what the table's numbers rest on; of estimates and unknown sizes only where it has some."""
-    estimated = [row for row in found.rows if row.rate is None and row.per_second is not None]
-    card = BY_CARD.format(name=found.card.name) if any(row.device == "gpu" for row in estimated) else ""
+    estimated = [row for row in cost_estimate.rows if row.rate is None and row.per_second is not None]
+    card = (
+        BY_CARD.format(name=cost_estimate.card.name) if any(row.device == "gpu" for row in estimated) else ""
+    )
     parts = [
         MEASURED,
         ESTIMATED.format(card=card) if estimated else "",
-        BOUNDS if any(row.work.computing for row in found.rows) else "",
-        UNKNOWN_SIZE if any(row.unknown for row in found.rows) else "",
+        BOUNDS if any(row.work.computing for row in cost_estimate.rows) else "",
+        UNKNOWN_SIZE if any(row.unknown for row in cost_estimate.rows) else "",
     ]
     return " ".join(filter(None, parts))
 
 
-def _others(found: Estimate) -> str:
+def _others(cost_estimate: Estimate) -> str:
     # Rules that have a row have jobs without work too: a model without objectives is its encoder with a fresh head.
     names = (
         f"{rule} without training" if rule == "pretrain" else rule for rule in sorted(cost_estimate.others)
