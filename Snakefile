@@ -29,7 +29,7 @@ if not os.path.isdir(os.path.join(HERE, "src")):
 
 from irpretrain.config import lay_overlays
 from irpretrain.foundation.errors import IRPretrainError
-from irpretrain.foundation.garbage import search_rarely
+from irpretrain.foundation.garbage import raise_gc_threshold
 from irpretrain.workflow.plan.preparation import check_library, prepare
 from irpretrain.workflow.screen.job_output import as_user_path
 from snakemake_logger_plugin_irpretrain import internals
@@ -38,7 +38,7 @@ STARTED = time.time()
 # Another Snakefile's targets, display and command line are not ours.
 IS_MODULE = internals.is_module(workflow)
 internals.refuse_no_cores(workflow)
-search_rarely()  # of the half million objects of a large plan none is garbage
+raise_gc_threshold()  # of the half million objects of a large plan none is garbage
 CONFIG_FILE = os.path.join(HERE, "config.yaml")
 MANIFEST_FILE = os.path.join(HERE, "resources", "embedded.yaml")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -39,7 +39,7 @@ from irpretrain.models.encoder_batches import Layout, PackedBatch, PaddedBatch
 from irpretrain.training import trainer
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.ranking_tasks import GroupBatch, RankingTask, SequenceReader
-from irpretrain.training.trainer import Setting, StepPart, Trainer
+from irpretrain.training.trainer import StepContext, TaskStep, Trainer
 
 GPU_LAYOUT = Layout(packs=True, fills_up=True)
 CPU = torch.device("cpu")
@@ -87,7 +87,7 @@ def mlm_loss_as_on_a_gpu(head: Any, states: Tensor, embeddings: Tensor, labels: 
     return loss
 
 
-def narrow_trainer() -> tuple[Trainer[CrossEncoderModel], RankingTask, StepPart]:
+def narrow_trainer() -> tuple[Trainer[CrossEncoderModel], RankingTask, TaskStep]:
     """Return a trainer of a narrow model with the way of a GPU, a task, and a step's batch."""
     fused_layers._attend, fused_layers._attend_gradient = attend, attend_gradient  # type: ignore[assignment]
     fused_layers.kernels_for = lambda device: Nothing()  # type: ignore[assignment, return-value]
@@ -123,7 +123,7 @@ def narrow_trainer() -> tuple[Trainer[CrossEncoderModel], RankingTask, StepPart]
     )
     task = RankingTask("rop", SimpleNamespace(), SequenceReader(SimpleNamespace()), "hinge", mlm_weight=1.0)  # type: ignore[arg-type]
     groups = GroupBatch(np.array([2, 2]), 32, batch, labels)
-    return made, task, StepPart(TaskMetrics(1.0, 1.0, pairs=2, groups=2), 32, {0: groups}, int(masked.sum()))
+    return made, task, TaskStep(TaskMetrics(1.0, 1.0, pairs=2, groups=2), 32, {0: groups}, int(masked.sum()))
 
 
 class Counted(TorchDispatchMode):
@@ -186,13 +186,13 @@ class ReadTask:
 
     reads: RankingTask
     computes: RankingTask
-    part: StepPart
+    part: TaskStep
     name: str = "rop"
 
-    def read(self, setting: Setting, step: int) -> StepPart:
+    def read(self, setting: StepContext, step: int) -> TaskStep:
         return self.reads.read(setting, step)
 
-    def micro_batch(self, model: Any, setting: Setting, step: int, _: StepPart, batch: GroupBatch) -> Any:
+    def micro_batch(self, model: Any, setting: StepContext, step: int, _: TaskStep, batch: GroupBatch) -> Any:
         batch.inputs.flat(CPU)
         return self.computes.micro_batch(model, setting, step, self.part, self.part.batches[0])
 
@@ -209,16 +209,16 @@ def busy_share(task: RankingTask, seconds: float, overlaps: bool) -> float:
     return BUSY_STEPS * seconds / (BUSY_STEPS * seconds + device.idle)
 
 
-def pretraining(folder: Path, mix: str, groups: int) -> tuple[RankingTask, Setting]:
+def pretraining(folder: Path, mix: str, groups: int) -> tuple[RankingTask, StepContext]:
     """Return a pre-training of BERT-base on generated work, and the setting in which a GPU would read it."""
     work = GeneratedWork(folder).training("pre-training", mix, groups, 1, ComputeConfig(device="cpu"))
     source = work.source()
     reader = SequenceReader(source.builder, source.masker)
     task = RankingTask("rop", source.groups, reader, "hinge", mlm_weight=1.0)
-    return task, Setting(CPU, work.compute, 1, layout=GPU_LAYOUT)
+    return task, StepContext(CPU, work.compute, 1, layout=GPU_LAYOUT)
 
 
-def sizes_of_batches(task: RankingTask, setting: Setting) -> tuple[int, int, float, float]:
+def sizes_of_batches(task: RankingTask, setting: StepContext) -> tuple[int, int, float, float]:
     """Return sizes in 200 steps, those of batches as they are, the share of rows that fill up, and pieces/s read."""
     task.read(setting, 0)
     began = time.process_time()

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import DOCUMENTS, GROUPS
-from irpretrain.foundation.garbage import search_rarely
+from irpretrain.foundation.garbage import raise_gc_threshold
 from irpretrain.objectives.groups import Span, group
 from small_documents import document_rows
 from tiny_models import write_encoder
@@ -28,7 +28,7 @@ for name, examples in (("few", 10), ("many", 150)):
     )
 settings.load_profile("few")
 
-search_rarely()
+raise_gc_threshold()
 
 # Java compiles thoroughly what runs for long; in tests, which start it many times, that costs more than it saves.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")

@@ -88,7 +88,7 @@ def test_faults_have_a_byte(content, reason, byte):
 
 
 def test_items_are_bounded(monkeypatch):
-    monkeypatch.setattr(records, "most_bytes", lambda: 10)
+    monkeypatch.setattr(records, "max_record_bytes", lambda: 10)
     assert read(dumps([1] * 9)) == [1] * 9
     with pytest.raises(CborTooLargeError):
         read(dumps([1] * 11))

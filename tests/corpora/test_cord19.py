@@ -111,7 +111,7 @@ def test_bytes_that_are_no_text(tmp_path):
 
 
 def test_a_cell_without_end_costs_bounded_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(cord19, "most_bytes", lambda: 1000)
+    monkeypatch.setattr(cord19, "max_record_bytes", lambda: 1000)
     path = write(tmp_path, 'cord_uid,title,abstract\na,b,"' + "x" * 5000 + '"\n')
     [found] = read(path, NoOptions())
     assert str(found) == "broken CSV: field larger than field limit (1000)"

@@ -142,7 +142,7 @@ def test_utf16_is_refused_with_what_to_do(tmp_path):
 
 
 def test_a_line_too_long_is_passed_over_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "most_bytes", lambda: 10)
+    monkeypatch.setattr(files, "max_record_bytes", lambda: 10)
     (tmp_path / "a.txt").write_bytes(b"a" * 10 + b"\n" + b"b" * 11 + b"\n" + b"c" * 3_000_000 + b"\nlast")
     lines = list(read_lines(tmp_path / "a.txt"))
     assert lines[0] == Line(1, "a" * 10)
@@ -155,7 +155,7 @@ def test_a_line_too_long_is_passed_over_whole(tmp_path, monkeypatch):
 def test_shares_have_each_line_once_and_each_fault(tmp_path, monkeypatch, compression, cut):
     """Blank, long and unreadable lines, with and without an end, in whole archives and in such that break off."""
     monkeypatch.setattr(records, "BLOCK", 3)
-    monkeypatch.setattr(files, "most_bytes", lambda: 100)
+    monkeypatch.setattr(files, "max_record_bytes", lambda: 100)
     draw = random.Random(f"{compression} {cut}")
     kinds = [b"", b" \r", b"one\r", b"tw\xffo", b"c" * 101, b"d" * 9000, b"\xef\xbb\xbfthree"]
     for lines in [0, 1, 2, 3, 4, 30, 700]:

@@ -220,8 +220,8 @@ def test_any_division_into_chunks_gives_the_same(tmp_path, monkeypatch):
 
 
 def test_a_document_without_end_costs_bounded_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "most_bytes", lambda: 1000)
-    monkeypatch.setattr(doc_blocks, "most_bytes", lambda: 1000)
+    monkeypatch.setattr(records, "max_record_bytes", lambda: 1000)
+    monkeypatch.setattr(doc_blocks, "max_record_bytes", lambda: 1000)
     monkeypatch.setattr(doc_blocks, "CHUNK", 100)
     text = "<DOC>\n<DOCNO>X</DOCNO>\n" + "x" * 5000 + "\n</DOC>\n" + FT
     first, second = read_all(tmp_path, text)

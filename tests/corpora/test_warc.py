@@ -90,7 +90,7 @@ def test_pages(tmp_path):
 
 
 def test_the_content_of_a_record_too_long_holds_no_records(tmp_path, monkeypatch):
-    monkeypatch.setattr(warc, "most_bytes", lambda: 500)
+    monkeypatch.setattr(warc, "max_record_bytes", lambda: 500)
     content = SOUND[1] + response(9, b"x" * 500 + SOUND[1] + SOUND[2]) + SOUND[3]
     path = write(tmp_path / "00.warc", content)
     first, fault, last = read_warc(path)

@@ -26,7 +26,7 @@ from irpretrain.evaluation.runs import (
     write_run,
 )
 from irpretrain.foundation.errors import InputError
-from irpretrain.foundation.records import most_bytes
+from irpretrain.foundation.records import max_record_bytes
 
 names = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
 scores = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, -0.0, 1.0])
@@ -175,7 +175,7 @@ def test_a_line_without_end_takes_no_more_memory_than_a_record_may(
     tmp_path: Path, read: Callable[[Path], object]
 ) -> None:
     path = tmp_path / "lines"
-    path.write_bytes(gzip.compress(b"0" * (most_bytes() + 1), 1))
+    path.write_bytes(gzip.compress(b"0" * (max_record_bytes() + 1), 1))
     with pytest.raises(InputError, match="lines:1: record too large"):
         read(path)
 

@@ -95,7 +95,7 @@ def test_every_byte_is_on_the_disk_before_a_name_points_at_it(tmp_path, monkeypa
     write_together(
         {tmp_path / "both": lambda folder: (folder / "weights").write_text("whole")},
         {tmp_path / "metrics": lambda path: path.write_text("whole")},
-        before=lambda: check_flushed(tmp_path, flushed),
+        before_replacing=lambda: check_flushed(tmp_path, flushed),
     )
     assert set(renamed) >= {"run", "model", "old", "both", "metrics"}
 

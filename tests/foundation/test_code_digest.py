@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.foundation import code_digest
-from irpretrain.foundation.code_digest import PACKAGE, SCRIPTS, changed_files, code_record, rest_on
+from irpretrain.foundation.code_digest import PACKAGE, SCRIPTS, add_earlier_code, changed_files, code_record
 
 RECORD = """
 import json, sys
@@ -173,9 +173,9 @@ def test_a_result_of_two_versions_is_of_neither(monkeypatch):
     monkeypatch.setattr(code_digest, "_earlier", {})
     present = code_record()
     assert changed_files(present) == []
-    rest_on(present)
+    add_earlier_code(present)
     assert code_record() == present
-    rest_on({"foundation/errors.py": "0123", "only/there.py": "4567"})
+    add_earlier_code({"foundation/errors.py": "0123", "only/there.py": "4567"})
     assert changed_files(code_record()) == ["foundation/errors.py", "only/there.py"]
     monkeypatch.setattr(
         code_digest,

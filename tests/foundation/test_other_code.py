@@ -13,7 +13,7 @@ import pytest
 from irpretrain.foundation import code_digest, other_code
 from irpretrain.foundation.code_digest import code_record, digests
 from irpretrain.foundation.errors import InputError
-from irpretrain.foundation.other_code import go_on_from, other_code_text, planned_text, results_of_other_code
+from irpretrain.foundation.other_code import other_code_text, planned_text, results_of_other_code, resume_from
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.report.page_views import Lineage
 from irpretrain.workflow.costs import plan as planning
@@ -77,7 +77,7 @@ TORN = [
 @pytest.mark.parametrize("content", TORN)
 def test_a_damaged_record_of_code_is_of_unknown_code(content, capsys):
     Path("code.json").write_text(content)
-    go_on_from(Path("code.json"))
+    resume_from(Path("code.json"))
     assert "changed since: unknown)" in capsys.readouterr().err
 
 

@@ -43,7 +43,7 @@ from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.masking import Masker
 from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
-from irpretrain.training.trainer import Setting
+from irpretrain.training.trainer import StepContext
 from plain_groups import Group, StoreSpan, columns
 from tiny_models import write_family
 
@@ -143,7 +143,7 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         monkeypatch.setattr(module, "to_host", copy)
         if hasattr(module, "autocast"):  # which `meta` does not know
             monkeypatch.setattr(module, "autocast", lambda *_: nullcontext())
-    monkeypatch.setattr(Setting, "autocast", lambda _: nullcontext())
+    monkeypatch.setattr(StepContext, "autocast", lambda _: nullcontext())
     return turns
 
 
@@ -194,7 +194,7 @@ def test_held_out_groups(
     builder = BatchBuilder(store, load_tokenizer(tiny_encoder), 16, 4)
     group = Group(("word01", "word03"), (StoreSpan(0),))
     model = CrossEncoderModel.from_encoder(tiny_encoder).to(META).eval()
-    scores = probe.score_groups(model, builder, columns(*[group] * 3), Setting(META, ComputeConfig(), 1))
+    scores = probe.score_groups(model, builder, columns(*[group] * 3), StepContext(META, ComputeConfig(), 1))
     assert turns == THREE_BATCHES
     assert scores.tolist() == [0] * 6
 

@@ -19,9 +19,9 @@ from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.sequences import TrainingSequences
 from irpretrain.retrieval.term_weights.train import TokenRegression, squared_errors, train_regressor
 from irpretrain.text.pair_tokenizer import EncoderPieces
-from irpretrain.training.trainer import Setting, Trainer, fetch_measured
+from irpretrain.training.trainer import StepContext, Trainer, fetch_measured
 
-SETTING = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
+SETTING = StepContext(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
 
 
 def write_targets(path, texts):
@@ -73,7 +73,7 @@ def test_the_loss_is_the_plain_computation(targets, tiny_encoder):
         loss = sum(float(loss.detach()) for loss, _ in micro_batches)
         fetch_measured([(part.metrics, measured) for _, measured in micro_batches], torch.zeros(()))()
         assert_allclose([loss, part.metrics.weighted_loss], expected, rtol=1e-5)
-        assert part.metrics.counted == 20
+        assert part.metrics.target_count == 20
         assert_allclose(part.metrics.record()["mean_squared_error"], np.mean(errors), rtol=1e-5)
 
 
@@ -84,7 +84,7 @@ def test_micro_batches_change_rounding_only(targets, tiny_encoder, reduction):
     for accumulation in (1, 3):
         model = TermWeightRegressor.from_encoder(tiny_encoder)
         model.set_dropout(0, 0)
-        setting = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), accumulation)
+        setting = StepContext(torch.device("cpu"), ComputeConfig(device="cpu"), accumulation)
         task = TokenRegression(sequences, 6, reduction, 1)
         part = task.read(setting, 0)
         assert len(part.batches) == accumulation

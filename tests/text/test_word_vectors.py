@@ -21,7 +21,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.foundation.randomness import generator
-from irpretrain.foundation.records import most_bytes
+from irpretrain.foundation.records import max_record_bytes
 from irpretrain.text.draws import STATE_WORDS, alias_table, start_stream
 from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.train_vectors import train_documents
@@ -354,6 +354,6 @@ def test_a_line_without_end_takes_no_more_memory_than_a_record_may(
     tmp_path: Path, start: bytes, line: int
 ) -> None:
     path = tmp_path / "vectors.txt.gz"
-    path.write_bytes(gzip.compress(start + b"0" * (most_bytes() + 1), 1))
+    path.write_bytes(gzip.compress(start + b"0" * (max_record_bytes() + 1), 1))
     with pytest.raises(InputError, match=f"gz:{line}: a line of more than"):
         read_vectors(path, {"red": 0}, tmp_path / "vectors.npy")

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from irpretrain.foundation.errors import InputError
-from irpretrain.training.ranks import here, sum_gradients
+from irpretrain.training.ranks import current_ranks, sum_gradients
 
 
 def described(group: Any) -> str:
@@ -48,13 +48,13 @@ def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -
     finally:
         RankingTask.read, SequenceReader.read = read_task, read_groups  # type: ignore[method-assign]
     notes.mkdir(exist_ok=True)
-    (notes / f"{here().rank}.json").write_text(json.dumps(seen))
+    (notes / f"{current_ranks().rank}.json").write_text(json.dumps(seen))
     return results
 
 
 def add_up() -> list[float]:
     """Gradients of a model whose parts get gradients in different processes, or in none; see the test."""
-    process = here()
+    process = current_ranks()
     first, second, third = (torch.nn.Parameter(torch.ones(2)) for _ in range(3))
     loss = (first.sum() if process.leads else second.sum()) * (process.rank + 1)
     loss.backward()
@@ -68,12 +68,12 @@ def add_up() -> list[float]:
 
 def fail(kind: str) -> None:
     """The second process fails while the first waits for it."""
-    if here().rank == 1:
+    if current_ranks().rank == 1:
         if kind == "input":
             raise InputError("groups.parquet", "it is broken", remedy="Make it anew.")
         if kind == "fault":
             {}["nothing"]
-    here().sums([1])
+    current_ranks().sums([1])
 
 
 def pretrain_until(arguments: dict[str, Any], last: int, folder: Path) -> dict[str, Any]:
@@ -81,11 +81,11 @@ def pretrain_until(arguments: dict[str, Any], last: int, folder: Path) -> dict[s
     from irpretrain.training.pretrain import pretrain
     from irpretrain.training.trainer import Trainer
 
-    (folder / f"{here().rank}.pid").write_text(str(os.getpid()))
+    (folder / f"{current_ranks().rank}.pid").write_text(str(os.getpid()))
     original = Trainer._begin
 
     def step(self: Trainer, number: int, *rest: Any) -> Any:
-        if number == last and here().rank == 1:
+        if number == last and current_ranks().rank == 1:
             os.kill(os.getpid(), signal.SIGKILL)
         return original(self, number, *rest)
 
@@ -95,11 +95,11 @@ def pretrain_until(arguments: dict[str, Any], last: int, folder: Path) -> dict[s
 
 def wait(folder: Path) -> None:
     """Say which process this is, and wait to be ended."""
-    (folder / f"{here().rank}.pid").write_text(str(os.getpid()))
+    (folder / f"{current_ranks().rank}.pid").write_text(str(os.getpid()))
     time.sleep(600)
 
 
 def abort_at_the_end() -> None:
     """End the second process by a signal once its result is written."""
-    if here().rank == 1:
+    if current_ranks().rank == 1:
         atexit.register(os.abort)

@@ -34,9 +34,9 @@ FOUR = ["GPU-a", "GPU-b", "GPU-c", "GPU-d"]
 
 @pytest.fixture(autouse=True)
 def nothing_taken() -> Iterator[None]:
-    compute.release(compute._retained)
+    compute.release(compute._held_locks)
     yield
-    compute.release(compute._retained)
+    compute.release(compute._held_locks)
 
 
 @contextmanager
@@ -78,7 +78,7 @@ def test_a_device_is_the_same_whatever_hides_the_others(tmp_path: Path) -> None:
         assert taken(first) == [0]
         # CUDA_VISIBLE_DEVICES=2,0: device 0 of all is this job's number 1.
         assert own_devices(1, ["GPU-c", "GPU-a"], tmp_path) == [0]
-        compute.release(compute._retained)
+        compute.release(compute._held_locks)
         assert own_devices(1, ["GPU-a", "GPU-c"], tmp_path) == [1]
 
 

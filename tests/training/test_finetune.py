@@ -452,7 +452,7 @@ def test_which_queries_train_and_on_what(make_store: Callable[..., Path]) -> Non
     found, skipped = judged_queries(["q1", "q2", "q3", "q4", "q5"], texts, qrels, run, store, "all")
     (query,) = found
     assert (query.identifier, query.text) == ("q1", "Q1")
-    assert (query.relevant.tolist(), query.others.tolist()) == ([0, 5], [1, 2, 3])
+    assert (query.relevant.tolist(), query.negatives.tolist()) == ([0, 5], [1, 2, 3])
     assert skipped == {"without_relevant_document": 3, "without_other_candidate": 1}
     assert judged_queries([], texts, qrels, run, store, "all") == ([], {})
 
@@ -467,7 +467,7 @@ def test_positives_come_from_the_candidates_where_there_are_any(make_store: Call
     for positives, rows in expected.items():
         found, skipped = judged_queries([*qrels], texts, qrels, run, store, positives)
         assert [query.relevant.tolist() for query in found] == rows
-        assert [query.others.tolist() for query in found] == [[1, 3], [0, 1, 2, 3], [0, 1, 2]]
+        assert [query.negatives.tolist() for query in found] == [[1, 3], [0, 1, 2, 3], [0, 1, 2]]
         assert skipped == {}
 
 
@@ -485,7 +485,9 @@ def test_all_documents_are_looked_up_at_once(make_store: Callable[..., Path]) ->
     qrels = {name: {f"d{i}": 1} for i, name in enumerate(names)}
     run = {name: [("d19", 1.0), (f"d{i + 9}", 0.5)] for i, name in enumerate(names)}
     found, _ = judged_queries(names, dict.fromkeys(names, ""), qrels, run, store, "all")
-    assert [(q.relevant.tolist(), q.others.tolist()) for q in found] == [([i], [19, i + 9]) for i in range(9)]
+    assert [(q.relevant.tolist(), q.negatives.tolist()) for q in found] == [
+        ([i], [19, i + 9]) for i in range(9)
+    ]
     assert len(calls) == 2
 
 

@@ -22,7 +22,7 @@ from irpretrain.training.graphs import RecordedPasses, _Graph
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.masking import Masker
 from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
-from irpretrain.training.trainer import Setting, fetch_measured
+from irpretrain.training.trainer import StepContext, fetch_measured
 
 CPU = torch.device("cpu")
 
@@ -40,7 +40,7 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(task: RankingTask, tiny
     found = []
     for accumulation in (1, 4, 7):
         model = CrossEncoderModel.from_encoder(tiny_encoder)
-        setting = Setting(CPU, ComputeConfig(device="cpu"), accumulation)
+        setting = StepContext(CPU, ComputeConfig(device="cpu"), accumulation)
         part = task.read(setting, 0)
         micro_batches = []
         for batch in part.batches.values():
@@ -85,8 +85,8 @@ def test_nobody_asks_the_device_for_a_number_between_micro_batches(
     model = CrossEncoderModel.from_encoder(tiny_encoder).to(meta).train()
     model.packing = "on"
     # Torch knows no autocast there.
-    monkeypatch.setattr(Setting, "autocast", lambda self: torch.autocast("cpu", enabled=False))
-    setting = Setting(meta, ComputeConfig(device="cpu"), 3, layout=layout_of(model))
+    monkeypatch.setattr(StepContext, "autocast", lambda self: torch.autocast("cpu", enabled=False))
+    setting = StepContext(meta, ComputeConfig(device="cpu"), 3, layout=layout_of(model))
     part = task.read(setting, 0)
     micro_batches = []
     for batch in part.batches.values():

@@ -106,7 +106,7 @@ def test_if_one_of_several_outputs_cannot_be_written_none_is_replaced(tmp_path):
     model = {tmp_path / "model": lambda folder: write_text(folder / "weights", "new")}
     for files in ({tmp_path / "metrics": full}, {tmp_path / "metrics": lambda path: None}):
         with pytest.raises(OSError, match=r"No space left|nothing was written"):
-            write_together(model, files, before=lambda: called.append("before"))
+            write_together(model, files, before_replacing=lambda: called.append("before"))
     assert called == []
     assert content(tmp_path, "m") == {"model/weights": b"old", "metrics": b"old"}
     write_together(model, {tmp_path / "metrics": lambda path: path.write_text("new")})

@@ -33,7 +33,7 @@ from irpretrain.training.probe import (
     without_shared,
 )
 from irpretrain.training.ranking_groups import RankingGroups
-from irpretrain.training.trainer import Setting
+from irpretrain.training.trainer import StepContext
 from plain_groups import Group, StoreSpan, columns, plain
 
 SEPARATOR = 3
@@ -98,7 +98,7 @@ def probe_rows(
     def rows(table: GroupTable, scorer: Any) -> dict[str, dict[str, Any]]:
         store = TokenStore.open([make_store(of_documents(), "again")])
         builder = BatchBuilder(store, load_tokenizer(tiny_encoder), 24, 4)
-        setting = Setting(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
+        setting = StepContext(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
         probe = Probe("rop", table, builder, setting, 100, 1)
         model = Substitute(scorer)
         return {row["input"]: row for row in probe.rows(model, probe.accuracies(model))}

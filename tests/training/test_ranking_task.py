@@ -25,7 +25,7 @@ from irpretrain.training.ranking_tasks import (
     best_passages,
     ranking_loss,
 )
-from irpretrain.training.trainer import Setting, Trainer, fetch_measured
+from irpretrain.training.trainer import StepContext, Trainer, fetch_measured
 
 PASSAGES = PassagesConfig(words=6, stride=4)
 CPU = torch.device("cpu")
@@ -70,7 +70,7 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
     for accumulation in (1, 3):
         model = CrossEncoderModel.from_encoder(tiny_encoder)
         task = RankingTask("judged", groups, reader, "listwise")
-        setting = Setting(CPU, ComputeConfig(device="cpu"), accumulation)
+        setting = StepContext(CPU, ComputeConfig(device="cpu"), accumulation)
         part = task.read(setting, 0)
         passes = [task.micro_batch(model, setting, 0, part, batch) for batch in part.batches.values()]
         micro_batches = [micro.loss(*micro.tensors) for micro in passes]
@@ -89,7 +89,7 @@ def test_gradients_are_those_of_the_largest_score_of_all_passages(
     reader: PassageReader, tiny_encoder: Path, precision: str
 ) -> None:
     groups = JudgedGroups(judged(reader), 2, 5, 1)
-    setting = Setting(CPU, ComputeConfig(device="cpu", precision=precision), 1)
+    setting = StepContext(CPU, ComputeConfig(device="cpu", precision=precision), 1)
     gradients = []
     for is_whole in (True, False):
         model = CrossEncoderModel.from_encoder(tiny_encoder)

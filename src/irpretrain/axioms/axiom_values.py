@@ -47,18 +47,18 @@ def compute_axiom_values(
     stores = WordDocuments.open(words, len(collection.terms.numbers))
     maker = BatchMaker(collection, stores, text.word_kind)
     document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
-    rows, numbers = stores.rows(document_ids), collection.postings.rows(document_ids)
-    counts, done = Counter(dict.fromkeys(COUNTED, 0)), 0
+    rows, document_numbers = stores.rows(document_ids), collection.postings.rows(document_ids)
+    counts, queries_done = Counter(dict.fromkeys(COUNTED, 0)), 0
     batches = DOCUMENT_QUERIES.stream(queries, rows=QUERIES_AT_ONCE)
     title = f"axioms {Path(output).stem}"
     with AXIOM_VALUES.writing(output) as writer:
         for chunk in progress(batches, title, "queries", DOCUMENT_QUERIES.count(queries), size=len):
-            positions = slice(done, done + chunk.num_rows)
-            batch = maker.make(chunk["query"].to_pylist(), rows[positions], numbers[positions])
+            positions = slice(queries_done, queries_done + chunk.num_rows)
+            batch = maker.make(chunk["query"].to_pylist(), rows[positions], document_numbers[positions])
             values = axiom_values(batch)
             writer.add(_table(chunk, batch, values))
             counts.update(_count_special(batch, values))
-            done += chunk.num_rows
+            queries_done += chunk.num_rows
     return dict(counts)
 
 
@@ -77,11 +77,11 @@ def _table(table: pa.RecordBatch, batch: AxiomBatch, values: dict[str, np.ndarra
 
 
 def _count_special(batch: AxiomBatch, values: dict[str, np.ndarray]) -> dict[str, int]:
-    unknown = np.concatenate([[0], np.cumsum(batch.queries.terms == UNKNOWN)])[batch.queries.offsets]
+    unknown_terms = np.concatenate([[0], np.cumsum(batch.queries.terms == UNKNOWN)])[batch.queries.offsets]
     special = {
         "without_terms": batch.sizes == 0,
         "document_lacks_a_term": (values["stm_2"] < 1) & (batch.sizes > 0),
-        "collection_lacks_a_term": np.diff(unknown),
+        "collection_lacks_a_term": np.diff(unknown_terms),
         "rank_1": values["rank"] == 1,
         "rank_beyond_depth": values["rank"] == 0,
     }
@@ -110,15 +110,15 @@ class ValueBatch:
 
 def whole_documents(path: str | Path, rows: int = ROWS_PER_GROUP) -> Iterator[ValueBatch]:
     """Yield whole documents of an AXIOM_VALUES table in batches of about `rows` queries; IntegrityError on a NaN."""
-    waiting = AXIOM_VALUES.schema.empty_table().select(COLUMNS)
+    pending_rows = AXIOM_VALUES.schema.empty_table().select(COLUMNS)
     for batch in AXIOM_VALUES.stream(path, COLUMNS, rows):
-        table = pa.concat_tables([waiting, pa.Table.from_batches([batch])]).combine_chunks()
-        last = int(_starts(table)[-2])
-        if last:
-            yield _whole(table.slice(0, last), path)
-        waiting = table.slice(last)
-    if waiting.num_rows:
-        yield _whole(waiting, path)
+        table = pa.concat_tables([pending_rows, pa.Table.from_batches([batch])]).combine_chunks()
+        last_start = int(_starts(table)[-2])
+        if last_start:
+            yield _whole(table.slice(0, last_start), path)
+        pending_rows = table.slice(last_start)
+    if pending_rows.num_rows:
+        yield _whole(pending_rows, path)
 
 
 def _whole(rows: pa.Table, source: str | Path) -> ValueBatch:

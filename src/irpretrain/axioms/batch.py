@@ -153,62 +153,65 @@ class AxiomBatch:
 class BatchMaker:
     """Makes batches of query texts and document rows."""
 
-    def __init__(self, collection: AxiomCollection, documents: WordDocuments, kind: WordKind) -> None:
-        self._collection, self._documents, self._kind = collection, documents, kind
+    def __init__(self, collection: AxiomCollection, documents: WordDocuments, word_kind: WordKind) -> None:
+        self._collection, self._documents, self._kind = collection, documents, word_kind
         self._new_words: dict[str, int] = {}
         self._new_terms: dict[str, int] = {}
 
-    def make(self, texts: Sequence[str], rows: np.ndarray, numbers: np.ndarray) -> AxiomBatch:
-        """Return a batch; `rows` are the documents' rows in word stores, `numbers` those in the postings (int64)."""
-        find = word_finder(self._kind)
-        word_lists = [find(text) for text in texts]
+    def make(self, texts: Sequence[str], rows: np.ndarray, document_numbers: np.ndarray) -> AxiomBatch:
+        """Return a batch; `rows` are the documents' rows in word stores, `document_numbers` those in the postings
+        (int64)."""
+        split_words = word_finder(self._kind)
+        word_lists = [split_words(text) for text in texts]
         offsets = np.zeros(len(word_lists) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, word_lists), np.int64, len(word_lists)), out=offsets[1:])
         words, terms = self._number(list(chain.from_iterable(word_lists)))
         sizes = len(self._collection.terms.numbers), len(self._collection.terms.names)
-        opens = np.ones(len(rows), bool)
-        opens[1:] = rows[1:] != rows[:-1]
-        documents, document = self._gather(rows[opens]), np.cumsum(opens) - 1
+        is_new_document = np.ones(len(rows), bool)
+        is_new_document[1:] = rows[1:] != rows[:-1]
+        documents, document_of_query = self._gather(rows[is_new_document]), np.cumsum(is_new_document) - 1
         return AxiomBatch(
             self._collection,
             _as_sets(words, terms, offsets, *sizes),
             _searched(terms, offsets, sizes[1]),
             documents,
-            document,
-            numbers,
+            document_of_query,
+            document_numbers,
         )
 
     def _number(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of words and of their terms; numbers beyond the collection's for unknown ones."""
         terms = self._collection.terms
-        numbers = terms.words(words)
-        term_numbers = terms.terms(numbers)
+        word_numbers = terms.words(words)
+        term_numbers = terms.terms(word_numbers)
         # An unknown word may still be a stop word, or have a stem that the collection knows.
-        for position in np.flatnonzero(numbers < 0):
+        for position in np.flatnonzero(word_numbers < 0):
             word = words[position]
             if (name := terms.spelling(word)) is None:
                 continue
-            numbers[position] = len(terms.numbers) + self._new_words.setdefault(word, len(self._new_words))
+            word_numbers[position] = len(terms.numbers) + self._new_words.setdefault(
+                word, len(self._new_words)
+            )
             term = terms.named(name)
             if term == NO_TERM:
                 term = len(terms.names) + self._new_terms.setdefault(name, len(self._new_terms))
             term_numbers[position] = term
-        return numbers, term_numbers
+        return word_numbers, term_numbers
 
     def _gather(self, rows: np.ndarray) -> DocumentBatch:
         words, offsets = self._documents.gather(rows)
         terms = self._collection.terms.terms(words)
-        counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(terms != NO_TERM)])
-        return DocumentBatch(words, terms, offsets, np.diff(counted[offsets]))
+        terms_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(terms != NO_TERM)])
+        return DocumentBatch(words, terms, offsets, np.diff(terms_before[offsets]))
 
 
 def _searched(
     terms: np.ndarray, offsets: np.ndarray, terms_of_collection: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Leave out stop words and terms that the collection lacks, which find nothing."""
-    retained = (terms != NO_TERM) & (terms < terms_of_collection)
-    counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(retained)])
-    return terms[retained], counted[offsets]
+    is_known = (terms != NO_TERM) & (terms < terms_of_collection)
+    known_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_known)])
+    return terms[is_known], known_before[offsets]
 
 
 @compiled
@@ -246,34 +249,39 @@ def _as_sets(
 
 
 @compiled
-def terms_held(term_positions: TermPositions, first: int, last: int) -> int:
+def terms_held(term_positions: TermPositions, first_slot: int, end_slot: int) -> int:
     """Return how many of the terms first ... last - 1 of a batch their document holds."""
-    held = 0
-    for slot in range(first, last):
-        held += term_positions.offsets[slot + 1] > term_positions.offsets[slot]
-    return held
+    term_count = 0
+    for slot in range(first_slot, end_slot):
+        term_count += term_positions.offsets[slot + 1] > term_positions.offsets[slot]
+    return term_count
 
 
 @compiled
-def _find_positions(queries: QueryTerms, documents: DocumentBatch, document: np.ndarray) -> TermPositions:
+def _find_positions(
+    queries: QueryTerms, documents: DocumentBatch, document_of_query: np.ndarray
+) -> TermPositions:
     offsets = np.zeros(len(queries.terms) + 1, np.int64)
-    for query in range(len(document)):
-        first, last = documents.offsets[document[query]], documents.offsets[document[query] + 1]
+    for query in range(len(document_of_query)):
+        start, end = (
+            documents.offsets[document_of_query[query]],
+            documents.offsets[document_of_query[query] + 1],
+        )
         for slot in range(queries.offsets[query], queries.offsets[query + 1]):
-            term, held = queries.terms[slot], 0
+            term, occurrences = queries.terms[slot], 0
             if term != UNKNOWN:
-                for position in range(first, last):
-                    held += documents.terms[position] == term
-            offsets[slot + 1] = offsets[slot] + held
+                for position in range(start, end):
+                    occurrences += documents.terms[position] == term
+            offsets[slot + 1] = offsets[slot] + occurrences
     positions = np.empty(offsets[-1], np.int32)
-    for query in range(len(document)):
-        first = documents.offsets[document[query]]
+    for query in range(len(document_of_query)):
+        start = documents.offsets[document_of_query[query]]
         for slot in range(queries.offsets[query], queries.offsets[query + 1]):
-            term, at, position = queries.terms[slot], offsets[slot], first
-            while at < offsets[slot + 1]:
+            term, next_slot, position = queries.terms[slot], offsets[slot], start
+            while next_slot < offsets[slot + 1]:
                 if documents.terms[position] == term:
-                    positions[at] = position - first
-                    at += 1
+                    positions[next_slot] = position - start
+                    next_slot += 1
                 position += 1
     return TermPositions(positions, offsets)
 

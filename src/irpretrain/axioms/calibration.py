@@ -55,15 +55,15 @@ class RankSample:
         """
         self.statistics, self.seed, self._threads = statistics, seed, threads
         self._terms, self._postings = open_terms(statistics, postings, options)
-        filled = np.flatnonzero(self._postings.lists.lengths)
-        if not len(filled):
+        documents_with_terms = np.flatnonzero(self._postings.lists.lengths)
+        if not len(documents_with_terms):
             raise InputError(
                 postings,
                 f"none of the {count_of(len(self._postings), 'document')} has a word outside the stop list, so "
                 "none has a rank",
                 remedy="Give the collection more text, or pseudo_queries.temperature a number.",
             )
-        self.numbers = np.sort(generator(seed, STAGE).permutation(filled)[:documents])
+        self.numbers = np.sort(generator(seed, STAGE).permutation(documents_with_terms)[:documents])
         self.document_ids: pa.ChunkedArray = self._postings.document_ids.take(pa.array(self.numbers))
         stores = WordDocuments.open(words, len(self._terms.numbers))
         self._words, self._offsets = stores.gather(stores.rows(self.document_ids))
@@ -121,40 +121,41 @@ class Trial:
     distance: float  # total variation distance to the paper's shares, from 0 to 1
 
 
-def search_temperature(measure: Callable[[float], Trial], beyond: float) -> list[Trial]:
+def search_temperature(measure: Callable[[float], Trial], target_share: float) -> list[Trial]:
     """Return the results at all temperatures tried, by temperature; `best` chooses among them.
 
     The share of ranks beyond the last interval rises with the temperature, so bisection finds the paper's share,
-    `beyond`, however narrow the sensitive range of temperatures is. From the best temperature met, steps of falling
+    `target_share`, however narrow the sensitive range of temperatures is. From the best temperature met, steps of
+    falling
     size then minimise the distance between all shares. Temperatures have three significant digits, fit for a
     configuration.
     """
-    tried: dict[float, Trial] = {}
+    trials: dict[float, Trial] = {}
 
-    def look(temperature: float) -> Trial:
+    def try_temperature(temperature: float) -> Trial:
         rounded = float(f"{temperature:.3g}")
-        inside = min(max(rounded, LOWEST), HIGHEST)
-        if inside not in tried:
-            tried[inside] = measure(inside)
-        return tried[inside]
+        clamped = min(max(rounded, LOWEST), HIGHEST)
+        if clamped not in trials:
+            trials[clamped] = measure(clamped)
+        return trials[clamped]
 
     low, high = LOWEST, HIGHEST
-    if look(low).shares[-1] < beyond < look(high).shares[-1]:
+    if try_temperature(low).shares[-1] < target_share < try_temperature(high).shares[-1]:
         while high > (1 + PRECISION) * low:
-            middle = look(math.sqrt(low * high))
+            middle = try_temperature(math.sqrt(low * high))
             if middle.temperature in (low, high):
                 break
-            if middle.shares[-1] < beyond:
+            if middle.shares[-1] < target_share:
                 low = middle.temperature
             else:
                 high = middle.temperature
     step = FIRST_STEP
     while step - 1 > PRECISION:
-        centre = best(tried.values()).temperature
-        look(centre / step)
-        look(centre * step)
+        centre = best(trials.values()).temperature
+        try_temperature(centre / step)
+        try_temperature(centre * step)
         step = math.sqrt(step)
-    return [tried[temperature] for temperature in sorted(tried)]
+    return [trials[temperature] for temperature in sorted(trials)]
 
 
 def best(trials: Iterable[Trial]) -> Trial:
@@ -178,9 +179,9 @@ def calibrate_temperature(
         IntegrityError: the inputs are damaged, or not of the same collection and options.
     """
     # The first of those queries that the workflow draws with this seed.
-    changed = {"temperature": HIGHEST, "per_document": QUERIES_PER_DOCUMENT}
-    sampler = PseudoQuerySampler(sample.statistics, options.model_copy(update=changed), sample.seed)
-    lasts, queries = interval_ends(list(shares)), 0
+    search_options = {"temperature": HIGHEST, "per_document": QUERIES_PER_DOCUMENT}
+    sampler = PseudoQuerySampler(sample.statistics, options.model_copy(update=search_options), sample.seed)
+    interval_last_ranks, queries = interval_ends(list(shares)), 0
 
     def measure(temperature: float) -> Trial:
         nonlocal queries
@@ -194,9 +195,15 @@ def calibrate_temperature(
                 f"{sample.document_ids[0].as_py()}, has a word that pseudo-queries are made of",
                 remedy="Lower minimum_count, or give temperature a number.",
             )
-        found = [count / queries for count in count_in_intervals(ranks, lasts).tolist()]
-        distance = sum(abs(ours - theirs) for ours, theirs in zip(found, shares.values(), strict=True)) / 2
-        trial = Trial(temperature, tuple(round(share, DIGITS) for share in found), round(distance, DIGITS))
+        measured_shares = [
+            count / queries for count in count_in_intervals(ranks, interval_last_ranks).tolist()
+        ]
+        distance = (
+            sum(abs(ours - theirs) for ours, theirs in zip(measured_shares, shares.values(), strict=True)) / 2
+        )
+        trial = Trial(
+            temperature, tuple(round(share, DIGITS) for share in measured_shares), round(distance, DIGITS)
+        )
         _log(trial, shares)
         return trial
 
@@ -212,7 +219,7 @@ def calibrate_temperature(
         "documents": len(sample.numbers),
         "queries": queries,
     }
-    tried = [
+    trial_records = [
         {
             "temperature": trial.temperature,
             "distance": trial.distance,
@@ -220,7 +227,7 @@ def calibrate_temperature(
         }
         for trial in trials
     ]
-    content = {**result, "paper": dict(shares), "tried": tried}
+    content = {**result, "paper": dict(shares), "tried": trial_records}
     write_text(output, json.dumps(content, indent=1) + "\n")
     return {**result, "temperatures": len(trials)}
 

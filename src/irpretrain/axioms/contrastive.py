@@ -80,12 +80,14 @@ class ContrastiveModel:
 def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig) -> ContrastiveModel:
     """Read the collection's side from its merged WORD_COUNTS table; InputError if the vocabulary is empty."""
     table, totals = WORD_COUNTS.read(statistics, ["word", "count", "documents"]), read_totals(statistics)
-    stop = pa.array(sorted(load_stop_words(options.stop_list, language_name=totals.language)), pa.string())
-    retained = pc.and_(
-        pc.invert(pc.is_in(table["word"], value_set=stop)),
+    stop_words = pa.array(
+        sorted(load_stop_words(options.stop_list, language_name=totals.language)), pa.string()
+    )
+    is_drawable = pc.and_(
+        pc.invert(pc.is_in(table["word"], value_set=stop_words)),
         pc.greater_equal(table["count"], options.minimum_count),
     )
-    vocabulary = table.filter(retained).combine_chunks()
+    vocabulary = table.filter(is_drawable).combine_chunks()
     if not vocabulary.num_rows:
         raise InputError(
             statistics,
@@ -96,13 +98,17 @@ def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig)
                 "Lower it (--set pseudo_queries.minimum_count=NUMBER), or give more text.",
             ),
         )
-    flags = retained.to_numpy(zero_copy_only=False) if isinstance(retained, pa.Array) else retained.to_numpy()
-    number_of = np.where(flags, np.cumsum(flags) - 1, OUTSIDE).astype(np.int32)
+    drawable_flags = (
+        is_drawable.to_numpy(zero_copy_only=False)
+        if isinstance(is_drawable, pa.Array)
+        else is_drawable.to_numpy()
+    )
+    number_of = np.where(drawable_flags, np.cumsum(drawable_flags) - 1, OUTSIDE).astype(np.int32)
     mean_length = pc.sum(vocabulary["count"]).as_py() / max(totals.documents, 1)
-    raised = vocabulary["documents"].to_numpy() + 1.0
+    smoothed_frequencies = vocabulary["documents"].to_numpy() + 1.0
     return ContrastiveModel(
         words=vocabulary["word"].combine_chunks(),
         number_of=number_of,
-        background=raised / raised.sum(),
+        background=smoothed_frequencies / smoothed_frequencies.sum(),
         mu=mean_length,
     )

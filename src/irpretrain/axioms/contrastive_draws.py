@@ -52,15 +52,15 @@ class DrawnQueries(NamedTuple):
 class Urn(NamedTuple):
     """What the words of one document are drawn from."""
 
-    own: np.ndarray  # int64, its words of the vocabulary, sorted
+    document_words: np.ndarray  # int64, its words of the vocabulary, sorted
     gammas: np.ndarray  # float64, γ of each unit: own words, then for each class that of its heaviest word
     # int64, words in each unit that the document's other units do not have: 1, or those of the class that the
     # document lacks.
-    free: np.ndarray
+    drawable: np.ndarray
     sums: np.ndarray  # float64, running sums of the units' weights
     # left, rest: as free and sums, for the words that a query does not hold yet; scratch.
-    left: np.ndarray
-    rest: np.ndarray
+    remaining: np.ndarray
+    remaining_sums: np.ndarray
     shrink: float  # s = μ / (|D| + μ)
     top: float  # the largest γ of a unit that is not empty, which weights are relative to
     tables: ContrastTables
@@ -69,72 +69,78 @@ class Urn(NamedTuple):
 
 
 @compiled
-def _add_up(gammas: np.ndarray, numbers: np.ndarray, temperature: float, sums: np.ndarray) -> float:
+def _add_up(gammas: np.ndarray, words_of_unit: np.ndarray, temperature: float, sums: np.ndarray) -> float:
     """Write running sums of the units' weights relative to the largest γ of a unit with words; return that γ."""
     top = -np.inf
-    for unit in range(len(numbers)):
-        if numbers[unit] > 0 and gammas[unit] > top:
+    for unit in range(len(words_of_unit)):
+        if words_of_unit[unit] > 0 and gammas[unit] > top:
             top = gammas[unit]
     total = 0.0
-    for unit in range(len(numbers)):
-        if numbers[unit] > 0:
-            total += numbers[unit] * np.exp((gammas[unit] - top) / temperature)
+    for unit in range(len(words_of_unit)):
+        if words_of_unit[unit] > 0:
+            total += words_of_unit[unit] * np.exp((gammas[unit] - top) / temperature)
         sums[unit] = total
     return top
 
 
 @compiled
-def _location_in(own: np.ndarray, word: int) -> int:
-    """Return where `word` is in the sorted `own`, or -1."""
-    position = int(np.searchsorted(own, word))
-    return position if position < len(own) and own[position] == word else -1
+def _location_in(document_words: np.ndarray, word: int) -> int:
+    """Return where `word` is in the sorted `document_words`, or -1."""
+    position = int(np.searchsorted(document_words, word))
+    return position if position < len(document_words) and document_words[position] == word else -1
 
 
 @compiled
 def _urn_of(words: np.ndarray, tables: ContrastTables, rules: ContrastRules, state: np.ndarray) -> Urn:
     """Return the urn of a document with these words of the vocabulary; sorts them."""
-    own, counts = np.empty(len(words), np.int64), np.empty(len(words), np.int64)
-    size = count_terms(words, own, counts)
-    own, classes, units = own[:size], tables.classes, size + len(tables.classes.tops)
+    document_words, counts = np.empty(len(words), np.int64), np.empty(len(words), np.int64)
+    size = count_terms(words, document_words, counts)
+    document_words, classes, units = document_words[:size], tables.classes, size + len(tables.classes.tops)
     norm = len(words) + rules.mu
     shrink = rules.mu / norm if size > 0 else 0.0
-    gammas, free, sums = np.empty(units), np.empty(units, np.int64), np.empty(units)
+    gammas, drawable, sums = np.empty(units), np.empty(units, np.int64), np.empty(units)
     for position in range(size):
-        word = own[position]
+        word = document_words[position]
         smoothed = (counts[position] + rules.mu * tables.background[word]) / norm
-        gammas[position], free[position] = smoothed * tables.information[word], 1
-    for kind in range(len(classes.tops)):
-        gammas[size + kind] = shrink * classes.tops[kind]
-        free[size + kind] = classes.offsets[kind + 1] - classes.offsets[kind]
+        gammas[position], drawable[position] = smoothed * tables.information[word], 1
+    for word_class in range(len(classes.tops)):
+        gammas[size + word_class] = shrink * classes.tops[word_class]
+        drawable[size + word_class] = classes.offsets[word_class + 1] - classes.offsets[word_class]
     if len(classes.tops) > 0:
         for position in range(size):
-            free[size + classes.class_of[own[position]]] -= 1
-    top = _add_up(gammas, free, rules.temperature, sums)
-    left, rest = np.empty(units, np.int64), np.empty(units)
-    return Urn(own, gammas, free, sums, left, rest, shrink, top, tables, rules, state)
+            drawable[size + classes.class_of[document_words[position]]] -= 1
+    top = _add_up(gammas, drawable, rules.temperature, sums)
+    remaining, remaining_sums = np.empty(units, np.int64), np.empty(units)
+    return Urn(
+        document_words, gammas, drawable, sums, remaining, remaining_sums, shrink, top, tables, rules, state
+    )
 
 
 @compiled
-def _holds(query: np.ndarray, drawn: int, word: int) -> bool:
-    held = False
-    for position in range(drawn):
-        held |= query[position] == word
-    return held
+def _holds(query: np.ndarray, size: int, word: int) -> bool:
+    is_held = False
+    for position in range(size):
+        is_held |= query[position] == word
+    return is_held
 
 
 @compiled
-def _of_unit(urn: Urn, unit: int, query: np.ndarray, without: int) -> int:
-    """Return a word of the unit in proportion to its weight, none of the first `without` of the query; or REFUSED.
+def _of_unit(urn: Urn, unit: int, query: np.ndarray, refused_words: int) -> int:
+    """Return a word of the unit in proportion to its weight, none of the first `refused_words` of the query; or
+    REFUSED.
 
     The unit must hold such a word.
     """
-    if unit < len(urn.own):
-        return int(urn.own[unit])
-    tables, classes, kind = urn.tables, urn.tables.classes, unit - len(urn.own)
-    start, number = classes.offsets[kind], classes.offsets[kind + 1] - classes.offsets[kind]
+    if unit < len(urn.document_words):
+        return int(urn.document_words[unit])
+    tables, classes, word_class = urn.tables, urn.tables.classes, unit - len(urn.document_words)
+    start, class_size = (
+        classes.offsets[word_class],
+        classes.offsets[word_class + 1] - classes.offsets[word_class],
+    )
     while True:
-        word = int(classes.members[start + int(next_uniform(urn.state) * number)])
-        if _location_in(urn.own, word) < 0 and not _holds(query, without, word):
+        word = int(classes.members[start + int(next_uniform(urn.state) * class_size)])
+        if _location_in(urn.document_words, word) < 0 and not _holds(query, refused_words, word):
             break
     gamma = urn.shrink * (tables.background[word] * tables.information[word])
     accept = np.exp((gamma - urn.gammas[unit]) / urn.rules.temperature)
@@ -142,56 +148,60 @@ def _of_unit(urn: Urn, unit: int, query: np.ndarray, without: int) -> int:
 
 
 @compiled
-def _draw_any(urn: Urn, query: np.ndarray, without: int) -> int:
-    """Return a word in proportion to its weight, none of the first `without` of the query; reads `urn.left`."""
-    numbers, sums = (urn.left, urn.rest) if without > 0 else (urn.free, urn.sums)
+def _draw_any(urn: Urn, query: np.ndarray, refused_words: int) -> int:
+    """Return a word in proportion to its weight, none of the first `refused_words` of the query; reads
+    `urn.remaining`."""
+    words_of_unit, sums = (
+        (urn.remaining, urn.remaining_sums) if refused_words > 0 else (urn.drawable, urn.sums)
+    )
     while True:
         unit = first_above(sums, len(sums), next_uniform(urn.state) * sums[-1])
-        while numbers[unit] == 0:  # one uniform in 2^53 may round up to the whole sum
+        while words_of_unit[unit] == 0:  # one uniform in 2^53 may round up to the whole sum
             unit -= 1
-        word = _of_unit(urn, unit, query, without)
+        word = _of_unit(urn, unit, query, refused_words)
         if word != REFUSED:
             return word
 
 
 @compiled
 def _unit_of(urn: Urn, word: int) -> int:
-    position = _location_in(urn.own, word)
-    return position if position >= 0 else len(urn.own) + urn.tables.classes.class_of[word]
+    position = _location_in(urn.document_words, word)
+    return position if position >= 0 else len(urn.document_words) + urn.tables.classes.class_of[word]
 
 
 @compiled
-def _draw_left(urn: Urn, query: np.ndarray, drawn: int) -> int:
+def _draw_left(urn: Urn, query: np.ndarray, drawn_count: int) -> int:
     """Return a word that the query does not hold, with the weights of all such words spelt out."""
-    urn.left[:] = urn.free
-    for position in range(drawn):
-        urn.left[_unit_of(urn, query[position])] -= 1
-    _add_up(urn.gammas, urn.left, urn.rules.temperature, urn.rest)
-    return _draw_any(urn, query, drawn)
+    urn.remaining[:] = urn.drawable
+    for position in range(drawn_count):
+        urn.remaining[_unit_of(urn, query[position])] -= 1
+    _add_up(urn.gammas, urn.remaining, urn.rules.temperature, urn.remaining_sums)
+    return _draw_any(urn, query, drawn_count)
 
 
 @compiled
-def _draw_new(urn: Urn, query: np.ndarray, drawn: int, mass: float) -> int:
-    """Return a word that the first `drawn` words of the query, which have this mass, do not hold."""
+def _draw_new(urn: Urn, query: np.ndarray, drawn_count: int, mass: float) -> int:
+    """Return a word that the first `drawn_count` words of the query, which have this mass, do not hold."""
     if mass > 0.5 * urn.sums[-1]:
-        return _draw_left(urn, query, drawn)
+        return _draw_left(urn, query, drawn_count)
     word = _draw_any(urn, query, 0)
-    while _holds(query, drawn, word):
+    while _holds(query, drawn_count, word):
         word = _draw_any(urn, query, 0)
     return word
 
 
 @compiled
-def _draw_query(urn: Urn, query: np.ndarray, drawn: np.ndarray, term_of: np.ndarray) -> int:
-    """Fill `query` with words of different terms; return how many there are, too few where `drawn` has no more room."""
+def _draw_query(urn: Urn, query: np.ndarray, drawn_words: np.ndarray, term_of: np.ndarray) -> int:
+    """Fill `query` with words of different terms; return how many there are, too few where `drawn_words` has no more
+    room."""
     terms, mass = 0, 0.0
-    for position in range(len(drawn)):
-        word = _draw_new(urn, drawn, position, mass)
-        drawn[position] = word
+    for position in range(len(drawn_words)):
+        word = _draw_new(urn, drawn_words, position, mass)
+        drawn_words[position] = word
         mass += np.exp((urn.gammas[_unit_of(urn, word)] - urn.top) / urn.rules.temperature)
         is_new = term_of[word] >= 0
-        for other in query[:terms]:
-            is_new &= term_of[other] != term_of[word]
+        for query_word in query[:terms]:
+            is_new &= term_of[query_word] != term_of[word]
         if is_new:
             query[terms] = word
             terms += 1
@@ -226,35 +236,42 @@ def draw_queries(
 
     Words are drawn without repeats; a word without a term, or with a term that the query has, is dropped. So each
     accepted word is drawn from the distribution renormalised over the words that add a term. With too few words for
-    given `sizes` a document has no queries; for a drawn length its queries are shorter. `cut` counts the documents, or
+    given `sizes` a document has no queries; for a drawn length its queries are shorter. `queries_cut` counts the
+    documents, or
     the queries.
     """
-    batch, longest, drawn_lengths = len(offsets) - 1, len(tables.lengths), len(sizes) == 0
+    document_count, longest_query, drawn_lengths = len(offsets) - 1, len(tables.lengths), len(sizes) == 0
     if not drawn_lengths:
-        longest = sizes.max()
-    capacity = batch * rules.per_document
-    document, held = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-    chosen = np.empty(capacity * longest, np.int32)
-    drawn, state = np.empty(longest + MOST_DROPPED, np.int32), np.empty(STATE_WORDS, np.uint64)
-    queries = end = cut = outside = 0
-    for row in range(batch):
-        numbers = _numbers(words[offsets[row] : offsets[row + 1]], tables.number_of)
-        if len(numbers) == 0:
-            cut += not drawn_lengths
+        longest_query = sizes.max()
+    capacity = document_count * rules.per_document
+    document, query_sizes = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    query_words = np.empty(capacity * longest_query, np.int32)
+    drawn_words, state = np.empty(longest_query + MOST_DROPPED, np.int32), np.empty(STATE_WORDS, np.uint64)
+    queries = end = queries_cut = words_outside = 0
+    for row in range(document_count):
+        document_words = _numbers(words[offsets[row] : offsets[row + 1]], tables.number_of)
+        if len(document_words) == 0:
+            queries_cut += not drawn_lengths
             continue
         start_stream(state, keys[row, 0], keys[row, 1])
-        urn = _urn_of(numbers, tables, rules, state)
-        size = first_above(tables.lengths, longest, next_uniform(state)) + 1 if drawn_lengths else sizes[row]
-        most = min(urn.free.sum(), len(drawn))
+        urn = _urn_of(document_words, tables, rules, state)
+        size = (
+            first_above(tables.lengths, longest_query, next_uniform(state)) + 1
+            if drawn_lengths
+            else sizes[row]
+        )
+        max_draws = min(urn.drawable.sum(), len(drawn_words))
         first_query, first_end = queries, end
         for _ in range(rules.per_document):
-            terms = _draw_query(urn, chosen[end : end + size], drawn[:most], term_of)
-            cut += terms < size
+            terms = _draw_query(urn, query_words[end : end + size], drawn_words[:max_draws], term_of)
+            queries_cut += terms < size
             if terms < size and not drawn_lengths:
                 queries, end = first_query, first_end
                 break
-            document[queries], held[queries] = row, terms
+            document[queries], query_sizes[queries] = row, terms
             queries, end = queries + 1, end + terms
-        for word in chosen[first_end:end]:
-            outside += _location_in(urn.own, word) < 0
-    return DrawnQueries(document[:queries], held[:queries], chosen[:end], cut, outside)
+        for word in query_words[first_end:end]:
+            words_outside += _location_in(urn.document_words, word) < 0
+    return DrawnQueries(
+        document[:queries], query_sizes[:queries], query_words[:end], queries_cut, words_outside
+    )

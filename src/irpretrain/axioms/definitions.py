@@ -68,14 +68,14 @@ def _query_likelihood(
     """`prior_of_one`: μ / (Σ df + |V|)."""
     values = np.full(len(document), -np.inf)
     for query in range(len(document)):
-        first, last = queries.offsets[query], queries.offsets[query + 1]
+        first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
         norm, total = documents.lengths[document[query]] + mu, 0.0
-        for slot in range(first, last):
-            held = term_positions.offsets[slot + 1] - term_positions.offsets[slot]
+        for slot in range(first_slot, end_slot):
+            occurrences = term_positions.offsets[slot + 1] - term_positions.offsets[slot]
             prior = prior_of_one * (frequencies[queries.terms[slot]] + 1)
-            total += on_grid(math.log((held + prior) / norm))
-        if last > first:
-            values[query] = total / (last - first)
+            total += on_grid(math.log((occurrences + prior) / norm))
+        if end_slot > first_slot:
+            values[query] = total / (end_slot - first_slot)
     return values
 
 
@@ -85,13 +85,13 @@ def _tf_idf(
 ) -> np.ndarray:
     values = np.zeros(len(queries.offsets) - 1)
     for query in range(len(values)):
-        first, last = queries.offsets[query], queries.offsets[query + 1]
+        first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
         total = 0.0
-        for slot in range(first, last):
-            held = term_positions.offsets[slot + 1] - term_positions.offsets[slot]
-            total += held * on_grid(math.log((documents + 1) / (frequencies[queries.terms[slot]] + 1)))
-        if last > first:
-            values[query] = total / (last - first)
+        for slot in range(first_slot, end_slot):
+            occurrences = term_positions.offsets[slot + 1] - term_positions.offsets[slot]
+            total += occurrences * on_grid(math.log((documents + 1) / (frequencies[queries.terms[slot]] + 1)))
+        if end_slot > first_slot:
+            values[query] = total / (end_slot - first_slot)
     return values
 
 
@@ -118,14 +118,14 @@ def first_position(batch: AxiomBatch) -> np.ndarray:
 def _distance(queries: QueryTerms, term_positions: TermPositions, skip: bool) -> np.ndarray:
     values = np.full(len(queries.offsets) - 1, math.inf)
     for query in range(len(values)):
-        first, last = queries.offsets[query], queries.offsets[query + 1]
-        held = terms_held(term_positions, first, last)
-        if held == 0 or (held < last - first and not skip):
+        first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
+        present_terms = terms_held(term_positions, first_slot, end_slot)
+        if present_terms == 0 or (present_terms < end_slot - first_slot and not skip):
             continue
-        total, pairs = 0.0, held * (held - 1) // 2
-        for term in range(first, last):
-            for other in range(term + 1, last):
-                total += _words_between(term_positions, term, other)
+        total, pairs = 0.0, present_terms * (present_terms - 1) // 2
+        for term in range(first_slot, end_slot):
+            for other_term in range(term + 1, end_slot):
+                total += _words_between(term_positions, term, other_term)
         values[query] = total / max(pairs, 1)
     return values
 
@@ -134,23 +134,23 @@ def _distance(queries: QueryTerms, term_positions: TermPositions, skip: bool) ->
 def _first_position(queries: QueryTerms, term_positions: TermPositions, skip: bool) -> np.ndarray:
     values = np.full(len(queries.offsets) - 1, math.inf)
     for query in range(len(values)):
-        first, last = queries.offsets[query], queries.offsets[query + 1]
-        held = terms_held(term_positions, first, last)
-        if held == 0 or (held < last - first and not skip):
+        first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
+        present_terms = terms_held(term_positions, first_slot, end_slot)
+        if present_terms == 0 or (present_terms < end_slot - first_slot and not skip):
             continue
         total = 0
-        for slot in range(first, last):
+        for slot in range(first_slot, end_slot):
             if term_positions.offsets[slot + 1] > term_positions.offsets[slot]:
                 total += term_positions.positions[term_positions.offsets[slot]]
-        values[query] = total / held
+        values[query] = total / present_terms
     return values
 
 
 @compiled
-def _words_between(term_positions: TermPositions, term: int, other: int) -> float:
+def _words_between(term_positions: TermPositions, term: int, other_term: int) -> float:
     """Return δ: the mean number of words between all pairs of occurrences; 0 if a term is missing."""
     left, left_end = term_positions.offsets[term], term_positions.offsets[term + 1]
-    right, right_end = term_positions.offsets[other], term_positions.offsets[other + 1]
+    right, right_end = term_positions.offsets[other_term], term_positions.offsets[other_term + 1]
     pairs = (left_end - left) * (right_end - right)
     if pairs == 0:
         return 0.0
@@ -192,17 +192,21 @@ def _diversity(queries: QueryTerms, term_positions: TermPositions, vectors: np.n
         longest = max(longest, queries.offsets[query + 1] - queries.offsets[query])
     term_vectors, products = np.empty((longest, vectors.shape[1])), np.empty((longest, longest))
     for query in range(len(values)):
-        first, size = queries.offsets[query], queries.offsets[query + 1] - queries.offsets[query]
+        first_slot, size = queries.offsets[query], queries.offsets[query + 1] - queries.offsets[query]
         if size > 2:
-            _products(queries, vectors, first, size, term_vectors, products)
-        least, value = math.inf, 0
+            _products(queries, vectors, first_slot, size, term_vectors, products)
+        least_similarity, occurrences_of_least = math.inf, 0
         for term in range(size):
-            held = term_positions.offsets[first + term + 1] - term_positions.offsets[first + term]
+            occurrences = (
+                term_positions.offsets[first_slot + term + 1] - term_positions.offsets[first_slot + term]
+            )
             # Two terms are as similar to each other as the other way round.
             similarity = _cosine_with_others(products, term, size) if size > 2 else 0.0
-            if similarity < least or (similarity == least and held < value):
-                least, value = similarity, held
-        values[query] = value
+            if similarity < least_similarity or (
+                similarity == least_similarity and occurrences < occurrences_of_least
+            ):
+                least_similarity, occurrences_of_least = similarity, occurrences
+        values[query] = occurrences_of_least
     return values
 
 
@@ -210,7 +214,7 @@ def _diversity(queries: QueryTerms, term_positions: TermPositions, vectors: np.n
 def _products(
     queries: QueryTerms,
     vectors: np.ndarray,
-    first: int,
+    first_slot: int,
     size: int,
     term_vectors: np.ndarray,
     products: np.ndarray,
@@ -218,30 +222,32 @@ def _products(
     columns = vectors.shape[1]
     term_vectors[:size] = 0.0
     for term in range(size):
-        for position in range(queries.word_offsets[first + term], queries.word_offsets[first + term + 1]):
+        for position in range(
+            queries.word_offsets[first_slot + term], queries.word_offsets[first_slot + term + 1]
+        ):
             word = queries.words[position]
             if word >= 0:
                 for column in range(columns):
                     term_vectors[term, column] += vectors[word, column]
     for term in range(size):
-        for other in range(term + 1):
+        for other_term in range(term + 1):
             total = 0.0
             for column in range(columns):
-                total += term_vectors[term, column] * term_vectors[other, column]
-            products[term, other] = products[other, term] = total
+                total += term_vectors[term, column] * term_vectors[other_term, column]
+            products[term, other_term] = products[other_term, term] = total
 
 
 @compiled
 def _cosine_with_others(products: np.ndarray, term: int, size: int) -> float:
     """Return the cosine of a term's vector with the sum of the others', from their scalar products."""
     product, square = 0.0, 0.0
-    for other in range(size):
-        if other == term:
+    for other_term in range(size):
+        if other_term == term:
             continue
-        product += products[term, other]
-        for third in range(size):
-            if third != term:
-                square += products[other, third]
+        product += products[term, other_term]
+        for third_term in range(size):
+            if third_term != term:
+                square += products[other_term, third_term]
     square *= products[term, term]
     return on_grid(product / math.sqrt(square)) if square > 0 else 0.0
 
@@ -261,8 +267,8 @@ def similarity(batch: AxiomBatch) -> np.ndarray:
 def share_held(batch: AxiomBatch) -> np.ndarray:
     """Return STM-2's share: how many of a query's terms the document holds; 0 without terms (float64)."""
     is_held = np.diff(batch.term_positions.offsets) > 0
-    held = np.concatenate([[0], np.cumsum(is_held)])[batch.queries.offsets]
-    return np.diff(held) / np.maximum(batch.sizes, 1)
+    present_before = np.concatenate([[0], np.cumsum(is_held)])[batch.queries.offsets]
+    return np.diff(present_before) / np.maximum(batch.sizes, 1)
 
 
 def share_similar(batch: AxiomBatch) -> np.ndarray:
@@ -297,11 +303,11 @@ def _mean_similarity(
     values = np.full(len(document), -1.0)
     total = np.empty(vectors.shape[1])
     for query in range(len(document)):
-        first, last = queries.offsets[query], queries.offsets[query + 1]
-        if first == last:
+        first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
+        if first_slot == end_slot:
             continue
         total[:] = 0.0
-        for position in range(queries.word_offsets[first], queries.word_offsets[last]):
+        for position in range(queries.word_offsets[first_slot], queries.word_offsets[end_slot]):
             word = queries.words[position]
             if word >= 0:
                 for column in range(len(total)):
@@ -320,12 +326,12 @@ def _share_similar(
 ) -> np.ndarray:
     values = np.zeros(len(document))
     for query in range(len(document)):
-        first = queries.word_offsets[queries.offsets[query]]
-        last = queries.word_offsets[queries.offsets[query + 1]]
+        first_word = queries.word_offsets[queries.offsets[query]]
+        end_word = queries.word_offsets[queries.offsets[query + 1]]
         similar = 0
-        for position in range(first, last):
+        for position in range(first_word, end_word):
             word = queries.words[position]
             word_cosine = cosine(vectors[word], document_vectors[document[query]]) if word >= 0 else 0.0
             similar += word_cosine > threshold
-        values[query] = similar / max(last - first, 1)
+        values[query] = similar / max(end_word - first_word, 1)
     return values

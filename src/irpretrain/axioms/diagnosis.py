@@ -47,15 +47,15 @@ def choose_diagnosis_pairs(
         InputError: no document has two pseudo-queries of equal length.
     """
     rule = any_pair(axioms.stm_2_threshold, PAIRS_PER_DOCUMENT)
-    retained, eligible = _no_pairs(), 0
+    kept_pairs, eligible = _no_pairs(), 0
     for path in axiom_values:
         for batch in whole_documents(path):
             names = batch.document_ids
             choice = choose_pairs(batch, [stream_key(seed, STAGE, name) for name in names], rule)
             eligible += int((choice.accepted > 0).sum())
             lots = np.array([stream_key(seed, DOCUMENT_STAGE, name)[0] for name in names], np.uint64)
-            retained = _first_documents(
-                pa.concat_tables([retained, _pairs(batch, choice, lots)]), options.documents
+            kept_pairs = _first_documents(
+                pa.concat_tables([kept_pairs, _pairs(batch, choice, lots)]), options.documents
             )
     if not eligible:
         raise InputError(
@@ -63,13 +63,13 @@ def choose_diagnosis_pairs(
             "no document has two pseudo-queries of equal length",
             remedy="Raise pseudo_queries.per_document.",
         )
-    numbers = pa.array(np.arange(retained.num_rows), pa.int32())
-    AXIOM_PAIRS.write(output, retained.drop_columns("lot").add_column(0, "pair", numbers))
-    preferences = np.array(retained["preferences"].to_pylist())
+    pair_numbers = pa.array(np.arange(kept_pairs.num_rows), pa.int32())
+    AXIOM_PAIRS.write(output, kept_pairs.drop_columns("lot").add_column(0, "pair", pair_numbers))
+    preferences = np.array(kept_pairs["preferences"].to_pylist())
     return {
         "documents_with_pairs": eligible,
-        "documents": len(retained["document_id"].unique()),
-        "pairs": retained.num_rows,
+        "documents": len(kept_pairs["document_id"].unique()),
+        "pairs": kept_pairs.num_rows,
         "pairs_with_a_preference": dict(zip(AXIOMS, (preferences != 0).sum(axis=0).tolist(), strict=True)),
     }
 
@@ -82,7 +82,7 @@ def diagnose(
     # CSV with the columns of `COLUMNS`: the share of the pairs on which the axiom has a preference that the model
     # agrees on (ties count one half), with its 95 % interval for other documents and other seeds
     # (`evaluation.verdicts.paired`), and the two variances of the mean with the freedom of the first. Where
-    # `other` names a model, it is the difference to that model's share. Empty if the axiom has no preference.
+    # `other_model` names a model, it is the difference to that model's share. Empty if the axiom has no preference.
     output: str | Path,
 ) -> dict[str, Any]:
     """Write how often each model agrees with each axiom; IntegrityError if scores are those of other pairs.
@@ -94,31 +94,31 @@ def diagnose(
     preferred = np.array(table["preferences"].to_pylist(), np.int8).reshape(-1, len(AXIOMS))
     documents = np.array(table["document_id"].to_pylist())
     signs = {
-        model: np.array([_signs(path, table.num_rows) for path in of_seeds])
-        for model, of_seeds in scores.items()
+        model: np.array([_signs(path, table.num_rows) for path in score_files])
+        for model, score_files in scores.items()
     }
-    sides = [*((model, "") for model in signs), *combinations(signs, 2)]
+    model_pairs = [*((model, "") for model in signs), *combinations(signs, 2)]
     write_csv(
         output,
         COLUMNS,
         (
-            [model, labels[model], other, *row]
-            for model, other in sides
-            for row in _shares(preferred, signs[model], signs.get(other), documents)
+            [model, labels[model], other_model, *row]
+            for model, other_model in model_pairs
+            for row in _shares(preferred, signs[model], signs.get(other_model), documents)
         ),
     )
-    ties = {model: int((of_model == 0).sum()) for model, of_model in signs.items()}
+    ties = {model: int((model_signs == 0).sum()) for model, model_signs in signs.items()}
     return {"models": len(scores), "pairs": table.num_rows, "pairs_with_equal_scores": ties}
 
 
 def _shares(
-    preferred: np.ndarray, signs: np.ndarray, others: np.ndarray | None, documents: np.ndarray
+    preferred: np.ndarray, signs: np.ndarray, other_signs: np.ndarray | None, documents: np.ndarray
 ) -> Iterator[list[Any]]:
     """Yield axiom, pairs and what follows in `COLUMNS`, of one model or of its lead over another."""
     for column, axiom in enumerate(AXIOMS):
         decided = np.flatnonzero(preferred[:, column])
         agreeing = (1 + preferred[decided, column] * signs[:, decided]) / 2
-        worse = 0 if others is None else (1 + preferred[decided, column] * others[:, decided]) / 2
+        worse = 0 if other_signs is None else (1 + preferred[decided, column] * other_signs[:, decided]) / 2
         row: list[Any] = [axiom, len(decided), len(signs)]
         if not len(decided):
             yield [*row, *("",) * 6]
@@ -127,9 +127,9 @@ def _shares(
         if not estimate.parts:  # all of one document
             yield [*row, estimate.difference, *("",) * 5]
             continue
-        (variance, freedom), *of_seeds = estimate.parts
-        seed_variance = of_seeds[0][0] if of_seeds else ""
-        low, high = (max(estimate.low, 0), min(estimate.high, 1)) if others is None else estimate[1:3]
+        (variance, freedom), *seed_variances = estimate.parts
+        seed_variance = seed_variances[0][0] if seed_variances else ""
+        low, high = (max(estimate.low, 0), min(estimate.high, 1)) if other_signs is None else estimate[1:3]
         yield [*row, estimate.difference, low, high, variance, freedom, seed_variance]
 
 

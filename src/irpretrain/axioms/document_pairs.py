@@ -34,17 +34,17 @@ def document_preferences(first: AxiomBatch, second: AxiomBatch) -> np.ndarray:
         first, second: the same queries, each with its first and its second document, of `over_held_terms`.
     """
     tables = [pa.table(axiom_values(batch)) for batch in (first, second)]
-    numbers = np.arange(len(first), dtype=np.int64)
+    rows = np.arange(len(first), dtype=np.int64)
     features = preferences(
         larger_is_better(pa.concat_tables(tables)),
-        numbers,
-        numbers + len(first),
+        rows,
+        rows + len(first),
         first.collection.options.stm_2_threshold,
     )
-    held = [np.diff(batch.term_positions.offsets) > 0 for batch in (first, second)]
+    is_present = [np.diff(batch.term_positions.offsets) > 0 for batch in (first, second)]
     offsets = first.queries.offsets
-    differing = _sums(held[0] != held[1], offsets) > 0
-    incomparable = differing | (_sums(held[0], offsets) < _FEWEST_TERMS)
+    differing = _sums(is_present[0] != is_present[1], offsets) > 0
+    incomparable = differing | (_sums(is_present[0], offsets) < _FEWEST_TERMS)
     features[np.ix_(np.flatnonzero(incomparable), _PROX)] = 0
     return features
 

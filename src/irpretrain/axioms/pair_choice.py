@@ -34,14 +34,16 @@ class Rule(NamedTuple):
     keep_ties: bool  # accept pairs with probability 0.5, the first drawn query preferred, unless strict
     must_agree: np.ndarray  # bool [9], axioms that must agree if strict
     stm_2_threshold: float
-    wanted: int  # pairs of each document
+    pairs_per_document: int  # pairs of each document
     only_first: bool  # stop after this many pairs, accepted or not
 
 
-def any_pair(stm_2_threshold: float, wanted: int) -> Rule:
+def any_pair(stm_2_threshold: float, pairs_per_document: int) -> Rule:
     """Return the rule that accepts all pairs, in the order drawn: ties, which are kept."""
-    nothing = np.zeros(len(AXIOMS), bool)
-    return Rule(False, np.full(VECTORS, 0.5), 0.5, True, nothing, stm_2_threshold, wanted, False)
+    no_axioms = np.zeros(len(AXIOMS), bool)
+    return Rule(
+        False, np.full(VECTORS, 0.5), 0.5, True, no_axioms, stm_2_threshold, pairs_per_document, False
+    )
 
 
 class PairChoice(NamedTuple):
@@ -97,9 +99,9 @@ def _list_pairs(words: np.ndarray, start: int, end: int, pairs: np.ndarray) -> i
     """Write the pairs of queries of equal length; return how many there are."""
     count = 0
     for query in range(start, end):
-        for other in range(query + 1, end):
-            if words[query] == words[other]:
-                pairs[count, 0], pairs[count, 1] = query, other
+        for other_query in range(query + 1, end):
+            if words[query] == words[other_query]:
+                pairs[count, 0], pairs[count, 1] = query, other_query
                 count += 1
     return count
 
@@ -107,44 +109,48 @@ def _list_pairs(words: np.ndarray, start: int, end: int, pairs: np.ndarray) -> i
 @compiled
 def _next_pair(pairs: np.ndarray, position: int, count: int, state: np.ndarray) -> tuple[int, int]:
     """Draw one of the pairs from `position` on, put it there, and return its queries in a random order."""
-    drawn = min(position + int(next_uniform(state) * (count - position)), count - 1)
-    query, other = pairs[drawn, 0], pairs[drawn, 1]
-    pairs[drawn, 0], pairs[drawn, 1] = pairs[position, 0], pairs[position, 1]
-    pairs[position, 0], pairs[position, 1] = query, other
+    drawn_index = min(position + int(next_uniform(state) * (count - position)), count - 1)
+    query, other_query = pairs[drawn_index, 0], pairs[drawn_index, 1]
+    pairs[drawn_index, 0], pairs[drawn_index, 1] = pairs[position, 0], pairs[position, 1]
+    pairs[position, 0], pairs[position, 1] = query, other_query
     if next_uniform(state) < 0.5:
-        return other, query
-    return query, other
+        return other_query, query
+    return query, other_query
 
 
 @compiled
 def _choose(
     values: np.ndarray, words: np.ndarray, starts: np.ndarray, keys: np.ndarray, rule: Rule
 ) -> PairChoice:
-    documents, longest = len(starts) - 1, 0
+    documents, most_queries = len(starts) - 1, 0
     for row in range(documents):
-        longest = max(longest, starts[row + 1] - starts[row])
-    most = documents * rule.wanted
-    document, preferred, other = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
-    probabilities, features = np.empty(most), np.empty((most, values.shape[1]), np.int8)
+        most_queries = max(most_queries, starts[row + 1] - starts[row])
+    capacity = documents * rule.pairs_per_document
+    document, preferred, other = (
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.int64),
+    )
+    probabilities, features = np.empty(capacity), np.empty((capacity, values.shape[1]), np.int8)
     equal, accepted = np.zeros(documents, np.int64), np.zeros(documents, np.int64)
     fates, histogram = np.zeros(len(FATES), np.int64), np.zeros(BINS, np.int64)
-    pairs = np.empty((longest * (longest - 1) // 2, 2), np.int64)
+    pairs = np.empty((most_queries * (most_queries - 1) // 2, 2), np.int64)
     state, compared = np.empty(STATE_WORDS, np.uint64), np.empty(values.shape[1], np.int8)
-    written, unanimous = 0, 0
+    pairs_written, unanimous = 0, 0
     for row in range(documents):
         count = _list_pairs(words, starts[row], starts[row + 1], pairs)
         equal[row] = count
         start_stream(state, keys[row, 0], keys[row, 1])
-        considered = min(count, rule.wanted) if rule.only_first else count
+        considered = min(count, rule.pairs_per_document) if rule.only_first else count
         for position in range(considered):
-            if accepted[row] == rule.wanted:
+            if accepted[row] == rule.pairs_per_document:
                 break
             first, second = _next_pair(pairs, position, count, state)
             compare(values, first, second, rule.stm_2_threshold, compared)
             if rule.strict:
-                fate, is_first, whole = _judge_strictly(compared, rule)
+                fate, is_first, is_unanimous = _judge_strictly(compared, rule)
                 probability = 1.0
-                unanimous += whole
+                unanimous += is_unanimous
             else:
                 probability = rule.table[vector_number(compared)]
                 fate, is_first = _judge_by_table(probability, rule), probability >= 0.5
@@ -153,18 +159,18 @@ def _choose(
             fates[fate] += 1
             if fate != ACCEPTED:
                 continue
-            document[written], probabilities[written] = row, probability
-            preferred[written], other[written] = (first, second) if is_first else (second, first)
+            document[pairs_written], probabilities[pairs_written] = row, probability
+            preferred[pairs_written], other[pairs_written] = (first, second) if is_first else (second, first)
             for axiom in range(len(compared)):
-                features[written, axiom] = compared[axiom] if is_first else -compared[axiom]
+                features[pairs_written, axiom] = compared[axiom] if is_first else -compared[axiom]
             accepted[row] += 1
-            written += 1
+            pairs_written += 1
     return PairChoice(
-        document[:written],
-        preferred[:written],
-        other[:written],
-        probabilities[:written],
-        features[:written],
+        document[:pairs_written],
+        preferred[:pairs_written],
+        other[:pairs_written],
+        probabilities[:pairs_written],
+        features[:pairs_written],
         equal,
         accepted,
         fates,

@@ -84,8 +84,8 @@ def load_predictor(directory: str | Path) -> PreferencePredictor:
 def symmetric(table: np.ndarray) -> np.ndarray:
     """Return p(f) = (P(f) + 1 - P(-f)) / 2 of P by number of vector, with p(-f) = 1 - p(f) to the last bit."""
     difference = table - table[::-1]
-    larger = 0.5 + 0.5 * np.abs(difference)
-    return np.where(difference >= 0, larger, 1.0 - larger)
+    larger_probability = 0.5 + 0.5 * np.abs(difference)
+    return np.where(difference >= 0, larger_probability, 1.0 - larger_probability)
 
 
 def chosen_columns(axioms: Sequence[Axiom]) -> list[int]:
@@ -137,15 +137,15 @@ def plain_table(trees: xgboost.Booster, axioms: Sequence[Axiom]) -> np.ndarray:
 
 
 def importance(
-    trees: xgboost.Booster, axioms: Sequence[Axiom], kind: str = "total_gain"
+    trees: xgboost.Booster, axioms: Sequence[Axiom], importance_type: str = "total_gain"
 ) -> dict[Axiom, float]:
     """Return the gain of each axiom's splits, divided by the largest (figure 2); 0 without splits.
 
-    `kind` is XGBoost's: total_gain sums over an axiom's splits, gain is their mean.
+    `importance_type` is XGBoost's: total_gain sums over an axiom's splits, gain is their mean.
     """
-    gains: dict[str, Any] = trees.get_score(importance_type=kind)
-    most = max(gains.values(), default=1.0)
-    return {name: float(gains.get(name, 0.0) / most) for name in AXIOMS if name in axioms}
+    gains: dict[str, Any] = trees.get_score(importance_type=importance_type)
+    largest_gain = max(gains.values(), default=1.0)
+    return {name: float(gains.get(name, 0.0) / largest_gain) for name in AXIOMS if name in axioms}
 
 
 def _matrix(features: np.ndarray, axioms: Sequence[Axiom], labels: np.ndarray | None = None) -> Any:

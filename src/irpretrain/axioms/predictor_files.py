@@ -66,18 +66,18 @@ def effects(table: np.ndarray, features: np.ndarray, axioms: Sequence[Axiom]) ->
         features: int8 [pairs, 9], the vectors observed; at least one pair.
     """
     vectors, times = np.unique(features, axis=0, return_counts=True)
-    by_axiom: dict[Axiom, float] = {}
+    effect_of_axiom: dict[Axiom, float] = {}
     for column in chosen_columns(axioms):
-        preferred, other = vectors.copy(), vectors.copy()
-        preferred[:, column], other[:, column] = 1, -1
-        differences = table[vector_numbers(preferred)] - table[vector_numbers(other)]
-        by_axiom[AXIOMS[column]] = float(np.average(differences, weights=times))
-    return by_axiom
+        preferred, not_preferred = vectors.copy(), vectors.copy()
+        preferred[:, column], not_preferred[:, column] = 1, -1
+        differences = table[vector_numbers(preferred)] - table[vector_numbers(not_preferred)]
+        effect_of_axiom[AXIOMS[column]] = float(np.average(differences, weights=times))
+    return effect_of_axiom
 
 
 def write_predictor(
     outcomes: Sequence[Outcome],  # one per seed
-    read: Mapping[str, Any],
+    read_counts: Mapping[str, Any],
     options: PredictorConfig,
     axioms: AxiomsConfig,
     versions: Mapping[str, str],  # of the packages that the model depends on
@@ -95,7 +95,7 @@ def write_predictor(
         "seed": outcomes[0].seed,
         "versions": dict(versions),
     }
-    scores = _scores(outcomes, read, options)
+    scores = _scores(outcomes, read_counts, options)
     with atomic_directory(output) as folder:
         (folder / MODEL_FILE).write_bytes(bytes(outcomes[0].trees.save_raw("json")))
         np.save(folder / TABLE_FILE, outcomes[0].table)
@@ -107,23 +107,25 @@ def write_predictor(
         )
 
 
-def _scores(outcomes: Sequence[Outcome], read: Mapping[str, Any], options: PredictorConfig) -> dict[str, Any]:
-    first = outcomes[0]
+def _scores(
+    outcomes: Sequence[Outcome], read_counts: Mapping[str, Any], options: PredictorConfig
+) -> dict[str, Any]:
+    first_outcome = outcomes[0]
     return {
         "label": options.label,
         "setting": options.setting,
         "axioms": [axiom for axiom in AXIOMS if axiom in options.axioms],
         "model": options.model,
-        **_seed_scores(first, options),
+        **_seed_scores(first_outcome, options),
         "auc_mean": _number(float(np.mean([outcome.auc.mean for outcome in outcomes]))),
-        "importance_mean_gain": importance(first.trees, options.axioms, "gain"),
-        "auc_without_symmetry": _number(first.plain_auc),
-        "auc_of_axiom": {axiom: _number(value) for axiom, value in first.single.items()},
-        "auc_of_majority": _number(first.majority),
-        "effect_of_axiom": effects(first.table, first.pairs.features, options.axioms),
-        "preferences": _shares(first.pairs.features),
-        "read": dict(read),
-        "made": first.pairs.counts,
+        "importance_mean_gain": importance(first_outcome.trees, options.axioms, "gain"),
+        "auc_without_symmetry": _number(first_outcome.plain_auc),
+        "auc_of_axiom": {axiom: _number(value) for axiom, value in first_outcome.single.items()},
+        "auc_of_majority": _number(first_outcome.majority),
+        "effect_of_axiom": effects(first_outcome.table, first_outcome.pairs.features, options.axioms),
+        "preferences": _shares(first_outcome.pairs.features),
+        "read": dict(read_counts),
+        "made": first_outcome.pairs.counts,
         "seeds": [_seed_scores(outcome, options) for outcome in outcomes],
     }
 
@@ -162,12 +164,12 @@ def _number(value: float) -> float | None:
 def _card(
     scores: Mapping[str, Any], options: PredictorConfig, versions: Mapping[str, str], stm_2_threshold: float
 ) -> str:
-    kind = "boosted trees" if options.model == "boosted" else "a random forest"
+    model_text = "boosted trees" if options.model == "boosted" else "a random forest"
     negatives = SETTINGS[options.setting].format(rank=SETTING_IV_RANK)
     return f"""# Preference predictor: {options.label}
 
 Chooses the better of two queries for a document by the preferences of axioms (ARES, Chen et al., SIGIR 2022,
-section 4.2). It is {kind} by XGBoost {versions["xgboost"]}: {TREES} trees of depth {DEPTH} at most.
+section 4.2). It is {model_text} by XGBoost {versions["xgboost"]}: {TREES} trees of depth {DEPTH} at most.
 
 ## Data
 - Better queries: those of the data set `{options.dataset}`, each for the documents relevant to it.
@@ -236,17 +238,17 @@ def _axiom_rows(scores: Mapping[str, Any]) -> str:
 
 def _against(scores: Mapping[str, Any], options: PredictorConfig) -> str:
     """Name the axioms that the predictor contradicts; empty if there are none."""
-    turned = [axiom for axiom, effect in scores["effect_of_axiom"].items() if effect < 0]
-    if not turned:
+    reversed_axioms = [axiom for axiom, effect in scores["effect_of_axiom"].items() if effect < 0]
+    if not reversed_axioms:
         return ""
-    lines = "\n".join(f"- {axiom}: it prefers the query that {axiom} does not." for axiom in turned)
-    by_rank = (
+    lines = "\n".join(f"- {axiom}: it prefers the query that {axiom} does not." for axiom in reversed_axioms)
+    rank_note = (
         f"\nSetting {options.setting} chooses negative queries by RANK, so a good RANK can mark a negative "
         "query.\n"
     )
     return (
         f"\nOn average over all pairs, this predictor goes against an axiom:\n{lines}\n"
-        f"{'' if options.setting == 'I' else by_rank}"
+        f"{'' if options.setting == 'I' else rank_note}"
     )
 
 

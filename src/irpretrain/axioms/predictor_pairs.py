@@ -54,9 +54,9 @@ def weights(ranks: np.ndarray, starts: np.ndarray, setting: Setting) -> np.ndarr
     return np.ones(len(ranks))
 
 
-def per_group(marked: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def per_group(is_marked: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Return int64 [groups]: how many of each group's entries are marked (bool)."""
-    return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(marked)])[starts])
+    return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(is_marked)])[starts])
 
 
 def draw_negatives(
@@ -71,14 +71,14 @@ def draw_negatives(
         names: of each pair, document id U+001F query id, which names its random stream.
     """
     keys = np.array([stream_key(seed, STAGE, name) for name in names], np.uint64).reshape(-1, 2)
-    chosen = np.empty(len(groups), np.int64)
-    _draw(np.asarray(groups, np.int64), np.asarray(starts, np.int64), weight, keys, chosen)
-    return chosen
+    negatives = np.empty(len(groups), np.int64)
+    _draw(np.asarray(groups, np.int64), np.asarray(starts, np.int64), weight, keys, negatives)
+    return negatives
 
 
 @compiled
 def _draw(
-    groups: np.ndarray, starts: np.ndarray, weight: np.ndarray, keys: np.ndarray, chosen: np.ndarray
+    groups: np.ndarray, starts: np.ndarray, weight: np.ndarray, keys: np.ndarray, negatives: np.ndarray
 ) -> None:
     state = np.empty(STATE_WORDS, np.uint64)
     for pair in range(groups.shape[0]):
@@ -87,13 +87,13 @@ def _draw(
         for query in range(start, end):
             total += weight[query]
         start_stream(state, keys[pair, 0], keys[pair, 1])
-        left = next_uniform(state) * total
-        chosen[pair] = NONE
+        remaining_weight = next_uniform(state) * total
+        negatives[pair] = NONE
         for query in range(start, end):
             if weight[query] > 0:
-                chosen[pair] = query  # the last candidate where rounding leaves a rest
-                left -= weight[query]
-                if left < 0:
+                negatives[pair] = query  # the last candidate where rounding leaves a rest
+                remaining_weight -= weight[query]
+                if remaining_weight < 0:
                     break
 
 
@@ -137,16 +137,16 @@ def read_candidates(
         IntegrityError: a value is NaN, or a group's pseudo-queries occur twice.
     """
     table = AXIOM_VALUES.read(judged, ["document_id", "query_id", "terms", *VALUE_COLUMNS])
-    retained = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
-    document_ids = retained["document_id"]
-    names = pc.binary_join_element_wise(document_ids, retained["query_id"], "\x1f")
+    queries_with_terms = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
+    document_ids = queries_with_terms["document_id"]
+    names = pc.binary_join_element_wise(document_ids, queries_with_terms["query_id"], "\x1f")
     keys = names if options.negative_terms == "equal" else document_ids
     distinct = pc.unique(keys)
     groups = _numbers(keys, distinct)
     values, pseudo_terms, ranks, starts = _read_pseudo(pseudo, distinct, options.negative_terms == "equal")
     return CandidateQueries(
-        judged=larger_is_better(retained, judged),
-        terms=retained["terms"].to_numpy().astype(np.int64),
+        judged=larger_is_better(queries_with_terms, judged),
+        terms=queries_with_terms["terms"].to_numpy().astype(np.int64),
         documents=_numbers(document_ids, pc.unique(document_ids)),
         names=names.to_pylist(),
         groups=groups,
@@ -156,7 +156,7 @@ def read_candidates(
         starts=starts,
         counts={
             "judged_queries": table.num_rows,
-            "judged_queries_without_terms": table.num_rows - retained.num_rows,
+            "judged_queries_without_terms": table.num_rows - queries_with_terms.num_rows,
             "judged_documents": pc.count_distinct(document_ids).as_py(),
             "judged_queries_without_pseudo_queries": int(np.count_nonzero(np.diff(starts)[groups] == 0)),
         },
@@ -205,7 +205,7 @@ def _numbers(names: pa.Array, distinct: pa.Array) -> np.ndarray:
 
 
 def _read_pseudo(
-    shards: Sequence[str | Path], keys: pa.Array, by_query: bool
+    shards: Sequence[str | Path], keys: pa.Array, per_judged_query: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the values, terms and ranks of the pseudo-queries of some groups, and the first of each group.
 
@@ -215,15 +215,15 @@ def _read_pseudo(
     values, integers = [np.empty((0, len(VALUE_COLUMNS)))], [np.empty((0, 4), np.int64)]
     for path in shards:
         for batch in AXIOM_VALUES.stream(path, columns):
-            names = batch.column("document_id")
-            if by_query:
-                names = pc.binary_join_element_wise(names, batch.column("query_id"), "\x1f")
-            number = pc.index_in(names, value_set=keys)
-            listed = pc.is_valid(number)
-            rows = batch.filter(listed)
-            in_rows = [rows.column(name).to_numpy() for name in ("sample", "terms", "rank")]
-            of_group = number.filter(listed).to_numpy(zero_copy_only=False)
-            integers.append(np.stack([of_group, *in_rows], axis=1).astype(np.int64))
+            row_keys = batch.column("document_id")
+            if per_judged_query:
+                row_keys = pc.binary_join_element_wise(row_keys, batch.column("query_id"), "\x1f")
+            group_numbers = pc.index_in(row_keys, value_set=keys)
+            has_group = pc.is_valid(group_numbers)
+            rows = batch.filter(has_group)
+            row_columns = [rows.column(name).to_numpy() for name in ("sample", "terms", "rank")]
+            row_groups = group_numbers.filter(has_group).to_numpy(zero_copy_only=False)
+            integers.append(np.stack([row_groups, *row_columns], axis=1).astype(np.int64))
             values.append(larger_is_better(rows, path))
     group, sample, terms, ranks = np.concatenate(integers).T
     order = np.lexsort((sample, group))

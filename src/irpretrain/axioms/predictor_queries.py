@@ -46,15 +46,15 @@ def judged_queries(
         InputError: no relevant document of a query is in the corpus.
     """
     texts = read_queries(queries)
-    queries_of: dict[str, list[str]] = defaultdict(list)
+    queries_of_document: dict[str, list[str]] = defaultdict(list)
     unknown_queries = 0
     for query, grades in read_qrels(qrels).items():
         if query not in texts:
             unknown_queries += len(relevant(grades))
             continue
         for document in relevant(grades):
-            queries_of[document].append(query)
-    positions = _positions(documents, queries_of)
+            queries_of_document[document].append(query)
+    positions = _positions(documents, queries_of_document)
     if not positions:
         raise InputError(
             qrels,
@@ -62,35 +62,41 @@ def judged_queries(
             remedy="Check that queries, judgements and corpus belong together.",
         )
     documents_in_corpus = {document for *_, document in positions}
-    rows = DOCUMENT_QUERIES.write(output, _judged_rows(positions, queries_of, texts))
+    rows = DOCUMENT_QUERIES.write(output, _judged_rows(positions, queries_of_document, texts))
     return {
         "rows": rows,
-        "queries": len({query for document in documents_in_corpus for query in queries_of[document]}),
+        "queries": len(
+            {query for document in documents_in_corpus for query in queries_of_document[document]}
+        ),
         "documents": len(documents_in_corpus),
-        "documents_not_in_corpus": len(queries_of) - len(documents_in_corpus),
+        "documents_not_in_corpus": len(queries_of_document) - len(documents_in_corpus),
         "judgements_of_documents_not_in_corpus": sum(
-            len(names) for document, names in queries_of.items() if document not in documents_in_corpus
+            len(names)
+            for document, names in queries_of_document.items()
+            if document not in documents_in_corpus
         ),
         "judgements_of_unknown_queries": unknown_queries,
     }
 
 
 def _positions(
-    documents: Sequence[str | Path], queries_of: Mapping[str, list[str]]
+    documents: Sequence[str | Path], queries_of_document: Mapping[str, list[str]]
 ) -> list[tuple[int, int, str]]:
     """Return (part, position, document) of the wanted documents that the corpus has, in corpus order."""
     positions = []
     for path in documents:
-        for batch in DOCUMENTS.stream_chosen(path, queries_of, DOCUMENT_KEYS):
+        for batch in DOCUMENTS.stream_chosen(path, queries_of_document, DOCUMENT_KEYS):
             positions += [(row["part"], row["position"], row["document_id"]) for row in batch.to_pylist()]
     return sorted(positions)
 
 
 def _judged_rows(
-    positions: Sequence[tuple[int, int, str]], queries_of: Mapping[str, list[str]], texts: Mapping[str, str]
+    positions: Sequence[tuple[int, int, str]],
+    queries_of_document: Mapping[str, list[str]],
+    texts: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
     for part, position, document in positions:
-        for sample, query in enumerate(sorted(queries_of[document])):
+        for sample, query in enumerate(sorted(queries_of_document[document])):
             yield {
                 "part": part,
                 "position": position,
@@ -136,29 +142,29 @@ def sample_negative_queries(
     terms = read_terms(statistics, axioms.stop_list, axioms.stemming)
     stores = WordDocuments.open(words, len(sampler.tables.number_of))
     table = AXIOM_VALUES.read(judged, QUERY_KEYS)
-    retained = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
-    rows = stores.rows(retained["document_id"])
+    queries_with_terms = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
+    rows = stores.rows(queries_with_terms["document_id"])
     counts = {
         "judged_queries": table.num_rows,
-        "judged_queries_without_terms": table.num_rows - retained.num_rows,
+        "judged_queries_without_terms": table.num_rows - queries_with_terms.num_rows,
         "judged_queries_too_long": 0,
         "queries": 0,
         "words": 0,
         "words_outside_document": 0,
     }
-    starts = range(0, retained.num_rows, QUERIES_AT_ONCE)
+    starts = range(0, queries_with_terms.num_rows, QUERIES_AT_ONCE)
     with DOCUMENT_QUERIES.writing(output) as writer:
         for start in progress(
             starts,
             "sample negative queries",
             "queries",
-            retained.num_rows,
-            size=lambda start: min(QUERIES_AT_ONCE, retained.num_rows - start),
+            queries_with_terms.num_rows,
+            size=lambda start: min(QUERIES_AT_ONCE, queries_with_terms.num_rows - start),
         ):
-            batch = retained.slice(start, QUERIES_AT_ONCE)
+            batch = queries_with_terms.slice(start, QUERIES_AT_ONCE)
             names = pc.binary_join_element_wise(batch["document_id"], batch["query_id"], "\x1f")
             keys = [stream_key(seed, STAGE, name) for name in names.to_pylist()]
-            drawn = draw_queries(
+            drawn_queries = draw_queries(
                 *stores.gather(rows[start : start + QUERIES_AT_ONCE]),
                 np.array(keys, np.uint64).reshape(-1, 2),
                 batch["terms"].to_numpy().astype(np.int64),
@@ -166,11 +172,15 @@ def sample_negative_queries(
                 sampler.tables,
                 sampler.rules,
             )
-            writer.add(_negative_rows(batch, drawn.document, sampler.texts(drawn), options.per_document))
-            counts["judged_queries_too_long"] += drawn.cut
-            counts["queries"] += len(drawn.document)
-            counts["words"] += len(drawn.words)
-            counts["words_outside_document"] += drawn.outside
+            writer.add(
+                _negative_rows(
+                    batch, drawn_queries.document, sampler.texts(drawn_queries), options.per_document
+                )
+            )
+            counts["judged_queries_too_long"] += drawn_queries.cut
+            counts["queries"] += len(drawn_queries.document)
+            counts["words"] += len(drawn_queries.words)
+            counts["words_outside_document"] += drawn_queries.outside
     if counts["judged_queries_too_long"]:
         notice(
             f"negative queries of {Path(judged).parent.name}",
@@ -182,9 +192,9 @@ def sample_negative_queries(
 
 def _negative_rows(judged: pa.Table, row_of: np.ndarray, texts: pa.Array, per_document: int) -> pa.Table:
     """Return the pseudo-queries of judged queries; a document's are numbered through all its judged queries."""
-    of_query = judged.take(pa.array(row_of))
-    number = np.tile(np.arange(per_document, dtype=np.int32), len(row_of) // per_document)
-    columns = {name: of_query[name] for name in ("part", "position", "document_id", "query_id")}
-    columns["sample"] = pa.array(of_query["sample"].to_numpy() * per_document + number)
+    judged_rows = judged.take(pa.array(row_of))
+    sample_numbers = np.tile(np.arange(per_document, dtype=np.int32), len(row_of) // per_document)
+    columns = {name: judged_rows[name] for name in ("part", "position", "document_id", "query_id")}
+    columns["sample"] = pa.array(judged_rows["sample"].to_numpy() * per_document + sample_numbers)
     columns["query"] = texts
     return pa.table([columns[name] for name in DOCUMENT_QUERIES.schema.names], DOCUMENT_QUERIES.schema)

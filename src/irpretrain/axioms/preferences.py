@@ -59,7 +59,7 @@ def larger_is_better(rows: pa.Table | pa.RecordBatch, source: str | Path = "axio
     A RANK of +∞ (0 in the table) is -∞. IntegrityError, with `source`, on a NaN.
     """
     table = np.empty((rows.num_rows, len(AXIOMS)))
-    for number, axiom in enumerate(AXIOMS):
+    for column, axiom in enumerate(AXIOMS):
         definition = DEFINITIONS[axiom]
         values = rows.column(definition.column).to_numpy(zero_copy_only=False).astype(np.float64)
         if np.isnan(values).any():
@@ -68,7 +68,7 @@ def larger_is_better(rows: pa.Table | pa.RecordBatch, source: str | Path = "axio
                 f"{axiom} of {int(np.isnan(values).sum()):,} queries is not a number",
                 remedy="Delete the table and run the workflow again.",
             )
-        table[:, number] = values if definition.larger_is_better else -values
+        table[:, column] = values if definition.larger_is_better else -values
     table[table[:, RANK_COLUMN] == 0, RANK_COLUMN] = -np.inf
     return table
 
@@ -96,20 +96,22 @@ def all_vectors() -> np.ndarray:
 
 
 @compiled
-def compare(values: np.ndarray, first: int, second: int, stm_2_threshold: float, found: np.ndarray) -> None:
-    """Write the features of one pair of rows of `values` to `found` (int8 [9])."""
-    for axiom in range(found.shape[0]):
-        value, other = values[first, axiom], values[second, axiom]
-        found[axiom] = 1 if value > other else (-1 if value < other else 0)
+def compare(
+    values: np.ndarray, first: int, second: int, stm_2_threshold: float, features: np.ndarray
+) -> None:
+    """Write the features of one pair of rows of `values` to `features` (int8 [9])."""
+    for axiom in range(features.shape[0]):
+        first_value, second_value = values[first, axiom], values[second, axiom]
+        features[axiom] = 1 if first_value > second_value else (-1 if first_value < second_value else 0)
     if not abs(values[first, STM_1_COLUMN] - values[second, STM_1_COLUMN]) < stm_2_threshold:
-        found[STM_2_COLUMN] = 0
+        features[STM_2_COLUMN] = 0
 
 
 @compiled
-def vector_number(found: np.ndarray) -> int:
+def vector_number(features: np.ndarray) -> int:
     number, power = 0, 1
-    for axiom in range(found.shape[0]):
-        number += (found[axiom] + 1) * power
+    for axiom in range(features.shape[0]):
+        number += (features[axiom] + 1) * power
         power *= 3
     return number
 

@@ -107,7 +107,7 @@ def sample_pseudo_queries(
                 lengths_cut=int(queries.cut),
             )
             lengths += np.bincount(queries.sizes, minlength=len(lengths))
-    by_length = {
+    counts_of_length = {
         str(length): {
             "queries": int(lengths[length]),
             "expected": round(float(counts["queries"] * probability), 3),
@@ -116,7 +116,7 @@ def sample_pseudo_queries(
     }
     return {
         **counts,
-        "lengths": by_length,
+        "lengths": counts_of_length,
         "vocabulary": len(sampler.names),
         "mu": sampler.rules.mu,
         "temperature": sampler.rules.temperature,
@@ -174,8 +174,8 @@ class PseudoQuerySampler:
 
     def sample(self, store: WordStore) -> Iterator[tuple[pa.Table, DrawnQueries]]:
         """Yield, batch by batch, documents (document_id, part, position) and their queries."""
-        room = self.rules.per_document * len(self.tables.lengths)
-        step = max(1, min(DOCUMENTS_AT_ONCE, WORDS_AT_ONCE // room))
+        max_words_per_document = self.rules.per_document * len(self.tables.lengths)
+        step = max(1, min(DOCUMENTS_AT_ONCE, WORDS_AT_ONCE // max_words_per_document))
         starts = range(0, len(store), step)
         for start in progress(
             starts,

@@ -67,10 +67,10 @@ def count_in_intervals(ranks: np.ndarray, lasts: Sequence[int]) -> np.ndarray:
 def interval_names(lasts: Sequence[int]) -> list[str]:
     """Return the names of the intervals that end at these ranks, and of what is beyond."""
     firsts = [1, *(last + 1 for last in lasts)]
-    inner = [
+    bounded_intervals = [
         str(last) if first == last else f"{first}-{last}" for first, last in zip(firsts, lasts, strict=False)
     ]
-    return [*inner, f">{lasts[-1]}"]
+    return [*bounded_intervals, f">{lasts[-1]}"]
 
 
 def interval_ends(names: Sequence[str]) -> list[int]:

@@ -67,8 +67,8 @@ def train_predictor(
         "xgboost": xgboost.__version__,
     }
     write_predictor(outcomes, candidates.counts, options, axioms, versions, output)
-    first = outcomes[0]
-    return candidates.counts | first.pairs.counts | {"test_pairs": first.test_pairs}
+    first_outcome = outcomes[0]
+    return candidates.counts | first_outcome.pairs.counts | {"test_pairs": first_outcome.test_pairs}
 
 
 def split_documents(documents: np.ndarray, seed: int) -> np.ndarray:
@@ -80,19 +80,19 @@ def split_documents(documents: np.ndarray, seed: int) -> np.ndarray:
     distinct, position = np.unique(documents, return_inverse=True)
     order = generator(seed, "predictor-split").permutation(len(distinct))
     tests = max(1, round(TEST_SHARE * len(distinct)))
-    part = np.empty(len(distinct), np.int64)
-    part[order[:tests]] = TEST
-    part[order[tests:]] = 1 + np.arange(len(distinct) - tests) % FOLDS
-    return part[position]
+    part_of_document = np.empty(len(distinct), np.int64)
+    part_of_document[order[:tests]] = TEST
+    part_of_document[order[tests:]] = 1 + np.arange(len(distinct) - tests) % FOLDS
+    return part_of_document[position]
 
 
 def orient(parts: np.ndarray, seed: int) -> np.ndarray:
     """Return for each pair whether its judged query comes first (bool [pairs]): one half of each part, at random."""
-    rng, first = generator(seed, "predictor-orientation"), np.zeros(len(parts), bool)
+    rng, judged_first = generator(seed, "predictor-orientation"), np.zeros(len(parts), bool)
     for part in np.unique(parts):
         members = rng.permutation(np.flatnonzero(parts == part))
-        first[members[: (len(members) + 1) // 2]] = True
-    return first
+        judged_first[members[: (len(members) + 1) // 2]] = True
+    return judged_first
 
 
 def _outcome(
@@ -104,40 +104,40 @@ def _outcome(
     source: str | Path,
 ) -> Outcome:
     pairs = make_pairs(candidates, options, axioms.stm_2_threshold, seed)
-    parts = split_documents(pairs.documents, seed)
-    _refuse_small(parts, options, source)
-    labels = orient(parts, seed)
+    part_of_pair = split_documents(pairs.documents, seed)
+    _refuse_small(part_of_pair, options, source)
+    labels = orient(part_of_pair, seed)
     features = np.where(labels[:, None], pairs.features, -pairs.features).astype(np.int8)
     folds = range(1, FOLDS + 1)
 
     def fit_fold(fold: int) -> xgboost.Booster:
-        training = (parts != fold) & (parts != TEST)
+        training = (part_of_pair != fold) & (part_of_pair != TEST)
         name = f"{options.model}/{fold}"
         return fit(features[training], labels[training], options, integer_seed(seed, "predictor-trees", name))
 
     with ThreadPoolExecutor(threads) as pool:
         models = list(pool.map(fit_fold, folds))
-    numbers = vector_numbers(features)
+    vectors = vector_numbers(features)
     plain_tables = [plain_table(model, options.axioms) for model in models]
     tables = [symmetric(table) for table in plain_tables]
     fold_aucs = [
-        area(table[numbers[parts == fold]], labels[parts == fold])
+        area(table[vectors[part_of_pair == fold]], labels[part_of_pair == fold])
         for fold, table in zip(folds, tables, strict=True)
     ]
     best = int(np.argmax(fold_aucs))
-    test = parts == TEST
+    test = part_of_pair == TEST
     return Outcome(
         seed=seed,
         trees=models[best],
         table=tables[best],
         auc=area_with_interval(
-            tables[best][numbers[test]],
+            tables[best][vectors[test]],
             labels[test],
             pairs.documents[test],
             RESAMPLES,
             generator(seed, "predictor-bootstrap"),
         ),
-        plain_auc=area(plain_tables[best][numbers[test]], labels[test]),
+        plain_auc=area(plain_tables[best][vectors[test]], labels[test]),
         fold_aucs=fold_aucs,
         test_pairs=int(test.sum()),
         test_documents=len(np.unique(pairs.documents[test])),

@@ -18,7 +18,7 @@ from irpretrain.command.models import MODEL_COMMANDS
 from irpretrain.command.runs import RUN_COMMANDS
 from irpretrain.foundation import __version__
 from irpretrain.foundation.errors import IRPretrainError, cli_messages, full_disk, naming_extras
-from irpretrain.foundation.garbage import search_rarely
+from irpretrain.foundation.garbage import raise_gc_threshold
 from irpretrain.foundation.progress import print_line
 
 NAME = "irpretrain"
@@ -42,15 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     if instruction := os.environ.get(COMPLETION):
         return shell_complete(commands, {}, NAME, COMPLETION, instruction)
-    search_rarely()  # else a seventh of the first call's time, which numba's compiler takes
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    raise_gc_threshold()  # else a seventh of the first call's time, which numba's compiler takes
+    words = list(sys.argv[1:] if arguments is None else arguments)
     session = Session()
     if threading.current_thread() is threading.main_thread():  # elsewhere Python sets no handler
         # So that temporary files are removed; the status is that of shells.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         with cli_messages(), naming_extras():
-            with commands.make_context(NAME, given, obj=session) as context:
+            with commands.make_context(NAME, words, obj=session) as context:
                 commands.invoke(context)
     except click.exceptions.Exit as end:
         return end.exit_code

@@ -87,10 +87,10 @@ def open_collection(
     from irpretrain.library.collection import Collection
     from irpretrain.library.options import Options
 
-    others = read_settings("--option", format_options)
-    others |= {key: settings.pop(key) for key in ("malformed",) if key in settings}
+    format_settings = read_settings("--option", format_options)
+    format_settings |= {key: settings.pop(key) for key in ("malformed",) if key in settings}
     options = Options(**choices, **(sections or {}))
-    return Collection.read(documents, format, options, encoder, **others)
+    return Collection.read(documents, format, options, encoder, **format_settings)
 
 
 @click.command("parse-dump", Command)
@@ -106,9 +106,9 @@ def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, An
     from irpretrain.library.documents import read_documents
 
     articles = islice(read_documents(dump, "wikipedia-dump", **settings), limit)
-    left_out = ("part", "position", "unread")
+    omitted_fields = ("part", "position", "unread")
     rows = (
-        {key: value for key, value in document_row(0, article).items() if key not in left_out}
+        {key: value for key, value in document_row(0, article).items() if key not in omitted_fields}
         for article in articles
     )
     return write_objects(output, rows, "articles")
@@ -123,16 +123,26 @@ def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, An
 )
 @CHOICES
 @settings("A key of the objective, or of a section, such as graph.segment_words=100 (docs/reference/config)")
-def groups(objective: str, documents: str, output: str, settings: dict[str, Any], **given: Any) -> str:
+def groups(
+    objective: str, documents: str, output: str, settings: dict[str, Any], **collection_options: Any
+) -> str:
     """Make the ranking groups of an objective, for `pretrain`."""
     from irpretrain.library.options import Options
 
-    named = settings.keys() & Options.model_fields.keys()  # ares has a key axioms too, which is no section
-    sections = {name: settings.pop(name) for name in named if isinstance(settings[name], dict)}
-    made = open_collection(documents, settings, sections, **given).groups(objective, **settings)
-    rows = ({"queries": g.queries, "documents": g.documents, "scores": g.scores} for g in made)
-    message = write_objects(output, rows, "groups", len(made))
-    return f"{message}; documents skipped: {skipped}" if (skipped := made.skipped_text()) else message
+    section_names = (
+        settings.keys() & Options.model_fields.keys()
+    )  # ares has a key axioms too, which is no section
+    sections = {name: settings.pop(name) for name in section_names if isinstance(settings[name], dict)}
+    group_list = open_collection(documents, settings, sections, **collection_options).groups(
+        objective, **settings
+    )
+    rows = ({"queries": g.queries, "documents": g.documents, "scores": g.scores} for g in group_list)
+    message = write_objects(output, rows, "groups", len(group_list))
+    return (
+        f"{message}; documents skipped: {skipped_text}"
+        if (skipped_text := group_list.skipped_text())
+        else message
+    )
 
 
 @click.command("search", Command, epilog=SEARCHED)
@@ -158,14 +168,14 @@ def search(
     depth: int,
     model: str,
     settings: dict[str, Any],
-    **given: Any,
+    **collection_options: Any,
 ) -> str:
     """Find the best documents of queries: a first stage."""
     from irpretrain.library.formats import read_topics
     from irpretrain.retrieval.opened_index import RECORD
 
     is_index = os.path.exists(os.path.join(documents, RECORD))
-    if is_index and (given["format"] or given["format_options"]):
+    if is_index and (collection_options["format"] or collection_options["format_options"]):
         raise click.UsageError("--format and --option are of documents, and this is an index.")
     if not is_index:
         is_folder = os.path.isdir(documents)  # Path's own would raise where the name is too long
@@ -175,9 +185,11 @@ def search(
             raise InputError(documents, "the folder holds indexes", remedy=f"Give one: {', '.join(indexes)}.")
         if model not in DOCUMENT_MODELS:
             raise click.UsageError(f"--model {model} is of an index, and these are documents.")
-        for section, other in (("axioms", "ares-bm25"), ("retrieval", "bm25")):
-            if section in settings and model != other:
-                raise click.UsageError(f"--set {section} is of --model {other}, and this is {model}.")
+        for section, model_of_section in (("axioms", "ares-bm25"), ("retrieval", "bm25")):
+            if section in settings and model != model_of_section:
+                raise click.UsageError(
+                    f"--set {section} is of --model {model_of_section}, and this is {model}."
+                )
     elif model not in INDEX_MODELS:
         raise click.UsageError(f"--model {model} is of documents, and this is an index.")
     queries = read_topics(topics, topics_format, read_settings("--topics-option", topics_option))
@@ -185,15 +197,15 @@ def search(
     if is_index:
         rankings = _ranked_by_index(documents, queries, depth, model, settings)
     else:
-        collection = open_collection(documents, settings, settings, **given)
+        collection = open_collection(documents, settings, settings, **collection_options)
         rankings = _ranked(collection, queries, depth, model)
-    found = 0
+    ranked_count = 0
     with opened(output) as handle:
         for query, ranking in rankings:
-            found += 1
+            ranked_count += 1
             write_ranking(handle, query, ranking, model)
-    without = f"; {len(queries) - found:,} have no document" if found < len(queries) else ""
-    return f"{written(output, len(queries), 'queries')}{without}"
+    lost_note = f"; {len(queries) - ranked_count:,} have no document" if ranked_count < len(queries) else ""
+    return f"{written(output, len(queries), 'queries')}{lost_note}"
 
 
 def _ranked(
@@ -202,10 +214,10 @@ def _ranked(
     from irpretrain.retrieval.opened_index import adjusted, as_printed
 
     names = progress(list(queries), "irpretrain", "queries", len(queries))
-    at_once = max(1, RESULTS_AT_ONCE // min(depth, len(collection) + 1))
-    while some := list(islice(names, at_once)):
-        found = collection.search({name: queries[name] for name in some}, depth, model)
-        for name, rows in found.groupby("query_id", sort=False):
+    block_size = max(1, RESULTS_AT_ONCE // min(depth, len(collection) + 1))
+    while block := list(islice(names, block_size)):
+        results = collection.search({name: queries[name] for name in block}, depth, model)
+        for name, rows in results.groupby("query_id", sort=False):
             documents = rows["document_id"].tolist()
             if model == "bm25":
                 yield name, as_printed(documents, adjusted(rows["score"]).tolist())

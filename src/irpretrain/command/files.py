@@ -105,8 +105,8 @@ class Output(Named):
 class Command(click.Command):
     """Checks the output before it runs, and prints what the function returns on stderr."""
 
-    def __init__(self, *positional: Any, **named: Any) -> None:
-        super().__init__(*positional, **named)
+    def __init__(self, *positional: Any, **options: Any) -> None:
+        super().__init__(*positional, **options)
         self.params.append(click.Option(["-q", "--quiet"], is_flag=True, help="Print errors only."))
 
     def invoke(self, ctx: click.Context) -> None:
@@ -161,24 +161,24 @@ def read_settings(option: str, texts: Iterable[str]) -> dict[str, Any]:
     from irpretrain.config.yaml_files import StrictLoader
 
     result: dict[str, Any] = {}
-    for given in texts:
-        key, separator, text = given.partition("=")
+    for setting_text in texts:
+        key, separator, text = setting_text.partition("=")
         if not (key and separator):
-            raise ConfigError(f"{option} {given}: write KEY=VALUE")
-        *sections, last = key.split(".")
+            raise ConfigError(f"{option} {setting_text}: write KEY=VALUE")
+        *sections, last_key = key.split(".")
         parent = result
         for section in sections:
             parent = parent.setdefault(section, {})
             if not isinstance(parent, dict):
-                raise ConfigError(f"{option} {given}: {section} has a value already")
+                raise ConfigError(f"{option} {setting_text}: {section} has a value already")
         try:
-            parent[last] = yaml.load(text, StrictLoader)
+            parent[last_key] = yaml.load(text, StrictLoader)
         except (
             yaml.YAMLError,
             ValueError,
             RecursionError,
         ):  # a number of thousands of digits, too many brackets
-            raise ConfigError(f"{option} {given}: {text!r} cannot be read as a value") from None
+            raise ConfigError(f"{option} {setting_text}: {text!r} cannot be read as a value") from None
     return result
 
 

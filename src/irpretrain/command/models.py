@@ -148,8 +148,8 @@ def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
     if not rows:
         raise InputError(pairs, "there is no pair in it", remedy="Give query and document on each line.")
     scores = CrossEncoder(model, **settings).predict([(row["query"], row["document"]) for row in rows])
-    scored = (row | {SCORE: float(str(value))} for row, value in zip(rows, scores, strict=True))
-    return write_objects(output, scored, "pairs")
+    scored_rows = (row | {SCORE: float(str(value))} for row, value in zip(rows, scores, strict=True))
+    return write_objects(output, scored_rows, "pairs")
 
 
 @click.command("rerank", Command)
@@ -168,7 +168,7 @@ def rerank(
     topics_format: str | None,
     topics_option: tuple[str, ...],
     settings: dict[str, Any],
-    **given: Any,
+    **collection_options: Any,
 ) -> str:
     """Re-rank a run by a cross-encoder, which reads as in its training."""
     from irpretrain.evaluation.runs import write_ranking
@@ -179,16 +179,17 @@ def rerank(
     queries = read_topics(topics, topics_format, read_settings("--topics-option", topics_option))
     candidates = read_ranked(run, queries, displayed_name(run), "rerank", "topics")
     reranker = CrossEncoder(model, **settings)
-    collection = open_collection(documents, {}, **given)
-    ranked = {name for ranking in candidates.values() for name, _ in ranking}
-    if unknown := sorted(name for name in ranked if name not in collection):
-        fault = f"{count_of(len(unknown), 'document')} not among the documents, such as {unknown[0]}"
+    collection = open_collection(documents, {}, **collection_options)
+    candidate_documents = {name for ranking in candidates.values() for name, _ in ranking}
+    if unknown_documents := sorted(name for name in candidate_documents if name not in collection):
+        number = count_of(len(unknown_documents), "document")
+        fault = f"{number} not among the documents, such as {unknown_documents[0]}"
         raise InputError(run, fault, remedy="Run and documents must belong together.")
-    scored = reranker.rerank([Path(collection.documents)], collection.options.text, queries, candidates)
+    reranked_run = reranker.rerank([Path(collection.documents)], collection.options.text, queries, candidates)
     with opened(output) as handle:
-        for query, ranking in scored.items():
+        for query, ranking in reranked_run.items():
             write_ranking(handle, query, ranking, TAG)
-    return written(output, len(scored), "queries")
+    return written(output, len(reranked_run), "queries")
 
 
 MODEL_COMMANDS = (pretrain, finetune, score, rerank)

@@ -61,48 +61,48 @@ def evaluate(
 
     from irpretrain.library.formats import read_relevance
 
-    judged = read_relevance(qrels)
-    if not judged:
+    judgements = read_relevance(qrels)
+    if not judgements:
         raise InputError(qrels, "there are no judgements")
     if len(set(map(session.name, runs))) < len(runs):
         raise click.UsageError("A run is named twice.")
-    rankings = {session.name(path): _read_run(path, judged, session.name(path)) for path in runs}
-    _note_zeros(rankings, judged)
+    rankings = {session.name(path): _read_run(path, judgements, session.name(path)) for path in runs}
+    _note_zeros(rankings, judgements)
     _note_short_lists(rankings, measures)
-    rows = list(_rows(rankings, judged, measures))
+    rows = list(_rows(rankings, judgements, measures))
     with opened(output) as handle:
         if csv:
             writer(handle, lineterminator="\n").writerows([MeasureRow._fields, *rows])
         else:
             handle.writelines(f"{line}\n" for line in _table(rows))
-    return f"{count_of(len(rankings), 'run')}, {count_of(len(judged), 'judged query')}"
+    return f"{count_of(len(rankings), 'run')}, {count_of(len(judgements), 'judged query')}"
 
 
-def _read_run(path: str, judged: Mapping[str, Any], shown: str) -> Any:
+def _read_run(path: str, judgements: Mapping[str, Any], run_name: str) -> Any:
     """Return a run in any format, in its own order, its queries without judgements left out."""
     import pyarrow as pa
 
     from irpretrain.corpora.topics_and_judgements import near_hint
     from irpretrain.library.formats import read_ranked
 
-    run = read_ranked(path, judged, shown, "evaluate", "judgements")
-    if not any(name in judged[query] for query, ranking in run.items() for name, _ in ranking):
+    run = read_ranked(path, judgements, run_name, "evaluate", "judgements")
+    if not any(name in judgements[query] for query, ranking in run.items() for name, _ in ranking):
         retrieved = {name for ranking in run.values() for name, _ in ranking}
         hint = near_hint(
-            retrieved, [pa.array(sorted(set().union(*judged.values())))], "the file of judgements"
+            retrieved, [pa.array(sorted(set().union(*judgements.values())))], "the file of judgements"
         )
-        notice("evaluate", f"{shown}: none of its documents is judged for its query. {hint}".rstrip())
+        notice("evaluate", f"{run_name}: none of its documents is judged for its query. {hint}".rstrip())
     return run
 
 
-def _note_zeros(rankings: Mapping[str, Any], judged: Mapping[str, Any]) -> None:
+def _note_zeros(rankings: Mapping[str, Any], judgements: Mapping[str, Any]) -> None:
     from irpretrain.evaluation.runs import lacking, relevant
 
-    without = (query for query, grades in judged.items() if not relevant(grades))
-    if text := lacking("relevant document", without, judged):
+    queries_without_relevant = (query for query, grades in judgements.items() if not relevant(grades))
+    if text := lacking("relevant document", queries_without_relevant, judgements):
         notice("evaluate", f"{text}: 0 counts, as in trec_eval; the workflow leaves them out.")
     for name, run in rankings.items():
-        if text := lacking("document", judged.keys() - run.keys(), judged):
+        if text := lacking("document", judgements.keys() - run.keys(), judgements):
             notice("evaluate", f"{name}: {text}: 0 counts.")
 
 
@@ -111,11 +111,11 @@ def _note_short_lists(rankings: Mapping[str, Any], measures: Sequence[str]) -> N
 
     longest = max(len(ranking) for run in rankings.values() for ranking in run.values())
     for name, run in rankings.items():
-        if short := short_lists(run, measures, longest if len(rankings) > 1 else 0):
-            notice("evaluate", f"{name}: {short}.")
+        if short_text := short_lists(run, measures, longest if len(rankings) > 1 else 0):
+            notice("evaluate", f"{name}: {short_text}.")
 
 
-def _rows(rankings: Mapping[str, Any], judged: Any, measures: Sequence[str]) -> Iterator[MeasureRow]:
+def _rows(rankings: Mapping[str, Any], judgements: Any, measures: Sequence[str]) -> Iterator[MeasureRow]:
     from irpretrain.evaluation.measures import per_query
     from irpretrain.evaluation.significance import (
         CONFIDENCE,
@@ -127,7 +127,7 @@ def _rows(rankings: Mapping[str, Any], judged: Any, measures: Sequence[str]) -> 
         randomisation_test,
     )
 
-    values = {run: per_query(ranking, judged, measures) for run, ranking in rankings.items()}
+    values = {run: per_query(ranking, judgements, measures) for run, ranking in rankings.items()}
     baseline = next(iter(values))
     for measure in values[baseline]:
         columns = {run: list(scores[measure].values()) for run, scores in values.items()}
@@ -146,9 +146,9 @@ def _rows(rankings: Mapping[str, Any], judged: Any, measures: Sequence[str]) -> 
                 continue
             differences = [first - second for first, second in zip(scores, columns[baseline], strict=True)]
             difference, low, high = bootstrap_interval(differences, RESAMPLES, CONFIDENCE, 1, run)
-            drawn = randomisation_test(scores, columns[baseline], PERMUTATIONS, 1, run)
-            tested = (tests[run].p_value, drawn.p_value, adjusted[run])
-            yield MeasureRow(*row[:6], difference, low, high, *tested)
+            randomisation = randomisation_test(scores, columns[baseline], PERMUTATIONS, 1, run)
+            p_values = (tests[run].p_value, randomisation.p_value, adjusted[run])
+            yield MeasureRow(*row[:6], difference, low, high, *p_values)
 
 
 def _interval(low: float | None, high: float | None, sign: str = "") -> str:
@@ -241,11 +241,11 @@ def init(
         handle.write(overlay)
     if output == STANDARD:
         return message
-    places = shlex.join(
+    run_options = shlex.join(
         ["--configfile", str(Path(output).absolute()), "--directory", str(Path(folder).absolute())]
     )
     return (
-        f"{message}\nNow run, in the project's folder: make run ARGS={in_make(places)}\n"
+        f"{message}\nNow run, in the project's folder: make run ARGS={in_make(run_options)}\n"
         "With `make plan` in place of `make run` it says how long that takes at most."
     )
 

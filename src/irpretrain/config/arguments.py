@@ -22,8 +22,8 @@ def configuration_files(arguments: Sequence[str]) -> list[str]:
     """Return the value of the last `--configfile` in Snakemake's arguments."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
-    named: list[str] = parser.parse_known_args(arguments)[0].configfile
-    return named
+    paths: list[str] = parser.parse_known_args(arguments)[0].configfile
+    return paths
 
 
 def check_configuration_files(paths: Sequence[str]) -> None:
@@ -35,9 +35,11 @@ def check_configuration_files(paths: Sequence[str]) -> None:
                 f"this is a target, put it before --configfile; an overlay ends in {', '.join(sorted(SUFFIXES))}."
             )
         if not os.path.isfile(path):  # Path's own raises where the name is too long
-            others = (other for other in path.parent.glob("*") if other.suffix in SUFFIXES)
-            meant = did_you_mean(str(path), map(str, others)) or "check the path."
-            raise ConfigError(f"--configfile: there is no file {path}; {meant} Paths start in {Path.cwd()}.")
+            sibling_files = (sibling for sibling in path.parent.glob("*") if sibling.suffix in SUFFIXES)
+            suggestion = did_you_mean(str(path), map(str, sibling_files)) or "check the path."
+            raise ConfigError(
+                f"--configfile: there is no file {path}; {suggestion} Paths start in {Path.cwd()}."
+            )
         read_yaml(path)
 
 
@@ -55,8 +57,8 @@ def make_directory(arguments: Sequence[str]) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        where = "Name a folder, or a new one where you may write."
-        raise ConfigError(f"--directory: {directory} cannot be made: {error.strerror}. {where}") from error
+        advice = "Name a folder, or a new one where you may write."
+        raise ConfigError(f"--directory: {directory} cannot be made: {error.strerror}. {advice}") from error
 
 
 def main(arguments: Sequence[str]) -> int:

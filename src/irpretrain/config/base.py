@@ -40,69 +40,76 @@ class Section(BaseModel):
         return values
 
 
-def _numbers_misread(kind: Any, value: Any) -> list[bool]:
-    """Return the truth values in `value` that pydantic would take for numbers of the type `kind`."""
-    alternatives = _alternatives(kind)
+def _numbers_misread(annotation: Any, value: Any) -> list[bool]:
+    """Return the truth values in `value` that pydantic would take for numbers of the type `annotation`."""
+    alternatives = _alternatives(annotation)
     if isinstance(value, bool):
         literals = [
-            choice for part in alternatives if get_origin(part) is Literal for choice in get_args(part)
+            choice
+            for alternative in alternatives
+            if get_origin(alternative) is Literal
+            for choice in get_args(alternative)
         ]
         if bool in alternatives or Any in alternatives or any(choice is value for choice in literals):
             return []
         return [value] if {int, float}.intersection(alternatives) or value in literals else []
     if not isinstance(value, list | tuple | set | frozenset | dict):
         return []
-    misread = [_items_misread(part, value) for part in alternatives if _holds_items(part, value)]
-    return misread[0] if misread and all(misread) else []
+    truth_values = [
+        _items_misread(alternative, value) for alternative in alternatives if _holds_items(alternative, value)
+    ]
+    return truth_values[0] if truth_values and all(truth_values) else []
 
 
-def _alternatives(kind: Any) -> list[Any]:
+def _alternatives(annotation: Any) -> list[Any]:
     """Return the members of a union, without what `Annotated` says of them."""
-    if get_origin(kind) is Annotated:
-        return _alternatives(get_args(kind)[0])
-    if get_origin(kind) in (Union, UnionType):
-        return [member for part in get_args(kind) for member in _alternatives(part)]
-    return [kind]
+    if get_origin(annotation) is Annotated:
+        return _alternatives(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return [
+            alternative for member_type in get_args(annotation) for alternative in _alternatives(member_type)
+        ]
+    return [annotation]
 
 
-def _holds_items(kind: Any, value: Any) -> bool:
-    origin = get_origin(kind)
+def _holds_items(annotation: Any, value: Any) -> bool:
+    origin = get_origin(annotation)
     return isinstance(origin, type) and issubclass(origin, Mapping) == isinstance(value, dict)
 
 
-def _items_misread(kind: Any, value: Any) -> list[bool]:
-    parts = get_args(kind)
+def _items_misread(annotation: Any, value: Any) -> list[bool]:
+    item_types = get_args(annotation)
     if isinstance(value, dict):
-        typed = [(parts[-1], item) for item in value.values()]
-    elif get_origin(kind) is tuple and Ellipsis not in parts:
-        typed = list(zip(parts, value, strict=False))  # pydantic says if there are too many
+        typed_items = [(item_types[-1], item) for item in value.values()]
+    elif get_origin(annotation) is tuple and Ellipsis not in item_types:
+        typed_items = list(zip(item_types, value, strict=False))  # pydantic says if there are too many
     else:
-        typed = [(parts[0], item) for item in value]
-    return [misread for part, item in typed for misread in _numbers_misread(part, item)]
+        typed_items = [(item_types[0], item) for item in value]
+    return [misread for item_type, item in typed_items for misread in _numbers_misread(item_type, item)]
 
 
 def option(
-    default: Any = ..., description: str = "", *, unit: str = "", decides: bool = True, **others: Any
+    default: Any = ..., description: str = "", *, unit: str = "", decides: bool = True, **field_options: Any
 ) -> Any:
     """Return a key of a section: pydantic's `Field`, with its meaning and the unit of its value.
 
-    The default `...` makes the key required; `others` are limits of the value and further arguments of `Field`. A key
-    that `decides` nothing changes no result, such as speed, verbosity or labels.
+    The default `...` makes the key required; `field_options` are limits of the value and further arguments of `Field`.
+    A key that `decides` nothing changes no result, such as speed, verbosity or labels.
     """
     extra: Any = {"unit": unit} if unit else {}
     if not decides:
         extra["decides"] = False
-    return Field(default, description=description, json_schema_extra=extra or None, **others)
+    return Field(default, description=description, json_schema_extra=extra or None, **field_options)
 
 
-def _listed_once(values: list[Any]) -> list[Any]:
-    if twice := [value for value, number in Counter(values).items() if number > 1]:
-        raise ValueError(f"{twice[0]} is listed twice; list each once")
+def _check_listed_once(values: list[Any]) -> list[Any]:
+    if repeated := [value for value, number in Counter(values).items() if number > 1]:
+        raise ValueError(f"{repeated[0]} is listed twice; list each once")
     return values
 
 
 # For the type of a list that has each value once.
-ONCE = AfterValidator(_listed_once)
+ONCE = AfterValidator(_check_listed_once)
 Names = Annotated[list[str], ONCE]
 Seed = Annotated[int, Field(ge=0)]
 Seeds = Annotated[list[Seed], Field(min_length=1)]
@@ -111,18 +118,18 @@ Seeds = Annotated[list[Seed], Field(min_length=1)]
 def deciding(section: BaseModel, values: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the values of a section (or a part, `values`) without the keys that decide nothing, at any depth."""
     values = section.model_dump() if values is None else values
-    chosen: dict[str, Any] = {}
+    deciding_values: dict[str, Any] = {}
     for key, value in values.items():
         extra = type(section).model_fields[key].json_schema_extra
         if not isinstance(extra, dict) or extra.get("decides", True):
-            part = getattr(section, key)
-            chosen[key] = deciding(part, value) if isinstance(part, BaseModel) else value
-    return chosen
+            inner = getattr(section, key)
+            deciding_values[key] = deciding(inner, value) if isinstance(inner, BaseModel) else value
+    return deciding_values
 
 
-def changed_keys(section: Section, others: tuple[str, ...]) -> list[str]:
-    """Return the keys of a section, but for `others`, that have another value than their default."""
-    fields = ((key, field) for key, field in type(section).model_fields.items() if key not in others)
+def changed_keys(section: Section, ignored_keys: tuple[str, ...]) -> list[str]:
+    """Return the keys of a section, but for `ignored_keys`, that have another value than their default."""
+    fields = ((key, field) for key, field in type(section).model_fields.items() if key not in ignored_keys)
     return [k for k, field in fields if getattr(section, k) != field.default]
 
 
@@ -135,12 +142,16 @@ def leaves(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
             yield f"{prefix}{key}", value
 
 
-def deep_merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """Return `base` with `over` laid over it: mappings are merged, anything else is replaced."""
+def deep_merge(base: dict[str, Any], overriding: dict[str, Any]) -> dict[str, Any]:
+    """Return `base` with `overriding` laid over it: mappings are merged, anything else is replaced."""
     result = dict(base)
-    for key, value in over.items():
-        old = result.get(key)
-        result[key] = deep_merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    for key, value in overriding.items():
+        base_value = result.get(key)
+        result[key] = (
+            deep_merge(base_value, value)
+            if isinstance(base_value, dict) and isinstance(value, dict)
+            else value
+        )
     return result
 
 
@@ -155,10 +166,10 @@ DISPLAYED.maxlevel, DISPLAYED.maxstring, DISPLAYED.maxother, DISPLAYED.maxlong =
 DISPLAYED.maxlist = DISPLAYED.maxtuple = DISPLAYED.maxset = DISPLAYED.maxdict = 8
 
 
-def explain(model: type[Model], given: dict[str, Any], source: str, top: bool = False) -> Model:
+def explain(model: type[Model], values: dict[str, Any], source: str, top: bool = False) -> Model:
     """Validate, and turn pydantic's errors into one ConfigError that names each key and how to mend it."""
     try:
-        return model.model_validate(given)
+        return model.model_validate(values)
     except UnicodeEncodeError as error:
         raise ConfigError(
             f"{source}: {error.object!a} contains half of a character; write the whole character"
@@ -175,15 +186,15 @@ def explained(model: type[BaseModel], error: ValidationError, source: str) -> Co
 
 
 def listing_error(source: str, faults: Sequence[str]) -> ConfigError:
-    where = cli_or_api("the configuration", "the options")
-    heading = f"{source}: {len(faults)} fault{'s' if len(faults) > 1 else ''} in {where}"
-    listed = (f"  - {fault}" for fault in faults)
-    return ConfigError("\n".join([heading, *listed, "  docs/reference/config lists every key."]))
+    subject = cli_or_api("the configuration", "the options")
+    heading = f"{source}: {len(faults)} fault{'s' if len(faults) > 1 else ''} in {subject}"
+    lines = (f"  - {fault}" for fault in faults)
+    return ConfigError("\n".join([heading, *lines, "  docs/reference/config lists every key."]))
 
 
 def _faults(model: type[BaseModel], error: ValidationError) -> list[str]:
     """Return a text for each fault; a line of a message that is indented goes on with the fault before it."""
-    return [part for fault in error.errors() for part in re.split(r"\n(?! )", _fault(model, fault))]
+    return [text for fault in error.errors() for text in re.split(r"\n(?! )", _fault(model, fault))]
 
 
 def listed_faults(error: ValidationError) -> str:
@@ -192,26 +203,28 @@ def listed_faults(error: ValidationError) -> str:
 
 
 def _fault(model: type[BaseModel], fault: Any) -> str:
-    where = ".".join(str(part) for part in fault["loc"])
-    kind, value = fault["type"], fault.get("input")
-    if kind == "extra_forbidden":
+    key_path = ".".join(str(step) for step in fault["loc"])
+    fault_type, value = fault["type"], fault.get("input")
+    if fault_type == "extra_forbidden":
         keys = _keys_at(model, fault["loc"][:-1])
-        return f"{where}: unknown key; {instead_of(str(fault['loc'][-1]), keys, 'known are')}"
-    if kind == "missing":
-        return f"{where}: is missing"
+        return f"{key_path}: unknown key; {instead_of(str(fault['loc'][-1]), keys, 'known are')}"
+    if fault_type == "missing":
+        return f"{key_path}: is missing"
     message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    if kind == "value_error":
-        return f"{where}: {message}" if where else message
-    meant = ""
-    if kind == "literal_error" and isinstance(value, str):
-        meant = did_you_mean(value, re.findall(r"'([^']*)'", fault["ctx"]["expected"]))
-    return "; ".join(filter(None, [f"{where}: {message}", f"given was {DISPLAYED.repr(value)}", meant]))
+    if fault_type == "value_error":
+        return f"{key_path}: {message}" if key_path else message
+    suggestion = ""
+    if fault_type == "literal_error" and isinstance(value, str):
+        suggestion = did_you_mean(value, re.findall(r"'([^']*)'", fault["ctx"]["expected"]))
+    return "; ".join(
+        filter(None, [f"{key_path}: {message}", f"given was {DISPLAYED.repr(value)}", suggestion])
+    )
 
 
 def _keys_at(model: Any, location: tuple[Any, ...]) -> list[str]:
-    for part in location:
+    for step in location:
         fields = getattr(model, "model_fields", {})
-        annotation = fields[part].annotation if part in fields else model
+        annotation = fields[step].annotation if step in fields else model
         candidates = [annotation, *get_args(annotation)]
         sections = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
         model = sections[0] if sections else model

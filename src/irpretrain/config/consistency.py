@@ -72,7 +72,7 @@ TAKEN = {
 def cross_faults(config: Config) -> Iterator[str]:
     """Yield every fault of a configuration whose sections are sound by themselves."""
     for section in NAMED:
-        reserved, other = TAKEN.get(section, ((), ""))
+        reserved, other_section = TAKEN.get(section, ((), ""))
         for name, entry in getattr(config, section).items():
             if not NAME.fullmatch(name):
                 yield f"{section}.{name}: names are lower-case words joined by hyphens, such as squad-dev"
@@ -80,8 +80,8 @@ def cross_faults(config: Config) -> Iterator[str]:
                 continue  # no first stage searches these weights, so an index may have the same name
             if name in reserved:
                 yield f"{section}.{name}: {name} has a meaning of its own here; choose another name"
-            if other and name in getattr(config, other):
-                yield f"{section}.{name}: {name} is in {other} too; choose another name"
+            if other_section and name in getattr(config, other_section):
+                yield f"{section}.{name}: {name} is in {other_section} too; choose another name"
     yield from reference_faults(config)
     for name, corpora in config.collections.items():
         if not corpora:
@@ -95,8 +95,8 @@ def cross_faults(config: Config) -> Iterator[str]:
     for name, dataset in config.datasets.items():
         yield from dataset_faults(config, name, dataset)
     for name, weighting in config.term_weights.items():
-        same = config.term_weights.get(weighting.same_as or "")
-        if same is not None and (same.same_as or same.model == "tf" or same.kind == "queries"):
+        source = config.term_weights.get(weighting.same_as or "")
+        if source is not None and (source.same_as or source.model == "tf" or source.kind == "queries"):
             yield (
                 f"term_weights.{name}.same_as: {weighting.same_as} predicts no weights of passages itself; name one "
                 "that does"
@@ -137,9 +137,9 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
     """Yield the faults within a first stage, used or not."""
     where = f"first_stages.{name}"
     if stage.runs:
-        searching = changed_keys(stage, ("label", "runs", "training_candidates"))
-        if searching:
-            yield f"{where}: takes runs of others, so nothing is searched; remove {', '.join(searching)}"
+        search_keys = changed_keys(stage, ("label", "runs", "training_candidates"))
+        if search_keys:
+            yield f"{where}: takes runs of others, so nothing is searched; remove {', '.join(search_keys)}"
         return
     if stage.training_candidates is not None:
         yield f"{where}.training_candidates: is for runs of others; what is searched has candidates of its own"
@@ -158,18 +158,19 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
     parameters = MODEL_PARAMETERS[stage.model]
     for parameter in stage.parameters.model_dump(exclude_none=True):
         if parameter not in parameters:
-            has = " and ".join(parameters)
-            yield f"{where}.parameters: {stage.model} has no {parameter}, only {has}"
+            parameter_list = " and ".join(parameters)
+            yield f"{where}.parameters: {stage.model} has no {parameter}, only {parameter_list}"
         elif stage.tuned_on is not None:
             yield f"{where}.parameters: {parameter} is tuned on {stage.tuned_on}; leave one of the two out"
 
 
-def missing_runs(config: Config, where: str, stage: str, dataset: str, instead: str = "") -> Iterator[str]:
-    """Yield the fault of a first stage of external runs without one for a data set; `instead` is another remedy."""
+def missing_runs(config: Config, where: str, stage: str, dataset: str, remedy: str = "") -> Iterator[str]:
+    """Yield the fault of a first stage of external runs without one for a data set; `remedy` is another
+    remedy."""
     stage = ranked_stage(config, stage)
     runs = config.first_stages[stage].runs if stage in config.first_stages else {}
     if runs and dataset not in runs:
-        yield f"{where}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}{instead}"
+        yield f"{where}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}{remedy}"
 
 
 REGIMES = ("zero-shot", "full", "few-shot-<n>")
@@ -180,20 +181,23 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
     where = f"experiments.{name}"
     yield from depth_faults(config, where, experiment)
     if bool(experiment.models) != bool(experiment.regimes):
-        missing = "regimes" if experiment.models else "models"
-        yield f"{where}.{missing}: is empty; models and regimes need each other"
+        missing_key = "regimes" if experiment.models else "models"
+        yield f"{where}.{missing_key}: is empty; models and regimes need each other"
     for regime in experiment.regimes:
         if not REGIME.fullmatch(regime):
-            meant = instead_of(regime.rstrip("0123456789"), REGIMES, "allowed are")
-            yield f"{where}.regimes: {regime!r} is not a regime; {meant}"
-    foreign = [m for m in experiment.models if m in config.models and config.models[m].cross_encoder]
-    if foreign and set(experiment.regimes) != {"zero-shot"}:
+            suggestion = instead_of(regime.rstrip("0123456789"), REGIMES, "allowed are")
+            yield f"{where}.regimes: {regime!r} is not a regime; {suggestion}"
+    external_models = [m for m in experiment.models if m in config.models and config.models[m].cross_encoder]
+    if external_models and set(experiment.regimes) != {"zero-shot"}:
         yield (
-            f"{where}.regimes: {', '.join(foreign)} has cross_encoder and is not fine-tuned here; list it in an "
+            f"{where}.regimes: {', '.join(external_models)} has cross_encoder and is not fine-tuned here; list it "
+            "in an "
             "experiment whose only regime is zero-shot, or give its path as encoder, with training: {head: kept}"
         )
-    described = {model: config.models[model].neural for model in experiment.models if model in config.models}
-    rankers = {model: neural for model, neural in described.items() if neural is not None}
+    neural_options = {
+        model: config.models[model].neural for model in experiment.models if model in config.models
+    }
+    rankers = {model: neural for model, neural in neural_options.items() if neural is not None}
     if rankers and "zero-shot" in experiment.regimes:
         yield (
             f"{where}.regimes: {', '.join(rankers)} has no pre-training, so zero-shot it ranks at random; list it in "
@@ -209,21 +213,22 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
             f"{where}.regimes: {source} judges by answers what is retrieved, so nothing is fine-tuned on it; leave "
             "zero-shot alone, or give the data set train_on"
         )
-    searched = [
+    searched_corpora = [
         config.datasets[name].corpus for name in (experiment.dataset, source) if name in config.datasets
     ]
     for model, neural in rankers.items():
-        corpora = config.collections.get(neural.collection, searched)
-        if lacking := [corpus for corpus in dict.fromkeys(searched) if corpus not in corpora]:
+        corpora = config.collections.get(neural.collection, searched_corpora)
+        if lacking_corpora := [corpus for corpus in dict.fromkeys(searched_corpora) if corpus not in corpora]:
             yield (
-                f"models.{model}.neural.collection: {where} trains and tests {model} on {' and '.join(lacking)}, "
+                f"models.{model}.neural.collection: {where} trains and tests {model} on "
+                f"{' and '.join(lacking_corpora)}, "
                 f"which collections.{neural.collection} lacks, so its words are not known; add it there, or name a "
                 "collection that has it"
             )
     if trains and source != experiment.dataset:
         training = training_candidates(config, experiment.dataset, experiment.candidates)
-        instead = f", or name other candidates for training in first_stages.{experiment.candidates}.training_candidates"
-        yield from missing_runs(config, f"{where}.candidates", training, source, instead)
+        remedy = f", or name other candidates for training in first_stages.{experiment.candidates}.training_candidates"
+        yield from missing_runs(config, f"{where}.candidates", training, source, remedy)
     for stage in experiment.first_stages:
         yield from missing_runs(config, f"{where}.first_stages", stage, experiment.dataset)
 
@@ -237,19 +242,21 @@ def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]
         yield str(error)
     for key, other_key in (("cross_encoder", "passages"), ("neural", "finetuning")):
         if getattr(model, key) is not None:
-            if useless := changed_keys(model, ("label", key, other_key)):
-                yield f"{where}: a model with {key} is not pre-trained here; remove {', '.join(useless)}"
+            if useless_keys := changed_keys(model, ("label", key, other_key)):
+                yield f"{where}: a model with {key} is not pre-trained here; remove {', '.join(useless_keys)}"
             return
     if model.start != "encoder":
         if model.encoder is not None:
             yield f"{where}.encoder: {name} starts from {model.start}, whose encoder it has; leave encoder out"
         chain = with_starts(config, [name])
-        if (again := config.models[chain[-1]].start) in chain:
-            yield f"{where}.start: goes round in a circle: {' -> '.join([*chain, again])}"
+        if (repeated_model := config.models[chain[-1]].start) in chain:
+            yield f"{where}.start: goes round in a circle: {' -> '.join([*chain, repeated_model])}"
     if model.tasks and model.collection is None:
         yield f"{where}: has tasks but no collection to train on; set {where}.collection"
-    if (chosen := model.select_on) is not None:
-        yield from missing_runs(config, f"{where}.select_on.candidates", chosen.candidates, chosen.dataset)
+    if (selection := model.select_on) is not None:
+        yield from missing_runs(
+            config, f"{where}.select_on.candidates", selection.candidates, selection.dataset
+        )
     for task in model.tasks:
         if task.weight == 0 and task.mlm_weight == 0:
             yield f"{where}.tasks: {task.objective} has weight 0 and mlm_weight 0, so nothing is learned"
@@ -263,43 +270,43 @@ def training_faults(config: Config, name: str) -> Iterator[str]:
     except ValueError as error:
         yield str(error)
         return
-    words = config.graph.segment_words
-    segments = {
-        key: words
+    segment_words = config.graph.segment_words
+    words_of_segments = {
+        key: segment_words
         for key, options in config.objectives.items()
         if getattr(options, "queries_are_segments", False)
     }
-    yield from training.task_faults(model.tasks, segments, f"{where}.tasks")
+    yield from training.task_faults(model.tasks, words_of_segments, f"{where}.tasks")
     if model.select_on is not None and not (training.snapshots and model.tasks):
-        instead = "" if training.epochs is None else f"give {where}.training.steps in place of epochs and "
+        advice = "" if training.epochs is None else f"give {where}.training.steps in place of epochs and "
         yield (
-            f"{where}.select_on: {name} keeps no snapshots to choose among; {instead}list steps in "
+            f"{where}.select_on: {name} keeps no snapshots to choose among; {advice}list steps in "
             f"{where}.training.snapshots, or leave select_on out"
         )
 
 
-def reference_faults(config: Config, only: str | None = None) -> Iterator[str]:
-    """Yield the names that lead nowhere or to what cannot be named; of `only` all entries count."""
-    used = set(used_entries(config))
-    if only is not None or show_term_weights(config.report.papers):
-        used |= {("term_weight_pages", name) for name in config.term_weight_pages}
-    for section, key, target, if_used, _, decides, refused in REFERENCES:
-        given = getattr(config, section)
-        entries: Mapping[str, Any] = {"": given} if isinstance(given, Section) else given
-        for entry, described in entries.items() if only in (None, section) else ():
-            if not if_used or (section, entry) in used:
+def reference_faults(config: Config, only_section: str | None = None) -> Iterator[str]:
+    """Yield the names that lead nowhere or to what cannot be named; of `only_section` all entries count."""
+    used_names = set(used_entries(config))
+    if only_section is not None or show_term_weights(config.report.papers):
+        used_names |= {("term_weight_pages", name) for name in config.term_weight_pages}
+    for section, key, target, if_used, _, uses_judgements, refused_kinds in REFERENCES:
+        content = getattr(config, section)
+        entries: Mapping[str, Any] = {"": content} if isinstance(content, Section) else content
+        for entry, entry_options in entries.items() if only_section in (None, section) else ():
+            if not if_used or (section, entry) in used_names:
                 where = ".".join(filter(None, (section, entry, key)))
-                names = names_under(described, key)
+                names = names_under(entry_options, key)
                 if key == "start":  # of a model, also the encoder
                     names = [name for name in names if name != "encoder"]
                 yield from unknown_names(where, names, _names_of(config, target), target)
-                for dataset in names if decides and (section, entry) in used else ():
+                for dataset in names if uses_judgements and (section, entry) in used_names else ():
                     if dataset in config.datasets and config.datasets[dataset].by_answers:
                         yield (
                             f"{where}: {dataset} judges by answers what is retrieved, so it can only be tested on; "
                             "name a data set with judgements"
                         )
-                for model, kind in ((name, kind) for name in names for kind in refused):
+                for model, kind in ((name, kind) for name in names for kind in refused_kinds):
                     if model in config.models and getattr(config.models[model], kind) is not None:
                         yield f"{where}: {model} {NOT_PRETRAINED[kind]}; name another model"
 
@@ -345,12 +352,21 @@ def query_use_faults(config: Config) -> Iterator[str]:
     `irpretrain.corpora.shared_queries` compares queries of different files once they are read.
     """
     for use in query_uses(config):
-        used, tested = config.datasets[use.dataset].queries, config.datasets[use.tested].queries
-        same_files = (used.path, used.options) == (tested.path, tested.options)
+        used_queries, tested_queries = (
+            config.datasets[use.dataset].queries,
+            config.datasets[use.tested].queries,
+        )
+        same_files = (used_queries.path, used_queries.options) == (
+            tested_queries.path,
+            tested_queries.options,
+        )
         if use.dataset == use.tested or same_files:
-            too = "" if use.dataset == use.tested else f", which has its queries from {tested.path} too"
+            same_files_note = (
+                "" if use.dataset == use.tested else f", which has its queries from {tested_queries.path} too"
+            )
             yield (
-                f"{use.key}: experiments.{use.experiment} tests on {use.tested}{too}; test queries must not "
+                f"{use.key}: experiments.{use.experiment} tests on {use.tested}{same_files_note}; test queries must "
+                "not "
                 f"{use.purpose}, so name a data set with other queries"
             )
 
@@ -358,31 +374,33 @@ def query_use_faults(config: Config) -> Iterator[str]:
 def _uses(config: Config, name: str) -> Iterator[tuple[str, str, str]]:
     """Yield the keys behind an experiment whose data sets train, choose or tune, these, and what they must not do."""
     experiment = config.experiments[name]
-    source, elsewhere = trained_on(config, experiment.dataset), list[Name]()
+    source, other_stages = trained_on(config, experiment.dataset), list[Name]()
     if source != experiment.dataset and set(experiment.regimes) - {"zero-shot"}:
         yield f"datasets.{experiment.dataset}.train_on", source, "train"
-        elsewhere.append(
+        other_stages.append(
             ("first_stages", training_candidates(config, experiment.dataset, experiment.candidates))
         )
     entries = reached(config, [("experiments", name)])
-    selections = (config.models[needed].select_on for section, needed in entries if section == "models")
-    elsewhere += [
+    selections = (
+        config.models[entry_name].select_on for section, entry_name in entries if section == "models"
+    )
+    other_stages += [
         ("first_stages", selection.candidates)
         for selection in selections
         if selection is not None and selection.dataset != experiment.dataset
     ]
     # First stages whose candidates teach or choose models on other queries than those tested.
-    teaching = reached(config, elsewhere)
-    for section, needed in entries:
-        entry: Any = getattr(config, section)[needed]
+    teaching_entries = reached(config, other_stages)
+    for section, entry_name in entries:
+        entry: Any = getattr(config, section)[entry_name]
         if section == "term_weights":
             # Weights of the tested queries themselves were learned on other folds.
             is_own = entry.kind == "queries" and entry.dataset == experiment.dataset
             if entry.same_as is not None or entry.model not in TRAINED:
                 continue
-            if is_own and (section, needed) not in teaching:
+            if is_own and (section, entry_name) not in teaching_entries:
                 continue
         for reference in REFERENCES:
             if reference.section == section and reference.decides:
                 for dataset in names_under(entry, reference.key):
-                    yield f"{section}.{needed}.{reference.key}", dataset, reference.decides
+                    yield f"{section}.{entry_name}.{reference.key}", dataset, reference.decides

@@ -29,14 +29,14 @@ class MalformedConfig(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_word(cls, given: Any) -> Any:
-        if isinstance(given, str):
-            if given not in WORDS:
+    def _from_word(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            if value not in WORDS:
                 raise ValueError(
-                    f"{given!r} must be refuse, skip, or a share of the records such as {{skip: 0.001}}"
+                    f"{value!r} must be refuse, skip, or a share of the records such as {{skip: 0.001}}"
                 )
-            return {"skip": WORDS[given]}
-        return given
+            return {"skip": WORDS[value]}
+        return value
 
 
 ENTRY = "Filled in by the program: the entry of resources/datasets."
@@ -52,11 +52,11 @@ class SourceConfig(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _take_format_from_path(cls, given: Any) -> Any:
-        paths = given.get("path") if isinstance(given, dict) else None
-        first = paths[0] if isinstance(paths, list) and paths else paths
-        named = isinstance(first, str) and first.startswith(PREFIX)
-        return {"format": FORMAT, **given} if named else given
+    def _take_format_from_path(cls, values: Any) -> Any:
+        paths = values.get("path") if isinstance(values, dict) else None
+        first_path = paths[0] if isinstance(paths, list) and paths else paths
+        is_ir_datasets = isinstance(first_path, str) and first_path.startswith(PREFIX)
+        return {"format": FORMAT, **values} if is_ir_datasets else values
 
     @field_validator("format", check_fields=False)
     @classmethod
@@ -66,10 +66,10 @@ class SourceConfig(Section):
 
     @field_validator("path", check_fields=False)
     @classmethod
-    def _check_ir_datasets(cls, given: Any, info: ValidationInfo) -> Any:
+    def _check_ir_datasets(cls, value: Any, info: ValidationInfo) -> Any:
         """Refuse a data set that ir_datasets has not, and a format that cannot read what the path names."""
         of_ir_datasets = info.data.get("format") == FORMAT
-        for path in [given] if isinstance(given, str) else given:
+        for path in [value] if isinstance(value, str) else value:
             if "format" in info.data and path.startswith(PREFIX) != of_ir_datasets:
                 raise ValueError(
                     f"{path!r} is not of format {info.data['format']}; {FORMAT} reads {PREFIX}<id>"
@@ -79,15 +79,15 @@ class SourceConfig(Section):
                     dataset_with(path.removeprefix(PREFIX), PARTS[cls.kind])
                 except IRPretrainError as error:
                     raise ValueError(str(error)) from None
-        return given
+        return value
 
     @field_validator("options", check_fields=False)
     @classmethod
-    def _check_options(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    def _check_options(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         """Return the options with the format's defaults filled in; an unknown format is reported by its own key."""
         if "format" not in info.data:
-            return given
-        return read_options(cls.kind, info.data["format"], given).model_dump()
+            return options
+        return read_options(cls.kind, info.data["format"], options).model_dump()
 
 
 class CorpusConfig(SourceConfig):
@@ -180,20 +180,20 @@ class QrelsConfig(FileConfig):
     )
 
 
-def check_measures(given: Any) -> Any:
+def check_measures(value: Any) -> Any:
     """Return one or more measures by their names in tables (`RR` for `recip_rank` or `MRR`); ValueError on a fault."""
 
     names = dict[str, str]()
-    for name in [given] if isinstance(given, str) else given:
+    for name in [value] if isinstance(value, str) else value:
         try:
             measure = str(parse_measure(name))
         except ConfigError as error:
             raise ValueError(str(error).removeprefix("measures: ")) from None
         if measure in names:
-            also = f" (as {names[measure]})" if names[measure] != name else ""
-            raise ValueError(f"{name!r} is listed twice{also}; list each measure once")
+            earlier_name = f" (as {names[measure]})" if names[measure] != name else ""
+            raise ValueError(f"{name!r} is listed twice{earlier_name}; list each measure once")
         names[measure] = name
-    return next(iter(names)) if isinstance(given, str) else list(names)
+    return next(iter(names)) if isinstance(value, str) else list(names)
 
 
 Measure = Annotated[str, AfterValidator(check_measures)]
@@ -203,21 +203,22 @@ Measures = Annotated[list[str], AfterValidator(check_measures)]
 FEWEST_FOLDS = 3
 
 
-def folds_fault(folds: int, texts: int | None, queries: str = "") -> str:
+def folds_fault(folds: int, query_count: int | None, queries_text: str = "") -> str:
     """Return why queries cannot be dealt into so many folds, and the remedy; empty if they can.
 
-    `texts` is the number of distinct queries, None before they are counted; `queries` describes them.
+    `query_count` is the number of distinct queries, None before they are counted; `queries_text` describes them.
     """
-    queries = queries or f"{count_of(texts or 0, 'query')}"
-    if texts is not None and texts < FEWEST_FOLDS:
+    queries_text = queries_text or f"{count_of(query_count or 0, 'query')}"
+    if query_count is not None and query_count < FEWEST_FOLDS:
         return (
-            f"{queries} cannot be parted into training, validation and test; give {FEWEST_FOLDS} or more, name another "
+            f"{queries_text} cannot be parted into training, validation and test; give {FEWEST_FOLDS} or more, name "
+            "another "
             "data set under train_on, or test without fine-tuning (zero-shot, or first stages alone)"
         )
     if folds < FEWEST_FOLDS:
         return f"{folds} folds leave no room for training, validation and test; give {FEWEST_FOLDS} or more"
-    if texts is not None and folds > texts:
-        return f"{folds} folds cannot be made of {queries}; lower folds, or give more queries"
+    if query_count is not None and folds > query_count:
+        return f"{folds} folds cannot be made of {queries_text}; lower folds, or give more queries"
     return ""
 
 

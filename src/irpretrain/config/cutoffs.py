@@ -35,9 +35,10 @@ def measure_faults(config: Config) -> Iterator[str]:
 
 
 def _faults(where: str, measures: Sequence[str], depth: Depth) -> Iterator[str]:
-    if deeper := [name for name in measures if (cutoff(name) or 0) > depth.documents]:
+    if deeper_measures := [name for name in measures if (cutoff(name) or 0) > depth.documents]:
         yield (
-            f"{where}: {', '.join(deeper)}: the cut-off is beyond the {depth.documents} documents a query that "
+            f"{where}: {', '.join(deeper_measures)}: the cut-off is beyond the {depth.documents} documents a query "
+            "that "
             f"{depth.key} allows; lower the cut-off, or raise {depth.key}"
         )
 

@@ -19,8 +19,8 @@ FEWEST_GROUPS = 32
 
 def _known_recipe(name: str) -> str:
     if name != "none" and read_recipe(name) is None:
-        *names, last = (repr(recipe) for recipe in ("none", *recipe_names()))
-        raise PydanticKnownError("literal_error", {"expected": f"{', '.join(names)} or {last}"})
+        *names, last_name = (repr(recipe) for recipe in ("none", *recipe_names()))
+        raise PydanticKnownError("literal_error", {"expected": f"{', '.join(names)} or {last_name}"})
     return name
 
 
@@ -141,16 +141,16 @@ class NeuralConfig(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_words_read(cls, given: Any) -> Any:
-        if not isinstance(given, dict) or given.get("type") not in list(WORDS_READ):
-            return given
-        query_words, document_words = WORDS_READ[given["type"]]
-        return {"query_words": query_words, "document_words": document_words, **given}
+    def _fill_words_read(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or values.get("type") not in list(WORDS_READ):
+            return values
+        query_words, document_words = WORDS_READ[values["type"]]
+        return {"query_words": query_words, "document_words": document_words, **values}
 
     @field_validator("query_words", "document_words")
     @classmethod
     def _check_windows(cls, words: int, info: ValidationInfo) -> int:
-        fewest = WINDOW if info.field_name == "query_words" else WINDOW + POOLING - 1
-        if info.data.get("type") in ("duet", "duet-v2") and words < fewest:
-            raise PydanticKnownError("greater_than_equal", {"ge": fewest})
+        minimum = WINDOW if info.field_name == "query_words" else WINDOW + POOLING - 1
+        if info.data.get("type") in ("duet", "duet-v2") and words < minimum:
+            raise PydanticKnownError("greater_than_equal", {"ge": minimum})
         return words

@@ -29,10 +29,10 @@ USUAL_CANDIDATES = "bm25"
 REGIMES = {"first-stage": "first stage", "zero-shot": "zero-shot", "full": "fine-tuned"}
 
 
-def listed(names: Iterable[object], last: str = "and") -> str:
+def listed(names: Iterable[object], conjunction: str = "and") -> str:
     """Return "4, 8 and 16"."""
-    *others, final = map(str, names)
-    return f"{', '.join(others)} {last} {final}" if others else final
+    *first_names, last_name = map(str, names)
+    return f"{', '.join(first_names)} {conjunction} {last_name}" if first_names else last_name
 
 
 def regime_label(regime: str) -> str:
@@ -69,12 +69,17 @@ def dataset_label(config: Config, dataset: str, candidates: str = USUAL_CANDIDAT
 def is_control(config: Config, model: str) -> bool:
     """Whether a model is that of section `encoder` itself, with an untrained score head, reading documents as other
     models do."""
-    described = config.models.get(model)
-    if described is None or described.tasks or described.start != "encoder":
+    model_config = config.models.get(model)
+    if model_config is None or model_config.tasks or model_config.start != "encoder":
         return False
-    others = (described.cross_encoder, described.neural, described.passages, described.encoder)
-    is_fresh = described.training.get("head") not in ("cedr-knrm", "kept")
-    return is_fresh and all(part is None for part in others)
+    other_readings = (
+        model_config.cross_encoder,
+        model_config.neural,
+        model_config.passages,
+        model_config.encoder,
+    )
+    is_fresh = model_config.training.get("head") not in ("cedr-knrm", "kept")
+    return is_fresh and all(reading is None for reading in other_readings)
 
 
 def configured_label(config: Config, model: str) -> str:
@@ -94,21 +99,23 @@ def model_label(config: Config, model: str) -> str:
     name = model.partition("@")[0]
     if model in first_stage_labels(config) or name not in config.models:
         return label
-    described = config.models[name]
-    if described.cross_encoder is not None:
+    model_config = config.models[name]
+    if model_config.cross_encoder is not None:
         return f"{label} (not trained here)"
-    if described.neural is not None:
+    if model_config.neural is not None:
         return f"{label} (no pre-training)"
     encoder = encoder_of(config, name)
-    if described.training.get("head") == "kept" and not described.tasks:
+    if model_config.training.get("head") == "kept" and not model_config.tasks:
         return f"{label} (pre-trained elsewhere)"
-    fresh = is_control(config, name) or described.passages is not None or described.encoder is not None
-    if fresh and not described.tasks and described.start == "encoder":
+    has_fresh_head = (
+        is_control(config, name) or model_config.passages is not None or model_config.encoder is not None
+    )
+    if has_fresh_head and not model_config.tasks and model_config.start == "encoder":
         return f"{label} ({encoder_label(encoder)}, fresh score head)"
-    if described.collection is None:
+    if model_config.collection is None:
         return label
     encoder_name = "" if encoder == config.encoder else f"{encoder_label(encoder)}; "
-    return f"{label} ({encoder_name}{' + '.join(config.collections[described.collection])})"
+    return f"{label} ({encoder_name}{' + '.join(config.collections[model_config.collection])})"
 
 
 def encoder_label(encoder: EncoderConfig) -> str:
@@ -120,12 +127,14 @@ def encoder_label(encoder: EncoderConfig) -> str:
 def encoder_labels(config: Config, models: Iterable[str]) -> str:
     """Return the names of the encoders that some models start from; that of section `encoder` where none of them does
     from any."""
-    trained = [
+    trained_models = [
         name
         for name in models
         if name in config.models and not (config.models[name].cross_encoder or config.models[name].neural)
     ]
-    labels = [encoder_label(encoder_of(config, name)) for name in trained] or [encoder_label(config.encoder)]
+    labels = [encoder_label(encoder_of(config, name)) for name in trained_models] or [
+        encoder_label(config.encoder)
+    ]
     return " and ".join(dict.fromkeys(labels))
 
 
@@ -140,26 +149,26 @@ def label_faults(config: Config) -> Iterator[str]:
     """Yield a fault for each blank label, and for labels that would give two rows, panels or curves one name."""
     for section in ("predictors", "term_weights", "models", "datasets", "first_stages", "downstream_tasks"):
         for name, entry in getattr(config, section).items():
-            if not _displayed(entry.label):
+            if not _visible_text(entry.label):
                 yield f"{section}.{name}.label: is blank; give a name for tables"
     for name, distribution in config.weight_distributions.items():
-        if not _displayed(distribution.label):
+        if not _visible_text(distribution.label):
             yield f"weight_distributions.{name}.label: is blank; give the collection's name in the figure"
-    if not _displayed(config.encoder.label):
+    if not _visible_text(config.encoder.label):
         yield "encoder.label: is blank; give a name for tables"
-    for place, labels in _labels_together(config):
+    for where, labels in _labels_together(config):
         names_by_label = defaultdict(list)
         for name, label in labels.items():
-            names_by_label[_displayed(label)].append(name)
+            names_by_label[_visible_text(label)].append(name)
         for names in names_by_label.values():
             if len(names) > 1:
                 yield (
-                    f"{listed(names)} have one label, {labels[names[0]]!r}, so {place} would not tell them apart; "
+                    f"{listed(names)} have one label, {labels[names[0]]!r}, so {where} would not tell them apart; "
                     "give each a label of its own"
                 )
 
 
-def _displayed(label: str) -> str:
+def _visible_text(label: str) -> str:
     """Return what a reader sees of a label: without characters that leave no mark, and with single blanks."""
     return " ".join("".join(c for c in normalize("NFC", label) if c.isprintable() or c.isspace()).split())
 
@@ -171,14 +180,14 @@ def _labels_together(config: Config) -> Iterator[tuple[str, dict[str, str]]]:
         experiments = [entry for entry in active_experiments(config).values() if entry.dataset == dataset]
         models = [name for entry in experiments for name in entry.models]
         rows = dict.fromkeys([*searched_stages(config, dataset), *models])
-        known = (name for name in rows if name in {**first_stage_labels(config), **config.models})
-        yield f"the table of {dataset}", {name: model_label(config, name) for name in known}
+        known_rows = (name for name in rows if name in {**first_stage_labels(config), **config.models})
+        yield f"the table of {dataset}", {name: model_label(config, name) for name in known_rows}
     panels = {name: config.datasets[name].label for name in datasets if name in config.datasets}
     yield "the tables of the data sets", panels
     tasks = {name: config.downstream_tasks[name].label for name in used(config, "downstream_tasks")}
     yield "the table of downstream tasks", tasks
-    answering = [name for entry in active_downstream(config).values() for name in entry.models]
-    known_models = [name for name in answering if name in config.models]
+    answering_models = [name for entry in active_downstream(config).values() for name in entry.models]
+    known_models = [name for name in answering_models if name in config.models]
     yield "the table of downstream tasks", {name: model_label(config, name) for name in known_models}
     figures = active_distributions(config)
     yield "the figure of weights", {name: entry.label for name, entry in figures.items()}

@@ -48,9 +48,10 @@ def load_config(base: str | Path, *overlays: str | Path) -> Config:
 
 
 def lay_overlays(
-    base: str | Path, overlays: Iterable[str | Path], last: Mapping[str, Any] | None = None
+    base: str | Path, overlays: Iterable[str | Path], command_line: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the merged content of YAML files: later overlays over earlier ones, all over the base, `last` over all.
+    """Return the merged content of YAML files: later overlays over earlier ones, all over the base, `command_line`
+    over all.
 
     Overlays that an overlay names under `layers`, relative to itself, lie under it, each once. `inherit: definitions`
     takes only descriptions from all that lies under, not requests (`REQUESTS`); `inherit: nothing` begins anew. So does
@@ -60,15 +61,15 @@ def lay_overlays(
         ConfigError: a file cannot be read, an entry without a value removes nothing, or an overlay that begins anew
             lies over another one.
     """
-    below: dict[str, Any] = read_yaml(Path(base))
+    base_content: dict[str, Any] = read_yaml(Path(base))
     # As with Snakemake's `--configfile`, an entry that one overlay removes and a later one makes anew keeps the
     # base's keys.
-    laid: dict[str, Any] = {}
+    overlay_content: dict[str, Any] = {}
     seen = set[Path]()
     contents: list[tuple[str | Path, dict[str, Any]]] = []
     for path in overlays:
-        contents += _with_layers(Path(path), seen, given=True)
-    for number, (source, content) in enumerate((*contents, ("--config", dict(last or {})))):
+        contents += _with_layers(Path(path), seen, is_listed=True)
+    for number, (source, content) in enumerate((*contents, ("--config", dict(command_line or {})))):
         inherited = _inherited(source, content.pop(INHERIT, "all"))
         if inherited == "nothing":
             if number:
@@ -76,14 +77,18 @@ def lay_overlays(
                     f"{source}: starts from nothing ({INHERIT}: nothing), so the content of "
                     f"{contents[0][0]} would be lost; list it before the others"
                 )
-            below = {}
+            base_content = {}
         elif inherited == "definitions":
-            named = _named_predictors(below, laid, content)
-            below, laid = (_definitions(lower, named) for lower in (below, laid))
-        below, laid = (_without_other_encoder(lower, content) for lower in (below, laid))
-        _refuse_empty_entries(source, content, (below, laid))
-        laid = deep_merge(laid, content)
-    return deep_merge(below, laid)
+            predictor_names = _named_predictors(base_content, overlay_content, content)
+            base_content, overlay_content = (
+                _definitions(lower, predictor_names) for lower in (base_content, overlay_content)
+            )
+        base_content, overlay_content = (
+            _without_other_encoder(lower, content) for lower in (base_content, overlay_content)
+        )
+        _refuse_empty_entries(source, content, (base_content, overlay_content))
+        overlay_content = deep_merge(overlay_content, content)
+    return deep_merge(base_content, overlay_content)
 
 
 def _inherited(source: str | Path, value: Any) -> str:
@@ -94,21 +99,23 @@ def _inherited(source: str | Path, value: Any) -> str:
     return str(value)
 
 
-def _definitions(lower: dict[str, Any], named: set[str]) -> dict[str, Any]:
+def _definitions(inherited: dict[str, Any], predictor_names: set[str]) -> dict[str, Any]:
     """What lies under an overlay without what it asks for, and without predictors that only a table would show."""
-    retained = {key: value for key, value in lower.items() if key not in REQUESTS}
-    if isinstance(predictors := retained.get("predictors"), dict):
-        retained["predictors"] = {name: value for name, value in predictors.items() if name in named}
-    return retained
+    definitions = {key: value for key, value in inherited.items() if key not in REQUESTS}
+    if isinstance(predictors := definitions.get("predictors"), dict):
+        definitions["predictors"] = {
+            name: value for name, value in predictors.items() if name in predictor_names
+        }
+    return definitions
 
 
-def _without_other_encoder(lower: dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
+def _without_other_encoder(inherited: dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
     """What lies under an overlay without an encoder that it replaces: name, layers and vocabulary are of that one."""
-    encoders = (part.get("encoder") for part in (lower, content))
-    old, new = (encoder.get("path") if isinstance(encoder, dict) else None for encoder in encoders)
-    if new is None or old == new:
-        return lower
-    return {key: value for key, value in lower.items() if key != "encoder"}
+    encoders = (layer.get("encoder") for layer in (inherited, content))
+    old_path, new_path = (encoder.get("path") if isinstance(encoder, dict) else None for encoder in encoders)
+    if new_path is None or old_path == new_path:
+        return inherited
+    return {key: value for key, value in inherited.items() if key != "encoder"}
 
 
 def _named_predictors(*contents: dict[str, Any]) -> set[str]:
@@ -118,25 +125,31 @@ def _named_predictors(*contents: dict[str, Any]) -> set[str]:
 
 
 def _refuse_empty_entries(
-    source: str | Path, content: dict[str, Any], lower: tuple[dict[str, Any], ...]
+    source: str | Path, content: dict[str, Any], inherited: tuple[dict[str, Any], ...]
 ) -> None:
     """Raise ConfigError for an entry without a value that removes nothing: its keys were forgotten."""
     for section in NAMED:
         entries = content.get(section)
-        sections = [under[section] for under in lower if isinstance(under.get(section), dict)]
-        there = list(dict.fromkeys(str(name) for names in sections for name in names))
+        sections = [
+            inherited_layer[section]
+            for inherited_layer in inherited
+            if isinstance(inherited_layer.get(section), dict)
+        ]
+        inherited_names = list(dict.fromkeys(str(name) for names in sections for name in names))
         for name, value in entries.items() if isinstance(entries, dict) else ():
-            if value is None and str(name) not in there:
+            if value is None and str(name) not in inherited_names:
                 raise ConfigError(
                     f"{source}: {section}.{name}: is empty; give its keys, or leave it out. An empty "
                     "entry removes the entry of this name below the overlay, and there is none; "
-                    + instead_of(str(name), there)
+                    + instead_of(str(name), inherited_names)
                 )
 
 
-def _with_layers(path: Path, seen: set[Path], given: bool = False) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _with_layers(
+    path: Path, seen: set[Path], is_listed: bool = False
+) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the layers of an overlay with their content, lowest first, and then the overlay itself."""
-    if path.resolve() in seen and not given:
+    if path.resolve() in seen and not is_listed:
         return
     seen.add(path.resolve())
     content = read_yaml(path)
@@ -151,20 +164,22 @@ def _with_layers(path: Path, seen: set[Path], given: bool = False) -> Iterator[t
 
 
 def _no_layer(path: Path, layer: str) -> str:
-    ours = resources_directory().parent / "configs" / layer
-    meant = (
-        f"did you mean {os.path.relpath(ours, path.parent)}?" if os.path.isfile(ours) else "check the path."
+    project_path = resources_directory().parent / "configs" / layer
+    suggestion = (
+        f"did you mean {os.path.relpath(project_path, path.parent)}?"
+        if os.path.isfile(project_path)
+        else "check the path."
     )
     return (
-        f"{path}: {LAYERS}: {path.parent / layer}: there is no such configuration file; {meant} "
+        f"{path}: {LAYERS}: {path.parent / layer}: there is no such configuration file; {suggestion} "
         "A layer's path is relative to the folder of the overlay that names it."
     )
 
 
-def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Config:
+def parse_config(content: dict[str, Any], source: str = "config.yaml") -> Config:
     """Return the checked `Config` of a mapping, with the preset and what the catalogue of data sets knows."""
-    completed = _with_labels(complete(with_ir_datasets(_drop_removed(given))))
-    config = explain(Config, apply_recipe(apply_preset(completed)), source, top=True)
+    completed_content = _with_labels(complete(with_ir_datasets(_drop_removed(content))))
+    config = explain(Config, apply_recipe(apply_preset(completed_content)), source, top=True)
     try:
         # Labels are made of names that other sections have.
         faults = list(dict.fromkeys(cross_faults(config))) or list(label_faults(config))
@@ -175,11 +190,11 @@ def parse_config(given: dict[str, Any], source: str = "config.yaml") -> Config:
     return config
 
 
-def _with_labels(given: dict[str, Any]) -> dict[str, Any]:
+def _with_labels(content: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration with the key of an entry as its name in tables, where it gives none."""
     for section in LABELLED:
-        given = _changed(given, section, _with_label)
-    return given
+        content = _changed(content, section, _with_label)
+    return content
 
 
 def _with_label(name: str, entry: dict[str, Any]) -> dict[str, Any]:
@@ -187,96 +202,102 @@ def _with_label(name: str, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _changed(
-    given: dict[str, Any], section: str, change: Callable[[str, dict[str, Any]], dict[str, Any]]
+    content: dict[str, Any], section: str, change: Callable[[str, dict[str, Any]], dict[str, Any]]
 ) -> dict[str, Any]:
     """Return the configuration with each entry of a section changed; what is no mapping is refused later."""
-    if not isinstance(given.get(section), dict):
-        return given
-    entries = given[section].items()
-    changed = {key: change(str(key), entry) if isinstance(entry, dict) else entry for key, entry in entries}
-    return {**given, section: changed}
+    if not isinstance(content.get(section), dict):
+        return content
+    entries = content[section].items()
+    changed_entries = {
+        key: change(str(key), entry) if isinstance(entry, dict) else entry for key, entry in entries
+    }
+    return {**content, section: changed_entries}
 
 
-def _drop_removed(given: dict[str, Any]) -> dict[str, Any]:
+def _drop_removed(content: dict[str, Any]) -> dict[str, Any]:
     """Leave out named entries that an overlay set to null: `experiments: {few-shot: null}`."""
     return {
         key: {name: entry for name, entry in value.items() if entry is not None}
         if key in NAMED and isinstance(value, dict)
         else value
-        for key, value in given.items()
+        for key, value in content.items()
     }
 
 
-def apply_preset(given: dict[str, Any]) -> dict[str, Any]:
-    """Fill keys that `given` leaves out from its preset.
+def apply_preset(content: dict[str, Any]) -> dict[str, Any]:
+    """Fill keys that `content` leaves out from its preset.
 
     Objectives take theirs by type; models take theirs by the type of their objectives.
     """
     # Of an unknown preset, which is refused later, the missing keys would be reported too.
-    preset = read_preset("released" if given.get("preset") == "released" else "paper")
-    of_types = preset["objectives"]
-    result = _changed(dict(given), "models", lambda _, model: _with_model_preset(model, given, preset))
+    preset = read_preset("released" if content.get("preset") == "released" else "paper")
+    presets_of_types = preset["objectives"]
+    result = _changed(dict(content), "models", lambda _, model: _with_model_preset(model, content, preset))
     result = _changed(
         result,
         "objectives",
-        lambda _, options: deep_merge(of_types.get(str(options.get("type")), {}), options),
+        lambda _, options: deep_merge(presets_of_types.get(str(options.get("type")), {}), options),
     )
     weights = preset["term_weights"]["<name>"]
     result = _changed(result, "term_weights", lambda _, weighting: deep_merge(weights, weighting))
     for section in ("text", "pseudo_queries", "pretraining"):
-        if isinstance(given.get(section, {}), dict):
-            result[section] = deep_merge(preset[section], given.get(section) or {})
+        if isinstance(content.get(section, {}), dict):
+            result[section] = deep_merge(preset[section], content.get(section) or {})
     return result
 
 
-def apply_recipe(given: dict[str, Any]) -> dict[str, Any]:
-    """Fill keys of `finetuning` and `reranking` that `given` leaves out, or takes back by null, from the recipe."""
-    finetuning = given.get("finetuning")
+def apply_recipe(content: dict[str, Any]) -> dict[str, Any]:
+    """Fill keys of `finetuning` and `reranking` that `content` leaves out, or takes back by null, from the recipe."""
+    finetuning = content.get("finetuning")
     name = finetuning.get("recipe", "none") if isinstance(finetuning, dict) else "none"
     recipe = read_recipe(name) if isinstance(name, str) else None
     if recipe is None:
-        return given  # the model refuses an unknown name with the allowed ones
-    result = dict(given)
-    for section, filled in recipe.items():
-        section_keys = given.get(section, {})
+        return content  # the model refuses an unknown name with the allowed ones
+    result = dict(content)
+    for section, recipe_values in recipe.items():
+        section_keys = content.get(section, {})
         if isinstance(section_keys, dict):
-            retained = {key: value for key, value in section_keys.items() if value is not None}
-            result[section] = deep_merge(filled, retained)
+            own_values = {key: value for key, value in section_keys.items() if value is not None}
+            result[section] = deep_merge(recipe_values, own_values)
     return result
 
 
 def _with_model_preset(
-    model: dict[str, Any], given: dict[str, Any], preset: dict[str, Any]
+    model: dict[str, Any], content: dict[str, Any], preset: dict[str, Any]
 ) -> dict[str, Any]:
     """Return a model with the preset's keys of `training` that neither it nor `pretraining` has, if its types agree."""
     try:
-        types = {given["objectives"][task["objective"]]["type"] for task in model["tasks"]}
+        types = {content["objectives"][task["objective"]]["type"] for task in model["tasks"]}
     except (KeyError, TypeError):  # without tasks, or refused where sections are checked
         return model
     if len(types) != 1 or model.get("neural") or model.get("cross_encoder"):  # which are not pre-trained here
         return model
-    filled = preset["models"].get(types.pop(), {})
-    pretraining = given.get("pretraining") or {}
-    if not filled or not isinstance(pretraining, dict) or not isinstance(model.get("training", {}), dict):
+    preset_values = preset["models"].get(types.pop(), {})
+    pretraining = content.get("pretraining") or {}
+    if (
+        not preset_values
+        or not isinstance(pretraining, dict)
+        or not isinstance(model.get("training", {}), dict)
+    ):
         return model
-    return deep_merge({"training": _without(filled["training"], pretraining)}, model)
+    return deep_merge({"training": _values_not_set(preset_values["training"], pretraining)}, model)
 
 
-def _without(filled: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    retained = {}
-    for key, value in filled.items():
-        over = given.get(key)
-        if isinstance(value, dict) and isinstance(over, dict):
-            retained[key] = _without(value, over)
-        elif key not in given:
-            retained[key] = value
-    return retained
+def _values_not_set(preset_values: dict[str, Any], own_values: dict[str, Any]) -> dict[str, Any]:
+    unset_values = {}
+    for key, value in preset_values.items():
+        own_value = own_values.get(key)
+        if isinstance(value, dict) and isinstance(own_value, dict):
+            unset_values[key] = _values_not_set(value, own_value)
+        elif key not in own_values:
+            unset_values[key] = value
+    return unset_values
 
 
 # `ir_datasets:<id>` in place of a name: the entries of `corpora`, `datasets` and `first_stages` that it stands for.
 
 
-def with_ir_datasets(given: dict[str, Any]) -> dict[str, Any]:
+def with_ir_datasets(content: dict[str, Any]) -> dict[str, Any]:
     """Return an unchecked configuration with an entry for each `ir_datasets:<id>` of a corpus, data set or first stage.
 
     Configured keys of the entry win.
@@ -285,30 +306,33 @@ def with_ir_datasets(given: dict[str, Any]) -> dict[str, Any]:
         ConfigError: ir_datasets has no such data set.
         SetupError: ir_datasets is not installed.
     """
-    result = copy.deepcopy(given)
+    result = copy.deepcopy(content)
     for names, key, target in naming_keys(result):
-        names[key] = _named(result, target, names[key], names.get("dataset"))
+        names[key] = _with_entries(result, target, names[key], names.get("dataset"))
     return result
 
 
-def _named(given: dict[str, Any], section: str, value: Any, dataset: Any = None) -> Any:
+def _with_entries(content: dict[str, Any], section: str, value: Any, dataset: Any = None) -> Any:
     """Return the names in a value, after adding the entries that `ir_datasets:<id>` stands for; first stages rank for
     `dataset`."""
     if isinstance(value, list):
-        return [_named(given, section, item, dataset) for item in value]
+        return [_with_entries(content, section, item, dataset) for item in value]
     if not (isinstance(value, str) and value.startswith(PREFIX)):
         return value
-    identifier, path = value.removeprefix(PREFIX), {"path": value}
+    identifier, source = value.removeprefix(PREFIX), {"path": value}
     if section == "corpora":
-        entry: dict[str, Any] = path
+        entry: dict[str, Any] = source
     elif section == "datasets":
-        corpus = _named(given, "corpora", PREFIX + corpus_identifier(identifier))
-        entry = {"label": identifier, "corpus": corpus, "queries": path, "qrels": path}
+        corpus = _with_entries(content, "corpora", PREFIX + corpus_identifier(identifier))
+        entry = {"label": identifier, "corpus": corpus, "queries": source, "qrels": source}
     elif section == "first_stages" and isinstance(dataset, str):
-        entry = {"label": f"scoreddocs of {identifier}", "runs": {_named(given, "datasets", dataset): path}}
+        entry = {
+            "label": f"scoreddocs of {identifier}",
+            "runs": {_with_entries(content, "datasets", dataset): source},
+        }
     else:
         return value  # refused as an unknown name
     name = "ir-datasets-" + re.sub("[^a-z0-9]+", "-", identifier.lower()).strip("-")
-    entries = given.setdefault(section, {})
+    entries = content.setdefault(section, {})
     entries[name] = deep_merge(entry, entries.get(name) or {})
     return name

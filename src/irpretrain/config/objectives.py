@@ -42,17 +42,17 @@ NEEDS = (
 )
 
 
-def read_options(name: str, given: Any) -> Section:
-    if isinstance(given, Section):
-        return given
-    if not isinstance(given, dict) or "type" not in given:
+def read_options(name: str, values: Any) -> Section:
+    if isinstance(values, Section):
+        return values
+    if not isinstance(values, dict) or "type" not in values:
         raise ValueError(f"{name}: needs a type; allowed are {', '.join(OBJECTIVES)}")
-    kind = given["type"]
-    if kind not in list(OBJECTIVES):  # a list, for YAML may give what cannot be hashed
-        meant = instead_of(str(kind), OBJECTIVES, "allowed are")
-        raise ValueError(f"{name}.type: {kind!r} is unknown; {meant}")
-    options: type[Section] = import_module(OBJECTIVES[kind]).OPTIONS
-    return explain(options, given, name)
+    objective_type = values["type"]
+    if objective_type not in list(OBJECTIVES):  # a list, for YAML may give what cannot be hashed
+        suggestion = instead_of(str(objective_type), OBJECTIVES, "allowed are")
+        raise ValueError(f"{name}.type: {objective_type!r} is unknown; {suggestion}")
+    options: type[Section] = import_module(OBJECTIVES[objective_type]).OPTIONS
+    return explain(options, values, name)
 
 
 def load_objective(options: Any) -> Any:
@@ -63,8 +63,10 @@ def load_objective(options: Any) -> Any:
 def needs(options: Any) -> frozenset[str]:
     """Return which of `NEEDS` the objective that `options` belongs to asks for."""
     names: frozenset[str] = load_objective(options).NEEDS
-    if unknown := names - set(NEEDS):
-        raise ValueError(f"{OBJECTIVES[options.type]}.NEEDS: {', '.join(sorted(unknown))} is none of {NEEDS}")
+    if unknown_needs := names - set(NEEDS):
+        raise ValueError(
+            f"{OBJECTIVES[options.type]}.NEEDS: {', '.join(sorted(unknown_needs))} is none of {NEEDS}"
+        )
     return names
 
 

@@ -126,15 +126,15 @@ class PublishedTable(PublishedPlace):
         keys = [row.key for row in self.rows]
         if len(set(keys)) != len(keys):
             raise ValueError("two rows have the same key")
-        unknown = {key for mark in self.marks for key in (mark.over, *mark.rows)}
-        unknown |= {key for row in self.rows for key in row.stands_for}
-        if unknown - set(keys):
-            raise ValueError(f"no row has the key {', '.join(sorted(unknown - set(keys)))}")
+        named_keys = {key for mark in self.marks for key in (mark.over, *mark.rows)}
+        named_keys |= {key for row in self.rows for key in row.stands_for}
+        if named_keys - set(keys):
+            raise ValueError(f"no row has the key {', '.join(sorted(named_keys - set(keys)))}")
         known_marks = {mark.mark for mark in self.marks} | set(self.superscripts)
         for row in self.rows:
-            if strange := set(row.by_dataset) - {column.dataset for column in self.columns}:
+            if unknown_datasets := set(row.by_dataset) - {column.dataset for column in self.columns}:
                 raise ValueError(
-                    f"row {row.key}: by_dataset names {min(strange)}, of which there is no column"
+                    f"row {row.key}: by_dataset names {min(unknown_datasets)}, of which there is no column"
                 )
             self._check_row(row, known_marks)
             self._check_outcomes(row)
@@ -145,10 +145,10 @@ class PublishedTable(PublishedPlace):
             raise ValueError(f"row {row.key}: give either values or stands_for")
         if row.values and len(row.values) != len(self.columns):
             raise ValueError(f"row {row.key}: {len(row.values)} values for {len(self.columns)} columns")
-        for printed in row.values:
-            value = self.parse(printed)
+        for cell in row.values:
+            value = self.parse(cell)
             if value is not None and not set(value.marks) <= known_marks:
-                raise ValueError(f"row {row.key}: {printed!r} has a mark that the table does not explain")
+                raise ValueError(f"row {row.key}: {cell!r} has a mark that the table does not explain")
 
     def _check_outcomes(self, row: PublishedRow) -> None:
         expected = sum(self.counts_outcomes(column.measure) for column in self.columns) if row.values else 0
@@ -156,17 +156,19 @@ class PublishedTable(PublishedPlace):
             raise ValueError(
                 f"row {row.key}: {len(row.outcomes)} outcomes for {expected} columns that have them"
             )
-        for printed in row.outcomes:
-            if not OUTCOMES.fullmatch(printed):
-                raise ValueError(f"row {row.key}: {printed!r} is not wins/ties/losses")
+        for cell in row.outcomes:
+            if not OUTCOMES.fullmatch(cell):
+                raise ValueError(f"row {row.key}: {cell!r} is not wins/ties/losses")
 
     def counts_outcomes(self, measure: str) -> bool:
         return self.outcomes is not None and self.outcomes.measure == measure
 
     def printed_outcomes(self, row: str, dataset: str, measure: str) -> str:
         """Return printed wins, ties and losses beside a value; empty where there are none."""
-        having = [column.dataset for column in self.columns if self.counts_outcomes(column.measure)]
-        by_dataset = dict(zip(having, self.row(row).outcomes, strict=False))
+        datasets_with_outcomes = [
+            column.dataset for column in self.columns if self.counts_outcomes(column.measure)
+        ]
+        by_dataset = dict(zip(datasets_with_outcomes, self.row(row).outcomes, strict=False))
         return by_dataset.get(dataset, "") if self.counts_outcomes(measure) else ""
 
     def row(self, key: str) -> PublishedRow:
@@ -176,8 +178,8 @@ class PublishedTable(PublishedPlace):
         self, row: str, dataset: str, measure: str, candidates: str | None = None, regime: str | None = None
     ) -> PublishedValue | None:
         """Return the printed value of a cell, or None where none is printed; candidates and regime may be any."""
-        printed = self._printed(row, dataset, measure, candidates, regime)
-        return None if printed is None else self.parse(printed)
+        cell = self._printed(row, dataset, measure, candidates, regime)
+        return None if cell is None else self.parse(cell)
 
     def gap(
         self, row: str, dataset: str, measure: str, candidates: str | None = None, regime: str | None = None
@@ -188,16 +190,18 @@ class PublishedTable(PublishedPlace):
     def _printed(
         self, row: str, dataset: str, measure: str, candidates: str | None, regime: str | None
     ) -> str | None:
-        described = self.row(row)
-        for column, printed in zip(self.columns, described.values, strict=False):
+        published_row = self.row(row)
+        for column, cell in zip(self.columns, published_row.values, strict=False):
             if (
                 (column.dataset, column.measure) == (dataset, measure)
                 and candidates in (None, column.candidates)
                 and (
-                    regime is None or described.is_first_stage or described.regime_in(column.regime) == regime
+                    regime is None
+                    or published_row.is_first_stage
+                    or published_row.regime_in(column.regime) == regime
                 )
             ):
-                return printed
+                return cell
         return None
 
     def parse(self, printed: str) -> PublishedValue | None:
@@ -297,12 +301,12 @@ class Published(Section):
     @model_validator(mode="after")
     def _check(self) -> Self:
         for name, table in self.tables.items():
-            unknown = {column.dataset for column in table.columns} - set(self.datasets)
-            if unknown:
-                raise ValueError(f"tables.{name}: unknown data set {', '.join(sorted(unknown))}")
-            strange = {column.candidates for column in table.columns} - {"bm25", *self.candidates}
-            if strange:
-                raise ValueError(f"tables.{name}: unknown candidates {', '.join(sorted(strange))}")
+            unknown_datasets = {column.dataset for column in table.columns} - set(self.datasets)
+            if unknown_datasets:
+                raise ValueError(f"tables.{name}: unknown data set {', '.join(sorted(unknown_datasets))}")
+            unknown_candidates = {column.candidates for column in table.columns} - {"bm25", *self.candidates}
+            if unknown_candidates:
+                raise ValueError(f"tables.{name}: unknown candidates {', '.join(sorted(unknown_candidates))}")
         for name in self.recipes:
             if name.partition("-")[0] != self.paper:
                 raise ValueError(f"recipes: {name} must be called {self.paper} or {self.paper}-<something>")
@@ -324,8 +328,8 @@ class Published(Section):
 
     def compares_runs(self, name: str) -> bool:
         """Whether a table of `table_names` compares runs, and not predictors or axioms."""
-        others = [table.key for table in (self.depths, self.answers) if table is not None]
-        return name in self.tables or name in others
+        other_keys = [table.key for table in (self.depths, self.answers) if table is not None]
+        return name in self.tables or name in other_keys
 
     def location(self, page: int | None, section: str) -> str:
         """Return where something stands: "Page 288, section 4.5", or without a page where it is not known."""
@@ -361,8 +365,8 @@ def read_paper(paper: str) -> Published:
 
 def printed_rank_shares() -> Any:
     """Return in which intervals the ranks of a paper's own pseudo-queries lie, as printed."""
-    printed = (read_paper(paper).axioms for paper in known_papers())
-    return next((axioms.rank_intervals.shares for axioms in printed if axioms), None)
+    axioms_of_papers = (read_paper(paper).axioms for paper in known_papers())
+    return next((axioms.rank_intervals.shares for axioms in axioms_of_papers if axioms), None)
 
 
 def show_axioms(papers: Iterable[str]) -> bool:
@@ -392,17 +396,17 @@ def read_preset(name: PresetName) -> dict[str, Any]:
     Raises:
         InputError: two papers give the same key.
     """
-    filled: dict[str, Any] = {}
+    preset_values: dict[str, Any] = {}
     for paper in known_papers():
         keys = read_paper(paper).presets.get(name, {})
-        if twice := dict(leaves(filled)).keys() & dict(leaves(keys)).keys():
+        if repeated_keys := dict(leaves(preset_values)).keys() & dict(leaves(keys)).keys():
             raise InputError(
                 paper_file(paper),
-                f"presets.{name}: another paper gives {min(twice)} too",
+                f"presets.{name}: another paper gives {min(repeated_keys)} too",
                 remedy="Leave the key to the other paper, and set it in this paper's overlay.",
             )
-        filled = deep_merge(filled, keys)
-    return filled
+        preset_values = deep_merge(preset_values, keys)
+    return preset_values
 
 
 def recipe_names() -> list[str]:

@@ -107,14 +107,14 @@ class PretrainingConfig(SequenceConfig):
                 f"epochs_of {self.epochs_of}: has no use with steps; give epochs, or set epochs_of to null"
             )
         if self.epochs is not None:
-            for name, is_set, nothing in (
+            for name, is_set, empty_value in (
                 ("snapshots", bool(self.snapshots), "[]"),
                 ("optimiser.later_from", self.optimiser.later_from is not None, "null and decay to linear"),
             ):
                 if is_set:
                     raise ValueError(
                         f"{name}: counts steps, but with epochs {self.epochs:g} their number is known only "
-                        f"when the groups exist; set it to {nothing}, or give steps instead of epochs"
+                        f"when the groups exist; set it to {empty_value}, or give steps instead of epochs"
                     )
         if fault := self.compute.too_few(self.batch_groups, "batch_groups"):
             raise ValueError(fault)
@@ -124,21 +124,22 @@ class PretrainingConfig(SequenceConfig):
     def _check_snapshots(self) -> Self:
         if self.steps is None:
             return self
-        if late := [step for step in self.snapshots if not 1 <= step <= self.steps]:
+        if late_steps := [step for step in self.snapshots if not 1 <= step <= self.steps]:
             raise ValueError(
-                f"snapshots: {late[0]} is not a step of 1 to {self.steps}; lower it or raise steps"
+                f"snapshots: {late_steps[0]} is not a step of 1 to {self.steps}; lower it or raise steps"
             )
         return self
 
     @model_validator(mode="after")
     def _check_later_rate(self) -> Self:
-        later = self.optimiser.later_from
-        if later is None or self.steps is None:
+        later_from = self.optimiser.later_from
+        if later_from is None or self.steps is None:
             return self
-        rising = round(self.optimiser.warmup * self.steps)
-        if not rising <= later < self.steps:
+        warmup_steps = round(self.optimiser.warmup * self.steps)
+        if not warmup_steps <= later_from < self.steps:
             raise ValueError(
-                f"optimiser: later_from {later} is not between the end of warm-up, step {rising}, and the last of "
+                f"optimiser: later_from {later_from} is not between the end of warm-up, step {warmup_steps}, and "
+                "the last of "
                 f"{self.steps} steps; change it, or set decay to none"
             )
         return self
@@ -153,22 +154,22 @@ class PretrainingConfig(SequenceConfig):
         )
 
     def task_faults(
-        self, tasks: Sequence[TaskConfig], segments: Mapping[str, int], where: str = "tasks"
+        self, tasks: Sequence[TaskConfig], words_of_segments: Mapping[str, int], where: str = "tasks"
     ) -> Iterator[str]:
         """Yield the faults of one model's tasks under these options, for configuration and library.
 
-        `segments` maps an objective whose queries are segments of the link graph → words of a segment.
+        `words_of_segments` maps an objective whose queries are segments of the link graph → words of a segment.
         """
         if fault := self.head_start_fault(tasks):
             yield f"{where.rpartition('.')[0]}: {fault}".removeprefix(": ")
         objectives = dict.fromkeys(task.objective for task in tasks)
         if tasks and self.epochs_of is not None:
-            parent = f"{where.rpartition('.')[0]}: ".removeprefix(": ")
-            yield from unknown_names(f"{parent}epochs_of", [self.epochs_of], objectives, where)
+            model_prefix = f"{where.rpartition('.')[0]}: ".removeprefix(": ")
+            yield from unknown_names(f"{model_prefix}epochs_of", [self.epochs_of], objectives, where)
         for task in tasks:
-            yield from self._faults_of_task(task, where, segments.get(task.objective, 0))
+            yield from self._faults_of_task(task, where, words_of_segments.get(task.objective, 0))
 
-    def _faults_of_task(self, task: TaskConfig, where: str, segment: int) -> Iterator[str]:
+    def _faults_of_task(self, task: TaskConfig, where: str, segment_words: int) -> Iterator[str]:
         name = task.objective
         try:
             options = self.of_task(task)
@@ -181,18 +182,18 @@ class PretrainingConfig(SequenceConfig):
                 f"{where}: {name} has mlm_weight {task.mlm_weight:g}, but masking.ratio 0 masks nothing to predict; "
                 "raise masking.ratio, or set mlm_weight to 0"
             )
-        if options.query_length < segment:
+        if options.query_length < segment_words:
             # A word is a word piece or more.
             yield (
                 f"{where}: {name} reads query_length {options.query_length} word pieces of segments of "
-                f"graph.segment_words {segment} words, so anchors beyond them would decide unread; lower "
+                f"graph.segment_words {segment_words} words, so anchors beyond them would decide unread; lower "
                 "graph.segment_words or raise query_length"
             )
 
     def of_task(self, task: TaskConfig) -> Self:
         """Return these options with the task's own lengths, loss and masking; ValueError if they contradict."""
-        names = ("max_length", "query_length", "loss", "masking")
-        overrides = {name: value for name in names if (value := getattr(task, name)) is not None}
+        keys = ("max_length", "query_length", "loss", "masking")
+        overrides = {name: value for name in keys if (value := getattr(task, name)) is not None}
         if not overrides:
             return self
         return explain(type(self), deep_merge(self.model_dump(), overrides), f"task {task.objective}")

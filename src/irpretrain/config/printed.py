@@ -86,16 +86,17 @@ class PublishedPlace(Section):
 Content = TypeVar("Content", bound=BaseModel)
 
 
-def load_paper_yaml(path: str | Path, shape: type[Content], what: str) -> Content:
-    """Read and check a file that is called after its paper, whose content is called `what`; InputError on a fault."""
+def load_paper_yaml(path: str | Path, section_type: type[Content], content_kind: str) -> Content:
+    """Read and check a file that is called after its paper, whose content is called `content_kind`; InputError on a
+    fault."""
     try:
         content: Any = parse_yaml(Path(path).read_text(encoding="utf-8"))
-        named = content | {"paper": Path(path).stem} if isinstance(content, dict) else content
-        return shape.model_validate(named)
+        named_content = content | {"paper": Path(path).stem} if isinstance(content, dict) else content
+        return section_type.model_validate(named_content)
     except (OSError, yaml.YAMLError) as error:
         raise InputError(path, f"cannot be read: {' '.join(str(error).split())}") from None
     except ValidationError as error:
-        raise InputError(path, f"these {what} cannot be used: {listed_faults(error)}") from None
+        raise InputError(path, f"these {content_kind} cannot be used: {listed_faults(error)}") from None
 
 
 # What a paper prints of axioms and preference predictors (ARES): AUC by setting, and shares of rank intervals.
@@ -139,8 +140,8 @@ class PublishedInterval(Section):
     @property
     def name(self) -> str:
         """The counts in one: "1-2", "3-5", ">50"."""
-        first, last = self.ranks[0].partition("-")[0], self.ranks[-1].rpartition("-")[2]
-        return first if first == last else f"{first}-{last}"
+        lowest, highest = self.ranks[0].partition("-")[0], self.ranks[-1].rpartition("-")[2]
+        return lowest if lowest == highest else f"{lowest}-{highest}"
 
     @property
     def share(self) -> PublishedValue:
@@ -158,8 +159,8 @@ class PublishedRankIntervals(PublishedOnOwnData):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        covered = [rank for interval in self.intervals for rank in interval.ranks]
-        if sorted(covered) != sorted(get_args(RankCount)):
+        covered_ranks = [rank for interval in self.intervals for rank in interval.ranks]
+        if sorted(covered_ranks) != sorted(get_args(RankCount)):
             raise ValueError(f"the intervals must cover each of {', '.join(get_args(RankCount))} once")
         return self
 

@@ -118,12 +118,15 @@ def unknown_names(where: str, names: Iterable[str], existing: Iterable[str], sec
         if name in existing:
             continue
         if runs := _datasets_with_runs(section, name):
-            known = f"the catalogue has runs of {name!r} for {', '.join(runs)} alone"
-            yield f"{where}: {known}; {section} has {', '.join(existing)}"
+            runs_note = f"the catalogue has runs of {name!r} for {', '.join(runs)} alone"
+            yield f"{where}: {runs_note}; {section} has {', '.join(existing)}"
         else:
             entries = read_catalogue().values() if section in SECTIONS else ()
-            others = {other: "the catalogue" for entry in entries for other in getattr(entry, section)}
-            yield f"{where}: {name!r} is not in {section}; {instead_of(name, existing, f'{section} has', others)}"
+            catalogue_names = {
+                other_name: "the catalogue" for entry in entries for other_name in getattr(entry, section)
+            }
+            remedy = instead_of(name, existing, f"{section} has", catalogue_names)
+            yield f"{where}: {name!r} is not in {section}; {remedy}"
 
 
 def _datasets_with_runs(section: str, name: str) -> list[str]:

@@ -80,10 +80,10 @@ class SweepConfig(Section):
 
     @field_validator("k1", "b", "mu", "smoothing")
     @classmethod
-    def _check_values(cls, given: list[float]) -> list[float]:
-        if sorted(set(given)) != given:
+    def _check_values(cls, values: list[float]) -> list[float]:
+        if sorted(set(values)) != values:
             raise ValueError("values of a grid must rise, each given once")
-        return given
+        return values
 
 
 # First stages over the tf index, with the parameters of `retrieval`.
@@ -240,12 +240,12 @@ class RetrievalConfig(Section):
         """Return these options with parameters of ranking models in the place of their own."""
         bm25 = {"k1": self.bm25.k1, "b": self.bm25.b}
         bm25 |= {name: parameters[name] for name in bm25 if name in parameters}
-        changed: dict[str, Section] = {"bm25": Bm25Config(**bm25)}
+        changed_sections: dict[str, Section] = {"bm25": Bm25Config(**bm25)}
         if "mu" in parameters:
-            changed["query_likelihood"] = QueryLikelihoodConfig(mu=parameters["mu"])
+            changed_sections["query_likelihood"] = QueryLikelihoodConfig(mu=parameters["mu"])
         if "smoothing" in parameters:
-            changed["jelinek_mercer"] = JelinekMercerConfig(smoothing=parameters["smoothing"])
-        return self.model_copy(update=changed)
+            changed_sections["jelinek_mercer"] = JelinekMercerConfig(smoothing=parameters["smoothing"])
+        return self.model_copy(update=changed_sections)
 
 
 # Passages of a document that are read at most: as many as by the released code of BERT-maxP.

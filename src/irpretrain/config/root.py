@@ -120,11 +120,11 @@ class Config(Section):
 
     @field_validator("objectives", mode="before")
     @classmethod
-    def _read_objectives(cls, given: Any) -> Any:
+    def _read_objectives(cls, values: Any) -> Any:
 
-        if not isinstance(given, dict):
+        if not isinstance(values, dict):
             raise ValueError("must be a mapping from names to objectives")
-        return {name: read_options(name, options) for name, options in given.items()}
+        return {name: read_options(name, options) for name, options in values.items()}
 
     def of_papers(self, papers: list[Paper]) -> Config:
         """Return the configuration with the report of these papers alone; `config.usage` has what they show.
@@ -142,8 +142,8 @@ class Config(Section):
         inherited = self.pretraining.model_dump()
         if any(overrides.get(name) is not None for name in ("steps", "epochs")):
             inherited |= {"steps": None, "epochs": None, "epochs_of": None}
-        merged = deep_merge(inherited, overrides)
-        return explain(PretrainingConfig, merged, f"models.{model}.training")
+        merged_options = deep_merge(inherited, overrides)
+        return explain(PretrainingConfig, merged_options, f"models.{model}.training")
 
     def finetuning_of(self, model: str) -> FinetuningConfig:
         """Return the fine-tuning options of one model: `finetuning` with the model's own keys merged in."""
@@ -153,8 +153,8 @@ class Config(Section):
                 f"models.{model}.finetuning: recipe: one recipe serves all models that are compared; set "
                 "finetuning.recipe, and leave it out here"
             )
-        merged = deep_merge(self.finetuning.model_dump(), overrides)
-        return explain(FinetuningConfig, merged, f"models.{model}.finetuning")
+        merged_options = deep_merge(self.finetuning.model_dump(), overrides)
+        return explain(FinetuningConfig, merged_options, f"models.{model}.finetuning")
 
     def reranking_of(self, model: str, regime: str = "zero-shot") -> RerankingConfig:
         """Return `reranking` with the model's own passages, and after fine-tuning with its fine-tuning lengths."""

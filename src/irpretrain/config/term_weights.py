@@ -136,10 +136,10 @@ class TermWeightsConfig(Section):
             raise ValueError(f"dataset: is missing; model {self.model} needs it for its targets")
         if self.collection is None and self.model == "word-vectors":
             raise ValueError("collection: is missing; model word-vectors needs its word vectors")
-        overlap, room = self.window_overlap, self.max_length - 2
-        if overlap is not None and 2 * overlap > room:
+        overlap, window_pieces = self.window_overlap, self.max_length - 2
+        if overlap is not None and 2 * overlap > window_pieces:
             raise ValueError(
-                f"window_overlap: {overlap} is more than half of the {room} word pieces that max_length "
+                f"window_overlap: {overlap} is more than half of the {window_pieces} word pieces that max_length "
                 f"{self.max_length} leaves beside special tokens, so a word could stand in three windows; lower it"
             )
         return self

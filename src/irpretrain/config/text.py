@@ -71,8 +71,10 @@ class EncoderConfig(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _call_it_by_its_path(cls, given: Any) -> Any:
-        return {"label": given["path"], **given} if isinstance(given, dict) and "path" in given else given
+    def _call_it_by_its_path(cls, values: Any) -> Any:
+        return (
+            {"label": values["path"], **values} if isinstance(values, dict) and "path" in values else values
+        )
 
 
 class GraphConfig(Section):

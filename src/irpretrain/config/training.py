@@ -84,12 +84,12 @@ class SharedComputeConfig(ComputeConfig):
             )
         return self
 
-    def too_few(self, items: int, what: str) -> str | None:
+    def too_few(self, items: int, key: str) -> str | None:
         """Return why a step of so few items cannot be shared out among the processes, or None."""
         if items >= self.process_count:
             return None
         return (
-            f"{what} {items} is less than the {self.process_count} processes that share a step (compute.gpus or "
+            f"{key} {items} is less than the {self.process_count} processes that share a step (compute.gpus or "
             f"compute.processes); raise it, or lower these"
         )
 

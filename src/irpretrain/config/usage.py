@@ -58,15 +58,21 @@ def bm25_beside(config: Config, stage: str) -> str | None:
 
     Without tuning it is the one that is built in. A comparison with it shows no gain of the tuning.
     """
-    described = config.first_stages.get(stage)
-    if described is None or described.tuned_on is None:
+    stage_options = config.first_stages.get(stage)
+    if stage_options is None or stage_options.tuned_on is None:
         return BUILT_IN_FIRST_STAGES[0]
-    wanted_keys = {"index": TF_INDEX, "model": "bm25", "candidates": None, "tuned_on": described.tuned_on}
+    bm25_options = {
+        "index": TF_INDEX,
+        "model": "bm25",
+        "candidates": None,
+        "tuned_on": stage_options.tuned_on,
+    }
     return next(
         (
             name
-            for name, other in config.first_stages.items()
-            if not other.runs and all(getattr(other, key) == value for key, value in wanted_keys.items())
+            for name, other_stage in config.first_stages.items()
+            if not other_stage.runs
+            and all(getattr(other_stage, key) == value for key, value in bm25_options.items())
         ),
         None,
     )
@@ -74,23 +80,21 @@ def bm25_beside(config: Config, stage: str) -> str | None:
 
 def searched_stages(config: Config, dataset: str) -> list[str]:
     """Return the first stages that experiments show on a data set; those built in even without an experiment."""
-    experiments = [
-        displayed for displayed in active_experiments(config).values() if displayed.dataset == dataset
-    ]
+    experiments = [entry for entry in active_experiments(config).values() if entry.dataset == dataset]
     stages = [stage for experiment in experiments for stage in first_stages_of(experiment)]
     return list(dict.fromkeys([*BUILT_IN_FIRST_STAGES, *stages]))
 
 
 def needs_folds(config: Config, dataset: str) -> bool:
     """Whether the queries of a data set fine-tune models, or teach weights of queries: folds keep some of them out."""
-    tuned = (
+    finetuning_datasets = (
         trained_on(config, experiment.dataset)
         for experiment in config.experiments.values()
         if experiment.dataset in config.datasets and set(experiment.regimes) - {"zero-shot"}
     )
     weightings = weightings_in(config, used_entries(config)).values()
-    taught = (weighting.dataset for weighting in weightings if weighting.kind == "queries")
-    return dataset in (*tuned, *taught)
+    teaching_datasets = (weighting.dataset for weighting in weightings if weighting.kind == "queries")
+    return dataset in (*finetuning_datasets, *teaching_datasets)
 
 
 def trained_on(config: Config, dataset: str) -> str:
@@ -156,8 +160,8 @@ def reached(config: Config, roots: Iterable[Name]) -> Entries:
         for holder in holders(target):
             if name in getattr(config, holder) and (holder, name) not in entries:
                 entries[holder, name] = None
-                for needed in _needed_by(config, holder, getattr(config, holder)[name]):
-                    add(*needed)
+                for needed_entry in _needed_by(config, holder, getattr(config, holder)[name]):
+                    add(*needed_entry)
 
     for root in roots:
         add(*root)
@@ -185,7 +189,7 @@ def all_entries(config: Config) -> Entries:
 
 def used_entries(config: Config) -> Entries:
     """Return what the report shows, the models of its pages of attributions, and all that these need."""
-    shown: dict[str, Iterable[str]] = {
+    shown_entries: dict[str, Iterable[str]] = {
         "experiments": active_experiments(config),
         "downstream": active_downstream(config),
         "predictors": displayed_predictors(config),
@@ -193,7 +197,7 @@ def used_entries(config: Config) -> Entries:
         "weight_distributions": active_distributions(config),
         "models": wanted_models(config),
     }
-    return reached(config, ((section, name) for section, names in shown.items() for name in names))
+    return reached(config, ((section, name) for section, names in shown_entries.items() for name in names))
 
 
 def used(config: Config, section: str) -> list[str]:
@@ -213,16 +217,18 @@ def weightings_in(config: Config, entries: Entries) -> dict[str, TermWeightsConf
 
 def used_models(config: Config) -> list[str]:
     """Return the models that some experiment or task beside retrieval needs, those they start from included."""
-    compared = [experiment.models for experiment in active_experiments(config).values()]
-    compared += [entry.models for entry in active_downstream(config).values()]
-    return with_starts(config, (name for models in compared for name in models))
+    model_lists = [experiment.models for experiment in active_experiments(config).values()]
+    model_lists += [entry.models for entry in active_downstream(config).values()]
+    return with_starts(config, (name for models in model_lists for name in models))
 
 
 def wanted_models(config: Config) -> list[str]:
     """Return the models that an experiment, page of attributions or diagnosis needs, and those they start from."""
-    attributed = [name for page in config.attributions.values() for name in page.models]
-    diagnosed = [name for diagnosis in active_diagnoses(config).values() for name in diagnosis.models]
-    return list(dict.fromkeys([*used_models(config), *with_starts(config, [*attributed, *diagnosed])]))
+    attributed_models = [name for page in config.attributions.values() for name in page.models]
+    diagnosed_models = [name for diagnosis in active_diagnoses(config).values() for name in diagnosis.models]
+    return list(
+        dict.fromkeys([*used_models(config), *with_starts(config, [*attributed_models, *diagnosed_models])])
+    )
 
 
 def displayed_predictors(config: Config) -> dict[str, PredictorConfig]:
@@ -233,11 +239,13 @@ def displayed_predictors(config: Config) -> dict[str, PredictorConfig]:
     """
     if not show_axioms(config.report.papers):
         return {}
-    unused = {getattr(objective, "predictor", None) for objective in config.objectives.values()}
-    teaching = reached(config, (("models", name) for name in wanted_models(config)))
-    unused -= {name for name in config.predictors if config.absent or ("predictors", name) in teaching}
-    hidden = {*config.absent_predictors, *unused}
-    return {name: predictor for name, predictor in config.predictors.items() if name not in hidden}
+    unused_predictors = {getattr(objective, "predictor", None) for objective in config.objectives.values()}
+    teaching_entries = reached(config, (("models", name) for name in wanted_models(config)))
+    unused_predictors -= {
+        name for name in config.predictors if config.absent or ("predictors", name) in teaching_entries
+    }
+    hidden_predictors = {*config.absent_predictors, *unused_predictors}
+    return {name: predictor for name, predictor in config.predictors.items() if name not in hidden_predictors}
 
 
 def encoders_in(config: Config, entries: Entries) -> dict[str, EncoderConfig]:
@@ -356,7 +364,7 @@ def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
     if models and active_downstream(config):
         lengths["question_answering.max_length"] = config.question_answering.max_length
     for name, weighting in weightings_in(config, used_entries(config)).items():
-        where = "encoder" if weighting.encoder is None else f"term_weights.{name}.encoder"
-        if weighting.model == "regressor" and where == encoder:
+        encoder_key = "encoder" if weighting.encoder is None else f"term_weights.{name}.encoder"
+        if weighting.model == "regressor" and encoder_key == encoder:
             lengths[f"term_weights.{name}.max_length"] = weighting.max_length
     return lengths

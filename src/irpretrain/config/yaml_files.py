@@ -34,17 +34,17 @@ class StrictLoader(yaml.SafeLoader):
         self._refuse_repeated(node)
         own_pairs = [(key, value) for key, value in node.value if key.tag != _MERGE]
         own_node = yaml.MappingNode(node.tag, own_pairs, node.start_mark, node.end_mark)
-        own = yaml.constructor.BaseConstructor.construct_mapping(self, own_node, deep=True)
-        pairs, merges = dict(own), list(self._merges(node))
+        own_values = yaml.constructor.BaseConstructor.construct_mapping(self, own_node, deep=True)
+        pairs, merges = dict(own_values), list(self._merges(node))
         for mapping, merge in merges:
             for name, value in mapping.items():
-                retained = pairs.setdefault(name, value)  # the first that has a key counts
-                if lost := self._lost_keys(retained, value):
+                kept_value = pairs.setdefault(name, value)  # the first that has a key counts
+                if lost_keys := self._lost_keys(kept_value, value):
                     marks = [key.start_mark for key, _ in own_pairs if self.construct_object(key) == name]
                     mark = (marks or [merge.start_mark])[0]
-                    raise _LostKeys(problem=_lost_text(str(name), lost), problem_mark=mark)
+                    raise _LostKeys(problem=_lost_text(str(name), lost_keys), problem_mark=mark)
         names = [name for mapping, _ in reversed(merges) for name in mapping]
-        return {name: pairs[name] for name in dict.fromkeys([*names, *own])}
+        return {name: pairs[name] for name in dict.fromkeys([*names, *own_values])}
 
     def _refuse_repeated(self, node: yaml.MappingNode) -> None:
         lines = dict[Any, int]()
@@ -69,30 +69,34 @@ class StrictLoader(yaml.SafeLoader):
                         )
                     yield self.construct_object(mapping, deep=True), key
 
-    def _lost_keys(self, retained: Any, replaced: Any) -> list[str]:
+    def _lost_keys(self, kept_value: Any, replaced_value: Any) -> list[str]:
         """Return the keys of a replaced mapping, dotted where they are inner ones, that the retained one lacks."""
-        if retained is replaced or not (isinstance(retained, dict) and isinstance(replaced, dict)):
+        if kept_value is replaced_value or not (
+            isinstance(kept_value, dict) and isinstance(replaced_value, dict)
+        ):
             return []
-        both = id(retained), id(replaced)
-        if both not in self._lost:  # what many merges share is looked at once
-            lost = list[str]()
-            for name, value in replaced.items():
-                if name not in retained:
-                    lost.append(str(name))
+        pair_key = id(kept_value), id(replaced_value)
+        if pair_key not in self._lost:  # what many merges share is looked at once
+            lost_keys = list[str]()
+            for name, value in replaced_value.items():
+                if name not in kept_value:
+                    lost_keys.append(str(name))
                 else:
-                    lost += (f"{name}.{inner}" for inner in self._lost_keys(retained[name], value))
-            self._lost[both] = lost
-        return self._lost[both]
+                    lost_keys += (
+                        f"{name}.{inner_key}" for inner_key in self._lost_keys(kept_value[name], value)
+                    )
+            self._lost[pair_key] = lost_keys
+        return self._lost[pair_key]
 
 
 read_core_scalars(StrictLoader)
 
 
-def _lost_text(name: str, lost: list[str]) -> str:
+def _lost_text(name: str, lost_keys: list[str]) -> str:
     """A merge (`<<`) joins the outer level only: a mapping that replaces a merged one may lack keys of it."""
     return (
-        f"{name} replaces the {name} that << brings, so {', '.join(lost)} would be lost; "
-        f"repeat {'it' if len(lost) == 1 else 'them'}, or name the replaced mapping with an anchor (&name) and "
+        f"{name} replaces the {name} that << brings, so {', '.join(lost_keys)} would be lost; "
+        f"repeat {'it' if len(lost_keys) == 1 else 'them'}, or name the replaced mapping with an anchor (&name) and "
         "begin with <<: *name here too"
     )
 
@@ -115,8 +119,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except _LostKeys as error:
         raise ConfigError(f"{_location(path, error)}: {error.problem}") from None
     except yaml.MarkedYAMLError as error:
-        reported = one_line(ValueError(f"{error.context or ''} {error.problem or ''}"))
-        raise ConfigError(f"{_location(path, error)}: this is not valid YAML: {reported}") from None
+        message = one_line(ValueError(f"{error.context or ''} {error.problem or ''}"))
+        raise ConfigError(f"{_location(path, error)}: this is not valid YAML: {message}") from None
     except (
         yaml.YAMLError,
         ValueError,
@@ -134,8 +138,8 @@ def _open_at_once(path: str, flags: int) -> int:
 
 def _text(path: Path) -> str:
     if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe waits, and a device never ends
-        what = "a folder" if os.path.isdir(path) else "a pipe or a device"
-        raise ConfigError(f"{path}: this is {what}, not a configuration file; name a YAML file")
+        path_kind = "a folder" if os.path.isdir(path) else "a pipe or a device"
+        raise ConfigError(f"{path}: this is {path_kind}, not a configuration file; name a YAML file")
     with open(path, "rb", opener=_open_at_once) as file:
         content = file.read(MOST_BYTES + 1)
     if content is None:  # there would be something to read later

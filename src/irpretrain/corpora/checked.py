@@ -28,8 +28,8 @@ from irpretrain.foundation.records import (
     Skipped,
     everything,
     is_too_large,
-    most_bytes,
-    most_parts,
+    max_record_bytes,
+    max_record_parts,
     too_large,
 )
 
@@ -102,7 +102,7 @@ def query(identifier: str, text: str, position: int, line: int | None = None) ->
 
 def _is_too_long_a_line(text: str) -> bool:
     """Whether a title or a query has more words than a record may have parts."""
-    return text.count(" ") + text.count("\n") > most_parts()
+    return text.count(" ") + text.count("\n") > max_record_parts()
 
 
 def judgement(
@@ -129,8 +129,8 @@ def retrieved(
     if score is not None and not (NUMBER.fullmatch(score) and math.isfinite(float(score))):
         remedy = DECIMAL_POINT if NUMBER.fullmatch(score.replace(",", ".")) else MEND
         return Malformed(position, "score is not a finite number", repr(score[:40]), line, remedy=remedy)
-    whole, decimal = None if rank is None else int(rank), None if score is None else float(score)
-    return Retrieved(position, query_id, document_id, whole, decimal, line)
+    rank_number, score_number = None if rank is None else int(rank), None if score is None else float(score)
+    return Retrieved(position, query_id, document_id, rank_number, score_number, line)
 
 
 # Files that are one JSON value, or one JSON object a line: shared by formats of all kinds.
@@ -150,9 +150,9 @@ def read_json(path: Path) -> Any | Malformed:
     """Return the value of a file, or why it is none; then all records of the file are lost."""
     try:
         with open_bytes(path) as stream:
-            content = stream.read(RECORDS_PER_FILE * most_bytes() + 1)
-            parts = content.count(b"[") + content.count(b"{") + content.count(b",") // VALUES_PER_PART
-            if is_too_large(len(content) // RECORDS_PER_FILE, parts // RECORDS_PER_FILE):
+            content = stream.read(RECORDS_PER_FILE * max_record_bytes() + 1)
+            part_count = content.count(b"[") + content.count(b"{") + content.count(b",") // VALUES_PER_PART
+            if is_too_large(len(content) // RECORDS_PER_FILE, part_count // RECORDS_PER_FILE):
                 return too_large(0, loses_more=True)
             return parse_json(content)
     except DAMAGE as error:
@@ -173,7 +173,7 @@ def read_objects(path: Path, share: Share = everything) -> Iterator[FieldLine | 
 def parse_object(line: Line) -> FieldLine | Malformed:
     """Return the object of a line, or why it holds none."""
     text = line.text
-    if text.count("[") + text.count("{") + text.count(",") // VALUES_PER_PART > most_parts():
+    if text.count("[") + text.count("{") + text.count(",") // VALUES_PER_PART > max_record_parts():
         return too_large(line.position, line.number)
     try:
         fields = parse_json(line.text)

@@ -42,8 +42,8 @@ def check_collection(
     for path in paths:
         shards[path.parent.as_posix()].append(path)
     corpora = {name: _check_corpus(name, shards[name]) for name in sorted(shards)}
-    for name, number in sorted((expected or {}).items()):
-        _check_number([path for path in paths if path.parent.name == name], number)
+    for name, expected_count in sorted((expected or {}).items()):
+        _check_number([path for path in paths if path.parent.name == name], expected_count)
     # Identifiers are compared by 64-bit hashes first (8 bytes per document in memory), then those whose hashes
     # collide.
     check_identifiers(paths, _recorded_location)
@@ -66,20 +66,20 @@ def check_identifiers(shards: Sequence[Path], describe_location: Callable[[Path,
             for name, part, position in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 if hash(name) in suspects:
                     locations[name].append((path, part, position))
-    repeated = [name for name, occurrences in locations.items() if len(occurrences) > 1]
-    if not repeated:
+    repeated_ids = [name for name, occurrences in locations.items() if len(occurrences) > 1]
+    if not repeated_ids:
         return
-    first, second, *_ = locations[repeated[0]]
-    others = f"; {len(repeated) - 1:,} more ids are repeated" if len(repeated) > 1 else ""
+    first_location, second_location, *_ = locations[repeated_ids[0]]
+    more_repeated = f"; {len(repeated_ids) - 1:,} more ids are repeated" if len(repeated_ids) > 1 else ""
     remedy = UNIQUE_IDENTIFIERS
-    if first[0].parent != second[0].parent:
+    if first_location[0].parent != second_location[0].parent:
         remedy = (
             "Two corpora of a collection share identifiers; rename those of one, or leave one corpus out."
         )
     raise InputError(
-        second[0],
-        f"document id {repeated[0]!r} occurs {count_of(len(locations[repeated[0]]), 'time')}: "
-        f"{describe_location(*first)} and {describe_location(*second)}{others}",
+        second_location[0],
+        f"document id {repeated_ids[0]!r} occurs {count_of(len(locations[repeated_ids[0]]), 'time')}: "
+        f"{describe_location(*first_location)} and {describe_location(*second_location)}{more_repeated}",
         remedy=remedy,
     )
 
@@ -93,11 +93,11 @@ def describe_location_in(file: str | Path, position: int, format: str) -> str:
 
 def absent_documents(names: set[str], documents: Sequence[str | Path]) -> set[str]:
     """Return which of the named documents the shards lack; memory holds the names only."""
-    missing = set(names)
-    sorted_names = pa.array(sorted(missing), pa.string())
+    not_found = set(names)
+    sorted_names = pa.array(sorted(not_found), pa.string())
     for column in document_names(documents):
-        missing.difference_update(column.filter(pc.is_in(column, sorted_names)).to_pylist())
-    return missing
+        not_found.difference_update(column.filter(pc.is_in(column, sorted_names)).to_pylist())
+    return not_found
 
 
 def document_names(documents: Sequence[str | Path]) -> Iterator[pa.Array]:
@@ -116,8 +116,8 @@ def _check_corpus(name: str, shards: list[Path]) -> int:
         examples = [example for shard in counts for example in shard.get("malformed_examples", ())]
         raise InputError(
             name,
-            ": ".join([excess.reported, *examples[:1]]),
-            remedy=f"Mend the files, or set malformed: {excess.enough} of the corpus. The .meta.json of its shards "
+            ": ".join([excess.message, *examples[:1]]),
+            remedy=f"Mend the files, or set malformed: {excess.suggested_skip} of the corpus. The .meta.json of its "
             "have examples.",
         )
     return total
@@ -143,7 +143,7 @@ def _recorded_location(shard: Path, part: int, position: int) -> str:
         path for path in record.get("inputs", {}) if not source or Path(path).is_relative_to(source)
     )
     shards = corpus.get("shards", 1)
-    own = part // shards if record.get("counts", {}).get("files", 1) >= shards else part
-    file = files[own] if own < len(files) else f"file {part} of {shard}"
-    number = position // PASSAGES_PER_DOCUMENT if corpus.get("passage_words") else position
-    return describe_location_in(file, number, corpus.get("format", ""))
+    file_index = part // shards if record.get("counts", {}).get("files", 1) >= shards else part
+    file = files[file_index] if file_index < len(files) else f"file {part} of {shard}"
+    record_number = position // PASSAGES_PER_DOCUMENT if corpus.get("passage_words") else position
+    return describe_location_in(file, record_number, corpus.get("format", ""))

@@ -14,7 +14,7 @@ from pathlib import Path
 from irpretrain.corpora.checked import several_in_one
 from irpretrain.foundation.characters import without_marks
 from irpretrain.foundation.files import DAMAGE, damage_text, open_bytes
-from irpretrain.foundation.records import Malformed, Share, is_too_large, most_bytes, too_large
+from irpretrain.foundation.records import Malformed, Share, is_too_large, max_record_bytes, too_large
 
 OPENING, CLOSING = b"<DOC>", b"</DOC>"
 CHUNK = 1 << 20
@@ -47,11 +47,11 @@ def escaped_cdata(markup: str) -> str:
 
     One that is not closed stays.
     """
-    first, *rest = CDATA.split(markup)
-    pieces = [first]
-    for piece in rest:
-        content, end, after = piece.partition("]]>")
-        pieces.append(html.escape(content, quote=False) + after if end else f"<![CDATA[{piece}")
+    text_before, *sections = CDATA.split(markup)
+    pieces = [text_before]
+    for piece in sections:
+        content, end, text_after = piece.partition("]]>")
+        pieces.append(html.escape(content, quote=False) + text_after if end else f"<![CDATA[{piece}")
     return "".join(pieces)
 
 
@@ -106,8 +106,8 @@ def _block(position: int, byte: int, content: bytes, mark: bytes) -> DocBlock | 
     behind = content[end + len(CLOSING) :].strip(b"\0\x1a \t\r\n\xef\xbb\xbf")
     if behind:
         return block.malformed("text behind </DOC>", repr(behind[:40].decode("utf-8", "replace")))
-    found = Counter(bool(tag[1]) for tag in re.finditer(rb"<(/?)%b\b" % mark, content, re.IGNORECASE))
-    if (marks := max(found.values(), default=0)) > 1:
+    mark_counts = Counter(bool(tag[1]) for tag in re.finditer(rb"<(/?)%b\b" % mark, content, re.IGNORECASE))
+    if (marks := max(mark_counts.values(), default=0)) > 1:
         return several_in_one(position, marks, f"<{mark.decode()}>", location=block.location)
     return block
 
@@ -116,7 +116,7 @@ def _pieces(path: Path, followed_by: bytes) -> Iterator[tuple[int, bytes | Malfo
     """Yield the text before the first `<DOC>`, then each document with its tags, each with its first byte."""
     # A document beyond the size limit (`bounds`) is cut; damage comes after everything before it.
     buffer, start, searched = bytearray(), 0, 0
-    dropping, longest = False, most_bytes()
+    dropping, max_bytes = False, max_record_bytes()
     with open_bytes(path) as stream:
         while True:
             try:
@@ -138,9 +138,9 @@ def _pieces(path: Path, followed_by: bytes) -> Iterator[tuple[int, bytes | Malfo
                     yield start, bytes(buffer)
                 return
             searched = max(searched, len(buffer) - LOOK_BACK)
-            if len(buffer) > longest + LOOK_BACK:
+            if len(buffer) > max_bytes + LOOK_BACK:
                 if not dropping:
-                    yield start, bytes(buffer[: longest + 1])
+                    yield start, bytes(buffer[: max_bytes + 1])
                 dropping = True
                 start += searched
                 del buffer[:searched]

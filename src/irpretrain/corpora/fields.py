@@ -35,9 +35,9 @@ def header(path: Path, by_blanks: bool = False) -> list[str]:
             raise InputError(path, f"the header cannot be read: {line}", line.line, f"{line.remedy}.")
         names = [name.strip() for name in split_cells(line, by_blanks)]
         if len(set(names)) < len(names):
-            repeated = repeated_names(names)
+            repeated_columns = repeated_names(names)
             raise InputError(
-                path, f"the header names a column twice: {displayed_names(repeated)}", line.number
+                path, f"the header names a column twice: {displayed_names(repeated_columns)}", line.number
             )
         return names
     return []
@@ -67,8 +67,8 @@ def read_rows(
         if all(_name(cell) == name for cell, name in zip(cells, names, strict=False)):
             yield no_record(line.position, line.number)
         elif len(cells) != len(columns):
-            number = len(cells) if len(cells) < len(columns) else line.text.count("\t") + 1
-            fault = line.wrong_columns(f"{number:,} instead of {len(columns)}")
+            cell_count = len(cells) if len(cells) < len(columns) else line.text.count("\t") + 1
+            fault = line.wrong_columns(f"{cell_count:,} instead of {len(columns)}")
             yield (
                 replace(fault, remedy=QUOTED) if line.text.count('"') % 2 and "\r" not in line.text else fault
             )
@@ -76,11 +76,11 @@ def read_rows(
             yield FieldLine(line.position, line.number, dict(zip(columns, cells, strict=True)))
 
 
-def split_cells(line: Line, by_blanks: bool = False, most: int = -1) -> list[str]:
-    """Return the cells of a line that tabs separate; at most `most` + 1."""
+def split_cells(line: Line, by_blanks: bool = False, max_cells: int = -1) -> list[str]:
+    """Return the cells of a line that tabs separate; at most `max_cells` + 1."""
     if by_blanks and "\t" not in line.text:
         return split_columns(line.text)
-    return split_fields(line.text, "\t") if most < 0 else line.text.split("\t", most)
+    return split_fields(line.text, "\t") if max_cells < 0 else line.text.split("\t", max_cells)
 
 
 def no_record(position: int, line: int) -> Malformed:
@@ -149,17 +149,21 @@ def document(
         )
     if fault := identifier_fault(identifier):
         return malformed("bad identifier", fault)
-    chosen, title_key, url_key = roles.body, roles.title, roles.url
-    missing = [name for name in chosen if name not in record]
-    if missing or not chosen:
-        return malformed("no text", _lacks(missing[0] if missing else None, BODIES, record))
-    for name in (title_key, url_key, *chosen):
+    body_fields, title_key, url_key = roles.body, roles.title, roles.url
+    missing_fields = [name for name in body_fields if name not in record]
+    if missing_fields or not body_fields:
+        return malformed("no text", _lacks(missing_fields[0] if missing_fields else None, BODIES, record))
+    for name in (title_key, url_key, *body_fields):
         if name is not None and not isinstance(record[name], str | None):
             return malformed("field is not text", f"field {name} is {_kind(record[name])}")
     title, url = ((record[key] or "") if key else "" for key in (title_key, url_key))
-    body = "\n".join(text for name in chosen if (text := record[name]))
-    made = checked.document(position, identifier, title, body, url, line)
-    return replace(made, unread=roles.unread) if roles.unread and isinstance(made, Document) else made
+    body = "\n".join(text for name in body_fields if (text := record[name]))
+    checked_document = checked.document(position, identifier, title, body, url, line)
+    return (
+        replace(checked_document, unread=roles.unread)
+        if roles.unread and isinstance(checked_document, Document)
+        else checked_document
+    )
 
 
 class _Roles(NamedTuple):
@@ -191,9 +195,9 @@ def _roles(
     title, url = pick(record, title_field, TITLES), pick(record, url_field, URLS)
     if bodies is None:
         bodies = tuple(filter(None, [pick(record, None, BODIES)]))
-    read = {identifier, title, url, *bodies}
-    unread = tuple(name for name in record if name not in read)
-    return _Roles(identifier, title, url, bodies, unread, next(filter(None, faults), ""))
+    fields_read = {identifier, title, url, *bodies}
+    unread_fields = tuple(name for name in record if name not in fields_read)
+    return _Roles(identifier, title, url, bodies, unread_fields, next(filter(None, faults), ""))
 
 
 def _roles_of(record: tuple[str, ...], names: DocumentFields) -> _Roles:
@@ -213,15 +217,15 @@ def check_columns(path: Path, names: DocumentFields, columns: Sequence[str], hea
 
     `header`: whether the columns are those of the first line, which may be a record.
     """
-    named = [names.id_field, names.title_field, names.url_field, *(names.body_fields or [])]
-    displayed = [
+    configured_names = [names.id_field, names.title_field, names.url_field, *(names.body_fields or [])]
+    column_texts = [
         displayed_names([name]) for name in columns
     ]  # a file's own names may hold what no terminal can show
-    if repeated := repeated_names(columns):
-        raise InputError(path, f"there are two columns called {displayed_names(repeated[:1])}")
-    for name in named:
+    if repeated_columns := repeated_names(columns):
+        raise InputError(path, f"there are two columns called {displayed_names(repeated_columns[:1])}")
+    for name in configured_names:
         if name is not None and name not in columns:
-            raise InputError(path, f"there is no column {name}; {instead_of(name, displayed)}")
+            raise InputError(path, f"there is no column {name}; {instead_of(name, column_texts)}")
     for configured, defaults in ((names.id_field, IDENTIFIERS), (names.body_fields, BODIES)):
         remedy = cli_or_api(
             "Name the column in the corpus's options (id_field, body_fields).",
@@ -233,34 +237,38 @@ def check_columns(path: Path, names: DocumentFields, columns: Sequence[str], hea
             if header:
                 named_in_order = cli_or_api("options: {columns: [id, text]}", "--option 'columns=[id, text]'")
                 remedy = f"If its first line is no header: {named_in_order}. Else: {remedy}"
-            raise InputError(path, _lacks(None, defaults, displayed), remedy=remedy)
+            raise InputError(path, _lacks(None, defaults, column_texts), remedy=remedy)
 
 
-def pick(record: Collection[str], named: str | None, defaults: Sequence[str]) -> str | None:
+def pick(record: Collection[str], configured_name: str | None, defaults: Sequence[str]) -> str | None:
     """Return the named field where the record has it; without a name, the first default it has; else None.
 
     Neither capitals nor blanks, hyphens and underscores count in defaults: a spreadsheet has "Query ID".
     """
-    if named is not None:
-        return named if named in record else None
+    if configured_name is not None:
+        return configured_name if configured_name in record else None
     return next(iter(_defaults_in(record, defaults)), None)
 
 
-def same_meaning(record: Collection[str], named: object, defaults: Sequence[str]) -> str | None:
+def same_meaning(record: Collection[str], configured_name: object, defaults: Sequence[str]) -> str | None:
     """Return the fault of a record with several of the default fields, of which no option names one; else None."""
-    there = _defaults_in(record, defaults) if named is None else []
-    return f"{there[0]!r} and {there[1]!r} mean the same" if len(there) > 1 else None
+    default_names = _defaults_in(record, defaults) if configured_name is None else []
+    return f"{default_names[0]!r} and {default_names[1]!r} mean the same" if len(default_names) > 1 else None
 
 
 def _defaults_in(record: Collection[str], defaults: Sequence[str]) -> list[str]:
     """Return the fields of a record that are defaults but for capitals and separators, in the order of the defaults."""
     exact = [name for name in defaults if name in record]
-    longest = max(map(len, defaults))
-    others = {_plain(name): name for name in record if len(name) <= longest and name not in defaults}
-    found = exact + [
-        others[_plain(name)] for name in defaults if name not in exact and _plain(name) in others
+    longest_default = max(map(len, defaults))
+    similar_names = {
+        _plain(name): name for name in record if len(name) <= longest_default and name not in defaults
+    }
+    names_found = exact + [
+        similar_names[_plain(name)]
+        for name in defaults
+        if name not in exact and _plain(name) in similar_names
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(names_found))
 
 
 def _plain(name: str) -> str:
@@ -279,10 +287,14 @@ def as_identifier(value: Any) -> str | None:
     return None
 
 
-def _lacks(named: str | None, defaults: Sequence[str], record: Collection[str]) -> str:
-    fault = f"field {named} is missing" if named else f"none of the fields {', '.join(defaults)} is there"
-    there = displayed_names(sorted(map(str, record))) or "no fields"
-    return f"{fault}; there are {there}"
+def _lacks(configured_name: str | None, defaults: Sequence[str], record: Collection[str]) -> str:
+    fault = (
+        f"field {configured_name} is missing"
+        if configured_name
+        else f"none of the fields {', '.join(defaults)} is there"
+    )
+    existing_fields = displayed_names(sorted(map(str, record))) or "no fields"
+    return f"{fault}; there are {existing_fields}"
 
 
 def _kind(value: Any) -> str:

@@ -45,14 +45,14 @@ def list_files(
         _refuse_unread(source, suffixes, set(fitting))
     paths = [path for path in fitting if path.is_file()]
     if not paths:
-        what = (
+        requirement = (
             ("" if "" in suffixes else f" that ends in {', '.join(suffixes)} (compressed or not)")
             if patterns is None
             else f" that fits {' or '.join(patterns)}"
         )
         raise InputError(
             source,
-            f"the folder holds no file{what}",
+            f"the folder holds no file{requirement}",
             remedy="Check the path and the format, or give a file.",
         )
     return sorted(paths, key=lambda path: path.relative_to(source).as_posix())
@@ -106,13 +106,13 @@ def refuse_topics(source: str | Path, paths: Sequence[Path]) -> None:
     if len(paths) == 1:
         return
     documents: list[Path] = []
-    others: list[Path] = []
+    other_files: list[Path] = []
     for path in paths:
         name = path.relative_to(source)
         role = next(filter(None, map(role_of, reversed(name.parts))), "documents")
-        (documents if role == "documents" else others).append(name)
-    if documents and others:
-        fault = f"{others[0]} is named like topics, judgements or a run, {documents[0]} is not"
+        (documents if role == "documents" else other_files).append(name)
+    if documents and other_files:
+        fault = f"{other_files[0]} is named like topics, judgements or a run, {documents[0]} is not"
         remedy = f"Put the documents into a folder of their own, or {name_files()}."
         raise InputError(source, fault, remedy=remedy)
 
@@ -140,13 +140,13 @@ def _refuse_unread(source: Path, suffixes: Sequence[str], fitting: Collection[Pa
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    seen = set[tuple[int, int]]()
+    seen_folders = set[tuple[int, int]]()
     for location, folders, names in os.walk(folder, onerror=_refuse_folder, followlinks=True):
         state = os.stat(location)
-        if (state.st_dev, state.st_ino) in seen:  # a link that leads back up
+        if (state.st_dev, state.st_ino) in seen_folders:  # a link that leads back up
             folders.clear()
             continue
-        seen.add((state.st_dev, state.st_ino))
+        seen_folders.add((state.st_dev, state.st_ino))
         # Of two ways to a folder, the first by name counts, whatever the order of the file system.
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(location) / name for name in names if not name.startswith("."))
@@ -163,10 +163,15 @@ def _by_suffix(suffixes: Sequence[str]) -> Callable[[Path], bool]:
 
 
 def _by_pattern(patterns: Sequence[str]) -> Callable[[Path], bool]:
-    written = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
+    expression_of_wildcard = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
     expressions = [
         re.compile(
-            re.sub(r"\*\*/|.", lambda part: written.get(part[0], re.escape(part[0])), pattern), re.IGNORECASE
+            re.sub(
+                r"\*\*/|.",
+                lambda wildcard: expression_of_wildcard.get(wildcard[0], re.escape(wildcard[0])),
+                pattern,
+            ),
+            re.IGNORECASE,
         )
         for pattern in patterns
     ]
@@ -175,10 +180,10 @@ def _by_pattern(patterns: Sequence[str]) -> Callable[[Path], bool]:
 
 def given_files(sources: str | Path | Sequence[str | Path], suffixes: Sequence[str]) -> list[Path]:
     """Return the files of topics, judgements or a run: a source is a file, or a folder for formats with `suffixes`."""
-    several = [sources] if isinstance(sources, str | Path) else sources
+    source_list = [sources] if isinstance(sources, str | Path) else sources
     return [
         path
-        for source in several
+        for source in source_list
         for path in (
             list_files(source, suffixes) if suffixes and os.path.isdir(source) else [one_file(source)]
         )

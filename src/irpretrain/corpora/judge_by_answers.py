@@ -77,17 +77,17 @@ def judge_by_answers(
                     path, f"question {query!r} is not in the data set", remedy="Make the run again."
                 )
             pairs[query].update((document, False) for document, _ in ranking)
-    without = [name for name, passages in pairs.items() if not passages]
-    if without:
-        first = min(filter(None, (pc.min(column).as_py() for column in document_names(documents))))
-        pairs.update((name, {first: False}) for name in without)
+    without_candidates = [name for name, passages in pairs.items() if not passages]
+    if without_candidates:
+        first_document = min(filter(None, (pc.min(column).as_py() for column in document_names(documents))))
+        pairs.update((name, {first_document: False}) for name in without_candidates)
     spellings = {name: [spaced(answer) for answer in answers[name]] for name in pairs}
     _judge(pairs, spellings, documents, runs)
     lines = [f"{q} 0 {d} {int(pairs[q][d])}\n" for q in sorted(pairs) for d in sorted(pairs[q])]
     write_text(qrels, "".join(lines))
     return {
         "questions": len(pairs),
-        "questions_without_candidates": len(without),
+        "questions_without_candidates": len(without_candidates),
         "questions_without_relevant_candidate": sum(
             not any(passages.values()) for passages in pairs.values()
         ),

@@ -62,17 +62,19 @@ def make_folds(
     """
     texts = {query: compared_text(text) for query, text in read_queries(queries).items()}
     identifiers = list(texts)
-    unknown, parted = 0, 0
+    unknown_count, parted = 0, 0
     if isinstance(dataset.folds, int):
         folds = deal(identifiers, dataset.folds, seed, texts, dataset.label)
     else:
         fold_by_query = given_folds(dataset)
         where = dataset.folds if isinstance(dataset.folds, str) else f"folds of {dataset.label}"
         folds = _select(identifiers, fold_by_query, where)
-        unknown = len(fold_by_query.keys() - folds.fold_of.keys())
-        if unknown > len(fold_by_query) / 100:
-            missing = f"{unknown:,} of {len(fold_by_query):,} queries of {where} are none of the data set's"
-            notice(dataset.label, missing)
+        unknown_count = len(fold_by_query.keys() - folds.fold_of.keys())
+        if unknown_count > len(fold_by_query) / 100:
+            unknown_text = (
+                f"{unknown_count:,} of {len(fold_by_query):,} queries of {where} are none of the data set's"
+            )
+            notice(dataset.label, unknown_text)
         parted = _warn_of_split(folds, texts, dataset.label)
     _check_shots(folds, shots, dataset.label)
     content = {"folds": folds.number, "queries": folds.fold_of}
@@ -83,15 +85,19 @@ def make_folds(
         "folds": folds.number,
         "smallest_fold": min(sizes),
         "largest_fold": max(sizes),
-        "given_for_unknown_queries": unknown,
+        "given_for_unknown_queries": unknown_count,
         **({"queries_of_equal_text_in_other_folds": parted} if parted else {}),
     }
 
 
 def deal(
-    queries: Sequence[str], number: int, seed: int, texts: Mapping[str, str] | None = None, label: str = ""
+    queries: Sequence[str],
+    fold_count: int,
+    seed: int,
+    texts: Mapping[str, str] | None = None,
+    label: str = "",
 ) -> Folds:
-    """Deal queries into `number` folds like cards, in the order of a hash of (seed, query).
+    """Deal queries into `fold_count` folds like cards, in the order of a hash of (seed, query).
 
     Args:
         texts: query → text; queries of equal text are one card, which goes to the smallest fold, the first of equal
@@ -106,15 +112,15 @@ def deal(
     for query in shuffled:
         cards.setdefault((texts or {}).get(query) or f"\n{query}", []).append(query)
     alike = f"{len(queries)} queries of {len(cards)} texts" if len(cards) < len(queries) else ""
-    if fault := folds_fault(number, len(cards), alike):
+    if fault := folds_fault(fold_count, len(cards), alike):
         raise ConfigError(f"datasets ({label}).folds: {fault}")
-    sizes = [0] * number
-    dealt: dict[str, int] = {}
+    sizes = [0] * fold_count
+    fold_of: dict[str, int] = {}
     for card in cards.values():
         fold = sizes.index(min(sizes))
         sizes[fold] += len(card)
-        dealt |= dict.fromkeys(card, fold + 1)
-    return Folds(number, {query: dealt[query] for query in queries})
+        fold_of |= dict.fromkeys(card, fold + 1)
+    return Folds(fold_count, {query: fold_of[query] for query in queries})
 
 
 def _warn_of_split(folds: Folds, texts: Mapping[str, str], label: str) -> int:
@@ -134,35 +140,38 @@ def _warn_of_split(folds: Folds, texts: Mapping[str, str], label: str) -> int:
 
 def _check_shots(folds: Folds, shots: tuple[int, int], label: str) -> None:
     """Refuse now what fine-tuning would refuse after hours of pre-training."""
-    for most, tested in zip(shots, (range(1, folds.number + 1), [WHOLE]), strict=True):
-        fewest, fold = min((len(roles(folds, fold).train), fold) for fold in tested)
-        if most > fewest:
+    for largest_shots, test_folds in zip(shots, (range(1, folds.number + 1), [WHOLE]), strict=True):
+        fewest, fold = min((len(roles(folds, fold).train), fold) for fold in test_folds)
+        if largest_shots > fewest:
             when = (
                 f" for test fold {fold} of {folds.number}"
                 if fold
                 else f" outside the first of {folds.number} folds"
             )
             raise ConfigError(
-                f"experiments: few-shot-{most} asks for more training queries than {label} has: {fewest}{when}; "
+                f"experiments: few-shot-{largest_shots} asks for more training queries than {label} has: "
+                f"{fewest}{when}; "
                 "ask for fewer, or give more queries"
             )
 
 
 def _select(queries: Sequence[str], fold_by_query: dict[str, int], path: str | Path) -> Folds:
-    missing = [query for query in queries if query not in fold_by_query]
-    if missing:
-        some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
-        raise InputError(path, f"{len(missing)} of {len(queries)} queries have no fold: {some}")
-    chosen = {query: fold_by_query[query] for query in queries}
+    without_fold = [query for query in queries if query not in fold_by_query]
+    if without_fold:
+        examples = ", ".join(without_fold[:5]) + (", ..." if len(without_fold) > 5 else "")
+        raise InputError(path, f"{len(without_fold)} of {len(queries)} queries have no fold: {examples}")
+    fold_of = {query: fold_by_query[query] for query in queries}
     # As `count_folds` says, which is asked before the queries are known.
-    number = max(fold_by_query.values(), default=0)
-    empty = sorted(set(range(1, number + 1)) - set(chosen.values()))
-    if empty or number < FEWEST_FOLDS:
+    fold_count = max(fold_by_query.values(), default=0)
+    empty_folds = sorted(set(range(1, fold_count + 1)) - set(fold_of.values()))
+    if empty_folds or fold_count < FEWEST_FOLDS:
         fault = (
-            f"fold {empty[0]} has no query of this data set" if empty else f"there are only {number} folds"
+            f"fold {empty_folds[0]} has no query of this data set"
+            if empty_folds
+            else f"there are only {fold_count} folds"
         )
         raise InputError(path, fault, remedy=NUMBERED)
-    return Folds(number, chosen)
+    return Folds(fold_count, fold_of)
 
 
 def given_folds(dataset: DatasetConfig) -> dict[str, int]:
@@ -173,11 +182,15 @@ def given_folds(dataset: DatasetConfig) -> dict[str, int]:
     else:
         path = str(dataset.folds)
         folds = read_given_folds(path)
-    numbers = set(folds.values())
-    if max(numbers, default=0) > len(numbers):
-        missing = next(number for number in range(1, len(numbers) + 1) if number not in numbers)
+    fold_numbers = set(folds.values())
+    if max(fold_numbers, default=0) > len(fold_numbers):
+        missing_fold = next(
+            number for number in range(1, len(fold_numbers) + 1) if number not in fold_numbers
+        )
         raise InputError(
-            path, f"fold {missing} has no query, but there is a fold {max(numbers)}", remedy=NUMBERED
+            path,
+            f"fold {missing_fold} has no query, but there is a fold {max(fold_numbers)}",
+            remedy=NUMBERED,
         )
     return folds
 
@@ -186,8 +199,8 @@ def read_given_folds(path: str | Path) -> dict[str, int]:
     """Read query → fold from a user's file of JSON or text, or a folder of LETOR; see `make_folds`."""
     if os.path.isdir(path):
         return read_letor_folds(Path(path))
-    first = next(given_lines(one_file(path)), (0, ""))[1].lstrip()
-    if not first.startswith(("{", "[")) and ".json" not in Path(path).suffixes:
+    first_line = next(given_lines(one_file(path)), (0, ""))[1].lstrip()
+    if not first_line.startswith(("{", "[")) and ".json" not in Path(path).suffixes:
         return _read_text(path)
     content = read_json(Path(path))
     if isinstance(content, Malformed):
@@ -205,13 +218,13 @@ def read_given_folds(path: str | Path) -> dict[str, int]:
 
 def _from_lists(content: list[Any], path: str | Path) -> dict[str, int]:
     folds: dict[str, int] = {}
-    for number, members in enumerate(content, 1):
+    for fold, members in enumerate(content, 1):
         if not isinstance(members, list):
-            raise InputError(path, f"entry {number} is not a list of queries")
+            raise InputError(path, f"entry {fold} is not a list of queries")
         for query in (_query(member, path) for member in members):
             if query in folds:
-                raise InputError(path, f"query {query!r} is in folds {folds[query]} and {number}")
-            folds[query] = number
+                raise InputError(path, f"query {query!r} is in folds {folds[query]} and {fold}")
+            folds[query] = fold
     return folds
 
 
@@ -221,10 +234,10 @@ def _read_text(path: str | Path) -> dict[str, int]:
         columns = split_columns(text)
         if len(columns) != 2:
             raise InputError(path, f"expected a query and its fold, found {len(columns)} columns", line)
-        query, printed = columns
+        query, fold_text = columns
         if query in folds:
             raise InputError(path, f"query {query!r} is listed twice", line)
-        number = int(printed) if re.fullmatch("[0-9]{1,9}", printed) else printed
+        number = int(fold_text) if re.fullmatch("[0-9]{1,9}", fold_text) else fold_text
         folds[_query(query, path, line)] = _fold(number, path, query, line)
     return folds
 

@@ -42,8 +42,8 @@ MOST_UNREAD, NAMED_UNREAD = 1000, 10
 class Excess:
     """More malformed records than the configuration allows."""
 
-    reported: str  # how many they are and how many may be, in words
-    enough: str  # setting of `malformed` that allows as many; empty if not one record would be left
+    message: str  # how many they are and how many may be, in words
+    suggested_skip: str  # setting of `malformed` that allows as many; empty if not one record would be left
 
 
 class RecordTally:
@@ -86,7 +86,7 @@ class RecordTally:
             self.unread.update(name for name in names if name in self.unread)
 
     def report(self, path: Path, fault: Malformed) -> None:
-        what = clean_line(str(fault))  # it may quote what no terminal or log can show
+        fault_text = clean_line(str(fault))  # it may quote what no terminal or log can show
         location = f"{path}:{fault.line}" if fault.line is not None else f"{path} ({_location(fault)})"
         if self.allowed == 0 or (fault.loses_more and self.allowed < 1):
             raise self._refusal(path, fault)
@@ -94,7 +94,7 @@ class RecordTally:
         self.malformed[fault.reason] += 1
         self.first.setdefault(fault.reason, location)
         if len(self.examples) < EXAMPLES:
-            self.examples.append(f"{location}: {what}")
+            self.examples.append(f"{location}: {fault_text}")
 
     def settle(self) -> None:
         """Refuse what was read, all of it, if more records are malformed than the configuration allows."""
@@ -102,19 +102,22 @@ class RecordTally:
             raise self._refusal(*self.fault, excess)
 
     def _refusal(self, path: Path, fault: Malformed, excess: Excess | None = None) -> InputError:
-        what = clean_line(str(fault)) + ("" if fault.line is not None else f" ({_location(fault)})")
-        enough = excess.enough if excess else "skip"
+        fault_text = clean_line(str(fault)) + ("" if fault.line is not None else f" ({_location(fault)})")
+        suggested_skip = excess.suggested_skip if excess else "skip"
         setting = cli_or_api(
-            f"set {self.setting}: {enough}", f"add {self._option} {shlex.quote(f'{self.setting}={enough}')}"
+            f"set {self.setting}: {suggested_skip}",
+            f"add {self._option} {shlex.quote(f'{self.setting}={suggested_skip}')}",
         )
         remedy = f"{fault.remedy}, or {setting} to leave such records out and count them."
         if not self.setting:
             remedy = f"{fault.remedy}."
-        elif not enough:
+        elif not suggested_skip:
             remedy = (
                 f"{fault.remedy}, or give another format or other options (docs/corpora.md): none was sound."
             )
-        return InputError(path, f"{what}; {excess.reported}" if excess else what, fault.line, remedy)
+        return InputError(
+            path, f"{fault_text}; {excess.message}" if excess else fault_text, fault.line, remedy
+        )
 
     def _skip(self, path: Path, record: Skipped) -> None:
         self.skipped[record.reason] += 1
@@ -144,34 +147,35 @@ def _location(fault: Malformed) -> str:
 
 def over_budget(counts: Iterable[Mapping[str, Any]]) -> Excess | None:
     """Return the excess of malformed records over the configured share in all shards of a corpus; None within it."""
-    read = malformed = skipped = 0
-    allowed = 1.0
+    records_read = records_malformed = records_skipped = 0
+    allowed_share = 1.0
     for shard in counts:
-        read += int(shard.get("read", 0))
-        malformed += sum(shard.get("malformed", {}).values())
-        skipped += sum(shard.get("skipped", {}).values())
-        allowed = float(shard.get("malformed_allowed", allowed))
+        records_read += int(shard.get("read", 0))
+        records_malformed += sum(shard.get("malformed", {}).values())
+        records_skipped += sum(shard.get("skipped", {}).values())
+        allowed_share = float(shard.get("malformed_allowed", allowed_share))
     # As it is printed: 0.29 of 100 are 29, but the product of the floats is less.
-    if malformed <= Fraction(str(allowed)) * read:
+    if records_malformed <= Fraction(str(allowed_share)) * records_read:
         return None
-    share = Context(prec=1, rounding=ROUND_UP).divide(malformed, read)
-    enough = "skip" if share >= 1 else f"{{skip: {share:f}}}"
+    share = Context(prec=1, rounding=ROUND_UP).divide(records_malformed, records_read)
+    suggested_skip = "skip" if share >= 1 else f"{{skip: {share:f}}}"
     return Excess(
-        f"{malformed:,} of {read:,} records are malformed, more than the share of {allowed:g} that is allowed",
-        enough if malformed + skipped < read else "",
+        f"{records_malformed:,} of {records_read:,} records are malformed, more than the share of {allowed_share:g} "
+        "that is allowed",
+        suggested_skip if records_malformed + records_skipped < records_read else "",
     )
 
 
 def reported_reasons(counts: Iterable[Mapping[str, Any]]) -> str:
     """Return why records were left out, in words: each reason with its number and its first record."""
-    numbers, first = Counter[str](), dict[str, str]()
+    reason_counts, first_locations = Counter[str](), dict[str, str]()
     for shard in counts:
-        for kind in ("skipped", "malformed"):
-            numbers.update(shard.get(kind, {}))
-        first = {**shard.get("first_left_out", {}), **first}
+        for counts_key in ("skipped", "malformed"):
+            reason_counts.update(shard.get(counts_key, {}))
+        first_locations = {**shard.get("first_left_out", {}), **first_locations}
     return "; ".join(
-        f"{number:,} × {reason}" + (f", first {first[reason]}" if reason in first else "")
-        for reason, number in numbers.most_common()
+        f"{number:,} × {reason}" + (f", first {first_locations[reason]}" if reason in first_locations else "")
+        for reason, number in reason_counts.most_common()
     )
 
 
@@ -182,35 +186,43 @@ def unread_fields(counts: Mapping[str, Any], topics_format: str | None = None) -
     `topics_format`, the format of topics, the records are documents.
     """
     # A column without a name counts rows, as pandas writes it.
-    unread: dict[str, int] = {name: n for name, n in counts.get("unread_fields", {}).items() if name.strip()}
-    if not unread:
+    count_by_field: dict[str, int] = {
+        name: n for name, n in counts.get("unread_fields", {}).items() if name.strip()
+    }
+    if not count_by_field:
         return ""
-    known = [*IDENTIFIERS, *TITLES, *URLS, *BODIES] if topics_format is None else [*TOPIC_IDENTIFIERS, *TEXTS]
-    named = list[str]()
-    for name in sorted(unread, key=lambda name: (-unread[name], name))[:NAMED_UNREAD]:
-        meant = nearest(name.lower(), known, 0.7)
-        suggestion = f" (did you mean {meant[0]}?)" if meant else ""
-        named.append(f"{displayed_names([name])}{suggestion}")
-    more = f" and {len(unread) - len(named):,} more" if len(unread) > len(named) else ""
+    known_names = (
+        [*IDENTIFIERS, *TITLES, *URLS, *BODIES] if topics_format is None else [*TOPIC_IDENTIFIERS, *TEXTS]
+    )
+    field_texts = list[str]()
+    for name in sorted(count_by_field, key=lambda name: (-count_by_field[name], name))[:NAMED_UNREAD]:
+        similar_names = nearest(name.lower(), known_names, 0.7)
+        suggestion = f" (did you mean {similar_names[0]}?)" if similar_names else ""
+        field_texts.append(f"{displayed_names([name])}{suggestion}")
+    remainder = (
+        f" and {len(count_by_field) - len(field_texts):,} more"
+        if len(count_by_field) > len(field_texts)
+        else ""
+    )
     keys, option = (
         "title_field, url_field, body_fields",
         "--option title_field=NAME or --option 'body_fields=[NAME]'",
     )
-    where = cli_or_api(f"name others in the options {keys}", f"name others by {option}")
+    advice = cli_or_api(f"name others in the options {keys}", f"name others by {option}")
     if topics_format is not None and "text_field" in format_of("topics", topics_format).options.model_fields:
-        where = cli_or_api(
+        advice = cli_or_api(
             "name others in the options id_field, text_field",
             "name others by --topics-option text_field=NAME",
         )
     elif topics_format is not None:
-        where = f"the text is that of the column {', '.join(TEXTS[:-1])} or {TEXTS[-1]}"
-    return f"fields that are not read: {', '.join(named)}{more}; {where}"
+        advice = f"the text is that of the column {', '.join(TEXTS[:-1])} or {TEXTS[-1]}"
+    return f"fields that are not read: {', '.join(field_texts)}{remainder}; {advice}"
 
 
 def no_documents(source: str | Path, counts: Sequence[Mapping[str, Any]]) -> InputError:
     """Return the refusal of a corpus without a single document, from the counts of its shards."""
-    read = sum(int(shard.get("read", 0)) for shard in counts)
-    if not read:
+    records_read = sum(int(shard.get("read", 0)) for shard in counts)
+    if not records_read:
         remedy = cli_or_api(
             "Check its path, its format and, in a configuration, its `files`.",
             "Check its path and its format.",
@@ -224,7 +236,9 @@ def no_documents(source: str | Path, counts: Sequence[Mapping[str, Any]]) -> Inp
     )
     reasons = reported_reasons(counts) or "they are redirects"
     return InputError(
-        source, f"the corpus has no documents: all {read:,} records are left out ({reasons})", remedy=remedy
+        source,
+        f"the corpus has no documents: all {records_read:,} records are left out ({reasons})",
+        remedy=remedy,
     )
 
 
@@ -274,16 +288,18 @@ class DroppedRecords:
 
 def empty_documents(shards: Iterable[Mapping[str, Any]]) -> DroppedRecords:
     """Return the loss of documents, by reason, from the counts of a corpus' shards."""
-    lost, total, example = Counter[str](), 0, ""
+    reason_counts, total, example = Counter[str](), 0, ""
     for counts in shards:
         total += int(counts.get("read", 0))
         reasons = {reason: n for reason, n in counts.get("skipped", {}).items() if reason in EMPTY}
         reasons |= counts.get("malformed", {})
-        lost.update(reasons)
-        first = counts.get("first_left_out", {})
-        example = example or next((first[reason] for reason in sorted(reasons) if reason in first), "")
-    reported = ", ".join(f"{number:,} × {reason}" for reason, number in sorted(lost.items()))
-    return DroppedRecords(lost.total(), total, f"documents are left out ({reported})", example)
+        reason_counts.update(reasons)
+        first_locations = counts.get("first_left_out", {})
+        example = example or next(
+            (first_locations[reason] for reason in sorted(reasons) if reason in first_locations), ""
+        )
+    reasons_text = ", ".join(f"{number:,} × {reason}" for reason, number in sorted(reason_counts.items()))
+    return DroppedRecords(reason_counts.total(), total, f"documents are left out ({reasons_text})", example)
 
 
 def bare_texts(shards: Iterable[Mapping[str, Any]]) -> DroppedRecords:
@@ -292,8 +308,13 @@ def bare_texts(shards: Iterable[Mapping[str, Any]]) -> DroppedRecords:
     hint = (
         "Name its tags in body_tags; text directly under <DOC> is read of documents without such a tag alone."
     )
-    what = "documents have text outside body_tags, which is left out"
-    return DroppedRecords(sum(lost for lost, _ in pairs), sum(read for _, read in pairs), what, hint=hint)
+    loss_text = "documents have text outside body_tags, which is left out"
+    return DroppedRecords(
+        sum(documents_with_text for documents_with_text, _ in pairs),
+        sum(records_read for _, records_read in pairs),
+        loss_text,
+        hint=hint,
+    )
 
 
 def lost_documents(documents: Iterable[str | Path]) -> list[DroppedRecords]:
@@ -302,11 +323,11 @@ def lost_documents(documents: Iterable[str | Path]) -> list[DroppedRecords]:
     return [empty_documents(shards), bare_texts(shards)]
 
 
-def malformed_records(tally: RecordTally, what: str) -> DroppedRecords:
+def malformed_records(tally: RecordTally, record_kind: str) -> DroppedRecords:
     """Return the loss of records that cannot be read and are skipped."""
-    lost = sum(tally.malformed.values())
+    lost_count = sum(tally.malformed.values())
     example = tally.examples[0] if tally.examples else ""
-    return DroppedRecords(lost, tally.read, f"{what} cannot be read and are left out", example)
+    return DroppedRecords(lost_count, tally.read, f"{record_kind} cannot be read and are left out", example)
 
 
 def log(label: str, queries: str, documents: int, losses: Iterable[DroppedRecords]) -> dict[str, Any]:

@@ -24,7 +24,14 @@ from irpretrain.foundation.files import (
     open_bytes,
     refuse_utf16,
 )
-from irpretrain.foundation.records import Malformed, Share, everything, is_too_large, most_bytes, too_large
+from irpretrain.foundation.records import (
+    Malformed,
+    Share,
+    everything,
+    is_too_large,
+    max_record_bytes,
+    too_large,
+)
 
 Separator = Literal[",", ";", "\t", "|"]
 SEPARATORS: tuple[Separator, ...] = (",", ";", "\t")
@@ -82,20 +89,20 @@ def _ends_open(text: str, separator: str, is_open: bool) -> bool:
     """Return whether a line ends within quotation marks, if it begins so."""
     if not is_open and '"' not in text:
         return False
-    at = 0
-    while at <= len(text):
-        if not is_open and text.startswith('"', at):
-            is_open, at = True, at + 1
+    position = 0
+    while position <= len(text):
+        if not is_open and text.startswith('"', position):
+            is_open, position = True, position + 1
         if is_open:
-            match = _QUOTED.match(text, at)
+            match = _QUOTED.match(text, position)
             assert match is not None
             if match.end() == len(text):
                 return True
-            is_open, at = False, match.end() + 1
-        at = text.find(separator, at)
-        if at < 0:
+            is_open, position = False, match.end() + 1
+        position = text.find(separator, position)
+        if position < 0:
             return False
-        at += 1
+        position += 1
     return is_open
 
 
@@ -103,16 +110,16 @@ def split_row(text: str, separator: str) -> list[str]:
     """Return the cells of a whole row, without their quotation marks."""
     if '"' not in text:
         return text.split(separator)
-    cells, at = list[str](), 0
+    cells, position = list[str](), 0
     while True:
         cell = ""
-        if text.startswith('"', at) and (match := _QUOTED.match(text, at + 1)):
-            cell, at = match[0].replace('""', '"'), match.end() + 1
-        end = text.find(separator, at)
-        cells.append(cell + (text[at:] if end < 0 else text[at:end]))
+        if text.startswith('"', position) and (match := _QUOTED.match(text, position + 1)):
+            cell, position = match[0].replace('""', '"'), match.end() + 1
+        end = text.find(separator, position)
+        cells.append(cell + (text[position:] if end < 0 else text[position:end]))
         if end < 0:
             return cells
-        at = end + len(separator)
+        position = end + len(separator)
 
 
 def separator_of(text: str) -> Separator:
@@ -155,8 +162,8 @@ def column_names(path: Path, options: CsvOptions) -> list[str]:
         names = [name.strip() for name in row.cells()]
         while names and not names[-1]:  # spreadsheets write empty columns behind the last one
             names.pop()
-        if repeated := repeated_names(names):
-            fault = f"the header names a column twice: {displayed_names(repeated)}"
+        if repeated_columns := repeated_names(names):
+            fault = f"the header names a column twice: {displayed_names(repeated_columns)}"
             raise InputError(path, fault, row.line)
         return names
     return []
@@ -196,12 +203,12 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
     separator, is_first = options.separator, True
     row: _Row | None = None
     fault: Malformed | None
-    number, longest = 0, most_bytes()
+    line_number, max_bytes = 0, max_record_bytes()
     with open_bytes(path) as stream:
         try:
-            while raw := stream.readline(longest + 1):
-                number += 1
-                if number == 1:
+            while raw := stream.readline(max_bytes + 1):
+                line_number += 1
+                if line_number == 1:
                     refuse_utf16(path, raw, options.encoding)
                     raw = without_marks(raw)
                 if row is None and not raw.strip():
@@ -211,14 +218,14 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
                     fault = None
                 except UnicodeDecodeError as error:
                     text = raw.decode(options.encoding, "replace").rstrip("\r\n")
-                    fault = _undecodable(error, number, options.encoding)
-                if number == 1 and (named := separator_line(text)[0]):
-                    separator = separator or named
+                    fault = _undecodable(error, line_number, options.encoding)
+                if line_number == 1 and (named_separator := separator_line(text)[0]):
+                    separator = separator or named_separator
                     continue
                 if row is None:
-                    row = _Row(number, separator or separator_of(text))
+                    row = _Row(line_number, separator or separator_of(text))
                     if is_first:
-                        _refuse_carriage_returns(path, text, number)
+                        _refuse_carriage_returns(path, text, line_number)
                 row.add(text)
                 row.fault = row.fault or fault
                 if row.is_open:
@@ -230,7 +237,7 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
                 row = None
         except DAMAGE as error:
             detail = damage_text(path, error)
-            yield Malformed(0, "damaged archive", detail, number + 1, remedy=GET_AGAIN, loses_more=True)
+            yield Malformed(0, "damaged archive", detail, line_number + 1, remedy=GET_AGAIN, loses_more=True)
             return
     if row is not None:
         detail, remedy = "the file ends in the cell", "Close it, or write the marks of its text twice"
@@ -249,10 +256,14 @@ def _finished(row: _Row) -> _Row | Malformed:
     return row.fault or row
 
 
-def _undecodable(error: UnicodeDecodeError, number: int, encoding: Encoding) -> Malformed:
+def _undecodable(error: UnicodeDecodeError, line_number: int, encoding: Encoding) -> Malformed:
     name = encoding.upper()
     remedy = f"Save the file as {name}"
     if encoding == "utf-8":
-        named = cli_or_api("set encoding: windows-1252 in the options", "add --option encoding=windows-1252")
-        remedy += f" (in Excel: CSV UTF-8), or {named}"
-    return Malformed(0, f"not valid {name}", f"byte {error.start + 1} of the line", number, remedy=remedy)
+        option_text = cli_or_api(
+            "set encoding: windows-1252 in the options", "add --option encoding=windows-1252"
+        )
+        remedy += f" (in Excel: CSV UTF-8), or {option_text}"
+    return Malformed(
+        0, f"not valid {name}", f"byte {error.start + 1} of the line", line_number, remedy=remedy
+    )

@@ -84,6 +84,6 @@ def format_of(kind: Kind, name: str) -> Format:
     return cast(Format, getattr(module, kind.upper()))
 
 
-def read_options(kind: Kind, name: str, given: dict[str, Any]) -> Section:
+def read_options(kind: Kind, name: str, values: dict[str, Any]) -> Section:
     """Return the checked options of the format `name`; ValueError names every fault."""
-    return explain(format_of(kind, name).options, given, f"format {name}")
+    return explain(format_of(kind, name).options, values, f"format {name}")

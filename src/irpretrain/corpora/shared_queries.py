@@ -25,21 +25,23 @@ from irpretrain.text.texts import read_queries
 
 def sample(
     texts: Mapping[str, str],  # of all queries by their identifiers, in the order of the source
-    usable: Collection[str],  # the queries that can be used
+    usable_queries: Collection[str],  # the queries that can be used
     dataset: DatasetConfig,
     seed: int,
     source: str | Path,  # the file of the queries, for messages
-    needed: str,  # what makes a query usable, for messages
+    requirement: str,  # what makes a query usable, for messages
 ) -> dict[str, str]:
     """Return the sample of a data set's queries, in the order of the source; ConfigError if there are too few."""
-    count, names = dataset.sample_queries, [query for query in texts if query in usable]
+    count, names = dataset.sample_queries, [query for query in texts if query in usable_queries]
     if count is not None and count > len(names):
         raise ConfigError(
             f"datasets ({dataset.label}).sample_queries: {count} queries are asked for, but {source} has {len(names)} "
-            f"with {'an' if needed == 'answer' else 'a'} {needed}; lower it, or give null for all"
+            f"with {'an' if requirement == 'answer' else 'a'} {requirement}; lower it, or give null for all"
         )
-    drawn = set(sorted(names, key=lambda name: (stream_key(seed, "sample-queries", name), name))[:count])
-    return {query: text for query, text in texts.items() if query in drawn}
+    drawn_queries = set(
+        sorted(names, key=lambda name: (stream_key(seed, "sample-queries", name), name))[:count]
+    )
+    return {query: text for query, text in texts.items() if query in drawn_queries}
 
 
 # When two queries ask the same: their texts are equal but for case, white space and punctuation.
@@ -84,8 +86,8 @@ class _Query:
 
     def shares_documents(self, other: _Query) -> bool:
         """Whether at least half of the fewer documents are shared: single ones may be numbered alike by chance."""
-        fewer = min(len(self.relevant), len(other.relevant))
-        return bool(fewer) and 2 * len(self.relevant & other.relevant) >= fewer
+        fewest_documents = min(len(self.relevant), len(other.relevant))
+        return bool(fewest_documents) and 2 * len(self.relevant & other.relevant) >= fewest_documents
 
     def shares_letters(self, other: _Query) -> bool:
         texts = [" ".join(sorted(query.text.split())) for query in (self, other)]
@@ -149,29 +151,31 @@ def check_shared_queries(
     return counts
 
 
-def _compare(used: Sequence[_Query], tested: Mapping[str, _Query]) -> _Likenesses:
-    by_text: dict[str, list[_Query]] = {}
-    by_documents: dict[frozenset[str], list[_Query]] = {}
-    for query in tested.values():
-        by_text.setdefault(query.text, []).append(query)
+def _compare(used_queries: Sequence[_Query], tested_queries: Mapping[str, _Query]) -> _Likenesses:
+    tested_by_text: dict[str, list[_Query]] = {}
+    tested_by_documents: dict[frozenset[str], list[_Query]] = {}
+    for query in tested_queries.values():
+        tested_by_text.setdefault(query.text, []).append(query)
         if query.relevant:
-            by_documents.setdefault(query.relevant, []).append(query)
-    times_used = Counter(query.relevant for query in used)
+            tested_by_documents.setdefault(query.relevant, []).append(query)
+    times_used = Counter(query.relevant for query in used_queries)
     likenesses = _Likenesses({}, {}, {}, {})
-    for query in used:
-        namesake = tested.get(query.identifier)
+    for query in used_queries:
+        namesake = tested_queries.get(query.identifier)
         if namesake is not None and (namesake.text == query.text or query.shares_documents(namesake)):
             likenesses.same[namesake.identifier] = namesake, query
-        for other in by_text.get(query.text, ()):
-            likenesses.same_text[other.identifier] = other, query
-            if query.shares_documents(other):
-                likenesses.same[other.identifier] = other, query
-        judged_so = by_documents.get(query.relevant, ())
-        distinguishes = len(query.relevant) > 1 and times_used[query.relevant] == len(judged_so) == 1
-        for other in judged_so:
-            likenesses.same_documents[other.identifier] = other, query
-            if distinguishes or query.shares_letters(other):
-                likenesses.reworded[other.identifier] = other, query
+        for tested_query in tested_by_text.get(query.text, ()):
+            likenesses.same_text[tested_query.identifier] = tested_query, query
+            if query.shares_documents(tested_query):
+                likenesses.same[tested_query.identifier] = tested_query, query
+        equally_judged_queries = tested_by_documents.get(query.relevant, ())
+        is_only_pair = (
+            len(query.relevant) > 1 and times_used[query.relevant] == len(equally_judged_queries) == 1
+        )
+        for tested_query in equally_judged_queries:
+            likenesses.same_documents[tested_query.identifier] = tested_query, query
+            if is_only_pair or query.shares_letters(tested_query):
+                likenesses.reworded[tested_query.identifier] = tested_query, query
     return likenesses
 
 
@@ -231,15 +235,17 @@ def _relevant(path: str | Path) -> dict[str, set[str]]:
 
 
 def _with_distinct_names(
-    used: Mapping[str, set[str]], tested: Mapping[str, set[str]], documents: tuple[Paths, Paths]
+    used_relevant: Mapping[str, set[str]],
+    tested_relevant: Mapping[str, set[str]],
+    documents: tuple[Paths, Paths],
 ) -> dict[str, set[str]]:
     """Return the used queries' relevant documents, renamed where only the identifier equals a tested document's."""
-    shared = set().union(*used.values()) & set().union(*tested.values())
-    used_texts, tested_texts = (_text_digests(paths, shared) for paths in documents)
-    strangers = {name for name in shared if used_texts.get(name) != tested_texts.get(name)}
+    shared_names = set().union(*used_relevant.values()) & set().union(*tested_relevant.values())
+    used_texts, tested_texts = (_text_digests(paths, shared_names) for paths in documents)
+    differing_documents = {name for name in shared_names if used_texts.get(name) != tested_texts.get(name)}
     return {
-        query: {f"{name} of the other corpus" if name in strangers else name for name in names}
-        for query, names in used.items()
+        query: {f"{name} of the other corpus" if name in differing_documents else name for name in names}
+        for query, names in used_relevant.items()
     }
 
 

@@ -65,9 +65,9 @@ def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedF
         return ((name, getattr(config, section)[name]) for holder, name in entries if holder == section)
 
     for name, corpus in among("corpora"):
-        inside = tuple(corpus.files or format_of("documents", corpus.format).suffixes)
+        inner_patterns = tuple(corpus.files or format_of("documents", corpus.format).suffixes)
         check = partial(_check_documents, corpus)
-        yield UsedFile(f"corpora.{name}.path", corpus.path, "records", inside, check)
+        yield UsedFile(f"corpora.{name}.path", corpus.path, "records", inner_patterns, check)
         for path in corpus_aids(config, name):
             yield UsedFile(f"corpora.{name}.options", path, "records", (), _check_file)
     for name, dataset in among("datasets"):
@@ -103,16 +103,16 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     """Raise one ConfigError with every source in use that is missing or wrong."""
     # Only what some experiment needs is checked, and no file of documents, queries or judgements is opened.
     faults: list[str] = []
-    for used in used_files(config):
-        with _collected(faults, used.key):
-            kind, name = resolve(used.path)
-            path = name if kind == "file" else None
-            if kind == "embedded":
+    for used_file in used_files(config):
+        with _collected(faults, used_file.key):
+            path_kind, name = resolve(used_file.path)
+            path = name if path_kind == "file" else None
+            if path_kind == "embedded":
                 # The stage that copies from the package reports what is not there, with the command that installs it.
                 installed = installed_path(manifest.asset(name))
                 path = str(installed) if installed is not None and installed.exists() else None
             if path is not None:
-                used.check(path)
+                used_file.check(path)
     for section, name in used_entries(config):
         if section == "datasets" and isinstance(config.datasets[name].folds, list):
             with _collected(faults, f"datasets.{name}.folds"):
@@ -123,12 +123,14 @@ def check_sources(config: Config, manifest: Manifest) -> None:
 def used_ir_datasets(config: Config) -> dict[tuple[str, str], str]:
     """Return identifier and part of what is read of ir_datasets, with the first key that names it."""
     keys: dict[tuple[str, str], str] = {}
-    for used in used_files(config):
-        section, *_, key, _ = used.key.split(".") if used.key.count(".") > 1 else ("", "", "")
-        part = {"corpora": "docs", "first_stages": "scoreddocs"}.get(section, key)  # else queries or qrels
-        kind, name = resolve(used.path)
-        if kind == "ir_datasets":
-            keys.setdefault((name, part), used.key)
+    for used_file in used_files(config):
+        section, *_, key, _ = used_file.key.split(".") if used_file.key.count(".") > 1 else ("", "", "")
+        dataset_part = {"corpora": "docs", "first_stages": "scoreddocs"}.get(
+            section, key
+        )  # else queries or qrels
+        path_kind, name = resolve(used_file.path)
+        if path_kind == "ir_datasets":
+            keys.setdefault((name, dataset_part), used_file.key)
     return keys
 
 
@@ -143,19 +145,19 @@ def check_downloads(config: Config) -> None:
 
 def used_assets(config: Config) -> list[str]:
     """Return the embedded assets that some experiment needs."""
-    resolved = [resolve(used.path) for used in used_files(config)]
-    return list(dict.fromkeys(name for kind, name in resolved if kind == "embedded"))
+    kinds_and_names = [resolve(used_file.path) for used_file in used_files(config)]
+    return list(dict.fromkeys(name for path_kind, name in kinds_and_names if path_kind == "embedded"))
 
 
 def language_notes(config: Config, manifest: Manifest) -> list[str]:
     """Return what to say of each encoder in use that was trained on another language than that of the texts."""
     # Without experiments only models can be asked for, to be exported.
-    trained = dict.fromkeys(("models", name) for name, model in config.models.items() if model.tasks)
+    trained_models = dict.fromkeys(("models", name) for name, model in config.models.items() if model.tasks)
     notes = dict[str, None]()
-    for used in used_files(config, used_entries(config) or trained):
-        if used.kind == "encoder":
-            remedy = f"Give one of your language in {used.key}"
-            notes[language_note(used.path, manifest, config.text.language, remedy)] = None
+    for used_file in used_files(config, used_entries(config) or trained_models):
+        if used_file.kind == "encoder":
+            remedy = f"Give one of your language in {used_file.key}"
+            notes[language_note(used_file.path, manifest, config.text.language, remedy)] = None
     return list(filter(None, notes))
 
 
@@ -164,15 +166,16 @@ def language_note(path: str, manifest: Manifest, texts: str, remedy: str) -> str
 
     The manifest names the language of an embedded encoder, its model card that of another.
     """
-    kind, name = resolve(path)
-    trained_on = [manifest.asset(name).language or ""] if kind == "embedded" else card_languages(name)
+    path_kind, name = resolve(path)
+    trained_on = [manifest.asset(name).language or ""] if path_kind == "embedded" else card_languages(name)
     codes = [code.split("-")[0] for code in trained_on if code]
     if not codes or language(texts).code in codes or "multilingual" in codes:
         return ""
     names = {row.code: row.name.capitalize() for row in read_languages().values() if row.code}
-    read = " and ".join(names.get(code, code) for code in codes)
+    languages_text = " and ".join(names.get(code, code) for code in codes)
     return (
-        f"the encoder {path} was trained on {read} texts, and text.language is {texts}: its word pieces and weights "
+        f"the encoder {path} was trained on {languages_text} texts, and text.language is {texts}: its word pieces "
+        "and weights "
         f"fit badly. {remedy} (docs/languages.md)."
     )
 
@@ -200,9 +203,9 @@ def corpus_aids(config: Config, corpus: str) -> list[str]:
 
 
 def _records(key: str, section: FileConfig) -> Iterator[UsedFile]:
-    inside = format_of(section.kind, section.format).suffixes
+    inner_patterns = format_of(section.kind, section.format).suffixes
     for path in section.paths:
-        yield UsedFile(key, path, "records", inside, partial(_check_file, suffixes=inside))
+        yield UsedFile(key, path, "records", inner_patterns, partial(_check_file, suffixes=inner_patterns))
 
 
 @contextmanager
@@ -299,7 +302,7 @@ def write_shard(
     facts = defaultdict[str, set[str]](set)  # what files say of all their documents: distinct values
 
     def rows() -> Iterator[dict[str, Any]]:
-        written = False
+        documents_written = False
         for part, file, share in parts_of_shard(files, shard, config.shards):
             for record in tally.sound(file, reader.read(file, options, share)):
                 if isinstance(record, Redirect):
@@ -307,29 +310,35 @@ def write_shard(
                     continue
                 words = config.passage_words
                 for piece in passages(record, words, language) if words else [record]:
-                    written = True
+                    documents_written = True
                     yield document_row(part, piece)
             for name, value in reader.facts(file, options).items():
                 facts[name].add(value)
         if config.shards == 1:  # of several, `collection.check_collection` adds up the counts
             tally.settle()
-        if not written and config.shards == 1:
+        if not documents_written and config.shards == 1:
             raise no_documents(config.path, [tally.counts()])
 
-    which = f", shard {shard + 1} of {config.shards}" if config.shards > 1 else ""
-    title = f"read {Path(documents).parent.name}{which}"
+    shard_text = f", shard {shard + 1} of {config.shards}" if config.shards > 1 else ""
+    title = f"read {Path(documents).parent.name}{shard_text}"
     with REDIRECTS.writing(redirects) as redirects_writer:
-        written = DOCUMENTS.write(documents, progress(rows(), title, "documents"))
+        documents_written = DOCUMENTS.write(documents, progress(rows(), title, "documents"))
         if facts:
             redirects_writer.note({name: ",".join(sorted(facts[name])) for name in sorted(facts)})
-    if left_out := sum(tally.malformed.values()):
-        what = f"{left_out:,} malformed records of {tally.read:,} are left out, such as {tally.examples[0]}"
-        notice(title, what)
-    for named in tally.named:
-        notice(title, f"left out: {named}")
+    if malformed_count := sum(tally.malformed.values()):
+        records_text = f"{malformed_count:,} malformed records of {tally.read:,}"
+        malformed_text = f"{records_text} are left out, such as {tally.examples[0]}"
+        notice(title, malformed_text)
+    for named_text in tally.named:
+        notice(title, f"left out: {named_text}")
     if shard == 0 and (text := unread_fields(tally.counts())):
         notice(title, text)
-    return {"files": len(files), **tally.counts(), "written": written, "redirects": redirects_writer.rows}
+    return {
+        "files": len(files),
+        **tally.counts(),
+        "written": documents_written,
+        "redirects": redirects_writer.rows,
+    }
 
 
 def document_row(part: int, document: Document) -> dict[str, Any]:
@@ -361,13 +370,13 @@ def passages(document: Document, words: int, language: str = ENGLISH) -> Iterato
     spans = spaced_words(document.body, language)
     count = max(1, (len(spans) + words // 2) // words)
     count = min(count, PASSAGES_PER_DOCUMENT)
-    for number in range(count):
-        last = len(spans) if number == count - 1 else (number + 1) * words
-        first = number * words
-        body = document.body[spans[first][0] : spans[last - 1][1]] if spans else ""
+    for passage_number in range(count):
+        end_word = len(spans) if passage_number == count - 1 else (passage_number + 1) * words
+        first_word = passage_number * words
+        body = document.body[spans[first_word][0] : spans[end_word - 1][1]] if spans else ""
         yield Document(
-            position=document.position * PASSAGES_PER_DOCUMENT + number,
-            document_id=f"{document.document_id}#{number}",
+            position=document.position * PASSAGES_PER_DOCUMENT + passage_number,
+            document_id=f"{document.document_id}#{passage_number}",
             title=document.title,
             url=document.url,
             body=body,

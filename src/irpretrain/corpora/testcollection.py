@@ -81,106 +81,125 @@ def prepare(
             nothing left, unexpected numbers, or a corpus that is empty or repeats a document id.
         ConfigError: there are fewer queries than `sample_queries`.
     """
-    words, read = (ANSWERED, read_answers) if qrels is None else (JUDGED, read_judgements)
+    words, read_judged = (ANSWERED, read_answers) if qrels is None else (JUDGED, read_judgements)
     corpus = check_collection(documents, expected=corpora)
     queries_files = source_files(dataset.queries, queries_source)
     qrels_files = source_files(dataset.qrels, qrels_source)
-    topics = RecordTally(dataset.queries.malformed, "queries.malformed")
-    judged = RecordTally(dataset.qrels.malformed, "qrels.malformed")
-    texts = read_queries(dataset.queries, queries_files, topics)
-    judgements: dict[str, Any] = read(dataset.qrels, qrels_files, judged)
-    number = len(judgements) if qrels is None else sum(map(len, judgements.values()))
-    number += judged.skipped[REPEATED_JUDGEMENT]
-    check_number(dataset.queries, queries_files, len(texts) + topics.skipped[REPEATED_QUERY], "queries")
-    check_number(dataset.qrels, qrels_files, number, words.records)
+    topic_tally = RecordTally(dataset.queries.malformed, "queries.malformed")
+    judgement_tally = RecordTally(dataset.qrels.malformed, "qrels.malformed")
+    texts = read_queries(dataset.queries, queries_files, topic_tally)
+    judgements: dict[str, Any] = read_judged(dataset.qrels, qrels_files, judgement_tally)
+    judgement_count = len(judgements) if qrels is None else sum(map(len, judgements.values()))
+    judgement_count += judgement_tally.skipped[REPEATED_JUDGEMENT]
+    check_number(dataset.queries, queries_files, len(texts) + topic_tally.skipped[REPEATED_QUERY], "queries")
+    check_number(dataset.qrels, qrels_files, judgement_count, words.records)
     check_queries_are_judged(texts, judgements, queries_files[0], qrels_files[0], words.judgement)
-    strangers = {name: len(judgements.pop(name)) for name in sorted(judgements.keys() - texts.keys())}
-    own, unknown, usable = 0, set[str](), set(judgements)
+    unknown_queries = {name: len(judgements.pop(name)) for name in sorted(judgements.keys() - texts.keys())}
+    own_document_judgements, unknown_documents, usable_queries = 0, set[str](), set(judgements)
     if qrels is not None:
         if dataset.queries_are_documents:
-            own = sum(judged.pop(query, None) is not None for query, judged in judgements.items())
-        unknown = absent_documents({name for pairs in judgements.values() for name in pairs}, documents)
-        check_documents_are_known(judgements, unknown, documents, qrels_files[0])
+            own_document_judgements = sum(
+                judgement_tally.pop(query, None) is not None for query, judgement_tally in judgements.items()
+            )
+        unknown_documents = absent_documents(
+            {name for pairs in judgements.values() for name in pairs}, documents
+        )
+        check_documents_are_known(judgements, unknown_documents, documents, qrels_files[0])
         check_something_is_relevant(judgements, qrels_files[0])
-        usable = {name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())}
-    chosen = sample(texts, usable, dataset, seed, queries_files[0], words.needed)
-    QUERIES.write(queries, ({"query_id": query, "text": text} for query, text in chosen.items()))
-    without = [query for query in texts if query not in usable]
-    example = f"{words.query} {without[0]}" if without else ""
+        usable_queries = {
+            name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())
+        }
+    sampled_queries = sample(texts, usable_queries, dataset, seed, queries_files[0], words.needed)
+    QUERIES.write(queries, ({"query_id": query, "text": text} for query, text in sampled_queries.items()))
+    unusable_queries = [query for query in texts if query not in usable_queries]
+    example = f"{words.query} {unusable_queries[0]}" if unusable_queries else ""
     losses = [
         *lost_documents(documents),
-        malformed_records(topics, words.queries),
-        malformed_records(judged, f"{words.judgement}s"),
+        malformed_records(topic_tally, words.queries),
+        malformed_records(judgement_tally, f"{words.judgement}s"),
         DroppedRecords(
-            len(without), len(texts), f"{words.queries} have no {words.needed} and are left out", example
+            len(unusable_queries),
+            len(texts),
+            f"{words.queries} have no {words.needed} and are left out",
+            example,
         ),
     ]
-    if text := unread_fields(topics.counts(), dataset.queries.format):
+    if text := unread_fields(topic_tally.counts(), dataset.queries.format):
         notice(dataset.label, text)
-    held, counts = count_of(len(chosen), words.query), dict[str, int]()
+    content_text, counts = count_of(len(sampled_queries), words.query), dict[str, int]()
     if qrels is not None:
-        retained = {query: judgements[query] for query in chosen}
-        lines = [f"{q} 0 {d} {retained[q][d]}\n" for q in sorted(retained) for d in sorted(retained[q])]
-        write_text(qrels, "".join(lines))
-        hopeless = _hopeless(retained, unknown)
-        losses += [
-            _of_unknown_queries(strangers, number, texts),
-            DroppedRecords(own, number, "judgements are of the query's own document and are left out"),
-            _of_unknown_documents(retained, unknown, documents),
-            hopeless,
+        written_judgements = {query: judgements[query] for query in sampled_queries}
+        lines = [
+            f"{q} 0 {d} {written_judgements[q][d]}\n"
+            for q in sorted(written_judgements)
+            for d in sorted(written_judgements[q])
         ]
-        held += f", {count_of(len(lines), 'judgement')}"
+        write_text(qrels, "".join(lines))
+        hopeless_queries = _hopeless(written_judgements, unknown_documents)
+        losses += [
+            _of_unknown_queries(unknown_queries, judgement_count, texts),
+            DroppedRecords(
+                own_document_judgements,
+                judgement_count,
+                "judgements are of the query's own document and are left out",
+            ),
+            _of_unknown_documents(written_judgements, unknown_documents, documents),
+            hopeless_queries,
+        ]
+        content_text += f", {count_of(len(lines), 'judgement')}"
         counts = {
-            "queries_whose_relevant_documents_are_unknown": hopeless.number,
-            "judged_queries_unknown": len(strangers),
-            "judgements_of_unknown_queries": sum(strangers.values()),
-            "judgements_of_own_documents": own,
+            "queries_whose_relevant_documents_are_unknown": hopeless_queries.number,
+            "judged_queries_unknown": len(unknown_queries),
+            "judgements_of_unknown_queries": sum(unknown_queries.values()),
+            "judgements_of_own_documents": own_document_judgements,
             "judgements_of_unknown_documents": sum(
-                name in unknown for pairs in retained.values() for name in pairs
+                name in unknown_documents for pairs in written_judgements.values() for name in pairs
             ),
             "judgements_written": len(lines),
         }
     return {
-        **log(dataset.label, held, corpus["documents"], losses),
+        **log(dataset.label, content_text, corpus["documents"], losses),
         "documents": corpus["documents"],
-        "queries": topics.counts(),
-        f"{words.judgement}s": judged.counts(),
-        "queries_left_out": len(without),
-        "queries_not_sampled": len(usable) - len(chosen),
-        "queries_written": len(chosen),
+        "queries": topic_tally.counts(),
+        f"{words.judgement}s": judgement_tally.counts(),
+        "queries_left_out": len(unusable_queries),
+        "queries_not_sampled": len(usable_queries) - len(sampled_queries),
+        "queries_written": len(sampled_queries),
         **counts,
     }
 
 
 def _of_unknown_queries(
-    strangers: Mapping[str, int], judgements: int, names: Iterable[str]
+    judgements_of_query: Mapping[str, int], judgements: int, names: Iterable[str]
 ) -> DroppedRecords:
-    example = f"query {min(strangers)}" if strangers else ""
-    hint = near_hint(strangers, [pa.array(sorted(names))], "the file of topics")
-    what = "judgements are of queries that the topics lack and are left out"
-    return DroppedRecords(sum(strangers.values()), judgements, what, example, hint)
+    example = f"query {min(judgements_of_query)}" if judgements_of_query else ""
+    hint = near_hint(judgements_of_query, [pa.array(sorted(names))], "the file of topics")
+    loss_text = "judgements are of queries that the topics lack and are left out"
+    return DroppedRecords(sum(judgements_of_query.values()), judgements, loss_text, example, hint)
 
 
 def _of_unknown_documents(
-    retained: Judgements, unknown: set[str], documents: Sequence[str | Path]
+    judgements: Judgements, unknown_documents: set[str], documents: Sequence[str | Path]
 ) -> DroppedRecords:
-    pairs = sorted((query, name) for query, judged in retained.items() for name in judged if name in unknown)
-    total = sum(map(len, retained.values()))
-    what = "judgements are of documents that the corpus lacks"
+    pairs = sorted(
+        (query, name) for query, grades in judgements.items() for name in grades if name in unknown_documents
+    )
+    total = sum(map(len, judgements.values()))
+    loss_text = "judgements are of documents that the corpus lacks"
     if not pairs:
-        return DroppedRecords(0, total, what)
+        return DroppedRecords(0, total, loss_text)
     query, name = pairs[0]
-    much = len(pairs) > WORTH_A_WARNING * total  # looking for the cause reads the corpus
-    hint = document_hint({name for _, name in pairs}, retained, documents) if much else ""
-    return DroppedRecords(len(pairs), total, what, f"{name} (query {query})", hint)
+    is_much = len(pairs) > WORTH_A_WARNING * total  # looking for the cause reads the corpus
+    hint = document_hint({name for _, name in pairs}, judgements, documents) if is_much else ""
+    return DroppedRecords(len(pairs), total, loss_text, f"{name} (query {query})", hint)
 
 
-def _hopeless(retained: Judgements, unknown: set[str]) -> DroppedRecords:
+def _hopeless(judgements: Judgements, unknown_documents: set[str]) -> DroppedRecords:
     names = sorted(
         query
-        for query, judged in retained.items()
-        if all(name in unknown for name, grade in judged.items() if grade > 0)
+        for query, grades in judgements.items()
+        if all(name in unknown_documents for name, grade in grades.items() if grade > 0)
     )
     example = f"query {names[0]}" if names else ""
-    what = "queries have no relevant document in the corpus and score 0"
-    return DroppedRecords(len(names), len(retained), what, example)
+    loss_text = "queries have no relevant document in the corpus and score 0"
+    return DroppedRecords(len(names), len(judgements), loss_text, example)

@@ -42,13 +42,13 @@ def sound_records(config: FileConfig, files: list[Path], tally: RecordTally) -> 
             yield path, record
 
 
-def check_number(config: FileConfig, files: list[Path], found: int, what: str) -> None:
+def check_number(config: FileConfig, files: list[Path], record_count: int, records_text: str) -> None:
     """Raise InputError where files hold another number of records than the configuration expects."""
-    if config.expected not in (None, found):
-        others = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
+    if config.expected not in (None, record_count):
+        more_files = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
         raise InputError(
             files[0],
-            f"there are {found:,} {what} here{others}, expected {config.expected:,}",
+            f"there are {record_count:,} {records_text} here{more_files}, expected {config.expected:,}",
             remedy="Get the data again. If your data are right, change `expected` of their section.",
         )
 
@@ -70,9 +70,9 @@ def read_queries(config: FileConfig, files: list[Path], tally: RecordTally) -> d
 
 def read_judgements(config: FileConfig, files: list[Path], tally: RecordTally) -> Judgements:
     """Read the judgements; a repeated one counts once, one with another relevance is malformed."""
-    read = Judgements()
+    judgements = Judgements()
     for path, entry in sound_records(config, files, tally):
-        pairs = read.setdefault(entry.query_id, {})
+        pairs = judgements.setdefault(entry.query_id, {})
         earlier = pairs.get(entry.document_id)
         if earlier is None:
             pairs[entry.document_id] = entry.relevance
@@ -84,22 +84,22 @@ def read_judgements(config: FileConfig, files: list[Path], tally: RecordTally) -
             )
             tally.report(path, Malformed(entry.position, "judged twice", detail, entry.line))
     tally.settle()
-    return read
+    return judgements
 
 
 def read_answers(config: FileConfig, files: list[Path], tally: RecordTally) -> dict[str, tuple[str, ...]]:
     """Read the answers of each query; a query that comes again is malformed unless its answers are the same."""
-    read = dict[str, tuple[str, ...]]()
+    answers_of_query = dict[str, tuple[str, ...]]()
     for path, entry in sound_records(config, files, tally):
-        if entry.query_id not in read:
-            read[entry.query_id] = entry.answers
-        elif read[entry.query_id] == entry.answers:
+        if entry.query_id not in answers_of_query:
+            answers_of_query[entry.query_id] = entry.answers
+        elif answers_of_query[entry.query_id] == entry.answers:
             tally.skipped[REPEATED_JUDGEMENT] += 1
         else:
             detail = f"{entry.query_id} had other answers before"
             tally.report(path, Malformed(entry.position, "answered twice", detail, entry.line))
     tally.settle()
-    return read
+    return answers_of_query
 
 
 # Whether topics, judgements and corpus belong together: what cannot be is refused, with the file that is to blame.
@@ -107,20 +107,20 @@ def read_answers(config: FileConfig, files: list[Path], tally: RecordTally) -> d
 CHECK = "Check that topics, judgements and corpus belong together."
 
 
-def near_hint(lost: Iterable[str], names: Iterable[pa.Array], where: str) -> str:
+def near_hint(lost_names: Iterable[str], names: Iterable[pa.Array], where: str) -> str:
     """Return a sentence on why identifiers may be unknown; empty if none resembles a known one.
 
     `names` is read until one resembles an unknown one; `where` names their source, such as "the corpus".
     """
-    unknown = pa.array(sorted(lost), pa.string())
+    lost_array = pa.array(sorted(lost_names), pa.string())
     subject = f"T{where[1:]}" if where.startswith("the ") else where  # the name of a file stays as it is
-    forms = _forms(unknown)
+    forms = _forms(lost_array)
     for batch in names:
-        near = pc.index_in(forms, _forms(batch))
-        if near.null_count < len(near):
-            location = pc.index(pc.is_valid(near), True).as_py()
+        match_rows = pc.index_in(forms, _forms(batch))
+        if match_rows.null_count < len(match_rows):
+            location = pc.index(pc.is_valid(match_rows), True).as_py()
             return (
-                f"{subject} has {batch[near[location].as_py()]} in place of {unknown[location]}: "
+                f"{subject} has {batch[match_rows[location].as_py()]} in place of {lost_array[location]}: "
                 "identifiers differ by zeros in front of numbers, .0 behind them, case or separators alone; mend one "
                 "of the files."
             )
@@ -129,9 +129,9 @@ def near_hint(lost: Iterable[str], names: Iterable[pa.Array], where: str) -> str
 
 def _forms(names: pa.Array) -> pa.Array:
     """Identifiers in small letters, with one sign as every separator, their numbers without zeros in front and a .0."""
-    whole = pc.replace_substring_regex(pc.utf8_lower(names), r"^([0-9]+)\.0+$", r"\1")
-    parts = pc.replace_substring_regex(whole, r"[-_./: ]+", "-")
-    return pc.replace_substring_regex(parts, r"(^|[^0-9])0+([0-9])", r"\1\2")
+    without_decimals = pc.replace_substring_regex(pc.utf8_lower(names), r"^([0-9]+)\.0+$", r"\1")
+    with_hyphens = pc.replace_substring_regex(without_decimals, r"[-_./: ]+", "-")
+    return pc.replace_substring_regex(with_hyphens, r"(^|[^0-9])0+([0-9])", r"\1\2")
 
 
 def check_queries_are_judged(
@@ -139,7 +139,7 @@ def check_queries_are_judged(
     judged: Mapping[str, Collection[str]],  # query id → what is judged for it: documents, or answers
     topics_file: Path,
     judged_file: Path,
-    what: str = "judgement",  # what the second file holds, in the singular
+    judgement_kind: str = "judgement",  # what the second file holds, in the singular
 ) -> None:
     """Raise InputError for files without a record, and for files that have no query in common."""
     if not topics:
@@ -147,8 +147,8 @@ def check_queries_are_judged(
             topics_file, "there is no query in it", remedy="Give the file of topics, and its format."
         )
     if not judged:
-        remedy = f"Give the file of {what}s, and its format."
-        raise InputError(judged_file, f"there is no {what} in it", remedy=remedy)
+        remedy = f"Give the file of {judgement_kind}s, and its format."
+        raise InputError(judged_file, f"there is no {judgement_kind} in it", remedy=remedy)
     if not set(judged).isdisjoint(topics):
         return
     query = min(judged)
@@ -170,22 +170,22 @@ def check_queries_are_judged(
 
 def check_documents_are_known(
     judgements: Judgements,
-    unknown: set[str],  # the judged documents that the corpus lacks
+    unknown_documents: set[str],  # the judged documents that the corpus lacks
     documents: Sequence[str | Path],
     judged_file: Path,
 ) -> None:
     """Raise InputError where all judged documents are unknown."""
-    judged = {name for pairs in judgements.values() for name in pairs}
-    if not unknown or len(unknown) < len(judged):
+    judged_documents = {name for pairs in judgements.values() for name in pairs}
+    if not unknown_documents or len(unknown_documents) < len(judged_documents):
         return
-    query, document = min((q, d) for q, pairs in judgements.items() for d in pairs if d in unknown)
-    remedy = document_hint(unknown, judgements, documents) or (
+    query, document = min((q, d) for q, pairs in judgements.items() for d in pairs if d in unknown_documents)
+    remedy = document_hint(unknown_documents, judgements, documents) or (
         "Check that corpus and judgements belong together (identifiers, and for SQuAD the unit). Single unknown "
         "documents are kept and counted."
     )
     raise InputError(
         judged_file,
-        f"{len(unknown):,} judged documents are not in the corpus, such as {document} (query {query})",
+        f"{len(unknown_documents):,} judged documents are not in the corpus, such as {document} (query {query})",
         remedy=remedy,
     )
 
@@ -193,20 +193,22 @@ def check_documents_are_known(
 def check_something_is_relevant(judgements: Judgements, judged_file: Path) -> None:
     """Raise InputError where no judgement of the queries is of relevance."""
     if not any(grade > 0 for pairs in judgements.values() for grade in pairs.values()):
-        number = sum(map(len, judgements.values()))
+        judgement_count = sum(map(len, judgements.values()))
         raise InputError(
             judged_file,
-            f"none of its {count_of(number, 'judgement')} marks a document as relevant (1 or more)",
+            f"none of its {count_of(judgement_count, 'judgement')} marks a document as relevant (1 or more)",
             remedy="Check its columns: query, iteration, document, relevance.",
         )
 
 
-def document_hint(unknown: set[str], judgements: Judgements, documents: Sequence[str | Path]) -> str:
+def document_hint(
+    unknown_documents: set[str], judgements: Judgements, documents: Sequence[str | Path]
+) -> str:
     """Return why judged documents may be unknown; nothing if no reason is seen."""
-    passages = {f"{name}#0" for name in unknown}
+    passages = {f"{name}#0" for name in unknown_documents}
     if len(absent_documents(passages, documents)) < len(passages):
         return (
             "The corpus is cut into passages, which have names of their own: leave passage_words out of the corpus "
             "that the data set searches, or judge passages (document#0, document#1, …)."
         )
-    return near_hint(unknown, document_names(documents), "the corpus")
+    return near_hint(unknown_documents, document_names(documents), "the corpus")

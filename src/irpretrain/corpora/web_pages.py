@@ -104,9 +104,9 @@ def _decode(content: bytes, encoding: str, errors: str, is_cut: bool) -> str:
 
 def page_text(markup: str) -> tuple[str, str]:
     """Return the title and the text of a page; the title is no part of the text, lines of the text are never empty."""
-    title, parts, position = "", list[str](), 0
+    title, text_parts, position = "", list[str](), 0
     while (tag := _OPENING.search(markup, position)) is not None:
-        parts.append(markup[position : tag.start()])
+        text_parts.append(markup[position : tag.start()])
         name = (tag[3] or "").lower()
         if not name:
             end = markup.find("-->" if tag[0] == "<!--" else ">", tag.end() if tag[1] else tag.end() - 2)
@@ -114,9 +114,9 @@ def page_text(markup: str) -> tuple[str, str]:
             continue
         position = _end_of_tag(markup, tag.end())
         if name in _BLOCKS:
-            parts.append("\n")
+            text_parts.append("\n")
         elif name in _SPACED:
-            parts.append(" ")
+            text_parts.append(" ")
         if tag[2]:
             continue
         if name == "title":
@@ -124,15 +124,15 @@ def page_text(markup: str) -> tuple[str, str]:
             title, position = title or _plain(markup[position:end]).replace("\n", " "), end
         elif name in _LEFT_OUT:
             position = _end_of_element(markup, position, name)
-    parts.append(markup[position:])
-    return title, _plain("".join(parts))
+    text_parts.append(markup[position:])
+    return title, _plain("".join(text_parts))
 
 
 def _end_of_tag(markup: str, start: int) -> int:
     tag_end = _TAG_END.match(markup, start)
     if tag_end is None:  # `<` within the tag: it ends there, so that what is no tag costs little text
-        following = markup.find("<", start)
-        return len(markup) if following < 0 else following
+        next_tag = markup.find("<", start)
+        return len(markup) if next_tag < 0 else next_tag
     return tag_end.end()
 
 
@@ -165,10 +165,12 @@ def unpacked(headers: bytes, content: bytes, is_cut: bool = False) -> bytes | st
         zlib.error: what is packed is damaged, or ends early.
         BrokenChunksError: a chunk is not as long as its size says, or the last one is missing.
     """
-    transfer, packed = (_codings(headers, name) for name in (b"transfer", b"content"))
-    if "chunked" in transfer:
+    transfer_codings, content_codings = (_codings(headers, name) for name in (b"transfer", b"content"))
+    if "chunked" in transfer_codings:
         content = _joined_chunks(content, is_cut)
-    for coding in reversed([*packed, *transfer]):  # the last one was applied last (RFC 9110, 8.4)
+    for coding in reversed(
+        [*content_codings, *transfer_codings]
+    ):  # the last one was applied last (RFC 9110, 8.4)
         if coding in ("gzip", "x-gzip", "deflate"):
             content = _unzipped(content, coding == "deflate")
         elif coding in _NOT_UNPACKED:
@@ -184,23 +186,23 @@ def _codings(headers: bytes, of: bytes) -> list[str]:
 
 def _joined_chunks(content: bytes, is_cut: bool) -> bytes:
     """Return chunks as one (RFC 9112, 7.1); what begins with no size stays as it is."""
-    joined, at = bytearray(), 0
-    while (chunk := _CHUNK.match(content, at)) is not None:
+    content_so_far, position = bytearray(), 0
+    while (chunk := _CHUNK.match(content, position)) is not None:
         start, end = chunk.end(), chunk.end() + int(chunk[1], 16)
         if start == end:
-            return bytes(joined)
-        joined += content[start:end]
+            return bytes(content_so_far)
+        content_so_far += content[start:end]
         line_end = b"\r\n" if chunk[0].endswith(b"\r\n") else b"\n"
         if not content.startswith(line_end, end):
             if is_cut and end >= len(content):
-                return bytes(joined)
+                return bytes(content_so_far)
             raise BrokenChunksError(
-                f"chunk {chunk[1].decode()} at byte {at:,} is longer or shorter than its size"
+                f"chunk {chunk[1].decode()} at byte {position:,} is longer or shorter than its size"
             )
-        at = end + len(line_end)
-    if at and not is_cut and content[at:].strip() != b"0":
-        raise BrokenChunksError(f"no size of a chunk at byte {at:,}")
-    return bytes(joined) if at else content
+        position = end + len(line_end)
+    if position and not is_cut and content[position:].strip() != b"0":
+        raise BrokenChunksError(f"no size of a chunk at byte {position:,}")
+    return bytes(content_so_far) if position else content
 
 
 def _unzipped(content: bytes, is_deflate: bool) -> bytes:
@@ -211,15 +213,15 @@ def _unzipped(content: bytes, is_deflate: bool) -> bytes:
     is_packed = bool(_PACKED.match(content))
     if not is_packed:
         return _inflated(content) if is_deflate else content
-    text, at = bytearray(), 0
+    text, position = bytearray(), 0
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
-    while at < len(content):
-        text += unpacker.decompress(content[at : at + _AT_ONCE], LONGEST_PAGE + 1 - len(text))
-        at = min(at + _AT_ONCE, len(content)) - len(unpacker.unused_data)
+    while position < len(content):
+        text += unpacker.decompress(content[position : position + _AT_ONCE], LONGEST_PAGE + 1 - len(text))
+        position = min(position + _AT_ONCE, len(content)) - len(unpacker.unused_data)
         if len(text) > LONGEST_PAGE:
             return bytes(text)
         if unpacker.eof:
-            if not content.startswith(b"\x1f\x8b", at):
+            if not content.startswith(b"\x1f\x8b", position):
                 return bytes(text)
             unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)  # the next member of a gzip file
     raise zlib.error("the packed content ends early")
@@ -244,11 +246,11 @@ def page(position: int, document_id: str, url: str, headers: bytes, content: byt
 
     What is no text by its content type, such as a picture, is skipped, and so is a page without text.
     """
-    named = _CONTENT_TYPE.search(headers)
-    content_type = named[1] if named else b""
+    type_match = _CONTENT_TYPE.search(headers)
+    content_type = type_match[1] if type_match else b""
     if not _TEXT.match(content_type):
-        kind = content_type.split(b";")[0].decode("ascii", "replace").strip()
-        return Skipped(position, "no text", f"{document_id}: {clean_line(kind[:40])}")
+        media_type = content_type.split(b";")[0].decode("ascii", "replace").strip()
+        return Skipped(position, "no text", f"{document_id}: {clean_line(media_type[:40])}")
     markup = decode_page(content[:LONGEST_PAGE], content_type, is_cut=len(content) > LONGEST_PAGE)
     is_plain = content_type.strip().lower().startswith(b"text/plain")
     title, text = ("", markup.strip()) if is_plain else page_text(markup)

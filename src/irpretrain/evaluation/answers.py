@@ -22,8 +22,8 @@ _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 def normalised(answer: str) -> str:
     """Return an answer as it is compared: lower case, no ASCII punctuation, no articles (a, an, the), single spaces."""
-    bare = answer.lower().translate(_WITHOUT_PUNCTUATION)
-    return " ".join(_ARTICLES.sub(" ", bare).split())
+    without_punctuation = answer.lower().translate(_WITHOUT_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", without_punctuation).split())
 
 
 def token_f1(answer: str, accepted: str) -> float:
@@ -44,18 +44,18 @@ def score_answers(
     predictions: Mapping[str, str], accepted: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, float]]:
     """Return measure → question → its value, from 0 to 1: the best of its accepted answers, 0 without prediction."""
-    scored: dict[str, dict[str, float]] = {F1: {}, EM: {}}
+    values_by_measure: dict[str, dict[str, float]] = {F1: {}, EM: {}}
     for name, answers in accepted.items():
-        predicted = predictions.get(name)
+        prediction = predictions.get(name)
         for measure, function in ((F1, token_f1), (EM, exact_match)):
-            values = [] if predicted is None else [function(predicted, answer) for answer in answers]
-            scored[measure][name] = max(values, default=0.0)
-    return scored
+            values = [] if prediction is None else [function(prediction, answer) for answer in answers]
+            values_by_measure[measure][name] = max(values, default=0.0)
+    return values_by_measure
 
 
-def means_of(scored: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+def means_of(values_by_measure: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """Return measure → mean over the questions that `score_answers` scored."""
-    return {measure: sum(values.values()) / len(values) for measure, values in scored.items()}
+    return {measure: sum(values.values()) / len(values) for measure, values in values_by_measure.items()}
 
 
 COLUMNS = ("task", "model", "seed", "set", "measure", "value", "examples")
@@ -90,23 +90,23 @@ def evaluate_downstream(
             task = run["task"]
             answers = accepted[task]
             predictions = _predictions(run["path"], answers, tasks[task]["examples"])
-            names = (task, run["model"], run["seed"])
-            scored = score_answers(predictions, answers)
-            for measure, value in means_of(scored).items():
-                means.append((*names, TEST, measure, value, len(answers)))
-            key = dict(zip(("dataset", "model", "seed"), names, strict=True))
+            run_names = (task, run["model"], run["seed"])
+            values_by_measure = score_answers(predictions, answers)
+            for measure, value in means_of(values_by_measure).items():
+                means.append((*run_names, TEST, measure, value, len(answers)))
+            key = dict(zip(("dataset", "model", "seed"), run_names, strict=True))
             key |= {"candidates": NO_CANDIDATES, "regime": REGIME, "fold": 0}
-            for measure, values in scored.items():
+            for measure, values in values_by_measure.items():
                 for example, value in values.items():
                     yield {**key, "query_id": example, "measure": measure, "value": value}
 
-    written = PER_QUERY.write(per_query, rows())
+    row_count = PER_QUERY.write(per_query, rows())
     write_csv(scores, COLUMNS, means)
     write_text(
         table,
         _markdown(means, {name: description["task"]["label"] for name, description in tasks.items()}, labels),
     )
-    return {"runs": len(runs), "rows": written}
+    return {"runs": len(runs), "rows": row_count}
 
 
 def _accepted(path: str | Path) -> dict[str, list[str]]:
@@ -118,11 +118,12 @@ def _accepted(path: str | Path) -> dict[str, list[str]]:
 def _predictions(path: str | Path, accepted: Mapping[str, Any], examples: str | Path) -> dict[str, str]:
     with refusing_damage(path, "these are not predictions", MAKE_AGAIN):
         predictions: dict[str, str] = json.loads(Path(path).read_text(encoding="utf-8"))
-        strange = sorted(predictions.keys() ^ accepted.keys())
-    if strange:
+        unmatched_examples = sorted(predictions.keys() ^ accepted.keys())
+    if unmatched_examples:
         raise InputError(
             path,
-            f"{len(strange)} examples are predicted and not tested, or tested and not predicted, such as {strange[0]}",
+            f"{len(unmatched_examples)} examples are predicted and not tested, or tested and not predicted, such as "
+            f"{unmatched_examples[0]}",
             remedy=f"Delete it and run the workflow again; it does not belong to {examples}.",
         )
     return predictions
@@ -130,11 +131,11 @@ def _predictions(path: str | Path, accepted: Mapping[str, Any], examples: str | 
 
 def _markdown(means: Sequence[tuple[Any, ...]], tasks: Mapping[str, str], models: Mapping[str, str]) -> str:
     columns = list(dict.fromkeys((row[0], *row[3:5]) for row in means))
-    named = {row[:5]: row[5] for row in means}
-    heads = [f"{tasks[task]}, {measure}" for task, _, measure in columns]
-    lines = [["Model", "Seed", *heads], ["---", "---:", *["---:"] * len(heads)]]
+    value_of_cell = {row[:5]: row[5] for row in means}
+    column_heads = [f"{tasks[task]}, {measure}" for task, _, measure in columns]
+    lines = [["Model", "Seed", *column_heads], ["---", "---:", *["---:"] * len(column_heads)]]
     for model, seed in dict.fromkeys((row[1], row[2]) for row in means):
-        keys = [(task, model, seed, part, measure) for task, part, measure in columns]
-        values = [f"{100 * named[key]:z.2f}" if key in named else "not run" for key in keys]
+        keys = [(task, model, seed, role, measure) for task, role, measure in columns]
+        values = [f"{100 * value_of_cell[key]:z.2f}" if key in value_of_cell else "not run" for key in keys]
         lines.append([models.get(model, model), str(seed), *values])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

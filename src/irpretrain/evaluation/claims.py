@@ -128,8 +128,8 @@ class Claim(Section):
         """Every side; none of a claim that is not tested."""
         if self.better is None or self.worse is None:
             return ()
-        second = (self.more_than.better, self.more_than.worse) if self.more_than else ()
-        return (self.better, self.worse, *second)
+        second_contrast = (self.more_than.better, self.more_than.worse) if self.more_than else ()
+        return (self.better, self.worse, *second_contrast)
 
     def reached(self, worse: str) -> str:
         """Return the worse side's name, or the share of it that the better one reaches."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def read_scores(path: str | Path = "results/scores.csv") -> pandas.DataFrame:
-    """Return scores as a pandas DataFrame; its columns are told in docs/contracts.md.
+    """Return scores as a pandas DataFrame. See docs/contracts.md for the columns.
 
     Args:
         path: means (`results/scores.csv`, `results/scores/<experiment>.csv`) with the columns of `scores`, or values
@@ -50,8 +50,8 @@ def read_scores(path: str | Path = "results/scores.csv") -> pandas.DataFrame:
         np.float64(0.584)
     """
     if not os.path.isfile(path):
-        what = "this is a folder" if os.path.isdir(path) else "there is no such file"
-        raise InputError(path, what, remedy="Name a table of a run, such as results/scores.csv.")
+        fault = "this is a folder" if os.path.isdir(path) else "there is no such file"
+        raise InputError(path, fault, remedy="Name a table of a run, such as results/scores.csv.")
     if Path(path).suffix == ".parquet":
         return PER_QUERY.read(path).to_pandas()
     types = {column.name: column.type for column in SCORES.columns}
@@ -98,24 +98,29 @@ def evaluate(
     Raises:
         InputError: a run holds a query without judgements, or a query of another fold.
     """
-    judged, query_folds = _read_judged(qrels, folds)
-    articles = _articles(judged, squad)
-    ordered = sorted(runs, key=lambda run: [run[key] for key in KEYS])
+    judgements, query_folds = _read_judged(qrels, folds)
+    articles = _articles(judgements, squad)
+    sorted_runs = sorted(runs, key=lambda run: [run[key] for key in KEYS])
     means: list[tuple[Any, ...]] = []
     sizes: list[dict[str, Any]] = []
-    counts: dict[str, Any] = {"runs": len(ordered), "rows": 0, "queries_without_documents": 0, "lists": sizes}
+    counts: dict[str, Any] = {
+        "runs": len(sorted_runs),
+        "rows": 0,
+        "queries_without_documents": 0,
+        "lists": sizes,
+    }
 
     def rows() -> Iterator[dict[str, Any]]:
-        for description in progress(ordered, "evaluate", "runs"):
-            run = _read(description, judged, query_folds)
+        for description in progress(sorted_runs, "evaluate", "runs"):
+            run = _read(description, judgements, query_folds)
             if description.get("of_others"):
                 _note_short_lists(description, run, measures)
             if description["regime"] == FIRST_STAGE:
                 _note_own_documents(description, run)
-            counts["queries_without_documents"] += len(judged.keys() - run.keys())
+            counts["queries_without_documents"] += len(judgements.keys() - run.keys())
             key = {name: description[name] for name in KEYS}
             sizes.append(key | ListSizes.of(run)._asdict())
-            values_by_measure = effectiveness.per_query(run, judged, measures)
+            values_by_measure = effectiveness.per_query(run, judgements, measures)
             for measure, values in values_by_measure.items():
                 means.extend((*key.values(), *row) for row in _means(measure, values, query_folds))
             yield from _rows(key, values_by_measure, articles, query_folds)
@@ -135,63 +140,65 @@ def _rows(
     for measure, values in values_by_measure.items():
         for query, value in values.items():
             fold = folds.fold_of[query] if folds else 0
-            named = {"query_id": query, "article": articles[query]}
-            yield {**key, "fold": fold, **named, "measure": measure, "value": value}
+            query_columns = {"query_id": query, "article": articles[query]}
+            yield {**key, "fold": fold, **query_columns, "measure": measure, "value": value}
 
 
 def _in_a_line(measure: str, means: list[tuple[Any, ...]]) -> str:
     """The means of all models by one measure, first stages last: what a user sees before there is a table."""
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in means]
-    displayed = [row for row in rows if (row["measure"], row["fold"]) == (measure, 0)]
-    displayed.sort(key=lambda row: (row["regime"] == FIRST_STAGE, -row["value"]))
+    all_query_rows = [row for row in rows if (row["measure"], row["fold"]) == (measure, 0)]
+    all_query_rows.sort(key=lambda row: (row["regime"] == FIRST_STAGE, -row["value"]))
     groups = []
-    for regime in dict.fromkeys(row["regime"] for row in displayed):
-        group = [row for row in displayed if row["regime"] == regime]
+    for regime in dict.fromkeys(row["regime"] for row in all_query_rows):
+        group = [row for row in all_query_rows if row["regime"] == regime]
         seeds = {row["seed"] for row in group} - {0}
-        one = f", seed {min(seeds)}" if len(seeds) == 1 else ""
-        listed = (
+        seed_note = f", seed {min(seeds)}" if len(seeds) == 1 else ""
+        model_values = (
             f"{row['model']} {row['value']:z.3f}" + (f" (seed {row['seed']})" if len(seeds) > 1 else "")
             for row in group
         )
-        groups.append(f"{CALLED.get(regime, regime)}{one}: {', '.join(listed)}")
+        groups.append(f"{CALLED.get(regime, regime)}{seed_note}: {', '.join(model_values)}")
     return f"{measure}, {'; '.join(groups)}"
 
 
 def _read_judged(qrels: str | Path, folds: str | Path | None) -> tuple[Qrels, Folds | None]:
-    judged = read_qrels(qrels)
-    if not judged:
+    judgements = read_qrels(qrels)
+    if not judgements:
         raise InputError(qrels, "there are no judgements")
     if not folds:
-        return judged, None
+        return judgements, None
     query_folds = read_folds(folds)
-    homeless = sorted(judged.keys() - query_folds.fold_of.keys())
-    if homeless:
-        raise InputError(folds, f"query {homeless[0]!r} is judged in {qrels} but has no fold")
-    return judged, query_folds
+    without_fold = sorted(judgements.keys() - query_folds.fold_of.keys())
+    if without_fold:
+        raise InputError(folds, f"query {without_fold[0]!r} is judged in {qrels} but has no fold")
+    return judgements, query_folds
 
 
-def _articles(judged: Qrels, squad: bool) -> dict[str, str]:
+def _articles(judgements: Qrels, squad: bool) -> dict[str, str]:
     return {
         query: next((_article_of(document) for document, grade in grades.items() if squad and grade > 0), "")
-        for query, grades in judged.items()
+        for query, grades in judgements.items()
     }
 
 
 def _read(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None) -> Run:
     paths = [str(path) for path in description["paths"]]
-    parts = [read_run(path) for path in paths]
-    for fold, (path, part) in enumerate(zip(paths, parts, strict=True), 1):
-        unknown = sorted(part.keys() - qrels.keys())
-        if unknown:
+    fold_runs = [read_run(path) for path in paths]
+    for fold, (path, fold_run) in enumerate(zip(paths, fold_runs, strict=True), 1):
+        unjudged = sorted(fold_run.keys() - qrels.keys())
+        if unjudged:
             name = description["dataset"]
-            raise InputError(path, f"query {unknown[0]!r} has no judgement in data set {name}")
+            raise InputError(path, f"query {unjudged[0]!r} has no judgement in data set {name}")
         # A model must have been tested on its own test fold: on any other it was trained or chosen.
-        folds_of_part = {query: folds.fold_of[query] for query in part} if folds and len(parts) > 1 else {}
-        for query, other in folds_of_part.items():
-            if other != fold:
-                reason = f"query {query!r} is in fold {other}, but this is the run of test fold {fold}"
+        fold_of_query = (
+            {query: folds.fold_of[query] for query in fold_run} if folds and len(fold_runs) > 1 else {}
+        )
+        for query, own_fold in fold_of_query.items():
+            if own_fold != fold:
+                reason = f"query {query!r} is in fold {own_fold}, but this is the run of test fold {fold}"
                 raise InputError(path, reason)
-    return as_scored(merge(parts, paths), description.get("depth"), description.get("ranked"))
+    return as_scored(merge(fold_runs, paths), description.get("depth"), description.get("ranked"))
 
 
 def _note_short_lists(description: Mapping[str, Any], run: Run, measures: Sequence[str]) -> None:
@@ -211,23 +218,23 @@ def short_lists(run: Run, measures: Sequence[str], depth: int) -> str:
     Args:
         depth: documents that a measure without a cut-off looks at.
     """
-    parts = []
+    notes = []
     for name in measures:
         deepest = effectiveness.cutoff(name) or depth
-        if short := sum(len(ranking) < deepest for ranking in run.values()):
-            parts.append(f"{name} looks at {deepest}, which {short:,} of {len(run):,} queries lack")
+        if short_count := sum(len(ranking) < deepest for ranking in run.values()):
+            notes.append(f"{name} looks at {deepest}, which {short_count:,} of {len(run):,} queries lack")
     longest = max(map(len, run.values()), default=0)
-    return f"the longest list has {longest} documents, and {'; '.join(parts)}" if parts else ""
+    return f"the longest list has {longest} documents, and {'; '.join(notes)}" if notes else ""
 
 
 def _note_own_documents(description: Mapping[str, Any], run: Run) -> None:
     """Say that most queries find the document of their own identifier first, as where documents are the queries."""
-    own = sum(ranking[0][0] == query for query, ranking in run.items() if ranking)
-    if own > len(run) / 2:
+    own_first = sum(ranking[0][0] == query for query, ranking in run.items() if ranking)
+    if own_first > len(run) / 2:
         dataset = description["dataset"]
         notice(
             f"run of {description['model']} on {dataset}",
-            f"{own:,} of {len(run):,} queries find the document of their own identifier first. If the queries "
+            f"{own_first:,} of {len(run):,} queries find the document of their own identifier first. If the queries "
             f"are these documents, set datasets.{dataset}.queries_are_documents: true.",
         )
 
@@ -273,27 +280,29 @@ def evaluate_depths(
     squad: bool = False,
 ) -> dict[str, Any]:
     """Measure first stages and re-ranked runs at each depth."""
-    judged = read_qrels(qrels)
-    articles = _articles(judged, squad)
-    read = [merge([read_run(path) for path in run["paths"]], run["paths"]) for run in runs]
+    judgements = read_qrels(qrels)
+    articles = _articles(judgements, squad)
+    merged_runs = [merge([read_run(path) for path in run["paths"]], run["paths"]) for run in runs]
     stages = {
-        run["model"]: results for run, results in zip(runs, read, strict=True) if run["regime"] == FIRST_STAGE
+        run["model"]: results
+        for run, results in zip(runs, merged_runs, strict=True)
+        if run["regime"] == FIRST_STAGE
     }
     means: list[tuple[Any, ...]] = []
     sizes: list[dict[str, Any]] = []
 
     def rows() -> Iterator[dict[str, Any]]:
-        for description, run in zip(runs, read, strict=True):
+        for description, run in zip(runs, merged_runs, strict=True):
             key = {name: description[name] for name in KEYS}
             for depth in depths:
                 recall = [f"R@{depth}"] if description["regime"] == FIRST_STAGE else []
-                cut = within(run, stages[description["candidates"]], depth)
-                values_by_measure = effectiveness.per_query(cut, judged, [*recall, *measures])
-                named = {**key, "candidates": at_depth(key["candidates"], depth)}
-                sizes.append(named | ListSizes.of(cut)._asdict())
+                cut_run = within(run, stages[description["candidates"]], depth)
+                values_by_measure = effectiveness.per_query(cut_run, judgements, [*recall, *measures])
+                cell_key = {**key, "candidates": at_depth(key["candidates"], depth)}
+                sizes.append(cell_key | ListSizes.of(cut_run)._asdict())
                 for measure, values in values_by_measure.items():
                     means.append((*key.values(), depth, measure, effectiveness.mean(values), len(values)))
-                yield from _rows(named, values_by_measure, articles)
+                yield from _rows(cell_key, values_by_measure, articles)
 
     PER_QUERY.write(per_query, rows())
     write_csv(scores, DEPTH_COLUMNS, means)

@@ -69,10 +69,10 @@ def training_queries(
     """
     if regime == "full":
         return list(train)
-    number = int(regime.removeprefix("few-shot-"))
-    if number > len(train):
+    shots = int(regime.removeprefix("few-shot-"))
+    if shots > len(train):
         queries = count_of(len(train), "query")
         raise ConfigError(f"{regime}: the training folds have only {queries}; ask for fewer shots")
     if order == "first":
-        return list(train[:number])
-    return sorted(train, key=lambda query: (stream_key(seed, "few-shot", query), query))[:number]
+        return list(train[:shots])
+    return sorted(train, key=lambda query: (stream_key(seed, "few-shot", query), query))[:shots]

@@ -98,25 +98,25 @@ COLUMNS = tuple(field.name for field in fields(Facts))
 
 def counted_facts(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what the pre-trainings of a model have counted, from the counts of their sidecars, the first one first."""
-    trained = [count for count in counts if count.get("steps")]
-    if not trained:
+    training_counts = [count for count in counts if count.get("steps")]
+    if not training_counts:
         return {}
-    are_known = all("groups" in count for count in trained)
-    groups = (item for count in trained if are_known for item in (count["groups"] or {}).items())
+    have_groups = all("groups" in count for count in training_counts)
+    groups = (item for count in training_counts if have_groups for item in (count["groups"] or {}).items())
     return {
-        "steps": sum(count["steps"] for count in trained),
-        "stages": stages_text([count["steps"] for count in trained]),
+        "steps": sum(count["steps"] for count in training_counts),
+        "stages": stages_text([count["steps"] for count in training_counts]),
         "groups": per_task(groups),
-        "word_pieces": _sum(trained, "tokens"),
-        "documents": _sum(trained, "documents"),
-        "text_pieces": _sum(trained, "text_pieces"),
+        "word_pieces": _sum(training_counts, "tokens"),
+        "documents": _sum(training_counts, "documents"),
+        "text_pieces": _sum(training_counts, "text_pieces"),
     }
 
 
 def differences(rows: Iterable[Facts], columns: Iterable[str]) -> dict[str, dict[str, list[Facts]]]:
     """Return the columns in which rows differ: column → value as text → its rows. Empty facts differ from nothing."""
     rows = list(rows)
-    differing = {}
+    differing_columns = {}
     for column in columns:
         texts: dict[Any, str] = {}
         by_value: dict[str, list[Facts]] = {}
@@ -126,8 +126,8 @@ def differences(rows: Iterable[Facts], columns: Iterable[str]) -> dict[str, dict
             if text := texts.setdefault(value, _text(value)):
                 by_value.setdefault(text, []).append(row)
         if len(by_value) > 1:
-            differing[column] = by_value
-    return differing
+            differing_columns[column] = by_value
+    return differing_columns
 
 
 def differing_options(rows: Iterable[Facts], column: str) -> list[str]:
@@ -139,11 +139,11 @@ def differing_options(rows: Iterable[Facts], column: str) -> list[str]:
     return [key for key, lists in values.items() if not all(starmap(_agree, combinations(lists, 2)))]
 
 
-def _agree(values: Sequence[str], others: Sequence[str]) -> bool:
+def _agree(values: Sequence[str], other_values: Sequence[str]) -> bool:
     """Whether values of several stages or tasks are the same, in the same order; an ablation may lack some."""
-    fewer, more = sorted((values, others), key=len)
-    rest = iter(more)
-    return set(fewer) == set(more) and all(value in rest for value in fewer)
+    shorter, longer = sorted((values, other_values), key=len)
+    remaining_values = iter(longer)
+    return set(shorter) == set(longer) and all(value in remaining_values for value in shorter)
 
 
 def by_tested_texts(rows: Iterable[Facts]) -> dict[str, list[Facts]]:
@@ -152,7 +152,11 @@ def by_tested_texts(rows: Iterable[Facts]) -> dict[str, list[Facts]]:
     for row in rows:
         if row.texts:
             by_texts.setdefault(row.tested_texts, []).append(row)
-    return {_text(texts) or "none": same for texts, same in by_texts.items()} if len(by_texts) > 1 else {}
+    return (
+        {_text(texts) or "none": rows_of_texts for texts, rows_of_texts in by_texts.items()}
+        if len(by_texts) > 1
+        else {}
+    )
 
 
 def stages_text(steps: Sequence[int]) -> str:
@@ -164,10 +168,10 @@ def stages_text(steps: Sequence[int]) -> str:
 
 def per_task(groups: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     """Return groups by objective, those of several trainings added."""
-    added: dict[str, int] = {}
+    totals: dict[str, int] = {}
     for objective, number in groups:
-        added[objective] = added.get(objective, 0) + number
-    return tuple(added.items())
+        totals[objective] = totals.get(objective, 0) + number
+    return tuple(totals.items())
 
 
 def _sum(counts: list[Mapping[str, Any]], key: str) -> int | None:
@@ -238,7 +242,7 @@ OPTION_LABELS = {
     "weighting": "options of term weights and indexes",
 }
 # Facts that the line leaves out where another one differs, from which they follow.
-FOLLOWING = {
+IMPLIED_BY = {
     "finetuning_reads": "test_reads",
     "lists": "candidates",
     "documents": "texts",
@@ -247,7 +251,7 @@ FOLLOWING = {
 }
 NO_OTHERS = PretrainingText((), path="no others")
 # Most rows that the line names for one value.
-NAMED = 4
+MOST_NAMES = 4
 # Characters of the line under a table from which on the longest differences lose their rows.
 LONGEST_LINE = 300
 
@@ -275,43 +279,47 @@ def reading_text(config: Config, rows: Iterable[Facts]) -> str:
     return f"Read {'; '.join(texts)}." if texts else ""
 
 
-def shortened(differences: Sequence[tuple[str, str]], more: str) -> str:
-    """Return a line of differences, the longest ones in short where it would be too long; then `more` ends it."""
+def shortened(differences: Sequence[tuple[str, str]], ending: str) -> str:
+    """Return a line of differences, the longest ones in short where it would be too long; then `ending` ends it."""
     texts = [text for text, _ in differences]
     if len("; ".join(texts)) <= LONGEST_LINE:
         return "; ".join(texts)
-    room = LONGEST_LINE - len(more)
+    max_characters = LONGEST_LINE - len(ending)
     for position in sorted(range(len(texts)), key=lambda position: -len(texts[position])):
-        if len("; ".join(texts)) > room:
+        if len("; ".join(texts)) > max_characters:
             texts[position] = differences[position][1]
-    while len("; ".join(texts)) > room:
+    while len("; ".join(texts)) > max_characters:
         texts.pop()
-    return "; ".join(texts) + more
+    return "; ".join(texts) + ending
 
 
 def described_differences(config: Config, columns: Sequence[Sequence[Facts]]) -> list[tuple[str, str]]:
     """Return each difference with its rows, and in short: "groups read per task: 800 to 3,200"."""
-    differing: dict[str, dict[str, list[Facts]]] = {}
+    differing_columns: dict[str, dict[str, list[Facts]]] = {}
     for rows in map(_without_common_texts, columns):
-        differing_here = differences(map(_without_intended, rows), FACT_LABELS)
-        for key, by_value in differing_here.items():
-            for value, same in by_value.items() if FOLLOWING.get(key) not in differing_here else ():
-                differing.setdefault(key, {}).setdefault(value, []).extend(same)
-    parts = [
-        (f"{label}: {_values(config, key, differing[key])}", label + _range(differing[key]))
+        differing_in_column = differences(map(_without_intended, rows), FACT_LABELS)
+        for key, by_value in differing_in_column.items():
+            for value, equal_rows in (
+                by_value.items() if IMPLIED_BY.get(key) not in differing_in_column else ()
+            ):
+                differing_columns.setdefault(key, {}).setdefault(value, []).extend(equal_rows)
+    descriptions = [
+        (f"{label}: {_values(config, key, differing_columns[key])}", label + _range(differing_columns[key]))
         for key, label in FACT_LABELS.items()
-        if key in differing
+        if key in differing_columns
     ]
-    reading = dict.fromkeys(
+    readers_of_tested = dict.fromkeys(
         configured_label(config, row.model)
         for rows in columns
-        for same in by_tested_texts(rows).values()
-        for row in same
+        for equal_rows in by_tested_texts(rows).values()
+        for row in equal_rows
         if row.tested_texts
     )
-    on_tested = "pre-training on the tested corpus"
-    parts += [(f"{on_tested}: {_names(reading)}", on_tested)] if reading else []
-    return parts + [
+    tested_label = "pre-training on the tested corpus"
+    descriptions += (
+        [(f"{tested_label}: {_names(readers_of_tested)}", tested_label)] if readers_of_tested else []
+    )
+    return descriptions + [
         (f"{label}: {keys}", label)
         for name, label in OPTION_LABELS.items()
         if (
@@ -327,8 +335,8 @@ def _without_intended(row: Facts) -> Facts:
 
 def _without_common_texts(rows: Sequence[Facts]) -> list[Facts]:
     """Leave out texts that all pre-trained rows read; a row without others says so."""
-    read = [set(row.texts) for row in rows if row.texts]
-    common = set.intersection(*read) if read else set()
+    text_sets = [set(row.texts) for row in rows if row.texts]
+    common = set.intersection(*text_sets) if text_sets else set()
     return [
         replace(row, texts=tuple(text for text in row.texts if text not in common) or (NO_OTHERS,))
         if row.texts
@@ -338,22 +346,24 @@ def _without_common_texts(rows: Sequence[Facts]) -> list[Facts]:
 
 
 def _values(config: Config, key: str, by_value: dict[str, list[Facts]]) -> str:
-    named = [
+    row_labels = [
         [(configured_label(config, row.model), dataset_label(config, row.dataset)) for row in rows]
         for rows in by_value.values()
     ]
-    number = Counter(model for pairs in named for model in dict(pairs))
+    occurrences = Counter(model for pairs in row_labels for model in dict(pairs))
     # A model that differs from data set to data set is named with each, others once.
     names = [
-        dict.fromkeys(f"{model} on {dataset}" if number[model] > 1 else model for model, dataset in pairs)
-        for pairs in named
+        dict.fromkeys(
+            f"{model} on {dataset}" if occurrences[model] > 1 else model for model, dataset in pairs
+        )
+        for pairs in row_labels
     ]
     if key == "lists":
         return " against ".join(map(_names, names))
     largest = max(names, key=len)
     return ", ".join(
-        f"{value} ({'the others' if same is largest and len(same) > NAMED + 1 else _names(same)})"
-        for value, same in zip(by_value, names, strict=True)
+        f"{value} ({'the others' if row_names is largest and len(row_names) > MOST_NAMES + 1 else _names(row_names)})"
+        for value, row_names in zip(by_value, names, strict=True)
     )
 
 
@@ -367,5 +377,9 @@ def _range(values: Iterable[str]) -> str:
 
 def _names(names: Iterable[str]) -> str:
     names = list(names)
-    others = len(names) - NAMED
-    return ", ".join(names) if others <= 1 else f"{', '.join(names[:NAMED])} and {others} others"
+    unnamed_count = len(names) - MOST_NAMES
+    return (
+        ", ".join(names)
+        if unnamed_count <= 1
+        else f"{', '.join(names[:MOST_NAMES])} and {unnamed_count} others"
+    )

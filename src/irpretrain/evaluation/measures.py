@@ -42,8 +42,8 @@ def gain(grade: int) -> float:
 
 def discounted(grades: Iterable[int], cutoff: int) -> float:
     """Return the sum of gain / log2(rank + 1) over the first `cutoff` grades (Burges et al., ICML 2005)."""
-    first = list(grades)[:cutoff]
-    return math.fsum(gain(grade) / math.log2(rank + 1) for rank, grade in enumerate(first, 1))
+    leading_grades = list(grades)[:cutoff]
+    return math.fsum(gain(grade) / math.log2(rank + 1) for rank, grade in enumerate(leading_grades, 1))
 
 
 def ndcg(ranked: Sequence[int], judged: Iterable[int], cutoff: int) -> float:
@@ -56,11 +56,11 @@ def err(ranked: Sequence[int], cutoff: int) -> float:
     """Return the expected reciprocal rank at a cut-off (Chapelle et al., CIKM 2009): the mean of 1 / rank of the
     document that satisfies a user who reads down and is satisfied by each with probability gain / 2^4.
     """
-    score, reached = 0.0, 1.0
+    score, reach_probability = 0.0, 1.0
     for rank, grade in enumerate(ranked[:cutoff], 1):
-        satisfied = gain(grade) / 2**HIGHEST
-        score += reached * satisfied / rank
-        reached *= 1 - satisfied
+        satisfaction = gain(grade) / 2**HIGHEST
+        score += reach_probability * satisfaction / rank
+        reach_probability *= 1 - satisfaction
     return score
 
 
@@ -110,7 +110,7 @@ def parse_measure(name: str) -> Measure:
         ConfigError: it is none of the measures in `DEFINITIONS`, or its cut-off or level make no sense.
     """
     measure = _parsed(name)
-    refusal = f"{name!r} is not a measure; {_meant(name)}" if measure is None else _refusal(measure)
+    refusal = f"{name!r} is not a measure; {_suggestion(name)}" if measure is None else _refusal(measure)
     if measure is None or refusal:
         raise ConfigError(
             f"measures: {refusal}allowed are {_allowed()} with k of 1 or more, those of trec_eval also with a level, "
@@ -122,8 +122,8 @@ def parse_measure(name: str) -> Measure:
 def _allowed() -> str:
     """Return the forms in which each measure is computed."""
     forms = [form for name in DEFINITIONS for form in (name, f"{name}@k")] + ["nDCG(dcg='exp-log2')@k"]
-    tried = [(form, _parsed(form.replace("@k", "@1"))) for form in forms]
-    return ", ".join(form for form, measure in tried if measure is not None and not _refusal(measure))
+    parsed_forms = [(form, _parsed(form.replace("@k", "@1"))) for form in forms]
+    return ", ".join(form for form, measure in parsed_forms if measure is not None and not _refusal(measure))
 
 
 def _parsed(name: str) -> Measure | None:
@@ -148,16 +148,20 @@ def is_gdeval(measure: Measure) -> bool:
     return measure.NAME == "ERR" or measure.params.get("dcg") == "exp-log2"
 
 
-def _meant(name: str) -> str:
-    base, names = (
+def _suggestion(name: str) -> str:
+    base_name, known_names = (
         re.split(r"[@(]|[_.][0-9]+$", name, maxsplit=1)[0],
         {**DEFINITIONS, **dict.fromkeys(TREC_EVAL)},
     )
-    if base == name and base in names:
+    if base_name == name and base_name in known_names:
         return "it needs a cut-off; "
-    rest = name[len(base) :].replace(".", "_")
-    near = [f"{other}{rest}" for other in nearest(base, names) if _parsed(f"{other}{rest}")]
-    return f"did you mean {' or '.join(near)}? " if near else ""
+    parameters = name[len(base_name) :].replace(".", "_")
+    near_names = [
+        f"{near_name}{parameters}"
+        for near_name in nearest(base_name, known_names)
+        if _parsed(f"{near_name}{parameters}")
+    ]
+    return f"did you mean {' or '.join(near_names)}? " if near_names else ""
 
 
 def _refusal(measure: Measure) -> str:
@@ -208,17 +212,19 @@ def per_query(run: Run, qrels: Qrels, measures: Sequence[str]) -> dict[str, dict
     """
     import ir_measures
 
-    parsed = list(dict.fromkeys(parse_measure(name) for name in measures))
+    parsed_measures = list(dict.fromkeys(parse_measure(name) for name in measures))
     values: dict[str, dict[str, float]] = {
-        str(measure): dict.fromkeys(sorted(qrels), 0.0) for measure in parsed
+        str(measure): dict.fromkeys(sorted(qrels), 0.0) for measure in parsed_measures
     }
-    judged = {query: _by_rank(run[query]) for query in sorted(qrels) if run.get(query)}
-    others = [measure for measure in parsed if not is_gdeval(measure)]
-    if judged and others:
-        for metric in ir_measures.iter_calc(others, _without_negative(qrels), judged):
+    ranked_documents = {query: _by_rank(run[query]) for query in sorted(qrels) if run.get(query)}
+    trec_eval_measures = [measure for measure in parsed_measures if not is_gdeval(measure)]
+    if ranked_documents and trec_eval_measures:
+        for metric in ir_measures.iter_calc(trec_eval_measures, _without_negative(qrels), ranked_documents):
             values[str(metric.measure)][metric.query_id] = float(metric.value)
-    for measure in filter(is_gdeval, parsed):
-        values[str(measure)] |= {query: _gdeval(measure, query, run[query], qrels[query]) for query in judged}
+    for measure in filter(is_gdeval, parsed_measures):
+        values[str(measure)] |= {
+            query: _gdeval(measure, query, run[query], qrels[query]) for query in ranked_documents
+        }
     return values
 
 
@@ -248,12 +254,14 @@ def _by_rank(ranking: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 def mean(values: Mapping[str, float], queries: Iterable[str] | None = None) -> float:
     """Return the mean over `queries` (default: all) of per-query values, summed in sorted order."""
-    chosen = sorted(values if queries is None else queries)
-    return sum(values[query] for query in chosen) / len(chosen) if chosen else 0.0
+    averaged_queries = sorted(values if queries is None else queries)
+    return (
+        sum(values[query] for query in averaged_queries) / len(averaged_queries) if averaged_queries else 0.0
+    )
 
 
 def mean_of_run(run: Run, qrels: Qrels, measure: str, queries: Iterable[str]) -> float:
     """Return the mean of one measure over `queries`, all of which must be judged; used to choose models."""
-    chosen = {query: qrels[query] for query in queries}
-    (values,) = per_query(run, chosen, [measure]).values()
+    judgements = {query: qrels[query] for query in queries}
+    (values,) = per_query(run, judgements, [measure]).values()
     return mean(values)

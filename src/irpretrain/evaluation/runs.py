@@ -58,22 +58,22 @@ def falling_scores(scores: Sequence[float]) -> list[float]:
     range of single precision has no such numbers, -1, -2, … stand in their places.
     """
     with np.errstate(over="ignore"):
-        singles = np.asarray(scores, np.float64).astype(np.float32)
-    if not np.any(singles[1:] >= singles[:-1]):
+        rounded_scores = np.asarray(scores, np.float64).astype(np.float32)
+    if not np.any(rounded_scores[1:] >= rounded_scores[:-1]):
         return list(scores)
-    falling, last = list[float](), None
-    for score, single in zip(scores, singles, strict=True):
-        if last is not None and single >= last:
-            if not np.isfinite(single := _next_lower(last)):
+    falling_list, previous = list[float](), None
+    for score, rounded in zip(scores, rounded_scores, strict=True):
+        if previous is not None and rounded >= previous:
+            if not np.isfinite(rounded := _next_lower(previous)):
                 return [-float(rank) for rank in range(1, len(scores) + 1)]
-            score = float(single)
-        falling.append(score)
-        last = single
-    return falling
+            score = float(rounded)
+        falling_list.append(score)
+        previous = rounded
+    return falling_list
 
 
-def _next_lower(single: np.float32) -> np.float32:
-    lower = np.nextafter(single, np.float32(-np.inf))
+def _next_lower(score: np.float32) -> np.float32:
+    lower = np.nextafter(score, np.float32(-np.inf))
     smallest = np.finfo(np.float32).smallest_normal  # below it, some programs read 0
     return -smallest if abs(lower) < smallest else lower
 
@@ -95,9 +95,11 @@ def without_own(query: str, ranking: Ranking, depth: int) -> Ranking:
 
 def within(run: Run, candidates: Run, depth: int) -> Run:
     """Return `run` without the documents that are not among the first `depth` candidates of their query."""
-    allowed = {query: {name for name, _ in ranking} for query, ranking in top(candidates, depth).items()}
+    candidates_of_query = {
+        query: {name for name, _ in ranking} for query, ranking in top(candidates, depth).items()
+    }
     return {
-        query: [(name, score) for name, score in ranking if name in allowed.get(query, ())]
+        query: [(name, score) for name, score in ranking if name in candidates_of_query.get(query, ())]
         for query, ranking in run.items()
     }
 
@@ -115,16 +117,17 @@ def as_scored(run: Run, depth: int | None, ranked: str | Path | None) -> Run:
 def merge(runs: Sequence[Run], names: Sequence[str | Path]) -> Run:
     """Join runs over different queries, such as the runs of the test folds; InputError where two of these
     files hold the same query."""
-    merged: Run = {}
-    origin: dict[str, str | Path] = {}
+    merged_run: Run = {}
+    source_of_query: dict[str, str | Path] = {}
     for run, name in zip(runs, names, strict=True):
         for query, ranking in run.items():
-            if query in merged:
+            if query in merged_run:
                 raise InputError(
-                    name, f"query {query!r} is in {origin[query]} too; each query belongs to one fold"
+                    name,
+                    f"query {query!r} is in {source_of_query[query]} too; each query belongs to one fold",
                 )
-            merged[query], origin[query] = ranking, name
-    return {query: merged[query] for query in sorted(merged)}
+            merged_run[query], source_of_query[query] = ranking, name
+    return {query: merged_run[query] for query in sorted(merged_run)}
 
 
 def write_run(path: str | Path, run: Mapping[str, Iterable[tuple[str, float]]], tag: str) -> int:
@@ -146,15 +149,15 @@ def write_rankings(
     Queries come in the order of their names.
     """
     _check_name(tag)
-    last: str | None = None
-    with atomic_file(path) as temporary, open(temporary, "wb") as raw:
-        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as packed:
-            with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as file:
+    previous_query: str | None = None
+    with atomic_file(path) as temporary, open(temporary, "wb") as raw_file:
+        with gzip.GzipFile(filename="", mode="wb", fileobj=raw_file, compresslevel=6, mtime=0) as gzip_file:
+            with io.TextIOWrapper(gzip_file, encoding="utf-8", newline="\n") as file:
                 lines = 0
                 for query, ranking in rankings:
-                    if last is not None and query <= last:
-                        raise ValueError(f"query {query!r} comes after {last!r}")
-                    last = query
+                    if previous_query is not None and query <= previous_query:
+                        raise ValueError(f"query {query!r} comes after {previous_query!r}")
+                    previous_query = query
                     lines += write_ranking(file, query, list(ranking), tag)
                 return lines
 
@@ -194,11 +197,11 @@ def read_run(path: str | Path) -> Run:
         if len(columns) != 6:
             expected = "query Q0 document rank score tag"
             raise InputError(path, f"a run has 6 columns ({expected}), this line has {len(columns)}", line)
-        query, _, document, _, printed, _ = columns
+        query, _, document, _, score_text, _ = columns
         documents = scores.setdefault(query, {})
         if document in documents:
             raise InputError(path, f"document {document!r} is listed twice for query {query!r}", line)
-        documents[document] = _score(path, printed, line)
+        documents[document] = _score(path, score_text, line)
     return canonical({query: documents.items() for query, documents in scores.items()})
 
 
@@ -215,10 +218,10 @@ def read_rankings(path: str | Path, queries: Iterable[str]) -> Run:
     return {query.decode(): scores[query] for query in sorted(scores) if scores[query]}
 
 
-def _score(path: str | Path, printed: str, line: int) -> float:
-    score = float(printed) if NUMBER.fullmatch(printed) else math.nan
+def _score(path: str | Path, score_text: str, line: int) -> float:
+    score = float(score_text) if NUMBER.fullmatch(score_text) else math.nan
     if not math.isfinite(score):
-        raise InputError(path, f"the score {printed!r} is not a finite number", line)
+        raise InputError(path, f"the score {score_text!r} is not a finite number", line)
     return score
 
 
@@ -244,10 +247,10 @@ def read_qrels(path: str | Path) -> Qrels:
             raise InputError(
                 path, f"judgements have 4 columns ({expected}), this line has {len(columns)}", line
             )
-        query, _, document, printed = columns
-        if not WHOLE.fullmatch(printed):
-            raise InputError(path, f"the grade {printed!r} is not an integer", line)
-        grade = int(printed)
+        query, _, document, grade_text = columns
+        if not WHOLE.fullmatch(grade_text):
+            raise InputError(path, f"the grade {grade_text!r} is not an integer", line)
+        grade = int(grade_text)
         if qrels.setdefault(query, {}).setdefault(document, grade) != grade:
             earlier = qrels[query][document]
             raise InputError(
@@ -261,8 +264,9 @@ def relevant(grades: Mapping[str, int]) -> set[str]:
     return {document for document, grade in grades.items() if grade > 0}
 
 
-def lacking(what: str, queries: Iterable[str], judged: Collection[str]) -> str:
+def lacking(record_kind: str, queries: Iterable[str], judged: Collection[str]) -> str:
     """Return "no topic for 1 of 4 judged queries, such as 005"; nothing where no query lacks it."""
-    if not (lost := sorted(queries)):
+    if not (lacking_queries := sorted(queries)):
         return ""
-    return f"no {what} for {len(lost):,} of {count_of(len(judged), 'judged query')}, such as {lost[0]}"
+    queries_text = count_of(len(judged), "judged query")
+    return f"no {record_kind} for {len(lacking_queries):,} of {queries_text}, such as {lacking_queries[0]}"

@@ -125,21 +125,25 @@ def randomisation_test(
     if not len(differences):
         return Significance(mean, mean, math.nan)
     # A query on which both are equal contributes nothing whatever its sign.
-    moving = differences[differences != 0]
-    if len(moving) == 0:
+    nonzero_differences = differences[differences != 0]
+    if len(nonzero_differences) == 0:
         return Significance(mean, mean, 1.0)
-    bound = abs(float(moving.sum())) - ROUNDING * float(np.abs(moving).sum())
-    if len(moving) < 63 and 2 ** len(moving) <= permutations:
-        patterns = np.arange(2 ** len(moving))
+    bound = abs(float(nonzero_differences.sum())) - ROUNDING * float(np.abs(nonzero_differences).sum())
+    if len(nonzero_differences) < 63 and 2 ** len(nonzero_differences) <= permutations:
+        patterns = np.arange(2 ** len(nonzero_differences))
         extreme = sum(
-            _extreme((block[:, None] >> np.arange(len(moving))) & 1, moving, bound)
-            for block in np.array_split(patterns, -(-patterns.size * len(moving) // DRAWS_AT_ONCE))
+            _extreme((block[:, None] >> np.arange(len(nonzero_differences))) & 1, nonzero_differences, bound)
+            for block in np.array_split(
+                patterns, -(-patterns.size * len(nonzero_differences) // DRAWS_AT_ONCE)
+            )
         )
         return Significance(mean, mean, extreme / patterns.size)
     draws = generator(seed, "randomisation-test", name)
     extreme = 0
-    for size in _blocks(permutations, len(moving)):
-        extreme += _extreme(draws.integers(0, 2, (size, len(moving)), np.int8), moving, bound)
+    for size in _blocks(permutations, len(nonzero_differences)):
+        extreme += _extreme(
+            draws.integers(0, 2, (size, len(nonzero_differences)), np.int8), nonzero_differences, bound
+        )
     return Significance(mean, mean, (extreme + 1) / (permutations + 1))
 
 
@@ -163,16 +167,16 @@ def holm(p_values: ArrayLike | Iterable[float]) -> list[float]:
     if values.size and not 0 <= values.min() <= values.max() <= 1:
         raise ValueError("p-values must lie between 0 and 1")
     order, adjusted = np.argsort(values, kind="stable"), np.empty_like(values)
-    steps = np.arange(len(values), 0, -1) * values[order]
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
+    stepwise_values = np.arange(len(values), 0, -1) * values[order]
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(stepwise_values))
     return [float(value) for value in adjusted]
 
 
 def holm_where_known(p_values: Iterable[float]) -> list[float]:
     """Return p-values adjusted by `holm` over those that there are; a NaN, as of one query's t-test, stays."""
-    given = list(p_values)
-    adjusted = iter(holm([p for p in given if not math.isnan(p)]))
-    return [p if math.isnan(p) else next(adjusted) for p in given]
+    all_p_values = list(p_values)
+    adjusted = iter(holm([p for p in all_p_values if not math.isnan(p)]))
+    return [p if math.isnan(p) else next(adjusted) for p in all_p_values]
 
 
 def bootstrap_interval(
@@ -200,12 +204,14 @@ def bootstrap_interval(
     mean = _mean(sample.mean(axis=0))
     if queries < 2:
         return Interval(mean, math.nan, math.nan)
-    draws, of_seeds = generator(seed, "bootstrap", name), generator(seed, "bootstrap seeds", name)
+    draws, seed_draws = generator(seed, "bootstrap", name), generator(seed, "bootstrap seeds", name)
     means = []
     for size in _blocks(resamples, queries):
-        rows = sample[of_seeds.integers(0, seeds, (size, seeds))].mean(axis=1) if seeds > 1 else sample
-        drawn = draws.integers(0, queries, (size, queries))
-        means.append(np.take_along_axis(np.broadcast_to(rows, drawn.shape), drawn, axis=1).mean(axis=1))
+        rows = sample[seed_draws.integers(0, seeds, (size, seeds))].mean(axis=1) if seeds > 1 else sample
+        drawn_queries = draws.integers(0, queries, (size, queries))
+        means.append(
+            np.take_along_axis(np.broadcast_to(rows, drawn_queries.shape), drawn_queries, axis=1).mean(axis=1)
+        )
     low, high = np.quantile(np.concatenate(means), [(1 - confidence) / 2, (1 + confidence) / 2])
     return Interval(mean, float(low), float(high))
 
@@ -221,8 +227,8 @@ def student_interval(values: ArrayLike, confidence: float) -> Interval:
     if len(sample) < 2:
         return Interval(_mean(sample), math.nan, math.nan)
     quantile = float(stdtrit(len(sample) - 1, (1 + confidence) / 2))
-    half = quantile * float(np.std(sample, ddof=1)) / math.sqrt(len(sample))
-    return Interval(_mean(sample), _mean(sample) - half, _mean(sample) + half)
+    half_width = quantile * float(np.std(sample, ddof=1)) / math.sqrt(len(sample))
+    return Interval(_mean(sample), _mean(sample) - half_width, _mean(sample) + half_width)
 
 
 def wilson_interval(successes: float, trials: int, confidence: float = 0.95) -> Interval:
@@ -272,9 +278,9 @@ def _finite(values: ArrayLike | Iterable[float], name: str = "values") -> NDArra
     return numbers
 
 
-def _need(holds: object, what: str, given: object) -> None:
-    if not holds:
-        raise ValueError(f"{what}, not {given!r}")
+def _need(is_met: object, requirement: str, value: object) -> None:
+    if not is_met:
+        raise ValueError(f"{requirement}, not {value!r}")
 
 
 def _mean(values: NDArray[np.float64]) -> float:
@@ -306,9 +312,11 @@ def area_with_interval(
     areas = np.empty(resamples)
     # Cases of one document are not independent: a resample draws documents with replacement, and takes all cases of
     # each. Resamples of one class are left out.
-    for number in range(resamples):
-        drawn = np.bincount(rng.integers(0, count, count), minlength=count) if count else np.zeros(0)
-        areas[number] = _area(levels, positive, drawn[position].astype(np.float64))
+    for resample in range(resamples):
+        document_weights = (
+            np.bincount(rng.integers(0, count, count), minlength=count) if count else np.zeros(0)
+        )
+        areas[resample] = _area(levels, positive, document_weights[position].astype(np.float64))
     areas = areas[~np.isnan(areas)]
     if not len(areas):
         return Interval(value, float("nan"), float("nan"))
@@ -323,10 +331,10 @@ def _levels(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarra
 
 def _area(levels: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
     size = int(levels.max()) + 1 if len(levels) else 0
-    above = np.bincount(levels[positive], weights[positive], size)
-    below = np.bincount(levels[~positive], weights[~positive], size)
-    pairs = above.sum() * below.sum()
+    positive_weights = np.bincount(levels[positive], weights[positive], size)
+    negative_weights = np.bincount(levels[~positive], weights[~positive], size)
+    pairs = positive_weights.sum() * negative_weights.sum()
     if pairs == 0:
         return float("nan")
-    smaller = np.cumsum(below) - below
-    return float((above * (smaller + below / 2)).sum() / pairs)
+    negatives_below = np.cumsum(negative_weights) - negative_weights
+    return float((positive_weights * (negatives_below + negative_weights / 2)).sum() / pairs)

@@ -80,17 +80,17 @@ def paired(better: ArrayLike, worse: ArrayLike, articles: Sequence[str] | None =
         better, worse: values of the two sides [seeds, queries]; one seed beside several counts for each of them.
         articles: of each query; None: every query has its own.
     """
-    first, second = np.broadcast_arrays(np.atleast_2d(better), np.atleast_2d(worse))
-    differences = np.asarray(first - second, np.float64)
+    better_scores, worse_scores = np.broadcast_arrays(np.atleast_2d(better), np.atleast_2d(worse))
+    differences = np.asarray(better_scores - worse_scores, np.float64)
     mean, (seeds, queries) = float(differences.mean()), differences.shape
     clusters = np.arange(queries) if articles is None else np.unique(articles, return_inverse=True)[1]
     if len(np.unique(clusters)) < 2:
         return EffectEstimate(mean, math.nan, math.nan, math.nan, ())
-    of_queries = mean_square(differences.mean(axis=0) - mean, clusters) / queries, int(clusters.max())
+    query_variance = mean_square(differences.mean(axis=0) - mean, clusters) / queries, int(clusters.max())
     if seeds == 1:
-        return EffectEstimate.of(mean, of_queries)
+        return EffectEstimate.of(mean, query_variance)
     return EffectEstimate.of(
-        mean, of_queries, (float(np.var(differences.mean(axis=1), ddof=1)) / seeds, seeds - 1)
+        mean, query_variance, (float(np.var(differences.mean(axis=1), ddof=1)) / seeds, seeds - 1)
     )
 
 
@@ -117,20 +117,25 @@ def standard_error(low: float, high: float) -> float:
     return (high - low) / (2 * float(ndtri((1 + CONFIDENCE) / 2)))
 
 
-def _reach(parts: Iterable[tuple[float, float]], tail: float) -> float:
+def _reach(variances: Iterable[tuple[float, float]], tail: float) -> float:
     from scipy.special import stdtrit
 
-    return math.sqrt(sum(variance * float(stdtrit(freedom, tail / 2)) ** 2 for variance, freedom in parts))
+    return math.sqrt(
+        sum(variance * float(stdtrit(freedom, tail / 2)) ** 2 for variance, freedom in variances)
+    )
 
 
-def _p(distance: float, parts: Sequence[tuple[float, float]]) -> float:
+def _p(distance: float, variances: Sequence[tuple[float, float]]) -> float:
     """The tail outside the interval that reaches just as far as `distance`."""
     from scipy.optimize import brentq
 
-    if not distance or _reach(parts, SMALLEST_P) <= distance:
+    if not distance or _reach(variances, SMALLEST_P) <= distance:
         return float(not distance)
     return float(
-        10 ** brentq(lambda power: _reach(parts, 10**power) - distance, math.log10(SMALLEST_P), 0, xtol=1e-13)
+        10
+        ** brentq(
+            lambda power: _reach(variances, 10**power) - distance, math.log10(SMALLEST_P), 0, xtol=1e-13
+        )
     )
 
 

@@ -35,8 +35,8 @@ def file_to_write(path: str | Path) -> Path:
     target = _end_of_links(path, "file")
     mode = _mode(target)
     if mode is not None and not stat.S_ISREG(mode):
-        what = "this is a folder" if stat.S_ISDIR(mode) else "this is a device, a pipe or a socket"
-        raise InputError(path, f"{what}, so no file can be written here", remedy="Name a file.")
+        fault = "this is a folder" if stat.S_ISDIR(mode) else "this is a device, a pipe or a socket"
+        raise InputError(path, f"{fault}, so no file can be written here", remedy="Name a file.")
     return target
 
 
@@ -49,7 +49,7 @@ def folder_to_write(path: str | Path) -> Path:
     return target
 
 
-def _end_of_links(path: str | Path, kind: str) -> Path:
+def _end_of_links(path: str | Path, output_kind: str) -> Path:
     target = Path(path)
     for _ in range(MOST_LINKS):
         if not os.path.islink(target):  # Path's own would raise where the name is too long
@@ -58,11 +58,11 @@ def _end_of_links(path: str | Path, kind: str) -> Path:
         if os.path.realpath(target.parent).startswith("/proc/") or os.path.realpath(target.parent) == "/dev":
             raise InputError(
                 path,
-                f"this is a device or an open file, so no {kind} can be written here",
-                remedy=f"Name a {kind}.",
+                f"this is a device or an open file, so no {output_kind} can be written here",
+                remedy=f"Name a {output_kind}.",
             )
         target = target.parent / os.readlink(target)
-    raise InputError(path, "its links lead in a circle", remedy=f"Name a {kind}.")
+    raise InputError(path, "its links lead in a circle", remedy=f"Name a {output_kind}.")
 
 
 @contextmanager
@@ -96,34 +96,36 @@ def atomic_directory(path: str | Path) -> Iterator[Path]:
             temporary.chmod(mode)
         with _THREADS:
             for name in files:
-                if (old := _permissions(target / name.relative_to(temporary))) is not None:
-                    name.chmod(old)
+                if (old_mode := _permissions(target / name.relative_to(temporary))) is not None:
+                    name.chmod(old_mode)
             _replace_directory(temporary, target)
 
 
 def write_together(
     folders: Mapping[str | Path, Callable[[Path], object]],
     files: Mapping[str | Path, Callable[[Path], object]],
-    before: Callable[[], object] = lambda: None,
+    before_replacing: Callable[[], object] = lambda: None,
 ) -> None:
     """Write outputs, then rename them all to their paths; if one cannot be written, none is replaced.
 
     Args:
         folders, files: path → what writes it, called with a temporary path: an empty folder, or no file yet.
-        before: called once all are written and on the disk, before the first one is renamed.
+        before_replacing: called once all are written and on the disk, before the first one is renamed.
     """
     with ExitStack() as stack:
-        written = [(stack.enter_context(atomic_file(path)), write) for path, write in files.items()]
-        written += [(stack.enter_context(atomic_directory(path)), write) for path, write in folders.items()]
-        for temporary, write in written:
+        temporary_outputs = [(stack.enter_context(atomic_file(path)), write) for path, write in files.items()]
+        temporary_outputs += [
+            (stack.enter_context(atomic_directory(path)), write) for path, write in folders.items()
+        ]
+        for temporary, write in temporary_outputs:
             write(temporary)
-        for temporary, _ in written:
+        for temporary, _ in temporary_outputs:
             if temporary.is_dir():
                 for path in filter(Path.is_file, temporary.rglob("*")):
                     _flush(path)
             else:
                 _flush_written(temporary)
-        before()
+        before_replacing()
 
 
 @contextmanager
@@ -222,19 +224,19 @@ def _alive(process: int) -> bool:
 def _replace_directory(temporary: Path, target: Path) -> None:
     """Rename `temporary` to `target`. A kill in between leaves no target, never a part of one."""
     # A directory that is not empty cannot be renamed over, and removing it in place takes long enough to be hit.
-    old = temporary.with_name(temporary.name.removesuffix(".partial") + ".old.partial")
+    old_folder = temporary.with_name(temporary.name.removesuffix(".partial") + ".old.partial")
     try:
-        os.replace(target, old)
-        existed = True
+        os.replace(target, old_folder)
+        has_old = True
     except FileNotFoundError:
-        existed = False
+        has_old = False
     try:
         os.replace(temporary, target)
     except OSError:
-        if existed:
-            os.replace(old, target)
+        if has_old:
+            os.replace(old_folder, target)
         raise
-    _remove(old)
+    _remove(old_folder)
 
 
 def _remove(path: Path) -> None:
@@ -272,13 +274,13 @@ def check_output_file(output: str | Path, inputs: Iterable[str | Path]) -> None:
 
 
 def check_output_folder(
-    output: str | Path, inputs: Iterable[str | Path], is_earlier: Callable[[Path], bool], what: str
+    output: str | Path, inputs: Iterable[str | Path], is_earlier: Callable[[Path], bool], earlier_output: str
 ) -> None:
     """Raise an error if a folder cannot be written without loss.
 
     Args:
         is_earlier: whether a folder that is not empty was written by the same function.
-        what: description of that function's outputs, for the message.
+        earlier_output: description of that function's outputs, for the message.
 
     Raises:
         InputError: the output is a file, the folder holds something else, or it cannot be created.
@@ -294,7 +296,7 @@ def check_output_folder(
     ):
         raise InputError(
             path,
-            f"the folder is not {what}: it holds {names[0]}",
+            f"the folder is not {earlier_output}: it holds {names[0]}",
             remedy="Name a folder that is new or empty, or remove this one yourself.",
         )
     _check_writable(path, target)
@@ -321,16 +323,20 @@ def _check_writable(path: Path, target: Path) -> None:
         ) from None
 
 
-def _check_inputs(output: Path, inputs: Iterable[str | Path], kind: str) -> None:
-    location = _end_of_links(output, kind).resolve()
-    for given in map(Path, inputs):
-        if not os.path.exists(given):
+def _check_inputs(output: Path, inputs: Iterable[str | Path], output_kind: str) -> None:
+    location = _end_of_links(output, output_kind).resolve()
+    for input_path in map(Path, inputs):
+        if not os.path.exists(input_path):
             continue
-        read_location = given.resolve()
-        within = location.is_relative_to(read_location) or read_location.is_relative_to(location)
-        read = [given, *(given.rglob("*") if os.path.isdir(given) else ())] if os.path.exists(output) else []
-        if within or any(os.path.exists(path) and path.samefile(output) for path in read):
-            raise ConfigError(f"{output}: would replace the input {given}; name another output")
+        read_location = input_path.resolve()
+        is_nested = location.is_relative_to(read_location) or read_location.is_relative_to(location)
+        read_paths = (
+            [input_path, *(input_path.rglob("*") if os.path.isdir(input_path) else ())]
+            if os.path.exists(output)
+            else []
+        )
+        if is_nested or any(os.path.exists(path) and path.samefile(output) for path in read_paths):
+            raise ConfigError(f"{output}: would replace the input {input_path}; name another output")
 
 
 # JSON files that a user gives: read whole, or refused with one message.
@@ -346,8 +352,8 @@ def parse_json(text: str | bytes) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        [(twice, _)] = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"an object has the key {twice[:40]!r} twice")
+        [(repeated_key, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"an object has the key {repeated_key[:40]!r} twice")
     return fields
 
 

@@ -58,20 +58,20 @@ def clean_line(text: str) -> str:
 
 def displayed_names(names: Collection[str]) -> str:
     """Return names that a file gives (columns, fields) for a message: the first ten, each cut at 40 characters."""
-    displayed = [line if len(line) <= 40 else f"{line[:40]}…" for line in map(clean_line, list(names)[:10])]
-    more = len(names) - len(displayed)
-    return ", ".join(displayed) + (f" and {more:,} more" if more else "")
+    first_names = [line if len(line) <= 40 else f"{line[:40]}…" for line in map(clean_line, list(names)[:10])]
+    remaining = len(names) - len(first_names)
+    return ", ".join(first_names) + (f" and {remaining:,} more" if remaining else "")
 
 
 def identifier_fault(identifier: str) -> str | None:
     """Return what is wrong with a document's or query's identifier, or None; TREC files separate by white space."""
     if not identifier:
         return "the identifier is empty"
-    displayed = identifier if len(identifier) <= 80 else identifier[:80] + "…"
+    short_identifier = identifier if len(identifier) <= 80 else identifier[:80] + "…"
     if len(identifier) > LONGEST_IDENTIFIER:
-        return f"the identifier {displayed!r} has {len(identifier):,} characters, over {LONGEST_IDENTIFIER:,}"
+        return f"the identifier {short_identifier!r} has {len(identifier):,} characters, over {LONGEST_IDENTIFIER:,}"
     if _BREAKS_IDENTIFIER.search(identifier):
-        fault = f"the identifier {displayed!r} holds white space, control or invisible characters"
+        fault = f"the identifier {short_identifier!r} holds white space, control or invisible characters"
         is_sound_within = identifier.strip() and not _BREAKS_IDENTIFIER.search(identifier.strip())
         return f"{fault} around it: remove them (TRIM in a spreadsheet)" if is_sound_within else fault
     return None

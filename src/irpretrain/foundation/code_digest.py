@@ -57,7 +57,7 @@ def code_record() -> dict[str, str]:
     return _united(digests(_loaded()), _earlier)
 
 
-def rest_on(code: Mapping[str, str]) -> None:
+def add_earlier_code(code: Mapping[str, str]) -> None:
     """Add the code of another process, whose work this one resumes."""
     _earlier.update(_united(_earlier, code))
 
@@ -70,16 +70,18 @@ def changed_files(code: Mapping[str, str]) -> list[str]:
 
 def digests(names: Iterable[str]) -> dict[str, str]:
     names = list(names)
-    files, cached = sources() | _resources(names), _cached()
+    files, known_digests = sources() | _resources(names), _cached()
     keys = {name: _sha256(files[name]) for name in names if name in files}
-    new = {
-        key: _digest(files[name]) for name, key in keys.items() if name.endswith(".py") and key not in cached
+    new_digests = {
+        key: _digest(files[name])
+        for name, key in keys.items()
+        if name.endswith(".py") and key not in known_digests
     }
-    if new:
-        cached.update(new)
+    if new_digests:
+        known_digests.update(new_digests)
         with suppress(OSError):
-            write_text(cache_folder() / CACHE, json.dumps(read_digests(cache_folder() / CACHE) | new))
-    return {name: cached.get(key, key) for name, key in keys.items()}
+            write_text(cache_folder() / CACHE, json.dumps(read_digests(cache_folder() / CACHE) | new_digests))
+    return {name: known_digests.get(key, key) for name, key in keys.items()}
 
 
 def _resources(names: Iterable[str]) -> dict[str, bytes]:
@@ -93,9 +95,10 @@ def _resources(names: Iterable[str]) -> dict[str, bytes]:
     return contents
 
 
-def _united(first: Mapping[str, str], second: Mapping[str, str]) -> dict[str, str]:
+def _united(first_digests: Mapping[str, str], second_digests: Mapping[str, str]) -> dict[str, str]:
     versions = {
-        name: {*first.get(name, "").split(), *second.get(name, "").split()} for name in [*first, *second]
+        name: {*first_digests.get(name, "").split(), *second_digests.get(name, "").split()}
+        for name in [*first_digests, *second_digests]
     }
     return {name: " ".join(sorted(versions[name])) for name in sorted(versions)}
 
@@ -103,14 +106,14 @@ def _united(first: Mapping[str, str], second: Mapping[str, str]) -> dict[str, st
 def _loaded() -> set[str]:
     start = len(str(PACKAGE)) + 1
     modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == PACKAGE.name]
-    loaded = {str(module.__file__)[start:] for module in modules}
-    folders = {os.path.dirname(name) for name in loaded}
-    beside = {name for name in sources() if name.endswith(TEMPLATES) and os.path.dirname(name) in folders}
+    loaded_files = {str(module.__file__)[start:] for module in modules}
+    folders = {os.path.dirname(name) for name in loaded_files}
+    templates = {name for name in sources() if name.endswith(TEMPLATES) and os.path.dirname(name) in folders}
     script = os.path.basename(
         getattr(sys.modules["__main__"], "__file__", None) or ""
     )  # of Snakemake's copy too
     resources = {f"{RESOURCES}/{name}" for name in resources_read}
-    return loaded | beside | resources | {f"{SCRIPTS.name}/{script}"}
+    return loaded_files | templates | resources | {f"{SCRIPTS.name}/{script}"}
 
 
 def _digest(source: bytes) -> str:
@@ -123,12 +126,12 @@ def _digest(source: bytes) -> str:
 def _tree(node: Any) -> Any:
     """The names and fields of a syntax tree. Empty fields are left out: each Python version has some of its own."""
     if isinstance(node, list):
-        return [_tree(part) for part in node if not _is_text_alone(part)]
+        return [_tree(child) for child in node if not _is_text_alone(child)]
     if not isinstance(node, ast.AST):
         return node
     if isinstance(node, ast.JoinedStr):  # Python 3.12 ends some formats with an empty text
         node.values = [
-            part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")
+            child for child in node.values if not (isinstance(child, ast.Constant) and child.value == "")
         ]
     fields = ((name, getattr(node, name, None)) for name in node._fields)
     return [type(node).__name__, *((name, _tree(value)) for name, value in fields if value not in (None, []))]

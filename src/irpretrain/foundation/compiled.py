@@ -43,19 +43,19 @@ def _compiled(function: Function, options: dict[str, Any]) -> Function:
         _report_lost_cache(reason)
         return cast(Function, dispatcher)
     config: Any = numba.config
-    before, config.CACHE_DIR = config.CACHE_DIR, str(cache_directory())
+    old_cache_folder, config.CACHE_DIR = config.CACHE_DIR, str(cache_directory())
     try:
         dispatcher.enable_caching()
-        numbas = dispatcher._cache
-        numbas._cache_file = _CacheFile(
-            cache_path=numbas._cache_path,
-            filename_base=numbas._impl.filename_base,
-            source_stamp=numbas._impl.locator.get_source_stamp(),
+        numba_cache = dispatcher._cache
+        numba_cache._cache_file = _CacheFile(
+            cache_path=numba_cache._cache_path,
+            filename_base=numba_cache._impl.filename_base,
+            source_stamp=numba_cache._impl.locator.get_source_stamp(),
         )
     except RuntimeError:  # numba can write no file there
         _report_lost_cache("nothing can be written there")
     finally:
-        config.CACHE_DIR = before
+        config.CACHE_DIR = old_cache_folder
     return cast(Function, dispatcher)
 
 
@@ -77,14 +77,14 @@ class _CacheFile(IndexDataCacheFile):
 
     def load(self, key: Any) -> Any:
         try:
-            found = super().load(key)
+            compiled = super().load(key)
         except Exception:  # pickle raises whatever the bytes of a torn file suggest
-            found = None
+            compiled = None
             with suppress(OSError):
                 self.flush()
-        if found is None:
+        if compiled is None:
             _report_compiling()
-        return found
+        return compiled
 
     def save(self, key: Any, data: Any) -> None:
         try:

@@ -82,28 +82,28 @@ def one_line(error: BaseException) -> str:
 
 def need_folder(directory: str | Path, remedy: str) -> None:
     if not os.path.isdir(directory):  # Path's own would raise where the name is too long
-        missing = "this is a file, not a folder" if os.path.isfile(directory) else "there is no such folder"
-        raise InputError(directory, missing, remedy=remedy)
+        fault = "this is a file, not a folder" if os.path.isfile(directory) else "there is no such folder"
+        raise InputError(directory, fault, remedy=remedy)
 
 
 @contextmanager
-def refusing_damage(path: str | Path, what: str, remedy: str) -> Iterator[None]:
+def refusing_damage(path: str | Path, fault: str, remedy: str) -> Iterator[None]:
     """Raise IntegrityError if own files, read inside, are missing, cut or hold something else."""
     try:
         yield
     except (AttributeError, LookupError, OSError, TypeError, ValueError) as error:
-        raise IntegrityError(path, f"{what}: {one_line(error)}", remedy=remedy) from None
+        raise IntegrityError(path, f"{fault}: {one_line(error)}", remedy=remedy) from None
 
 
 @contextmanager
-def refusing(path: str | Path, what: str, remedy: str = "") -> Iterator[None]:
+def refusing(path: str | Path, fault: str, remedy: str = "") -> Iterator[None]:
     """Raise InputError for whatever is raised inside: damaged files make libraries raise nearly anything."""
     try:
         yield
     except (IRPretrainError, MemoryError):
         raise
     except Exception as error:
-        raise InputError(path, f"{what}: {one_line(error)}", remedy=remedy) from error
+        raise InputError(path, f"{fault}: {one_line(error)}", remedy=remedy) from error
 
 
 # Packages that `pip install irpretrain` leaves out, by the extra that brings them.
@@ -167,17 +167,18 @@ def full_disk(error: BaseException, outputs: Iterable[str | Path]) -> str | None
                 "no folder for temporary files can be written to; make room in /tmp, or set TMPDIR to a folder that "
                 "you may write to"
             )
-        for number, reason in REASONS.items():
-            if getattr(cause, "errno", None) == number or _WORDS[number].search(str(cause)):
-                named = getattr(cause, "filename", None)
-                files = [named] if named else list(outputs)
-                rooms = [_room(path) for path in (files if named else [*files, temporary])]
-                free, where = next((room for room in rooms if not room[0]), rooms[0])
-                if free and not files:
-                    return f"standard output: {reason}"
-                return (
-                    f"{reason} ({free:,} MB are free in {where}); make room, then run the same command again"
+        for error_number, reason in REASONS.items():
+            if getattr(cause, "errno", None) == error_number or _WORDS[error_number].search(str(cause)):
+                file_name = getattr(cause, "filename", None)
+                files = [file_name] if file_name else list(outputs)
+                rooms = [_room(path) for path in (files if file_name else [*files, temporary])]
+                free_megabytes, folder = next(
+                    (free_space for free_space in rooms if not free_space[0]), rooms[0]
                 )
+                if free_megabytes and not files:
+                    return f"standard output: {reason}"
+                free_space = f"{free_megabytes:,} MB are free in {folder}"
+                return f"{reason} ({free_space}); make room, then run the same command again"
     return None
 
 
@@ -198,22 +199,22 @@ def reporting_disk_errors(outputs: Iterable[str | Path]) -> Iterator[None]:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen = set[int]()
+    seen_errors = set[int]()
     cause: BaseException | None = error
-    while cause is not None and id(cause) not in seen:
+    while cause is not None and id(cause) not in seen_errors:
         yield cause
-        seen.add(id(cause))
+        seen_errors.add(id(cause))
         cause = cause.__cause__ or cause.__context__
 
 
 def _room(path: Any) -> tuple[int, Path]:
     location = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ".").absolute()
-    where = next(folder for folder in (location, *location.parents) if folder.is_dir())
-    free = os.statvfs(where)
+    nearest_folder = next(folder for folder in (location, *location.parents) if folder.is_dir())
+    file_system = os.statvfs(nearest_folder)
     temporary = temporary_folder()
-    if str(where).startswith(f"{temporary / 'irpretrain-'}"):  # a folder that goes with the process
-        where = temporary
-    return free.f_bavail * free.f_frsize // MEGABYTE, where
+    if str(nearest_folder).startswith(f"{temporary / 'irpretrain-'}"):  # a folder that goes with the process
+        nearest_folder = temporary
+    return file_system.f_bavail * file_system.f_frsize // MEGABYTE, nearest_folder
 
 
 def temporary_folder() -> Path:
@@ -251,32 +252,38 @@ NAMES_DISPLAYED = 30
 NO_NAMES: Mapping[str, str] = {}
 
 
-def nearest(name: str, names: Iterable[str], least: float = 0.6) -> list[str]:
-    """Return the names most like `name` in any case: none, one, or several ties; `least` is the least likeness."""
-    by_lower_case = {candidate.lower(): candidate for candidate in reversed(list(names))}
-    close = difflib.get_close_matches(name.lower(), by_lower_case, 3, least)
-    likeness = [difflib.SequenceMatcher(None, other, name.lower()).ratio() for other in close]
+def nearest(name: str, names: Iterable[str], minimum_likeness: float = 0.6) -> list[str]:
+    """Return the names most like `name` in any case: none, one, or several ties; `minimum_likeness` is the least
+    likeness."""
+    name_of_lower_case = {candidate.lower(): candidate for candidate in reversed(list(names))}
+    close_matches = difflib.get_close_matches(name.lower(), name_of_lower_case, 3, minimum_likeness)
+    likeness = [difflib.SequenceMatcher(None, match, name.lower()).ratio() for match in close_matches]
     return [
-        by_lower_case[other] for other, ratio in zip(close, likeness, strict=True) if ratio == likeness[0]
+        name_of_lower_case[match]
+        for match, ratio in zip(close_matches, likeness, strict=True)
+        if ratio == likeness[0]
     ]
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return "did you mean X?", or nothing if no name is like `name`."""
-    names = [other for other in names if "{" not in other]
+    names = [candidate for candidate in names if "{" not in candidate]
     # Paths are alike by their folders, so they must be more alike; patterns of paths are no names.
-    near = nearest(name, names, 0.8 if "/" in name else 0.6)
-    return f"did you mean {' or '.join(near)}?" if near else ""
+    near_names = nearest(name, names, 0.8 if "/" in name else 0.6)
+    return f"did you mean {' or '.join(near_names)}?" if near_names else ""
 
 
 def instead_of(
-    name: str, names: Iterable[str], listed: str = "there are", origins: Mapping[str, str] = NO_NAMES
+    name: str, names: Iterable[str], list_heading: str = "there are", origins: Mapping[str, str] = NO_NAMES
 ) -> str:
-    """Return "did you mean X?", or the allowed names after `listed`; `origins` are allowed but not listed."""
+    """Return "did you mean X?", or the allowed names after `list_heading`; `origins` are allowed but not listed."""
     names = [str(candidate) for candidate in names]
-    near = nearest(name, [*names, *origins])
-    if not near:
-        others = f" and {len(names) - NAMES_DISPLAYED} more" if len(names) > NAMES_DISPLAYED else ""
-        return f"{listed} {', '.join(names[:NAMES_DISPLAYED]) or 'no entries'}{others}"
-    meant = [other if other in names else f"{other}, from {origins[other]}" for other in near]
-    return f"did you mean {' or '.join(meant)}?"
+    near_names = nearest(name, [*names, *origins])
+    if not near_names:
+        remainder = f" and {len(names) - NAMES_DISPLAYED} more" if len(names) > NAMES_DISPLAYED else ""
+        return f"{list_heading} {', '.join(names[:NAMES_DISPLAYED]) or 'no entries'}{remainder}"
+    suggestions = [
+        near_name if near_name in names else f"{near_name}, from {origins[near_name]}"
+        for near_name in near_names
+    ]
+    return f"did you mean {' or '.join(suggestions)}?"

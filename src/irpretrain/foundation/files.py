@@ -14,7 +14,14 @@ from typing import IO, Any, AnyStr, Literal, cast
 
 from irpretrain.foundation.characters import without_marks
 from irpretrain.foundation.errors import InputError
-from irpretrain.foundation.records import Malformed, Share, everything, most_bytes, most_parts, too_large
+from irpretrain.foundation.records import (
+    Malformed,
+    Share,
+    everything,
+    max_record_bytes,
+    max_record_parts,
+    too_large,
+)
 
 # Files of several bzip2 or xz streams, as parallel packers write them, unpacked whole or called damaged.
 
@@ -27,10 +34,10 @@ class Streams(io.RawIOBase):
     Python's own readers take a damaged stream after the first one for foreign bytes, and end without an error.
     """
 
-    def __init__(self, path: str | Path, new: Callable[[], Any], padding: int) -> None:
+    def __init__(self, path: str | Path, open_stream: Callable[[], Any], padding: int) -> None:
         """Zeros between streams, as many as a multiple of `padding`, are passed over, as in gzip files."""
         self._file = open(path, "rb")  # noqa: SIM115 - closed in `close`
-        self._new, self._padding = new, padding
+        self._new, self._padding = open_stream, padding
         self._packed = b""
         self._stream: Any = None
 
@@ -67,10 +74,10 @@ class Streams(io.RawIOBase):
     def _pass_zeros(self) -> None:
         zeros = 0
         while True:
-            found = self._packed.lstrip(b"\0")
-            zeros += len(self._packed) - len(found)
-            self._packed = found or self._file.read(_PACKED_AT_ONCE)
-            if found or not self._packed:
+            without_zeros = self._packed.lstrip(b"\0")
+            zeros += len(self._packed) - len(without_zeros)
+            self._packed = without_zeros or self._file.read(_PACKED_AT_ONCE)
+            if without_zeros or not self._packed:
                 break
         if zeros % self._padding:
             raise EOFError("the zeros between two streams are too few or too many")
@@ -211,8 +218,8 @@ def open_bytes(path: str | Path) -> IO[bytes]:
 def refuse_packed(path: str | Path, start: bytes) -> None:
     """Raise InputError where `start`, the first bytes of what a file unpacks to, begins what is packed once more."""
     _refuse_archive(path, start)
-    if inner := compression_in(start):
-        raise InputError(path, f"this is packed twice, with {inner} inside", remedy=_UNPACK)
+    if inner_format := compression_in(start):
+        raise InputError(path, f"this is packed twice, with {inner_format} inside", remedy=_UNPACK)
 
 
 def _refuse_archive(path: str | Path, start: bytes) -> None:
@@ -282,11 +289,11 @@ def read_lines(
     Raises:
         InputError: the file begins as UTF-16 does, or reading fails (disk, network), in any share.
     """
-    number, longest = 0, most_bytes()
+    number, max_bytes = 0, max_record_bytes()
     with open_bytes(path) as stream:
         try:
-            while raw := stream.readline(longest + 1):
-                if too_long := len(raw) > longest and not raw.endswith(b"\n"):
+            while raw := stream.readline(max_bytes + 1):
+                if too_long := len(raw) > max_bytes and not raw.endswith(b"\n"):
                     _skip_rest(stream)
                 number += 1
                 if number == 1:  # whatever the share: it shows the encoding
@@ -322,8 +329,9 @@ def given_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
 
 def split_fields(line: AnyStr, separator: AnyStr | None) -> list[AnyStr]:
-    """Split a line at a separator, None for white space; the fields beyond `most_parts()` stay together as one."""
-    return line.split(separator, most_parts())
+    """Split a line at a separator, None for white space; the fields beyond `max_record_parts()` stay together as
+    one."""
+    return line.split(separator, max_record_parts())
 
 
 def split_columns(line: str) -> list[str]:

@@ -9,7 +9,7 @@ import gc
 import sys
 
 
-def search_rarely() -> None:
+def raise_gc_threshold() -> None:
     gc.set_threshold(50_000, 20, 100)
     atexit.register(_end_without_search)
 

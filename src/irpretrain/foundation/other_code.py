@@ -16,11 +16,11 @@ from typing import Any
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.code_digest import (
     UNKNOWN,
+    add_earlier_code,
     changed_files,
     code_record,
     library_digest,
     read_digests,
-    rest_on,
 )  # fmt: skip
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import read_record
@@ -59,17 +59,18 @@ def keep_code(path: Path) -> None:
     write_text(path, json.dumps(code_record()))
 
 
-def go_on_from(path: Path) -> None:
+def resume_from(path: Path) -> None:
     """Add the code of unfinished work at `path`, which this job resumes, to the code of the job.
 
     Work of other code is used too: a line reports it, and the result counts as made by other code.
     """
     code = read_digests(path) or UNKNOWN
-    rest_on(code)
-    if changed := changed_files(code):
-        more = f" and {len(changed) - DISPLAYED} more" if len(changed) > DISPLAYED else ""
+    add_earlier_code(code)
+    if changed_names := changed_files(code):
+        remainder = f" and {len(changed_names) - DISPLAYED} more" if len(changed_names) > DISPLAYED else ""
         print_line(
-            f"Other code began this work (changed since: {', '.join(changed[:DISPLAYED])}{more}). It goes on, and its "
+            f"Other code began this work (changed since: {', '.join(changed_names[:DISPLAYED])}{remainder}). It "
+            "goes on, and its "
             f"result will be listed as made by other code. To begin anew, stop and remove {path.parent}."
         )
 
@@ -77,8 +78,8 @@ def go_on_from(path: Path) -> None:
 def other_code_text(records: Iterable[Mapping[str, Any]]) -> str:
     """Return one line: the stages of results of other code, and what redoes them; empty for none."""
     records = list(records)
-    again = "it" if len(records) == 1 else "them"
-    return f"{counted_text(records)} `make redo` makes {again} again." if records else ""
+    pronoun = "it" if len(records) == 1 else "them"
+    return f"{counted_text(records)} `make redo` makes {pronoun} again." if records else ""
 
 
 def counted_text(records: Iterable[Mapping[str, Any]]) -> str:
@@ -121,7 +122,7 @@ def _incomplete(directory: str | Path) -> set[str]:
     names = set[str]()
     for mark in filter(Path.is_file, marks.rglob("*")):
         # Long names are cut: all folders of a mark begin with @.
-        encoded = "".join(part.removeprefix("@") for part in mark.relative_to(marks).parts)
+        encoded = "".join(path_part.removeprefix("@") for path_part in mark.relative_to(marks).parts)
         with suppress(ValueError):
             names.add(urlsafe_b64decode(encoded).decode())
     return names
@@ -156,8 +157,8 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--directory", "-d", type=Path, default=Path())
     directory = parser.parse_known_args(arguments)[0].directory
-    records, removed = list(results_of_other_code(directory)), _removed_files(directory)
-    if not records and not removed:
+    records, removed_files = list(results_of_other_code(directory)), _removed_files(directory)
+    if not records and not removed_files:
         print_line("No result was made by other code.")
         return 0
     snakemake = [sys.executable, "-m", "snakemake", *arguments]
@@ -165,20 +166,20 @@ def main(arguments: Sequence[str]) -> int:
     if summary.returncode:
         return summary.returncode
     planned = {line.partition("\t")[0] for line in summary.stdout.splitlines() if "\t" in line}
-    chosen = [record for record in records if planned & record["outputs"].keys()]
-    files = {next(path for path in record["outputs"] if path in planned) for record in chosen}
-    if chosen:
-        print_line(counted_text(chosen))
-    if again := removed & planned:
-        print_line(f"A redo was broken off: it goes on with {', '.join(sorted(again))}.")
-    if not files | again:
+    needed_records = [record for record in records if planned & record["outputs"].keys()]
+    files = {next(path for path in record["outputs"] if path in planned) for record in needed_records}
+    if needed_records:
+        print_line(counted_text(needed_records))
+    if redone_files := removed_files & planned:
+        print_line(f"A redo was broken off: it goes on with {', '.join(sorted(redone_files))}.")
+    if not files | redone_files:
         print_line("No result that these targets need was made by other code.")
         return 0
-    write_text(directory / BROKEN_OFF, json.dumps(sorted(files | removed)))
-    command = [*snakemake, "--forcerun", *sorted(files | again)]
+    write_text(directory / BROKEN_OFF, json.dumps(sorted(files | removed_files)))
+    command = [*snakemake, "--forcerun", *sorted(files | redone_files)]
     status = subprocess.run(command, env={**os.environ, REDO: "1"}).returncode
     if not status:
-        write_text(directory / BROKEN_OFF, json.dumps(sorted(removed - again)))
+        write_text(directory / BROKEN_OFF, json.dumps(sorted(removed_files - redone_files)))
     return status
 
 

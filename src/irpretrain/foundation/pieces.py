@@ -64,13 +64,13 @@ class Damage:
 
 def _needle(mark: int, shift: int) -> re.Pattern[bytes]:
     """Return the pattern of a mark that begins `shift` bits into a byte, at the first of its whole bytes."""
-    first, *inside, last = (mark << (8 - shift)).to_bytes(7, "big")
-    whole = re.escape(bytes(inside))
-    before = _one_of(byte for byte in range(256) if byte & (0xFF >> shift) == first)
-    behind = _one_of(byte for byte in range(256) if byte >> (8 - shift) == last >> (8 - shift))
+    first_byte, *middle_bytes, last_byte = (mark << (8 - shift)).to_bytes(7, "big")
+    middle_pattern = re.escape(bytes(middle_bytes))
+    before_pattern = _one_of(byte for byte in range(256) if byte & (0xFF >> shift) == first_byte)
+    after_pattern = _one_of(byte for byte in range(256) if byte >> (8 - shift) == last_byte >> (8 - shift))
     # The whole bytes come first, which `re` searches for fastest.
-    pattern = b"%b(?<=%b%b)" % (whole, before, whole)
-    return re.compile(pattern + b"(?=%b)" % behind if shift else pattern)
+    pattern = b"%b(?<=%b%b)" % (middle_pattern, before_pattern, middle_pattern)
+    return re.compile(pattern + b"(?=%b)" % after_pattern if shift else pattern)
 
 
 def _one_of(byte_values: Iterable[int]) -> bytes:
@@ -83,33 +83,33 @@ _NEEDLES = [
 ]
 
 
-def read_blocks(path: str | Path, own: range) -> Iterator[Piece | Damage]:
+def read_blocks(path: str | Path, own_bytes: range) -> Iterator[Piece | Damage]:
     """Yield the blocks that begin at byte `own.start` or later, in the order of the file.
 
     Damage is a block that cannot be decompressed, and the end of a stream that the next one does not follow.
     """
     with open(path, "rb", buffering=0) as file:
-        marks = _marks(file.fileno(), own.start)
+        marks = _marks(file.fileno(), own_bytes.start)
         ahead: deque[tuple[int, bool]] = deque()
         while _read_marks(ahead, marks, 1):
             bit, is_block = ahead.popleft()
-            past = bit >= 8 * own.stop
+            is_past_share = bit >= 8 * own_bytes.stop
             text = _text(file.fileno(), bit, ahead, marks) if is_block else None
-            following = ahead[0][0] if _read_marks(ahead, marks, 1) else None
+            next_mark = ahead[0][0] if _read_marks(ahead, marks, 1) else None
             if text is not None:
-                yield Piece(bit, text, not past, past, is_block=True)
-            elif is_block or not _next_stream_follows(file.fileno(), bit, following):
+                yield Piece(bit, text, not is_past_share, is_past_share, is_block=True)
+            elif is_block or not _next_stream_follows(file.fileno(), bit, next_mark):
                 where = f"the bzip2 block at byte {bit // 8:,}"
-                until = "the end of the file" if following is None else f"byte {following // 8:,}"
-                yield Damage(bit, where, f"cannot be decompressed, up to {until}", not past)
+                until = "the end of the file" if next_mark is None else f"byte {next_mark // 8:,}"
+                yield Damage(bit, where, f"cannot be decompressed, up to {until}", not is_past_share)
 
 
-def _next_stream_follows(file: int, bit: int, following: int | None) -> bool:
+def _next_stream_follows(file: int, bit: int, next_mark: int | None) -> bool:
     """Whether only zeros lie between the end of a stream, marked at `bit`, and the next stream or the file's end."""
-    # Else a block with a damaged mark is lost; `following` is the next mark.
+    # Else a block with a damaged mark is lost; `next_mark` is the next mark.
     offset = (bit + _MARK_BITS + 32 + 7) // 8  # a checksum, and bits up to a whole byte
-    stop = os.fstat(file).st_size if following is None else following // 8 - len(_HEADER)
-    if stop < offset or (following or 0) % 8:
+    stop = os.fstat(file).st_size if next_mark is None else next_mark // 8 - len(_HEADER)
+    if stop < offset or (next_mark or 0) % 8:
         return False
     while offset < stop and not (between := os.pread(file, min(WINDOW, stop - offset), offset)).strip(b"\0"):
         offset += len(between)
@@ -120,12 +120,15 @@ def _text(
     file: int, bit: int, ahead: deque[tuple[int, bool]], marks: Iterator[tuple[int, bool]]
 ) -> bytes | None:
     """The text of the block at `bit`; marks that proved to be inside it are removed from `ahead`."""
-    for tried in range(FALSE_MARKS + 1):
-        if not _read_marks(ahead, marks, tried + 1) or (ahead[tried][0] - bit) // 8 > LONGEST_BLOCK:
+    for false_marks in range(FALSE_MARKS + 1):
+        if (
+            not _read_marks(ahead, marks, false_marks + 1)
+            or (ahead[false_marks][0] - bit) // 8 > LONGEST_BLOCK
+        ):
             return None
-        text = _decompress(_bits(file, bit, ahead[tried][0]), ahead[tried][0] - bit)
+        text = _decompress(_bits(file, bit, ahead[false_marks][0]), ahead[false_marks][0] - bit)
         if text is not None:
-            for _ in range(tried):
+            for _ in range(false_marks):
                 ahead.popleft()
             return text
     return None
@@ -157,20 +160,22 @@ def _bits(file: int, start: int, end: int) -> bytes:
     raw: Any = np.frombuffer(os.pread(file, end // 8 - start // 8 + 1, start // 8), np.uint8)
     shift = start % 8
     if shift:
-        following = np.append(raw[1:], np.uint8(0))
-        raw = (raw << shift) | (following >> (8 - shift))
+        next_bytes = np.append(raw[1:], np.uint8(0))
+        raw = (raw << shift) | (next_bytes >> (8 - shift))
     return raw[: -(-(end - start) // 8)].tobytes()
 
 
 def _decompress(block: bytes, bits: int) -> bytes | None:
     checksum = int.from_bytes(block[6:10], "big")  # of a stream of one block, the stream's is the block's
-    rest = bits % 8
-    whole, last = block[: bits // 8], block[bits // 8] >> (8 - rest) if rest else 0
-    end = (((last << _MARK_BITS) | _STREAM_END) << 32) | checksum
-    length = rest + _MARK_BITS + 32
+    last_bits = bits % 8
+    whole_bytes, last_value = block[: bits // 8], block[bits // 8] >> (8 - last_bits) if last_bits else 0
+    end = (((last_value << _MARK_BITS) | _STREAM_END) << 32) | checksum
+    length = last_bits + _MARK_BITS + 32
     padding = -length % 8
     try:
-        return bz2.decompress(_HEADER + whole + (end << padding).to_bytes((length + padding) // 8, "big"))
+        return bz2.decompress(
+            _HEADER + whole_bytes + (end << padding).to_bytes((length + padding) // 8, "big")
+        )
     except (OSError, ValueError):
         return None
 
@@ -221,12 +226,12 @@ def offset_in_words(path: str | Path, offset: int) -> str:
 
 
 def _plain(path: str | Path, share: Share, size: int) -> Iterator[Piece | Damage]:
-    own = share.range_of(size, PIECE)
-    offset = own.start
+    own_bytes = share.range_of(size, PIECE)
+    offset = own_bytes.start
     with open(path, "rb") as handle:
         handle.seek(offset)
         while text := handle.read(PIECE):
-            yield Piece(offset, text, offset < own.stop, offset >= own.stop)
+            yield Piece(offset, text, offset < own_bytes.stop, offset >= own_bytes.stop)
             offset += len(text)
 
 

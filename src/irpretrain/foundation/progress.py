@@ -57,8 +57,8 @@ class Counter:
         if not rate:
             return count
         speed = f"{rate:,.0f} {self._unit}/s" if rate >= 1 else f"{rate * 60:.2g} {self._unit}/min"
-        left = f", {duration(max(self._total - self._done, 0) / rate)} left" if self._total else ""
-        return f"{count}, {speed}{left}"
+        time_left = f", {duration(max(self._total - self._done, 0) / rate)} left" if self._total else ""
+        return f"{count}, {speed}{time_left}"
 
 
 def progress(

@@ -85,7 +85,7 @@ class Recorder:
 
     def write(self, counts: dict[str, Any] | None = None) -> Path:
         """Write the sidecar. `counts` is what the stage read, skipped (with reasons) and made."""
-        changed = max(_changed(Path(path)) for path in self.outputs)
+        last_change = max(_changed(Path(path)) for path in self.outputs)
         record = {
             "stage": self.stage,
             "inputs": {path: _known_sha256(path) for path in self.inputs},
@@ -110,7 +110,7 @@ class Recorder:
             content = json.dumps(record, indent=1, sort_keys=True, default=str)
             temporary.write_text(f"{content}\n", encoding="utf-8")
             # What changes after it was hashed is newer than its sidecar, however fast the sidecar was written.
-            os.utime(temporary, ns=(changed, changed))
+            os.utime(temporary, ns=(last_change, last_change))
         return target
 
 
@@ -119,9 +119,9 @@ def read_record(path: str | Path) -> dict[str, Any]:
     record = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(record, dict):
         raise ValueError("not a JSON object")
-    for part in PARTS:
-        if not isinstance(record.get(part, {}), dict):
-            raise ValueError(f"{part} is not a JSON object")
+    for section in PARTS:
+        if not isinstance(record.get(section, {}), dict):
+            raise ValueError(f"{section} is not a JSON object")
     return record
 
 
@@ -141,7 +141,11 @@ def mixed_versions_text(records: Iterable[Mapping[str, Any]]) -> str:
         for name, version in {**(record.get("versions") or {}), **processor}.items():
             if version:
                 versions.setdefault(name, set()).add(str(version))
-    mixed = [f"{name} {', '.join(sorted(several))}" for name, several in versions.items() if len(several) > 1]
+    mixed = [
+        f"{name} {', '.join(sorted(version_set))}"
+        for name, version_set in versions.items()
+        if len(version_set) > 1
+    ]
     return f"Made with different {'; '.join(mixed)}: numbers can differ for that alone." if mixed else ""
 
 
@@ -196,8 +200,10 @@ def _versions() -> dict[str, str]:
 def _commit() -> str:
     try:
         command = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
-        here = Path(__file__).parent
-        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=here).stdout.strip()
+        package_folder = Path(__file__).parent
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=package_folder
+        ).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 

@@ -227,25 +227,24 @@ everything = Share()
 TOO_LARGE = "record too large"
 
 
-def most_bytes() -> int:
+def max_record_bytes() -> int:
     return RECORD_MB << 20
 
 
-def most_parts() -> int:
+def max_record_parts() -> int:
     """Return how many tags, lists, objects, lines or fields a record may have: 8,192 per MB of the largest record."""
     return RECORD_MB << 13  # a tag or an empty list takes some 100 bytes of memory
 
 
 def is_too_large(size: int, parts: int) -> bool:
     """Whether a record of this size is over the bounds."""
-    return size > most_bytes() or parts > most_parts()
+    return size > max_record_bytes() or parts > max_record_parts()
 
 
 def too_large(
     position: int, line: int | None = None, location: str = "", loses_more: bool = False
 ) -> Malformed:
-    detail = (
-        f"more than {most_bytes():,} bytes, or than {most_parts():,} tags, lists, objects, lines or fields"
-    )
+    parts = f"{max_record_parts():,} tags, lists, objects, lines or fields"
+    detail = f"more than {max_record_bytes():,} bytes, or than {parts}"
     remedy = "Cut it into several if it is sound"
     return Malformed(position, TOO_LARGE, detail, line, location, remedy, loses_more)

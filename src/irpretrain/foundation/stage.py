@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from irpretrain.foundation.errors import IRPretrainError, full_disk
-from irpretrain.foundation.garbage import search_rarely
+from irpretrain.foundation.garbage import raise_gc_threshold
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import Recorder
 
-search_rarely()
+raise_gc_threshold()
 
 
 class _Log(TextIOWrapper):
@@ -88,8 +88,8 @@ def _asked(snakemake: Any) -> dict[str, int]:
 
 def _message(error: Exception, rule: str, inputs: Sequence[str], outputs: Sequence[str], log: _Log) -> str:
     """What the user reads about `error`; the traceback of a fault of the software goes to the log."""
-    if full := full_disk(error, outputs):
-        return f"ERROR in {rule}: {full}"
+    if disk_fault := full_disk(error, outputs):
+        return f"ERROR in {rule}: {disk_fault}"
     if isinstance(error, IRPretrainError):
         return f"ERROR in {rule}: {error}"
     if isinstance(error, MemoryError):
@@ -104,11 +104,11 @@ def _message(error: Exception, rule: str, inputs: Sequence[str], outputs: Sequen
     return f"FAULT in {rule}: {type(error).__name__}: {error}\n  Its traceback is {where}"
 
 
-def _folder_of(missing: Any, inputs: Sequence[str]) -> str | None:
+def _folder_of(missing_file: Any, inputs: Sequence[str]) -> str | None:
     """Return the input folder that lacks a file. Snakemake looks only whether the folder itself is there."""
-    if not missing:
+    if not missing_file:
         return None
-    path = Path(os.path.abspath(os.fsdecode(missing)))
+    path = Path(os.path.abspath(os.fsdecode(missing_file)))
     return next((name for name in inputs if Path(os.path.abspath(name)) in path.parents), None)
 
 

@@ -62,11 +62,11 @@ class Contract:
     def write(self, path: str | Path, rows: Iterable[dict[str, Any]] | Iterable[pa.Table] | pa.Table) -> int:
         """Write dicts, or Arrow tables, in any number, or one Arrow table, atomically; return the number of rows."""
         with self.writing(path) as writer:
-            for part in [rows] if isinstance(rows, pa.Table) else rows:
-                if isinstance(part, pa.Table):
-                    writer.add(part)
+            for table_or_row in [rows] if isinstance(rows, pa.Table) else rows:
+                if isinstance(table_or_row, pa.Table):
+                    writer.add(table_or_row)
                 else:
-                    writer.add_row(part)
+                    writer.add_row(table_or_row)
         return writer.rows
 
     @contextmanager
@@ -75,10 +75,10 @@ class Contract:
         try:
             with parquet_file(path) as file:
                 if not file.schema_arrow.equals(self.schema, check_metadata=False):
-                    there = f"expected {_brief(self.schema)}, found {_brief(file.schema_arrow)}"
+                    schemas_text = f"expected {_brief(self.schema)}, found {_brief(file.schema_arrow)}"
                     raise IntegrityError(
                         path,
-                        f"this is not a table of {self.name}: {there}",
+                        f"this is not a table of {self.name}: {schemas_text}",
                         remedy="Delete it and run the workflow again; it was written by another version.",
                     )
                 yield file
@@ -237,21 +237,21 @@ def _bytes_of_rows(table: pa.Table) -> np.ndarray:
 
 
 def _bytes_of_values(values: pa.Array) -> np.ndarray | int:
-    kind = values.type
-    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+    value_type = values.type
+    if pa.types.is_string(value_type) or pa.types.is_binary(value_type):
         return np.asarray(pc.binary_length(values).fill_null(0), np.int64)
-    if pa.types.is_list(kind):
+    if pa.types.is_list(value_type):
         lengths = np.asarray(pc.list_value_length(values).fill_null(0), np.int64)
-        inner = _bytes_of_values(values.flatten())
-        if isinstance(inner, int):
-            return lengths * inner
+        bytes_of_items = _bytes_of_values(values.flatten())
+        if isinstance(bytes_of_items, int):
+            return lengths * bytes_of_items
         ends = np.cumsum(lengths)
-        total = np.concatenate([[0], np.cumsum(inner)])
+        total = np.concatenate([[0], np.cumsum(bytes_of_items)])
         return np.asarray(total[ends] - total[ends - lengths], np.int64)
-    if pa.types.is_struct(kind):
-        parts = [_bytes_of_values(values.field(n)) for n in range(kind.num_fields)]
-        return sum(parts[1:], parts[0])
-    return (kind.bit_width + 7) // 8
+    if pa.types.is_struct(value_type):
+        bytes_of_fields = [_bytes_of_values(values.field(n)) for n in range(value_type.num_fields)]
+        return sum(bytes_of_fields[1:], bytes_of_fields[0])
+    return (value_type.bit_width + 7) // 8
 
 
 def _brief(schema: pa.Schema) -> str:
@@ -270,8 +270,8 @@ LOCATION: tuple[ContractColumn, ...] = (
 
 
 def record(**fields: pa.DataType) -> pa.DataType:
-    return pa.struct([pa.field(name, kind, nullable=False) for name, kind in fields.items()])
+    return pa.struct([pa.field(name, field_type, nullable=False) for name, field_type in fields.items()])
 
 
-def list_of(kind: pa.DataType) -> pa.DataType:
-    return pa.list_(pa.field("item", kind, nullable=False))
+def list_of(item_type: pa.DataType) -> pa.DataType:
+    return pa.list_(pa.field("item", item_type, nullable=False))

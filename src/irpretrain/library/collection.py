@@ -94,11 +94,11 @@ class Collection(CollectionFiles):
         options: Options | None = None,
         encoder: str | Path | None = None,
         vectors: str | Path | None = None,
-        **others: Any,
+        **settings: Any,
     ) -> Collection:
         """Return the collection of a file, a folder, or `ir_datasets:<id>`, by its beginning if no format is given.
 
-        `others` are options of the format (docs/corpora.md), `files`, patterns of the files of a folder that count,
+        `settings` are options of the format (docs/corpora.md), `files`, patterns of the files of a folder that count,
         and `malformed`: "skip" leaves out what cannot be read, {"skip": 0.01} at most that share.
 
         Raises:
@@ -108,12 +108,14 @@ class Collection(CollectionFiles):
         collection = cls((), options, encoder, vectors)
         collection.source = str(path)
         with collection.naming():
-            corpus, source = described(CorpusConfig, path, format, others, collection._folder)
+            corpus, source = described(CorpusConfig, path, format, settings, collection._folder)
             counts = write_shard(corpus, source, 0, collection.documents, collection._redirects)
             files = document_files(source, corpus.format, corpus.files)
             check_identifiers(
                 [collection.documents],
-                lambda _, part, position: describe_location_in(files[part], position, corpus.format),
+                lambda _, file_number, position: describe_location_in(
+                    files[file_number], position, corpus.format
+                ),
             )
         # the shard tells of malformed records and of fields
         say_what_is_left_out(collection.source, {**counts, "malformed": {}, "unread_fields": {}})
@@ -164,8 +166,8 @@ class Collection(CollectionFiles):
             ['0', '0', '1', '1', '2', '2']
         """
         with self.naming():
-            drawn = self._drawn(self.options.drawn(**changes))
-        table = DOCUMENT_QUERIES.read(drawn, ["document_id", "query"])
+            queries_table = self._drawn(self.options.drawn(**changes))
+        table = DOCUMENT_QUERIES.read(queries_table, ["document_id", "query"])
         frame: pd.DataFrame = table.to_pandas()
         return frame
 
@@ -233,31 +235,37 @@ class Collection(CollectionFiles):
         from irpretrain.axioms.document_pairs import document_preferences, over_held_terms
         from irpretrain.text.word_store import WordDocuments
 
-        triples = [list(part) if _is_triple(part) else part for part in listed(pairs, "pairs")]
+        triples = [
+            list(triple_given) if _is_triple(triple_given) else triple_given
+            for triple_given in listed(pairs, "pairs")
+        ]
         for number, triple in enumerate(triples):
             if not _is_triple(triple):
                 raise ConfigError(
                     f"pair {number}: a query and two document identifiers are needed, not {reprlib.repr(triple)}"
                 )
         first, second = (
-            self._checked([(triple[0], triple[place]) for triple in triples]) for place in (1, 2)
+            self._checked([(triple[0], triple[document_position]) for triple in triples])
+            for document_position in (1, 2)
         )
         options, features = self.options.axioms, [np.zeros((0, len(DEFINITIONS)), np.int8)]
         with self.naming():
-            known = open_collection(
+            axiom_collection = open_collection(
                 self._statistics, self._postings, self._vector_rows, options, options.threads
             )
-            documents = WordDocuments.open([self._words], len(known.terms.numbers))
-            maker = BatchMaker(over_held_terms(known), documents, self.options.text.word_kind)
+            documents = WordDocuments.open([self._words], len(axiom_collection.terms.numbers))
+            maker = BatchMaker(over_held_terms(axiom_collection), documents, self.options.text.word_kind)
             for start in range(0, len(triples), _PAIRS_AT_ONCE):
-                both = [
-                    maker.make(queries, documents.rows(names), known.postings.rows(names))
+                batches = [
+                    maker.make(queries, documents.rows(names), axiom_collection.postings.rows(names))
                     for queries, names in (
-                        _columns(side[start : start + _PAIRS_AT_ONCE]) for side in (first, second)
+                        _columns(pair_list[start : start + _PAIRS_AT_ONCE]) for pair_list in (first, second)
                     )
                 ]
-                features.append(document_preferences(*both))
-        texts = [(query, name, other) for (query, name), (_, other) in zip(first, second, strict=True)]
+                features.append(document_preferences(*batches))
+        texts = [
+            (query, name, second_name) for (query, name), (_, second_name) in zip(first, second, strict=True)
+        ]
         columns = [definition.column for definition in DEFINITIONS.values()]
         frame = pd.DataFrame(texts, columns=["query", "first", "second"], dtype=object)
         return frame.join(pd.DataFrame(np.concatenate(features), columns=columns))
@@ -324,21 +332,21 @@ class Collection(CollectionFiles):
         if model not in get_args(SearchModel):
             remedy = instead_of(str(model), get_args(SearchModel), "there are")
             raise ConfigError(f"model: there is no {reprlib.repr(model)}; {remedy}")
-        named = named_queries(queries)
+        queries_by_id = named_queries(queries)
         if model == "bm25":
             postings, threads = self._search.postings, self.options.retrieval.threads
             depth = min(depth, max(1, len(postings)))
-            documents, scores = self._search.search(named.values(), depth, threads)
+            documents, scores = self._search.search(queries_by_id.values(), depth, threads)
         else:
-            terms, offsets, postings = self._queries_of(named.values())
+            terms, offsets, postings = self._queries_of(queries_by_id.values())
             depth = min(depth, max(1, len(postings)))
             documents, scores = top_documents(postings, terms, offsets, depth, self.options.axioms.threads)
-        found = documents >= 0
+        is_found = documents >= 0
         columns = {
-            "query_id": np.repeat(np.array(list(named), object), found.sum(1)),
-            "document_id": postings.document_ids.take(documents[found]).to_numpy(),
-            "rank": np.broadcast_to(np.arange(1, depth + 1, dtype=np.int32), found.shape)[found],
-            "score": scores[found],
+            "query_id": np.repeat(np.array(list(queries_by_id), object), is_found.sum(1)),
+            "document_id": postings.document_ids.take(documents[is_found]).to_numpy(),
+            "rank": np.broadcast_to(np.arange(1, depth + 1, dtype=np.int32), is_found.shape)[is_found],
+            "score": scores[is_found],
         }
         return pd.DataFrame(columns)
 
@@ -371,13 +379,13 @@ class Collection(CollectionFiles):
         """
         import pandas as pd
 
-        run, named = listed_candidates(candidates), named_queries(queries)
+        run, queries_by_id = listed_candidates(candidates), named_queries(queries)
         with self.naming():
-            ranked = model.rerank([self.documents], self.options.text, named, run)
+            reranked_run = model.rerank([self.documents], self.options.text, queries_by_id, run)
         rows = [
-            (query, name, place, score)
-            for query, ranking in ranked.items()
-            for place, (name, score) in enumerate(ranking, 1)
+            (query, name, rank, score)
+            for query, ranking in reranked_run.items()
+            for rank, (name, score) in enumerate(ranking, 1)
         ]
         frame = pd.DataFrame(rows, columns=["query_id", "document_id", "rank", "score"])
         return frame.astype({"rank": np.int32, "score": np.float32})
@@ -396,7 +404,7 @@ class Collection(CollectionFiles):
     def _queries_of(self, texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray, Postings]:
         terms, postings = self._terms
         words = (find_words(text, self.options.text.word_kind) for text in texts)
-        queries = [np.asarray(terms.of_text(found), np.int64) for found in words]
+        queries = [np.asarray(terms.of_text(query_words), np.int64) for query_words in words]
         offsets = np.cumsum([0, *map(len, queries)])
         return np.concatenate([np.zeros(0, np.int64), *queries]), offsets, postings
 
@@ -426,7 +434,7 @@ class Collection(CollectionFiles):
             (['apple pie with apple juice'], 2, True)
         """
         options = self.options.objective(objective, **changes)
-        needed = needs(options)
+        needed_inputs = needs(options)
         if not self.has_encoder and (use := _use_of_encoder(options)):
             remedy = cli_or_api("name one: Collection(..., encoder=...)", "name one: --encoder DIR")
             if hasattr(options, "short_document_pieces"):
@@ -435,7 +443,7 @@ class Collection(CollectionFiles):
             raise ConfigError(f"objective {objective}: {use} of an encoder; {remedy}")
         if predictor := getattr(options, "predictor", None):
             need_folder(predictor, REMEDY)
-        made: dict[str, Callable[[], Any]] = {
+        input_makers: dict[str, Callable[[], Any]] = {
             "statistics": lambda: self._statistics,
             "graph": lambda: self._graph,
             "collection": lambda: (self.documents,),
@@ -452,7 +460,7 @@ class Collection(CollectionFiles):
                 tokens=self.tokens if self.has_encoder else "",
                 predictor=predictor or "",
                 axioms=self.options.axioms,
-                **{name: make() for name, make in made.items() if name in needed},
+                **{name: make() for name, make in input_makers.items() if name in needed_inputs},
             )
             return Groups(self, options, path, write_groups(shard, options, path))
 
@@ -468,8 +476,8 @@ class Collection(CollectionFiles):
         return frozenset(DOCUMENTS.read(self.documents, ["document_id"])["document_id"].to_pylist())
 
 
-def _is_triple(part: Any) -> bool:
-    return isinstance(part, tuple | list) and len(part) == 3
+def _is_triple(value: Any) -> bool:
+    return isinstance(value, tuple | list) and len(value) == 3
 
 
 def _columns(pairs: list[tuple[str, str]]) -> tuple[list[str], pa.Array]:

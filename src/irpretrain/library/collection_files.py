@@ -36,8 +36,11 @@ class CollectionFiles:
         if self._encoder is not None and resolve(self._encoder)[0] != "embedded":
             self._encoder = str(model_directory(self._encoder, REMEDY))
         if self._encoder is not None:
-            manifest, spoken = read_manifest(resources_directory() / "embedded.yaml"), options.text.language
-            if note := language_note(self._encoder, manifest, spoken, "Give one of your language"):
+            manifest, text_language = (
+                read_manifest(resources_directory() / "embedded.yaml"),
+                options.text.language,
+            )
+            if note := language_note(self._encoder, manifest, text_language, "Give one of your language"):
                 notice("encoder", f"WARNING: {note}")
         self._temporary = TemporaryDirectory(prefix="irpretrain-")
         self._folder = Path(self._temporary.name, "documents")  # progress is told under this name
@@ -47,9 +50,9 @@ class CollectionFiles:
     def __repr__(self) -> str:
         """Name the source, the number of documents, and what decides results."""
         source = "" if self.source == CollectionFiles.source else f" of {self.source}"
-        parts = [f"{DOCUMENTS.count(self.documents):,} documents", f"preset {self.options.preset}"]
+        descriptions = [f"{DOCUMENTS.count(self.documents):,} documents", f"preset {self.options.preset}"]
         encoder = [f"encoder {self._encoder}"] if self.has_encoder else []
-        return f"<Collection{source}: {', '.join([*parts, f'seed {self.options.seed}', *encoder])}>"
+        return f"<Collection{source}: {', '.join([*descriptions, f'seed {self.options.seed}', *encoder])}>"
 
     @property
     def has_encoder(self) -> bool:
@@ -85,8 +88,8 @@ class CollectionFiles:
     def encoder(self) -> Path:
         """Directory of the encoder."""
         assert self._encoder is not None
-        kind, location = resolve(self._encoder)
-        if kind != "embedded":
+        path_kind, location = resolve(self._encoder)
+        if path_kind != "embedded":
             return Path(self._encoder)
         materialise(str(location), resources_directory() / "embedded.yaml", self._path("encoder"))
         return self._path("encoder")
@@ -94,8 +97,8 @@ class CollectionFiles:
     def encoder_options(self, layers: int | None) -> EncoderConfig:
         """Return the encoder as a record of a training names it: its label is a name that others know it by."""
         assert self._encoder is not None
-        kind, location = resolve(self._encoder)
-        label = str(location) if kind == "embedded" else hub_name(self._encoder) or self.encoder.name
+        path_kind, location = resolve(self._encoder)
+        label = str(location) if path_kind == "embedded" else hub_name(self._encoder) or self.encoder.name
         return explain(
             EncoderConfig, {"path": self._encoder, "label": label, "layers": layers}, "encoder", top=True
         )
@@ -183,6 +186,8 @@ class CollectionFiles:
         from irpretrain.axioms.batch import open_collection
 
         options, values = self.options.axioms, self._path(f"{name}-values.parquet")
-        known = open_collection(self._statistics, self._postings, self._vector_rows, options, options.threads)
-        compute_axiom_values(queries, [self._words], known, self.options.text, values)
+        axiom_collection = open_collection(
+            self._statistics, self._postings, self._vector_rows, options, options.threads
+        )
+        compute_axiom_values(queries, [self._words], axiom_collection, self.options.text, values)
         return values

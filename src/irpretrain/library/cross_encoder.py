@@ -65,8 +65,8 @@ class CrossEncoder:
         """Return keys of section reranking as the model was trained, as far as its directory says it."""
         from irpretrain.models.parameters import READING, longest_sequence
 
-        trained = getattr(self._model.classifier.config, READING, None)
-        trained = dict(trained) if isinstance(trained, dict) else {}
+        trained_reading = getattr(self._model.classifier.config, READING, None)
+        trained_reading = dict(trained_reading) if isinstance(trained_reading, dict) else {}
         if max_length is None:
             length = longest_sequence(self.directory)
             limits = [*self._model.limits(), *([] if length is None else [length])]
@@ -74,9 +74,9 @@ class CrossEncoder:
         elif not isinstance(max_length, int):
             return {}  # and refused
         # transformers cuts the longer text of a pair first, so that a query has half of the room, or all of it.
-        half = max(1, (max_length - self._special_tokens()) // 2)
-        query_length = trained.get("query_length", RerankingConfig().query_length)
-        return {**trained, "max_length": max_length, "query_length": min(query_length, half)}
+        half_length = max(1, (max_length - self._special_tokens()) // 2)
+        query_length = trained_reading.get("query_length", RerankingConfig().query_length)
+        return {**trained_reading, "max_length": max_length, "query_length": min(query_length, half_length)}
 
     def _special_tokens(self) -> int:
         from irpretrain.text.word_pieces import load_tokenizer
@@ -120,7 +120,7 @@ class CrossEncoder:
         """
         scores = self.predict([(query, text) for text in listed(documents, "texts")])
         order = np.argsort(-scores, kind="stable")[:top_k].tolist()
-        return [{"corpus_id": place, "score": float(scores[place])} for place in order]
+        return [{"corpus_id": index, "score": float(scores[index])} for index in order]
 
     def rerank(
         self,
@@ -135,8 +135,8 @@ class CrossEncoder:
             ConfigError: a query has no text.
             InputError: the corpus lacks a document.
         """
-        if unknown := sorted(candidates.keys() - queries.keys()):
-            raise ConfigError(f"candidates: query {unknown[0]!r} has no text among the queries")
+        if unknown_queries := sorted(candidates.keys() - queries.keys()):
+            raise ConfigError(f"candidates: query {unknown_queries[0]!r} has no text among the queries")
         return self._scored(documents, text, queries, top(candidates, self.options.depth))
 
     def _scored(
@@ -151,19 +151,21 @@ class CrossEncoder:
         from irpretrain.text.word_pieces import load_tokenizer
 
         names = {name for ranking in candidates.values() for name, _ in ranking}
-        chosen = stream_chosen(documents, names, text)
+        candidate_texts = stream_chosen(documents, names, text)
         if not self._is_own:
-            return score_with_its_tokenizer(self._model, chosen, text, queries, candidates, self.options)
+            return score_with_its_tokenizer(
+                self._model, candidate_texts, text, queries, candidates, self.options
+            )
         with TemporaryDirectory(prefix="irpretrain-") as folder:
             table, tokens = Path(folder, "documents.parquet"), Path(folder, "tokens")
             texts = (
                 {"body": body, "document_id": name}
-                for some in chosen
-                for name, body in zip(*some, strict=True)
+                for names_and_bodies in candidate_texts
+                for name, body in zip(*names_and_bodies, strict=True)
             )
             DOCUMENTS.write(table, document_rows(texts))
-            whole = text.model_copy(update={"fields": ["body"]})
-            write_token_store(table, self.directory, whole, tokens)
+            body_text = text.model_copy(update={"fields": ["body"]})
+            write_token_store(table, self.directory, body_text, tokens)
             return rerank_run(
                 self._model,
                 load_tokenizer(self.directory),
@@ -177,21 +179,23 @@ class CrossEncoder:
 def listed_candidates(candidates: Candidates) -> Run:
     """Return candidates as a run without scores, in their order; ConfigError where they are none, or named twice."""
     if hasattr(candidates, "columns"):
-        if lacking := {"query_id", "document_id"} - {*candidates.columns}:
+        if missing_columns := {"query_id", "document_id"} - {*candidates.columns}:
             raise ConfigError(
-                f"candidates: the table has no column {min(lacking)}; rename the one that is it"
+                f"candidates: the table has no column {min(missing_columns)}; rename the one that is it"
             )
         documents = candidates.groupby("query_id", sort=False)["document_id"].agg(list).to_dict()
     elif isinstance(candidates, Mapping):
         documents = {query: listed(names, f"candidates of {query}") for query, names in candidates.items()}
     else:
-        wanted = "a table with query_id and document_id, or a mapping of queries to documents"
-        raise ConfigError(f"candidates: {wanted} is needed, not {reprlib.repr(candidates)}")
+        expected = "a table with query_id and document_id, or a mapping of queries to documents"
+        raise ConfigError(f"candidates: {expected} is needed, not {reprlib.repr(candidates)}")
     run: Run = {}
     for query, names in documents.items():
         texts = [str(name) if is_whole_number(name) else name for name in names]
-        twice = [name for name, number in Counter(texts).items() if number > 1]
-        if twice:
-            raise ConfigError(f"candidates: query {str(query)!r} has the document {twice[0]!r} twice")
+        repeated_documents = [name for name, number in Counter(texts).items() if number > 1]
+        if repeated_documents:
+            raise ConfigError(
+                f"candidates: query {str(query)!r} has the document {repeated_documents[0]!r} twice"
+            )
         run[str(query)] = [(name, 0.0) for name in texts]
     return run

@@ -122,8 +122,8 @@ def read_documents(path: str | Path, format: str | None = None, **options: Any) 
                     if not isinstance(record, Document):
                         continue
                     if record.document_id in identifiers:
-                        again = describe_location_in(file, record.position, config.format)
-                        fault = f"document id {record.document_id!r} occurs twice: again {again}"
+                        second_location = describe_location_in(file, record.position, config.format)
+                        fault = f"document id {record.document_id!r} occurs twice: again {second_location}"
                         raise InputError(file, fault, remedy=UNIQUE_IDENTIFIERS)
                     identifiers.add(record.document_id)
                     yield record
@@ -159,13 +159,13 @@ def document_rows(documents: Iterable[GivenDocument] | Mapping[str, str]) -> Ite
         raise ConfigError(
             f"documents: give a list, not {reprlib.repr(documents)}; Collection.read reads files"
         )
-    seen = set[str]()
+    seen_ids = set[str]()
     for position, document in enumerate(documents):
         row = _row(document, position)
         name = row["document_id"]
-        if fault := f"the identifier {name!r} occurs twice" if name in seen else identifier_fault(name):
+        if fault := f"the identifier {name!r} occurs twice" if name in seen_ids else identifier_fault(name):
             raise ConfigError(f"document {position}: {fault}")
-        seen.add(name)
+        seen_ids.add(name)
         yield row | {"part": 0, "position": position}
 
 
@@ -181,16 +181,16 @@ def _row(document: GivenDocument, position: int) -> dict[str, Any]:
                 f"{reprlib.repr(document)}"
             )
         document = dict(zip(("document_id", "body"), document, strict=True))
-    if unknown := sorted(document.keys() - KNOWN, key=str):
+    if unknown_keys := sorted(document.keys() - KNOWN, key=str):
         raise ConfigError(
-            f"document {position}: {unknown[0]!r} is unknown; known are {', '.join(sorted(KNOWN))}"
+            f"document {position}: {unknown_keys[0]!r} is unknown; known are {', '.join(sorted(KNOWN))}"
         )
     document = _with_column_names(document, position)
     if "body" not in document:
         raise ConfigError(f"document {position}: body is missing")
-    given = {key: value for key, value in document.items() if key in NEEDED or not _is_missing(value)}
-    name = given.get("document_id", position)
-    texts = {key: given.get(key, "") for key in ("title", "url", "body")}
+    known_values = {key: value for key, value in document.items() if key in NEEDED or not _is_missing(value)}
+    name = known_values.get("document_id", position)
+    texts = {key: known_values.get(key, "") for key in ("title", "url", "body")}
     for key, text in {**texts, "document_id": str(name) if isinstance(name, Integral) else name}.items():
         if not isinstance(text, str):
             raise ConfigError(f"document {position}: {key}: a text is needed, not {reprlib.repr(text)}")

@@ -87,11 +87,11 @@ class Reading(NamedTuple):
     options: dict[str, Any]  # of the format, as far as the beginning shows that they are needed
 
     def __str__(self) -> str:
-        given = "; ".join(
+        option_texts = "; ".join(
             f"{name}: {', '.join(value) if isinstance(value, list) else 'tab' if value == TAB else value}"
             for name, value in self.options.items()
         )
-        return f"{self.format}; {given}" if given else self.format
+        return f"{self.format}; {option_texts}" if option_texts else self.format
 
 
 def guess_format(kind: Kind, source: str | Path, patterns: Sequence[str] | None = None) -> str:
@@ -108,7 +108,7 @@ def guess_reading(kind: Kind, source: str | Path, patterns: Sequence[str] | None
     if resolve(str(source))[0] == "ir_datasets":
         return Reading("ir_datasets", {})
     suffixes = sorted({suffix for name in FORMATS[kind] for suffix in _suffixes(kind, name)})
-    known: dict[str, Path] = {}
+    path_of_reading: dict[str, Path] = {}
     readings = list[Reading]()
     if kind == "documents":
         paths = list_files(source, suffixes, patterns)
@@ -127,14 +127,14 @@ def guess_reading(kind: Kind, source: str | Path, patterns: Sequence[str] | None
                 else "the file is empty"
             )
             raise InputError(path, fault, remedy=_remedy(kind, path))
-        known.setdefault(str(reading), path)
+        path_of_reading.setdefault(str(reading), path)
         readings.append(reading)
-        if len(known) > 1:
-            found = " and ".join(f"{path.name} ({name})" for name, path in known.items())
+        if len(path_of_reading) > 1:
+            reading_texts = " and ".join(f"{path.name} ({name})" for name, path in path_of_reading.items())
             remedy = (
                 "Name the format (docs/corpora.md), whose files alone count then, or give the folder of one."
             )
-            raise InputError(source, f"its files are of several formats: {found}", remedy=remedy)
+            raise InputError(source, f"its files are of several formats: {reading_texts}", remedy=remedy)
     return readings[0]
 
 
@@ -158,10 +158,10 @@ def _remedy(kind: Kind, path: Path) -> str:
         return f"Give a file of one of these formats: {formats}"
     lines = _beginning(path).splitlines()[:3]
     if kind == "topics" and lines and all(re.match(r"\w", line) and line.isprintable() for line in lines):
-        with_tabs, numbered = r"sed -E 's/[ ,]+/\t/'", """awk '{print NR "\\t" $0}'"""
+        tab_command, number_command = r"sed -E 's/[ ,]+/\t/'", """awk '{print NR "\\t" $0}'"""
         return (
-            f"If lines are identifier and text, put a tab between them: {with_tabs} FILE > topics.tsv. If they are "
-            f"texts, number them: {numbered} FILE > topics.tsv. Else name the format: {formats}"
+            f"If lines are identifier and text, put a tab between them: {tab_command} FILE > topics.tsv. If they are "
+            f"texts, number them: {number_command} FILE > topics.tsv. Else name the format: {formats}"
         )
     return f"Name the format: {formats}"
 
@@ -218,13 +218,13 @@ def read_relevance(path: str) -> Judgements:
         return read_judgements(config, files, RecordTally(config.malformed, ""))
 
 
-def read_ranked(path: str, known: Collection[str], shown: str, title: str, source: str) -> Run:
+def read_ranked(path: str, query_ids: Collection[str], run_name: str, title: str, source: str) -> Run:
     """Return a run in any format, in its own order; arguments and errors as of `runs_of_others.read_ordered`."""
     from irpretrain.retrieval.runs_of_others import read_ordered
 
     reading = guess_reading("runs", path)
     config = RunConfig(format=reading.format, path=path, options=reading.options)
-    return read_ordered(config, Path(path), known, shown, title, source)
+    return read_ordered(config, Path(path), query_ids, run_name, title, source)
 
 
 def described(
@@ -244,26 +244,26 @@ def described(
         first_file = next(iter(read_manifest(manifest).asset(name).files))
         source = Path(folder) / Path(first_file).name
         materialise(name, manifest, source)
-    named: dict[str, Any] = {"path": str(path), "options": dict(options)}
+    values: dict[str, Any] = {"path": str(path), "options": dict(options)}
     for key in {"malformed", "files"} & options.keys() & section.model_fields.keys():
-        named[key] = named["options"].pop(key)
-    patterns = named.get("files")
+        values[key] = values["options"].pop(key)
+    patterns = values.get("files")
     is_list = isinstance(patterns, list | tuple) and all(isinstance(pattern, str) for pattern in patterns)
     if patterns is not None and not (is_list and patterns):
         raise ConfigError(f"files: a list of patterns is needed, not {reprlib.repr(patterns)}")
     if scheme == "ir_datasets" or format is None:
         reading = guess_reading(section.kind, str(path) if scheme == "ir_datasets" else source, patterns)
         format = reading.format
-        named["options"] = {**reading.options, **named["options"]}
+        values["options"] = {**reading.options, **values["options"]}
         if "columns" in reading.options and "columns" not in options:
             notice(str(path), f"its first line is no header; read as {reading}")
-    named["format"] = format
-    where, part = PARTS[section.kind]
-    config = explain(section, named, where, top=True)
+    values["format"] = format
+    heading, dataset_part = PARTS[section.kind]
+    config = explain(section, values, heading, top=True)
     if scheme != "ir_datasets":
         return config, source
     from irpretrain.corpora.formats.ir_datasets import describe_part
 
     description = Path(folder, "ir-dataset.json")
-    describe_part(name, part, False, description)
+    describe_part(name, dataset_part, False, description)
     return config, description

@@ -74,64 +74,84 @@ class Groups:
 
     def __repr__(self) -> str:
         """Name the objective, and how many groups it made."""
-        skipped = f"; documents skipped: {self.skipped_text()}" if self.skipped_text() else ""
-        return f"<Groups: {len(self):,} of {self.options.type}, {self.collection!r}{skipped}>"
+        skipped_note = f"; documents skipped: {self.skipped_text()}" if self.skipped_text() else ""
+        return f"<Groups: {len(self):,} of {self.options.type}, {self.collection!r}{skipped_note}>"
 
     def __len__(self) -> int:
         return GROUPS.count(self.table)
 
     def __iter__(self) -> Iterator[TextGroup]:
-        cut = _Cutter(self.collection)
+        cut_text = _Cutter(self.collection)
         for batch in GROUPS.stream(self.table):
             for row in batch.to_pylist():
-                queries = [cut(part) if part["document_id"] else part["text"] for part in row["queries"]]
-                documents = [cut(part) for part in row["documents"]]
-                names = [part["document_id"] for part in row["documents"]]
+                queries = [
+                    cut_text(text_span) if text_span["document_id"] else text_span["text"]
+                    for text_span in row["queries"]
+                ]
+                documents = [cut_text(text_span) for text_span in row["documents"]]
+                names = [text_span["document_id"] for text_span in row["documents"]]
                 yield TextGroup(queries, documents, row["scores"], names)
 
     def judged(self) -> Judged:
         """Return the groups as a test collection; ConfigError where a group prefers a query, not a document."""
-        judged, numbers, others = Judged({}, {}, {}), dict[str, str](), dict[str, set[str]]()
-        for made in self:
-            if len(made.documents) == 1:
+        judged_groups, query_ids, not_preferred = Judged({}, {}, {}), dict[str, str](), dict[str, set[str]]()
+        for text_group in self:
+            if len(text_group.documents) == 1:
                 raise ConfigError(
                     "groups: fine-tuning learns which document of a query is better, but a group has one document and "
-                    f"{count_of(len(made.queries), 'query')}, the first {made.queries[0]!r}; pretrain learns from those"
+                    f"{count_of(len(text_group.queries), 'query')}, the first {text_group.queries[0]!r}; pretrain "
+                    "learns from those"
                 )
-            name = numbers.setdefault(made.queries[0], str(len(numbers)))
-            judged.queries[name] = made.queries[0]
-            judged.preferred.setdefault(name, []).append(made.document_ids[0])
-            judged.candidates.setdefault(name, []).extend((document, 0.0) for document in made.document_ids)
-            others.setdefault(name, set()).update(made.document_ids[1:])
-        both = [
-            name for name, documents in judged.preferred.items() if not others[name].isdisjoint(documents)
+            name = query_ids.setdefault(text_group.queries[0], str(len(query_ids)))
+            judged_groups.queries[name] = text_group.queries[0]
+            judged_groups.preferred.setdefault(name, []).append(text_group.document_ids[0])
+            judged_groups.candidates.setdefault(name, []).extend(
+                (document, 0.0) for document in text_group.document_ids
+            )
+            not_preferred.setdefault(name, set()).update(text_group.document_ids[1:])
+        conflicting_queries = [
+            name
+            for name, documents in judged_groups.preferred.items()
+            if not not_preferred[name].isdisjoint(documents)
         ]
-        without = [name for name in both if others[name].issubset(judged.preferred[name])]
-        if both:
-            _note_both(judged.queries[both[0]], len(both), len(without), len(judged.queries))
-        for name in without:
-            del judged.queries[name], judged.preferred[name], judged.candidates[name]
-        for name, ranking in judged.candidates.items():
-            judged.preferred[name] = list(dict.fromkeys(judged.preferred[name]))
-            judged.candidates[name] = list(dict.fromkeys(ranking))
-        return judged
+        queries_without_order = [
+            name
+            for name in conflicting_queries
+            if not_preferred[name].issubset(judged_groups.preferred[name])
+        ]
+        if conflicting_queries:
+            _note_both(
+                judged_groups.queries[conflicting_queries[0]],
+                len(conflicting_queries),
+                len(queries_without_order),
+                len(judged_groups.queries),
+            )
+        for name in queries_without_order:
+            del judged_groups.queries[name], judged_groups.preferred[name], judged_groups.candidates[name]
+        for name, ranking in judged_groups.candidates.items():
+            judged_groups.preferred[name] = list(dict.fromkeys(judged_groups.preferred[name]))
+            judged_groups.candidates[name] = list(dict.fromkeys(ranking))
+        return judged_groups
 
     def skipped_text(self) -> str:
         """Return how many documents gave no group, by reason, in words; nothing where each document gave one."""
-        skipped = {reason: count for reason, count in self.counts.get("skipped", {}).items() if count}
-        return ", ".join(f"{count:,} × {reason.replace('_', ' ')}" for reason, count in skipped.items())
+        skip_counts = {reason: count for reason, count in self.counts.get("skipped", {}).items() if count}
+        return ", ".join(f"{count:,} × {reason.replace('_', ' ')}" for reason, count in skip_counts.items())
 
 
-def _note_both(query: str, both: int, without: int, queries: int) -> None:
+def _note_both(query: str, conflicting: int, left_out_count: int, queries: int) -> None:
     """Say, or refuse where nothing is left, what relevance cannot express: a preferred document below another."""
     fault = (
-        f"of {both:,} of {count_of(queries, 'query')}, such as {reprlib.repr(query)}, some groups prefer a document "
+        f"of {conflicting:,} of {count_of(queries, 'query')}, such as {reprlib.repr(query)}, some groups prefer a "
+        "document "
         "that others do not; fine-tuning takes it as relevant, and learns no order of relevant documents"
     )
-    if without == queries:
+    if left_out_count == queries:
         raise ConfigError(f"groups: {fault}, so nothing is left to learn")
-    left_out = f"; {without:,} left out, whose documents are all relevant then" if without else ""
-    notice("fine-tune", f"{fault}{left_out}.")
+    left_out_note = (
+        f"; {left_out_count:,} left out, whose documents are all relevant then" if left_out_count else ""
+    )
+    notice("fine-tune", f"{fault}{left_out_note}.")
 
 
 class _Cutter:
@@ -139,25 +159,30 @@ class _Cutter:
         self._collection, self._texts = collection, collection.texts()
         self._rows = {name: row for row, name in enumerate(self._texts)}
         self._store: TokenStore | None = None
-        most = collection.options.text.max_word_pieces
-        if most is not None and collection.has_encoder:
-            self._end_texts(most)
+        max_word_pieces = collection.options.text.max_word_pieces
+        if max_word_pieces is not None and collection.has_encoder:
+            self._end_texts(max_word_pieces)
 
-    def __call__(self, part: dict[str, Any]) -> str:
-        text = self._texts[part["document_id"]]
-        row, start, end = self._rows[part["document_id"]], part["start"], part["end"]
-        gap_start, gap_end = part.get("gap_start", 0), part.get("gap_end", 0)
+    def __call__(self, text_span: dict[str, Any]) -> str:
+        text = self._texts[text_span["document_id"]]
+        row, start, end = self._rows[text_span["document_id"]], text_span["start"], text_span["end"]
+        gap_start, gap_end = text_span.get("gap_start", 0), text_span.get("gap_end", 0)
         if (start, end, gap_start, gap_end) == (0, -1, 0, 0):
             return text
         self._store = self._store or TokenStore.open([self._collection.tokens])
         end = int(self._store.lengths[row]) if end < 0 else end
         runs = [(start, end)] if gap_start == gap_end else [(start, gap_start), (gap_end, end)]
         ranges = [self._store.characters(row, *run) for run in runs if run[0] < run[1]]
-        return " ".join(filter(None, (text[first:last].strip() for first, last in ranges)))
+        return " ".join(
+            filter(
+                None,
+                (text[start_character:end_character].strip() for start_character, end_character in ranges),
+            )
+        )
 
-    def _end_texts(self, most: int) -> None:
+    def _end_texts(self, max_word_pieces: int) -> None:
         tokenizer = load_tokenizer(self._collection.encoder)
         for name, text in self._texts.items():
-            firsts = tokenizer.words([text])[0].firsts
-            if len(firsts) > most:
-                self._texts[name] = text[: firsts[most]].rstrip()
+            piece_starts = tokenizer.words([text])[0].firsts
+            if len(piece_starts) > max_word_pieces:
+                self._texts[name] = text[: piece_starts[max_word_pieces]].rstrip()

@@ -57,19 +57,19 @@ class TermWeigher:
 
         folder = model_directory(directory, REMEDY)
         length = longest_sequence(folder)
-        named = {
+        values = {
             "label": "",
             "dataset": "any",
             **({} if length is None else {"max_length": length}),
             **options,
         }
-        checked = explain(TermWeightsConfig, named, "term_weights", top=True)
-        device = choose_device(checked.inference.compute)
+        checked_options = explain(TermWeightsConfig, values, "term_weights", top=True)
+        device = choose_device(checked_options.inference.compute)
         self._compute, self._name = (
-            checked.inference.compute,
-            f"{str(folder)!r}, max_length={checked.max_length}",
+            checked_options.inference.compute,
+            f"{str(folder)!r}, max_length={checked_options.max_length}",
         )
-        self._model = WeightPredictor.open(folder, checked, text or Options().text, device)
+        self._model = WeightPredictor.open(folder, checked_options, text or Options().text, device)
 
     def __repr__(self) -> str:
         """Name the directory, and how much of texts is read."""
@@ -80,12 +80,12 @@ class TermWeigher:
         from irpretrain.text.texts import Text
         from irpretrain.training.compute import reproducible
 
-        keyed = [
+        numbered_texts = [
             Text(0, number, str(number), given_text(text, f"text {number}: "))
             for number, text in enumerate(listed(texts, "texts"))
         ]
         with reproducible(self._compute):
-            rows, _ = self._model.rows(keyed)
+            rows, _ = self._model.rows(numbered_texts)
         return [{term["term"]: term["weight"] for term in terms} for terms in rows["terms"].to_pylist()]
 
 
@@ -128,29 +128,35 @@ def pretrain(
     """
     from irpretrain.training.pretrain import pretrain as run
 
-    learned = [groups] if isinstance(groups, Groups) else listed(groups, "groups")
-    if not learned or not all(isinstance(some, Groups) for some in learned):
-        given = reprlib.repr(groups)
+    group_sets = [groups] if isinstance(groups, Groups) else listed(groups, "groups")
+    if not group_sets or not all(isinstance(group_set_of_task, Groups) for group_set_of_task in group_sets):
+        groups_text = reprlib.repr(groups)
         raise ConfigError(
-            f"groups: give own_groups(...), read_groups(...) or what Collection.groups returns, not {given}"
+            f"groups: give own_groups(...), read_groups(...) or what Collection.groups returns, not {groups_text}"
         )
-    collections = {id(some.collection): some.collection for some in learned}
+    collections = {
+        id(group_set_of_task.collection): group_set_of_task.collection for group_set_of_task in group_sets
+    }
     if len(collections) != 1:
         raise ConfigError("groups: pretrain learns from groups of one collection; make one of all documents")
-    collection = _with_encoder(learned[0])
-    for made in learned:
-        if not len(made):
-            skipped = f"; documents skipped: {made.skipped_text()}" if made.skipped_text() else ""
-            raise ConfigError(f"groups: objective {made.options.type} made no group{skipped}; leave it out")
+    collection = _with_encoder(group_sets[0])
+    for group_set in group_sets:
+        if not len(group_set):
+            skipped_note = (
+                f"; documents skipped: {group_set.skipped_text()}" if group_set.skipped_text() else ""
+            )
+            raise ConfigError(
+                f"groups: objective {group_set.options.type} made no group{skipped_note}; leave it out"
+            )
     output = Path(output)  # without a slash at its end, which would put what lies beside the folder into it
     training = {
         "batch_groups": 64,
         **({} if training.keys() & {"steps", "epochs"} else {"epochs": 1}),
         **training,
     }
-    kinds = [some.options.type for some in learned]
-    tasks = [TaskConfig(objective=kind) for kind in kinds]
-    options, encoder = collection.options.training(kinds, **training), collection.encoder
+    objective_types = [group_set_of_task.options.type for group_set_of_task in group_sets]
+    tasks = [TaskConfig(objective=objective_type) for objective_type in objective_types]
+    options, encoder = collection.options.training(objective_types, **training), collection.encoder
     encoder_options = collection.encoder_options(layers)
     record = Recorder(
         "pretrain",
@@ -160,8 +166,8 @@ def pretrain(
             "encoder": encoder_options.model_dump(),
             "options": options.model_dump(),
             "tasks": [
-                {**task.model_dump(), "options": some.options.model_dump()}
-                for task, some in zip(tasks, learned, strict=True)
+                {**task.model_dump(), "options": group_set_of_task.options.model_dump()}
+                for task, group_set_of_task in zip(tasks, group_sets, strict=True)
             ],
             "seed": collection.options.seed,
         },
@@ -174,7 +180,7 @@ def pretrain(
         counts = run(
             encoder=encoder,
             start=None,
-            groups=[some.table for some in learned],
+            groups=[group_set_of_task.table for group_set_of_task in group_sets],
             tokens=[collection.tokens],
             tasks=tasks,
             options=options,
@@ -221,19 +227,19 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
     """
     from irpretrain.training.finetune import finetune as run
 
-    given = {"batch_sizes": [16], "learning_rates": [2e-5], "epochs": 3, "keep_models": True, **training}
-    options = explain(FinetuningConfig, given, "finetuning", top=True)
+    values = {"batch_sizes": [16], "learning_rates": [2e-5], "epochs": 3, "keep_models": True, **training}
+    options = explain(FinetuningConfig, values, "finetuning", top=True)
     if not isinstance(groups, Groups):
         raise ConfigError(f"groups: give own_groups(...) or read_groups(...), not {reprlib.repr(groups)}")
     collection = _with_encoder(groups)
     if groups.options.type != GIVEN:  # an objective's documents are parts of others
         groups = own_groups(groups, collection.encoder, collection.options)
         collection = groups.collection
-    judged = groups.judged()
+    judged_groups = groups.judged()
     chooses = options.chooses("full")
-    if chooses and len(judged.queries) < FEWEST_QUERIES:
+    if chooses and len(judged_groups.queries) < FEWEST_QUERIES:
         raise ConfigError(
-            f"groups: {len(judged.queries)} queries are too few to hold some out, which choose the epoch; give "
+            f"groups: {len(judged_groups.queries)} queries are too few to hold some out, which choose the epoch; give "
             f"{FEWEST_QUERIES} or more, or epochs=1"
         )
     output = Path(output)
@@ -253,14 +259,18 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
         queries, qrels, candidates, folds = (
             Path(folder, name) for name in ("queries", "qrels", "run", "folds")
         )
-        QUERIES.write(queries, [{"query_id": name, "text": text} for name, text in judged.queries.items()])
-        lines = (f"{query} 0 {name} 1\n" for query, names in judged.preferred.items() for name in names)
+        QUERIES.write(
+            queries, [{"query_id": name, "text": text} for name, text in judged_groups.queries.items()]
+        )
+        lines = (
+            f"{query} 0 {name} 1\n" for query, names in judged_groups.preferred.items() for name in names
+        )
         write_text(qrels, "".join(lines))
-        write_run(candidates, judged.candidates, "groups")
-        fold_of = dict.fromkeys(judged.queries, 2)
+        write_run(candidates, judged_groups.candidates, "groups")
+        fold_of = dict.fromkeys(judged_groups.queries, 2)
         if chooses:
             fold_of = deal(
-                list(judged.queries), min(FOLDS, len(judged.queries)), collection.options.seed
+                list(judged_groups.queries), min(FOLDS, len(judged_groups.queries)), collection.options.seed
             ).fold_of
         write_text(folds, json.dumps({"folds": max(fold_of.values()), "queries": fold_of}))
         with collection.naming(), naming({Path(folder): "groups"}):

@@ -63,21 +63,25 @@ class Options(Section):
         if isinstance(vectors, dict) and vectors.get("files"):
             remedy = cli_or_api("give Collection(..., vectors=FILE)", "leave it out")
             raise ValueError(f"word_vectors.files: names files of the workflow's collections; {remedy}")
-        filled = apply_preset(values)
+        completed_values = apply_preset(values)
         own_keys = values.keys() | cls.model_fields.keys()
-        return {key: value for key, value in filled.items() if key in own_keys}
+        return {key: value for key, value in completed_values.items() if key in own_keys}
 
-    def objective(self, kind: str, **changes: Any) -> Any:
+    def objective(self, objective_type: str, **changes: Any) -> Any:
         """Return the options of an objective (a type of docs/reference/config): the preset's, with some changed.
 
         Raises:
             ConfigError: there is no such objective, or its options have a fault.
         """
-        if not isinstance(kind, str):
-            raise ConfigError(f"objective: one type is needed, such as rop, not {reprlib.repr(kind)}")
-        objectives = apply_preset({"preset": self.preset, "objectives": {kind: {"type": kind, **changes}}})
+        if not isinstance(objective_type, str):
+            raise ConfigError(
+                f"objective: one type is needed, such as rop, not {reprlib.repr(objective_type)}"
+            )
+        objectives = apply_preset(
+            {"preset": self.preset, "objectives": {objective_type: {"type": objective_type, **changes}}}
+        )
         try:
-            return read_options(kind, objectives["objectives"][kind])
+            return read_options(objective_type, objectives["objectives"][objective_type])
         except ValueError as error:
             raise ConfigError(str(error)) from None
 
@@ -90,26 +94,35 @@ class Options(Section):
             top=True,
         )
 
-    def training(self, kinds: list[str], **changes: Any) -> PretrainingConfig:
+    def training(self, objective_types: list[str], **changes: Any) -> PretrainingConfig:
         """Return the options of pre-training on objectives of these types: the preset's, with some changed.
 
         Groups of the user's own have a type that no objective has.
         """
-        known = [kind for kind in kinds if kind in OBJECTIVES]
-        given = {
+        known_types = [objective_type for objective_type in objective_types if objective_type in OBJECTIVES]
+        values = {
             "preset": self.preset,
-            "objectives": {kind: {"type": kind} for kind in known},
+            "objectives": {objective_type: {"type": objective_type} for objective_type in known_types},
             "pretraining": changes,
-            "models": {"model": {"tasks": [{"objective": kind} for kind in known]}},
+            "models": {"model": {"tasks": [{"objective": objective_type} for objective_type in known_types]}},
         }
-        filled = apply_preset(given)
-        training = deep_merge(filled["pretraining"], filled["models"]["model"].get("training", {}))
-        options = explain(PretrainingConfig, training, "pretraining", top=True)
-        words = self.graph.segment_words
-        segments = {
-            kind: words for kind in known if getattr(self.objective(kind), "queries_are_segments", False)
+        completed_values = apply_preset(values)
+        training_options = deep_merge(
+            completed_values["pretraining"], completed_values["models"]["model"].get("training", {})
+        )
+        options = explain(PretrainingConfig, training_options, "pretraining", top=True)
+        segment_words = self.graph.segment_words
+        words_of_segments = {
+            objective_type: segment_words
+            for objective_type in known_types
+            if getattr(self.objective(objective_type), "queries_are_segments", False)
         }
-        if faults := list(options.task_faults([TaskConfig(objective=kind) for kind in kinds], segments)):
+        if faults := list(
+            options.task_faults(
+                [TaskConfig(objective=objective_type) for objective_type in objective_types],
+                words_of_segments,
+            )
+        ):
             raise ConfigError("\n  - ".join(["pretraining:", *faults]))
         return options
 
@@ -157,24 +170,26 @@ def by_label(things: Any, name: str) -> Any:
     return mapping
 
 
-def listed_pairs(pairs: Iterable[Pair], other: str) -> list[tuple[str, str]]:
+def listed_pairs(pairs: Iterable[Pair], second_kind: str) -> list[tuple[str, str]]:
     """Return pairs of a query and something else as a list, cleaned; ConfigError where a part is missing.
 
     Args:
         pairs: also an iterator, such as `zip(queries, texts)`.
-        other: what stands beside the query, with its article.
+        second_kind: what stands beside the query, with its article.
     """
     result = []
     for number, pair in enumerate(listed(pairs, "pairs")):
-        if isinstance(pair, str) or not isinstance(pair, Iterable) or len(parts := list(pair)) != 2:
-            raise ConfigError(f"pair {number}: a query and {other} are needed, not {reprlib.repr(pair)}")
+        if isinstance(pair, str) or not isinstance(pair, Iterable) or len(pair_values := list(pair)) != 2:
+            raise ConfigError(
+                f"pair {number}: a query and {second_kind} are needed, not {reprlib.repr(pair)}"
+            )
         query, text = (
             given_text(
-                str(part) if position and other == IDENTIFIER and is_whole_number(part) else part,
+                str(value) if position and second_kind == IDENTIFIER and is_whole_number(value) else value,
                 f"pair {number}: ",
                 f" in its position {position}",
             )
-            for position, part in enumerate(parts)
+            for position, value in enumerate(pair_values)
         )
         result.append((query, text))
     return result
@@ -201,10 +216,10 @@ def is_whole_number(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def given_text(value: Any, where: str, place: str = "") -> str:
+def given_text(value: Any, where: str, position_text: str = "") -> str:
     """Return a text, cleaned as documents are; ConfigError where it is missing."""
     if not isinstance(value, str):
-        raise ConfigError(f"{where}a text is needed{place}, not {reprlib.repr(value)}")
+        raise ConfigError(f"{where}a text is needed{position_text}, not {reprlib.repr(value)}")
     return clean_text(value)
 
 
@@ -229,7 +244,7 @@ def renamed(error: IRPretrainError, names: Mapping[Path, str]) -> IRPretrainErro
     """Return an error that has the names in place of the temporary files."""
     if not isinstance(error, InputError):
         return type(error)(_rename(str(error), names))
-    path, reason, remedy = (_rename(str(part), names) for part in (error.path, error.reason, error.remedy))
+    path, reason, remedy = (_rename(str(text), names) for text in (error.path, error.reason, error.remedy))
     if isinstance(error, IntegrityError) and path != str(error.path):
         remedy = "A temporary file is missing or damaged: start again."  # never "delete" what the user gave
     return type(error)(path, reason, error.line, remedy)

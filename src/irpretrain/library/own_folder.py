@@ -62,8 +62,8 @@ class OwnFolder(NamedTuple):
 
     def relevant(self) -> dict[str, set[str]]:
         """Return topic → relevant documents, of the topics that have one."""
-        judged = {query: relevant(self.judged.get(query, {})) for query in self.queries}
-        return {query: documents for query, documents in judged.items() if documents}
+        relevant_documents = {query: relevant(self.judged.get(query, {})) for query in self.queries}
+        return {query: documents for query, documents in relevant_documents.items() if documents}
 
 
 def read_folder(
@@ -91,35 +91,37 @@ def read_folder(
         remedy = f"Rename the file: its name needs the word {role}."
         if role in paths:
             remedy = f"Give the path in the folder: --{role} PATH."
-        name = paths.get(role) or _named(folder, role, remedy)
+        name = paths.get(role) or _find_file(folder, role, remedy)
         names[role] = name if role == "documents" else _file_in(folder, name, role, remedy)
     located = {role: str(folder / name) for role, name in names.items()}
-    given = options or {}
+    options_of_role = options or {}
     readings = {
-        role: _reading(KINDS[role], path, (formats or {}).get(role), given.get(role, {}))
+        role: _reading(KINDS[role], path, (formats or {}).get(role), options_of_role.get(role, {}))
         for role, path in located.items()
     }
     topics = readings["topics"]
-    queries, judged = read_topics(located["topics"], *topics), read_relevance(located["qrels"])
-    counted = topics.format == "smart" and "identifiers" not in given.get("topics", {})
-    counted = counted and _count_topics(queries, judged)
-    if counted:
+    queries, judgements = read_topics(located["topics"], *topics), read_relevance(located["qrels"])
+    counts_topics = topics.format == "smart" and "identifiers" not in options_of_role.get("topics", {})
+    counts_topics = counts_topics and _count_topics(queries, judgements)
+    if counts_topics:
         readings["topics"] = Reading("smart", {**topics.options, **COUNTED})
         queries = read_topics(located["topics"], *readings["topics"])
-    check_queries_are_judged(queries, judged, Path(located["topics"]), Path(located["qrels"]))
-    of_topics = {query: grades for query, grades in judged.items() if query in queries}
-    check_something_is_relevant(of_topics, Path(located["qrels"]))
-    usable = sum(bool(relevant(grades)) for grades in of_topics.values())
-    read_as = "smart, counted in their order, as in the judgements" if counted else str(topics)
+    check_queries_are_judged(queries, judgements, Path(located["topics"]), Path(located["qrels"]))
+    grades_of_topics = {query: grades for query, grades in judgements.items() if query in queries}
+    check_something_is_relevant(grades_of_topics, Path(located["qrels"]))
+    usable_count = sum(bool(relevant(grades)) for grades in grades_of_topics.values())
+    read_as = "smart, counted in their order, as in the judgements" if counts_topics else str(topics)
     message = (
-        f"{count_of(len(queries), 'topic')} in {names['topics']} ({read_as}), {usable:,} with a relevant document in "
-        f"{names['qrels']} ({readings['qrels']})"
+        f"{count_of(len(queries), 'topic')} in {names['topics']} ({read_as}), {usable_count:,} with a relevant "
+        f"document in {names['qrels']} ({readings['qrels']})"
     )
-    strangers = judged.keys() - queries.keys()
-    if lost := lacking("topic", strangers, judged):
-        unjudged = pa.array(sorted(queries.keys() - judged.keys()), pa.string())
-        message += f"; {lost}. {near_hint(strangers, [unjudged], names['topics'])}".rstrip(" .")
-    return OwnFolder(names, located, readings, queries, of_topics, message)
+    queries_without_topic = judgements.keys() - queries.keys()
+    if lost_text := lacking("topic", queries_without_topic, judgements):
+        unjudged = pa.array(sorted(queries.keys() - judgements.keys()), pa.string())
+        message += f"; {lost_text}. {near_hint(queries_without_topic, [unjudged], names['topics'])}".rstrip(
+            " ."
+        )
+    return OwnFolder(names, located, readings, queries, grades_of_topics, message)
 
 
 def _reading(kind: Kind, path: str, format: str | None, options: Mapping[str, Any]) -> Reading:
@@ -140,21 +142,23 @@ def describe_folder(
     All documents are read, as the run reads them, or so many that the message says it. `make run` is given the folder
     as --directory.
     """
-    own = read_folder(folder, paths, formats, options)
-    reading, is_table = own.readings["documents"], own.readings["documents"].format == "tsv"
+    own_folder = read_folder(folder, paths, formats, options)
+    reading, is_table = own_folder.readings["documents"], own_folder.readings["documents"].format == "tsv"
     if is_table and not (formats or {}).get("documents"):
-        reading, names = _read_table(own.paths["documents"], reading)
+        reading, names = _read_table(own_folder.paths["documents"], reading)
     else:
-        names = _read(own.paths["documents"], reading)
-    own.readings["documents"] = reading
-    few = f". {few_groups_note(own)}".rstrip(".") if few_groups_note(own) else ""
+        names = _read(own_folder.paths["documents"], reading)
+    own_folder.readings["documents"] = reading
+    few_groups_text = f". {few_groups_note(own_folder)}".rstrip(".") if few_groups_note(own_folder) else ""
     documents = len(names) if len(names) <= MOST_READ else None
-    return _overlay(own, documents), f"{own.message}{_on_documents(own, names)}{few}"
+    return _overlay(
+        own_folder, documents
+    ), f"{own_folder.message}{_on_documents(own_folder, names)}{few_groups_text}"
 
 
-def few_groups_note(own: OwnFolder) -> str:
+def few_groups_note(own_folder: OwnFolder) -> str:
     """Return why nothing is fine-tuned: topics and relevant documents are too few; nothing where something is."""
-    relevant_documents, folds = own.relevant(), _folds(own)
+    relevant_documents, folds = own_folder.relevant(), _folds(own_folder)
     # Each topic is tested by a model that learned from those of the other folds.
     groups = sum(map(len, relevant_documents.values())) * (folds - 1) // folds
     if len(relevant_documents) >= FEWEST_FOLDS and groups >= FEWEST_GROUPS:
@@ -166,8 +170,8 @@ def few_groups_note(own: OwnFolder) -> str:
     )
 
 
-def _folds(own: OwnFolder) -> int:
-    return FEWEST_FOLDS if len(own.relevant()) < FOLDS else FOLDS
+def _folds(own_folder: OwnFolder) -> int:
+    return FEWEST_FOLDS if len(own_folder.relevant()) < FOLDS else FOLDS
 
 
 def _read(path: str, reading: Reading) -> list[str]:
@@ -199,34 +203,35 @@ def _read_table(path: str, reading: Reading) -> tuple[Reading, list[str]]:
     return reading, _read(path, reading)
 
 
-def _on_documents(own: OwnFolder, names: list[str]) -> str:
+def _on_documents(own_folder: OwnFolder, names: list[str]) -> str:
     """Return what is to be said of the documents; InputError where the run would refuse the judgements for them."""
-    found = count_of(min(len(names), MOST_READ), "document")
-    message = f"; {found} in {own.names['documents']} ({own.readings['documents']})"
+    count_text = count_of(min(len(names), MOST_READ), "document")
+    message = f"; {count_text} in {own_folder.names['documents']} ({own_folder.readings['documents']})"
     if len(names) > MOST_READ:
         return f"{message}, the first of more: the others are not read"
-    judged = {name: query for query, grades in own.judged.items() for name in grades}
-    unknown = judged.keys() - set(names)
-    if not unknown:
+    query_of_document = {name: query for query, grades in own_folder.judged.items() for name in grades}
+    unknown_documents = query_of_document.keys() - set(names)
+    if not unknown_documents:
         return message
-    example = min(unknown)
-    what = f"{len(unknown):,} of {count_of(len(judged), 'judged document')}"
-    fault = f"{what} {'is' if len(unknown) == 1 else 'are'} not among the documents, such as {example}"
-    fault += f" (query {judged[example]})"
-    hint = near_hint(unknown, [pa.array(names, pa.string())], own.names["documents"])
-    if len(unknown) == len(judged):
+    example = min(unknown_documents)
+    unknown_count = f"{len(unknown_documents):,} of {count_of(len(query_of_document), 'judged document')}"
+    verb = "is" if len(unknown_documents) == 1 else "are"
+    fault = f"{unknown_count} {verb} not among the documents, such as {example}"
+    fault += f" (query {query_of_document[example]})"
+    hint = near_hint(unknown_documents, [pa.array(names, pa.string())], own_folder.names["documents"])
+    if len(unknown_documents) == len(query_of_document):
         remedy = hint or "Check that documents and judgements belong together."
-        raise InputError(own.paths["qrels"], fault, remedy=remedy)
+        raise InputError(own_folder.paths["qrels"], fault, remedy=remedy)
     return f"{message}; {fault}. {hint}".rstrip(" .")
 
 
-def _count_topics(queries: Collection[str], judged: Collection[str]) -> bool:
+def _count_topics(queries: Collection[str], judged_queries: Collection[str]) -> bool:
     """Whether judgements count the topics from 1 where the topics' own identifiers are others, as Cranfield's do."""
-    numbers = {str(number) for number in range(1, len(queries) + 1)}
-    return set(judged) <= numbers and not set(judged) <= set(queries)
+    topic_numbers = {str(number) for number in range(1, len(queries) + 1)}
+    return set(judged_queries) <= topic_numbers and not set(judged_queries) <= set(queries)
 
 
-def _named(folder: Path, role: str, remedy: str) -> str:
+def _find_file(folder: Path, role: str, remedy: str) -> str:
     names = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
     fitting = [name for name in names if _role(name) == role]
     if len(fitting) == 1:
@@ -240,9 +245,9 @@ def _named(folder: Path, role: str, remedy: str) -> str:
                 "Save each sheet as a CSV file (UTF-8), called documents, topics or qrels, into the folder."
             )
             raise InputError(folder / name, "this is a workbook, which is not read", remedy=sheets)
-    there = f": the folder has {displayed_names(names)}" if names else ": the folder is empty"
+    folder_content = f": the folder has {displayed_names(names)}" if names else ": the folder is empty"
     meaning = f" ({KINDS[role]})" if KINDS[role] != role else ""
-    raise InputError(folder, f"nothing here is named like {role}{meaning}{there}", remedy=remedy)
+    raise InputError(folder, f"nothing here is named like {role}{meaning}{folder_content}", remedy=remedy)
 
 
 def _file_in(folder: Path, name: str, role: str, remedy: str) -> str:
@@ -262,44 +267,45 @@ def _role(name: str) -> str | None:
     return None if is_other else role_of(name)
 
 
-def _overlay(own: OwnFolder, documents: int | None) -> str:
+def _overlay(own_folder: OwnFolder, documents: int | None) -> str:
     """Return the overlay as YAML; with the number of documents, if it is known, a plan can say what the run costs."""
-    files, few = own.names, few_groups_note(own)
-    relevant_documents = own.relevant()
-    numbers = {
+    files, few_groups_text = own_folder.names, few_groups_note(own_folder)
+    relevant_documents = own_folder.relevant()
+    approximate_counts = {
         "documents": documents,
         "topics": len(relevant_documents),
         "qrels": sum(map(len, relevant_documents.values())),
     }
-    described = {
-        role: _described(files[role], reading, numbers[role]) for role, reading in own.readings.items()
+    sections_of_role = {
+        role: _described(files[role], reading, approximate_counts[role])
+        for role, reading in own_folder.readings.items()
     }
     dataset: dict[str, Any] = {
         "corpus": "mine",
-        "queries": described["topics"],
-        "qrels": described["qrels"],
+        "queries": sections_of_role["topics"],
+        "qrels": sections_of_role["qrels"],
         "measures": MEASURES,
     }
-    if not few and _folds(own) != FOLDS:
-        dataset["folds"] = _folds(own)
-    regimes = ["zero-shot", *([] if few else ["full"])]
+    if not few_groups_text and _folds(own_folder) != FOLDS:
+        dataset["folds"] = _folds(own_folder)
+    regimes = ["zero-shot", *([] if few_groups_text else ["full"])]
     overlay = {
         "inherit": "definitions",
-        "corpora": {"mine": described["documents"]},
+        "corpora": {"mine": sections_of_role["documents"]},
         "datasets": {"mine": dataset},
         "experiments": {"mine": {"dataset": "mine", "models": ["control", "prop"], "regimes": regimes}},
         "reranking": RERANKING,
-        **({"report": {"notes": [few]}} if few else {"finetuning": FINETUNING}),
+        **({"report": {"notes": [few_groups_text]}} if few_groups_text else {"finetuning": FINETUNING}),
     }
     head = "# Which first stage and re-ranker are best on my documents? docs/journeys/my-collection.md\n"
     return head + dump_yaml(overlay, width=120)
 
 
-def _described(path: str, reading: Reading, number: int | None) -> dict[str, Any]:
+def _described(path: str, reading: Reading, approximate_count: int | None) -> dict[str, Any]:
     """Return the section of a file: its path, format, number of records and options; some keys stand beside these."""
     options = dict(reading.options)
-    described: dict[str, Any] = {"path": path, "format": reading.format}
-    if number is not None:
-        described["about"] = number
-    described |= {key: options.pop(key) for key in BESIDE if key in options}
-    return {**described, "options": options} if options else described
+    section: dict[str, Any] = {"path": path, "format": reading.format}
+    if approximate_count is not None:
+        section["about"] = approximate_count
+    section |= {key: options.pop(key) for key in BESIDE if key in options}
+    return {**section, "options": options} if options else section

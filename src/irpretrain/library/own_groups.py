@@ -60,7 +60,7 @@ def own_groups(
 def checked_groups(
     groups: Sequence[GivenGroup],
     source: str,  # what messages call all groups
-    place: Callable[[int], str],  # what they call the group of a number, from 0
+    location_of: Callable[[int], str],  # what they call the group of a number, from 0
     encoder: str | Path | None,
     options: Options | None,
     negatives: int,
@@ -69,19 +69,21 @@ def checked_groups(
     if not groups:
         raise ConfigError(f"{source}: one or more groups are needed")
     checked = _distinct(
-        [_checked(given, place(number)) for number, given in enumerate(groups)], source, place
+        [_checked(given_group, location_of(number)) for number, given_group in enumerate(groups)],
+        source,
+        location_of,
     )
     texts = dict.fromkeys(text for _, documents in checked.values() for text in documents)
-    numbers = {text: str(number) for number, text in enumerate(texts)}
-    collection = Collection({name: text for text, name in numbers.items()}, options, encoder)
-    named = {
-        number: (queries, [numbers[text] for text in documents])
+    document_ids = {text: str(number) for number, text in enumerate(texts)}
+    collection = Collection({name: text for text, name in document_ids.items()}, options, encoder)
+    identified_groups = {
+        number: (queries, [document_ids[text] for text in documents])
         for number, (queries, documents) in checked.items()
     }
-    held = _by_query(
-        (query, name) for queries, names in named.values() for query in queries for name in names
+    documents_of_query = _by_query(
+        (query, name) for queries, names in identified_groups.values() for query in queries for name in names
     )
-    return _written(collection, named, negatives, held, source, place)
+    return _written(collection, identified_groups, negatives, documents_of_query, source, location_of)
 
 
 def read_groups(
@@ -116,43 +118,54 @@ def read_groups(
         >>> [group.document_ids for group in read_groups(folder.name)]
         [['a', 'b']]
     """
-    own = read_folder(Path(folder), {})
-    source, paths = str(folder), own.paths
-    notice(source, f"{own.message}; documents in {own.names['documents']} ({own.readings['documents']}).")
-    reading = own.readings["documents"]
-    given = {**reading.options, **documents}
-    collection = Collection.read(paths["documents"], reading.format, options, encoder, **given)
-    unknown = absent_documents(
-        {name for grades in own.judged.values() for name in grades}, [collection.documents]
+    own_folder = read_folder(Path(folder), {})
+    source, paths = str(folder), own_folder.paths
+    notice(
+        source,
+        f"{own_folder.message}; documents in {own_folder.names['documents']} ({own_folder.readings['documents']}).",
     )
-    check_documents_are_known(own.judged, unknown, [collection.documents], Path(paths["qrels"]))
+    reading = own_folder.readings["documents"]
+    document_options = {**reading.options, **documents}
+    collection = Collection.read(paths["documents"], reading.format, options, encoder, **document_options)
+    unknown_documents = absent_documents(
+        {name for grades in own_folder.judged.values() for name in grades}, [collection.documents]
+    )
+    check_documents_are_known(
+        own_folder.judged, unknown_documents, [collection.documents], Path(paths["qrels"])
+    )
     judged_pairs = [
-        (own.queries[query], name) for query, names in own.relevant().items() for name in sorted(names)
+        (own_folder.queries[query], name)
+        for query, names in own_folder.relevant().items()
+        for name in sorted(names)
     ]
-    pairs = [(text, name) for text, name in judged_pairs if name not in unknown]
-    absent = [name for _, name in judged_pairs if name in unknown]
-    hint = document_hint({*absent}, own.judged, [collection.documents]) if absent else ""
+    pairs = [(text, name) for text, name in judged_pairs if name not in unknown_documents]
+    absent = [name for _, name in judged_pairs if name in unknown_documents]
+    hint = document_hint({*absent}, own_folder.judged, [collection.documents]) if absent else ""
     if not pairs:
         fault = f"no relevant document of the topics is among the {len(collection):,} documents"
         raise InputError(
             folder, fault, remedy=hint or "Check that documents, topics and judgements belong together."
         )
     if absent:
-        lost = f"{count_of(len(absent), 'relevant document')} not among the {len(collection):,} documents"
-        notice(source, f"{lost}, such as {absent[0]}; left out. {hint}".rstrip())
+        lost_text = (
+            f"{count_of(len(absent), 'relevant document')} not among the {len(collection):,} documents"
+        )
+        notice(source, f"{lost_text}, such as {absent[0]}; left out. {hint}".rstrip())
     judged_documents = _by_query(pairs)
     candidates = _first(collection, list(judged_documents), CANDIDATES)
-    learned = {text: names & {*candidates[text]} or names for text, names in judged_documents.items()}
-    learned_pairs = [(text, name) for text, name in dict.fromkeys(pairs) if name in learned[text]]
-    if unfound := sum(map(len, judged_documents.values())) - len(learned_pairs):
+    learned_documents = {
+        text: names & {*candidates[text]} or names for text, names in judged_documents.items()
+    }
+    learned_pairs = [(text, name) for text, name in dict.fromkeys(pairs) if name in learned_documents[text]]
+    if not_found := sum(map(len, judged_documents.values())) - len(learned_pairs):
         notice(
             source,
-            f"{count_of(unfound, 'relevant document')} not among BM25's first {CANDIDATES} of their topic; left out.",
+            f"{count_of(not_found, 'relevant document')} not among BM25's first {CANDIDATES} of their topic; left out.",
         )
-    named = {number: ([text], [name]) for number, (text, name) in enumerate(learned_pairs)}
+    identified_groups = {number: ([text], [name]) for number, (text, name) in enumerate(learned_pairs)}
     return _written(
         collection,
-        named,
+        identified_groups,
         negatives,
         judged_documents,
         source,
@@ -162,59 +175,72 @@ def read_groups(
 
 def _written(
     collection: Collection,
-    named: Mapping[int, Checked],
+    identified_groups: Mapping[int, Checked],
     negatives: int,
-    held: Mapping[
+    documents_of_query: Mapping[
         str, set[str]
     ],  # query → documents of its groups, which no pair of the query is preferred to
     source: str,
-    place: Callable[[int], str],
+    location_of: Callable[[int], str],
 ) -> Groups:
     positions, digests = dict[str, int](), dict[str, int]()  # of all documents, without their texts
     for position, (name, text) in enumerate(collection):
         positions[name], digests[name] = position, hash(_words(text))
-    paired = dict.fromkeys(queries[0] for queries, names in named.values() if _is_pair(queries, names))
-    others = (
-        _others(collection, {query: held[query] for query in paired}, digests, negatives) if paired else {}
+    pair_queries = dict.fromkeys(
+        queries[0] for queries, names in identified_groups.values() if _is_pair(queries, names)
+    )
+    negatives_of_query = (
+        _others(collection, {query: documents_of_query[query] for query in pair_queries}, digests, negatives)
+        if pair_queries
+        else {}
     )
     rows: list[dict[str, Any]] = []
     samples = Counter[int]()
-    for number, (queries, preferred) in named.items():
-        names = [*preferred, *(others[queries[0]] if _is_pair(queries, preferred) else ())]
+    for number, (queries, preferred) in identified_groups.items():
+        names = [*preferred, *(negatives_of_query[queries[0]] if _is_pair(queries, preferred) else ())]
         if len(queries) == len(names) == 1:
             raise ConfigError(
-                f"{place(number)}: all documents here are of its query; a pair needs another document to be "
+                f"{location_of(number)}: all documents here are of its query; a pair needs another document to be "
                 "preferred to"
             )
         position = positions[names[0]]
         rows.append(group((0, position), queries, [Span(name) for name in names], sample=samples[position]))
         samples[position] += 1
-    if fewer := [len(names) for names in others.values() if len(names) < negatives]:
-        what = f"pairs of {count_of(len(fewer), 'query')} have fewer than {negatives:,} negatives"
-        notice(source, f"{what}, the fewest {min(fewer):,}: there are no more documents of other queries.")
+    if short_counts := [len(names) for names in negatives_of_query.values() if len(names) < negatives]:
+        short_text = (
+            f"pairs of {count_of(len(short_counts), 'query')} have fewer than {negatives:,} negatives"
+        )
+        notice(
+            source,
+            f"{short_text}, the fewest {min(short_counts):,}: there are no more documents of other queries.",
+        )
     table = collection.documents.with_name("groups-given.parquet")
     GROUPS.write(table, sorted(rows, key=lambda row: (row["position"], row["sample"])))
     return Groups(collection, GivenOptions(), table, {"groups": len(rows)})
 
 
-def _distinct(checked: Sequence[Checked], source: str, place: Callable[[int], str]) -> dict[int, Checked]:
+def _distinct(
+    checked: Sequence[Checked], source: str, location_of: Callable[[int], str]
+) -> dict[int, Checked]:
     """Return the groups by number, without texts that are empty or stand in their group already; note how many."""
     distinct: dict[int, Checked] = {}
-    left_out, first = Counter[str](), dict[str, str]()
+    left_out_counts, first_locations = Counter[str](), dict[str, str]()
     for number, (queries, documents) in enumerate(checked):
-        different = _different(queries), _different(documents)
-        texts, texts_left = len(queries) * len(documents), len(different[0]) * len(different[1])
+        distinct_texts = _different(queries), _different(documents)
+        texts, texts_left = len(queries) * len(documents), len(distinct_texts[0]) * len(distinct_texts[1])
         is_empty = not all(map(_words, (*queries, *documents)))
-        usable = bool(_words(queries[0]) and _words(documents[0])) and texts_left > (texts > 1)
-        if usable:
-            distinct[number] = different
-        if texts_left < texts or not usable:
+        is_usable = bool(_words(queries[0]) and _words(documents[0])) and texts_left > (texts > 1)
+        if is_usable:
+            distinct[number] = distinct_texts
+        if texts_left < texts or not is_usable:
             reason = f"{'empty' if is_empty else 'repeated'} text"
-            if not usable:
+            if not is_usable:
                 reason = "group with an empty text" if is_empty else "group of equal texts"
-            left_out[reason] += texts - texts_left if usable else 1
-            first.setdefault(reason, place(number))
-    reasons = "; ".join(f"{count:,} × {reason}, first {first[reason]}" for reason, count in left_out.items())
+            left_out_counts[reason] += texts - texts_left if is_usable else 1
+            first_locations.setdefault(reason, location_of(number))
+    reasons = "; ".join(
+        f"{count:,} × {reason}, first {first_locations[reason]}" for reason, count in left_out_counts.items()
+    )
     if not distinct:
         raise ConfigError(f"{source}: nothing to learn from is left; left out: {reasons}")
     if reasons:
@@ -223,63 +249,68 @@ def _distinct(checked: Sequence[Checked], source: str, place: Callable[[int], st
 
 
 def _different(texts: Iterable[str]) -> list[str]:
-    first: dict[str, str] = {}
+    first_text: dict[str, str] = {}
     for text in texts:
-        first.setdefault(_words(text), text)
-    return [text for words, text in first.items() if words]
+        first_text.setdefault(_words(text), text)
+    return [text for words, text in first_text.items() if words]
 
 
 def _words(text: str) -> str:
     return " ".join(text.split())
 
 
-def _checked(given: Any, where: str) -> Checked:
+def _checked(given_group: Any, where: str) -> Checked:
     keys = ["queries", "documents"]
-    if isinstance(given, Mapping):
-        keys = [_either(given, name, where) for name in ("query", "document")]
-        parts = [given[key] for key in keys]
+    if isinstance(given_group, Mapping):
+        keys = [_either(given_group, name, where) for name in ("query", "document")]
+        sides = [given_group[key] for key in keys]
     elif (
-        isinstance(given, str)
-        or not isinstance(given, Sequence)
-        or len(given) not in (2, len(TextGroup._fields))
+        isinstance(given_group, str)
+        or not isinstance(given_group, Sequence)
+        or len(given_group) not in (2, len(TextGroup._fields))
     ):
-        raise ConfigError(f"{where}: a query and its documents are needed, not {reprlib.repr(given)}")
+        raise ConfigError(f"{where}: a query and its documents are needed, not {reprlib.repr(given_group)}")
     else:
-        parts = list(given[:2])
+        sides = list(given_group[:2])
     queries, documents = (
         [
             given_text(text, f"{where}: {key}: ")
-            for text in (part if isinstance(part, Sequence) and not isinstance(part, str) else [part])
+            for text in (side if isinstance(side, Sequence) and not isinstance(side, str) else [side])
         ]
-        for key, part in zip(keys, parts, strict=True)
+        for key, side in zip(keys, sides, strict=True)
     )
     if not queries or not documents or min(len(queries), len(documents)) > 1:
         raise ConfigError(
             f"{where}: {count_of(len(queries), 'query')} and "
             f"{count_of(len(documents), 'document')}; one of the two must be a single text"
         )
-    _check_scores(given, len(queries) * len(documents), where)
+    _check_scores(given_group, len(queries) * len(documents), where)
     return queries, documents
 
 
-def _check_scores(given: Any, sequences: int, where: str) -> None:
+def _check_scores(given_group: Any, sequences: int, where: str) -> None:
     """Raise ConfigError where the scores of a group are against its order: its first sequence is preferred."""
-    scores = given.get("scores") if isinstance(given, Mapping) else given[2] if len(given) > 2 else None
+    scores = (
+        given_group.get("scores")
+        if isinstance(given_group, Mapping)
+        else given_group[2]
+        if len(given_group) > 2
+        else None
+    )
     if scores is None:
         return
-    numbers = [score for score in listed(scores, where) if isinstance(score, Real) and score == score]
-    if len(numbers) != len(scores) or len(scores) != sequences:
+    valid_scores = [score for score in listed(scores, where) if isinstance(score, Real) and score == score]
+    if len(valid_scores) != len(scores) or len(scores) != sequences:
         raise ConfigError(f"{where}: scores: {sequences} numbers are needed, not {reprlib.repr(scores)}")
-    if max(numbers) > numbers[0]:
-        fault = (
-            f"scores: the first sequence is preferred, but has {numbers[0]:g}, and another {max(numbers):g}"
-        )
+    if max(valid_scores) > valid_scores[0]:
+        first, highest = valid_scores[0], max(valid_scores)
+        fault = f"scores: the first sequence is preferred, but has {first:g}, and another {highest:g}"
         raise ConfigError(f"{where}: {fault}; put the preferred one first")
 
 
-def _either(given: Mapping[str, Any], name: str, where: str) -> str:
+def _either(given_group: Mapping[str, Any], name: str, where: str) -> str:
     plural = "queries" if name == "query" else "documents"
-    keys = [key for key in (name, plural) if key in given]
+    keys = [key for key in (name, plural) if key in given_group]
     if len(keys) != 1:
         raise ConfigError(
             f"{where}: {'both' if keys else 'neither'} {name} {'and' if keys else 'nor'} {plural} given"
@@ -300,24 +331,26 @@ def _by_query(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
 
 def _others(
     collection: Collection,
-    held: Mapping[str, set[str]],
+    documents_of_query: Mapping[str, set[str]],
     digests: Mapping[str, int],  # document → digest of its text
-    most: int,
+    negatives: int,
 ) -> dict[str, list[str]]:
     """Return for each query documents that its groups do not hold, nor a copy of: BM25's best, then any."""
-    texts = {query: {digests[name] for name in names} for query, names in held.items()}
+    texts = {query: {digests[name] for name in names} for query, names in documents_of_query.items()}
     copies = Counter(digests.values())
-    depth = most + max(sum(copies[text] for text in held_texts) for held_texts in texts.values())
-    ranked = _first(collection, list(held), depth)
+    depth = negatives + max(sum(copies[text] for text in texts_of_query) for texts_of_query in texts.values())
+    ranked_documents = _first(collection, list(documents_of_query), depth)
     names = list(islice(digests, depth))
     return {
         query: [
-            name for name in dict.fromkeys([*ranked[query], *names]) if digests[name] not in texts[query]
-        ][:most]
-        for query in held
+            name
+            for name in dict.fromkeys([*ranked_documents[query], *names])
+            if digests[name] not in texts[query]
+        ][:negatives]
+        for query in documents_of_query
     }
 
 
 def _first(collection: Collection, queries: Sequence[str], depth: int) -> dict[str, list[str]]:
-    ranked = collection.search(queries, depth).groupby("query_id")["document_id"].agg(list)
-    return {query: ranked.get(str(number), []) for number, query in enumerate(queries)}
+    ranked_documents = collection.search(queries, depth).groupby("query_id")["document_id"].agg(list)
+    return {query: ranked_documents.get(str(number), []) for number, query in enumerate(queries)}

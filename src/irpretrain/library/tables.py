@@ -49,28 +49,28 @@ def guess_table(
     if format == "trec":
         cells = _BLANKS.split(beginning.partition("\n")[0].strip())
         return ("tsv", {}) if _is_header(kind, cells) else None
-    first = beginning.partition("\n")[0]
-    separator = named_separator or ("\t" if format == "tsv" else separator_of(first))
+    first_line = beginning.partition("\n")[0]
+    separator = named_separator or ("\t" if format == "tsv" else separator_of(first_line))
     rows = split_beginning(beginning, separator)
     if not rows or len(rows[0]) < 2:
         return None
     has_header = _is_header(kind, rows[0])
     if format == "tsv":
         if _needs_quotes(beginning, rows):
-            return "csv", {} if has_header else _named(kind, rows)
-        options = {} if has_header or kind != "documents" else _named(kind, rows)
+            return "csv", {} if has_header else _column_options(kind, rows)
+        options = {} if has_header or kind != "documents" else _column_options(kind, rows)
         return ("tsv", options) if options else None
     if has_header:
         return "csv", {}
-    is_csv = bool(named_separator or _CSV.search(file))
-    options = _named(kind, rows) if is_csv or kind in ("judgements", "runs") else {}
+    is_named_csv = bool(named_separator or _CSV.search(file))
+    options = _column_options(kind, rows) if is_named_csv or kind in ("judgements", "runs") else {}
     # The reader names the columns that it finds, and the options for them.
-    return ("csv", options) if options or is_csv else None
+    return ("csv", options) if options or is_named_csv else None
 
 
 def _is_header(kind: Kind, cells: Sequence[str]) -> bool:
     names = [cell.strip() for cell in cells]
-    return all(pick(names, None, known) is not None for known in NEEDED[kind])
+    return all(pick(names, None, column_name) is not None for column_name in NEEDED[kind])
 
 
 def _needs_quotes(beginning: str, rows: Sequence[Sequence[str]]) -> bool:
@@ -83,20 +83,20 @@ def _needs_quotes(beginning: str, rows: Sequence[Sequence[str]]) -> bool:
     return are_whole and any(line.strip() and line.count("\t") + 1 < columns for line in lines)
 
 
-def _named(kind: Kind, rows: Sequence[Sequence[str]]) -> dict[str, Any]:
+def _column_options(kind: Kind, rows: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Return the columns of a table without a header, where its cells leave no doubt; else nothing."""
-    first = rows[0]
-    if identifier_fault(first[0].strip()):
+    first_row = rows[0]
+    if identifier_fault(first_row[0].strip()):
         return {}
     if kind in ("documents", "topics"):
-        is_record = any(map(str.isdigit, first[0])) or len(first[-1].split()) >= WORDS_OF_TEXT
-        if kind == "documents" and len(first) == 4 and first[1].startswith(("http://", "https://")):
+        is_record = any(map(str.isdigit, first_row[0])) or len(first_row[-1].split()) >= WORDS_OF_TEXT
+        if kind == "documents" and len(first_row) == 4 and first_row[1].startswith(("http://", "https://")):
             return {"columns": ["id", "url", "title", "body"]}  # MS MARCO's documents
-        return {"columns": ["id", "text"]} if len(first) == 2 and is_record else {}
-    if kind == "judgements" and len(first) in (3, 4) and _is_number(first[-1]):
-        iteration = ["iteration"] if len(first) == 4 else []
+        return {"columns": ["id", "text"]} if len(first_row) == 2 and is_record else {}
+    if kind == "judgements" and len(first_row) in (3, 4) and _is_number(first_row[-1]):
+        iteration = ["iteration"] if len(first_row) == 4 else []
         return {"columns": ["query_id", *iteration, "document_id", "relevance"]}
-    if kind == "runs" and len(first) == 3 and all(_is_number(row[-1]) for row in rows):
+    if kind == "runs" and len(first_row) == 3 and all(_is_number(row[-1]) for row in rows):
         return {"columns": ["query_id", "document_id", _rank_or_score(row[-1] for row in rows)]}
     return {}
 
@@ -104,10 +104,10 @@ def _named(kind: Kind, rows: Sequence[Sequence[str]]) -> dict[str, Any]:
 def _run_table(beginning: str) -> tuple[str, dict[str, Any]] | None:
     """Return how a run of three or four columns is read: query, document, rank or score, or both."""
     lines = beginning.split("\n")
-    whole = [
+    whole_lines = [
         line for line in lines[: -1 if len(lines) > 1 else 1] if line.strip() and not line.startswith("#")
     ]
-    rows = [line.split("\t") if "\t" in line else _BLANKS.split(line.strip()) for line in whole]
+    rows = [line.split("\t") if "\t" in line else _BLANKS.split(line.strip()) for line in whole_lines]
     if not rows or len(rows[0]) not in (3, 4):
         return None
     if _is_header("runs", rows[0]):

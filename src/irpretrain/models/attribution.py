@@ -76,18 +76,18 @@ def attribute(
     """
     tokenizer = model.tokenizer
     texts = [tokenizer.encode_with_spans(text) for text in (query, document)]
-    read = tokenizer.cut(texts[0][0], texts[1][0][:longest_document], max_length, query_length)
-    sequence = tuple(torch.from_numpy(array).to(model.device) for array in tokenizer.join([read]))
-    replaced = sequence[0].clone()
-    positions = tokenizer.template.positions(len(read[0]), len(read[1]))
+    kept_pieces = tokenizer.cut(texts[0][0], texts[1][0][:longest_document], max_length, query_length)
+    sequence = tuple(torch.from_numpy(array).to(model.device) for array in tokenizer.join([kept_pieces]))
+    baseline_ids = sequence[0].clone()
+    positions = tokenizer.template.positions(len(kept_pieces[0]), len(kept_pieces[1]))
     for position in positions:
-        replaced[:, position] = tokenizer.pad_token_id
+        baseline_ids[:, position] = tokenizer.pad_token_id
     embeddings = model.classifier.get_input_embeddings()
-    values = integrated_gradients(model, embeddings, sequence, replaced, steps)
-    score, at_baseline = end_scores(model, embeddings, sequence, replaced)
-    if not np.isfinite([*values, score, at_baseline]).all():
+    values = integrated_gradients(model, embeddings, sequence, baseline_ids, steps)
+    score, baseline_score = end_scores(model, embeddings, sequence, baseline_ids)
+    if not np.isfinite([*values, score, baseline_score]).all():
         raise TrainingError("an attribution is not a finite number; the model's scores are broken")
-    sides = [
+    attributed_texts = [
         AttributedText(
             text,
             [tokenizer.token(number) for number in pieces],
@@ -95,9 +95,11 @@ def attribute(
             values[position],
             len(spans) > len(pieces),
         )
-        for text, (_, spans), pieces, position in zip((query, document), texts, read, positions, strict=True)
+        for text, (_, spans), pieces, position in zip(
+            (query, document), texts, kept_pieces, positions, strict=True
+        )
     ]
-    return Attribution(sides[0], sides[1], score, at_baseline)
+    return Attribution(attributed_texts[0], attributed_texts[1], score, baseline_score)
 
 
 def best_passage(
@@ -110,11 +112,11 @@ def best_passage(
 ) -> int:
     """Return the position of the passage with the highest score; of equal ones the first."""
     tokenizer = model.tokenizer
-    query_pieces, *of_passages = (tokenizer.encode_with_spans(text)[0] for text in (query, *passages))
+    query_pieces, *pieces_by_passage = (tokenizer.encode_with_spans(text)[0] for text in (query, *passages))
     scores = []
-    for pieces in of_passages:
-        read = tokenizer.cut(query_pieces, pieces[:longest_document], max_length, query_length)
-        sequence = [torch.from_numpy(array).to(model.device) for array in tokenizer.join([read])]
+    for pieces in pieces_by_passage:
+        kept_pieces = tokenizer.cut(query_pieces, pieces[:longest_document], max_length, query_length)
+        sequence = [torch.from_numpy(array).to(model.device) for array in tokenizer.join([kept_pieces])]
         with torch.no_grad():
             scores.append(float(model(*sequence)))
     return int(np.argmax(scores))
@@ -140,12 +142,12 @@ def integrated_gradients(
         ) from None
     for parameter in model.parameters():
         parameter.requires_grad_(False)
-    inputs, *others = sequence
+    inputs, *other_inputs = sequence
     method: Any = LayerIntegratedGradients(model, embeddings)
     attributions = method.attribute(
         inputs,
         baselines=baseline,
-        additional_forward_args=tuple(others) or None,
+        additional_forward_args=tuple(other_inputs) or None,
         n_steps=steps,
         internal_batch_size=max(1, PIECES_AT_ONCE // inputs.shape[1]),
     )

@@ -61,28 +61,28 @@ class CedrKnrmHead(nn.Module):
         device = layers[0].device
         # Types and mask best lie on the host: otherwise the longest query's length has to be read from the GPU.
         query, document = text_positions(token_type_ids, attention_mask)
-        longest = int(query.sum(1).max())
-        requested, document = to_device(query[:, 1 : 1 + longest], device), to_device(document, device)
+        longest_query = int(query.sum(1).max())
+        query_mask, document = to_device(query[:, 1 : 1 + longest_query], device), to_device(document, device)
         with torch.autocast(device.type, enabled=False):
-            features = [self._kernels(hidden.float(), requested, document) for hidden in layers]
+            features = [self._kernels(hidden.float(), query_mask, document) for hidden in layers]
             return self.combine(torch.cat([*features, layers[-1][:, 0].float()], dim=1)).squeeze(-1)
 
-    def _kernels(self, hidden: Tensor, requested: Tensor, document: Tensor) -> Tensor:
+    def _kernels(self, hidden: Tensor, query_mask: Tensor, document_mask: Tensor) -> Tensor:
         directions = nn.functional.normalize(hidden, dim=-1, eps=1e-9)
-        similarity = directions[:, 1 : 1 + requested.shape[1]] @ directions.transpose(1, 2)
+        similarity = directions[:, 1 : 1 + query_mask.shape[1]] @ directions.transpose(1, 2)
         logarithms = []
         for mean, deviation in zip(self.means, self.deviations, strict=True):
-            soft = torch.exp(-0.5 * ((similarity - mean) / deviation) ** 2) * document[:, None]
-            logarithms.append(((soft.sum(2) + SMALLEST).log() * requested).sum(1))
+            soft_matches = torch.exp(-0.5 * ((similarity - mean) / deviation) ** 2) * document_mask[:, None]
+            logarithms.append(((soft_matches.sum(2) + SMALLEST).log() * query_mask).sum(1))
         return torch.stack(logarithms, dim=1)
 
 
 def text_positions(token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
     """Return the positions of query and of document without special tokens, bool [sequences, positions] each."""
-    real, second = attention_mask.bool(), token_type_ids.bool()
-    query, document = real & ~second, real & second
-    following = nn.functional.pad(torch.stack([query, document]), (0, 1))[:, :, 1:]
-    query, document = query & following[0], document & following[1]
+    is_token, is_second_text = attention_mask.bool(), token_type_ids.bool()
+    query, document = is_token & ~is_second_text, is_token & is_second_text
+    followed_by = nn.functional.pad(torch.stack([query, document]), (0, 1))[:, :, 1:]
+    query, document = query & followed_by[0], document & followed_by[1]
     query[:, 0] = False
     return query, document
 
@@ -156,22 +156,22 @@ class CrossEncoderModel(HubModel):
                 f"pretraining.head: cedr-knrm tells query from document by BERT's token types, but {directory} is of "
                 f"type {config.model_type!r}; use head: mlp"
             )
-        classifier, missing = load_network(
+        classifier, missing_weights = load_network(
             AutoModelForSequenceClassification, directory, REMEDY, config=config
         )
-        inside = {
+        encoder_names = {
             name for name, _ in classifier.base_model.named_parameters(prefix=classifier.base_model_prefix)
         }
-        pooler = {name for name in inside if ".pooler." in name}
-        fresh = {name for name, _ in classifier.named_parameters()} - inside
-        if head == "pooled" and (not pooler or pooler & missing):
+        pooler_names = {name for name in encoder_names if ".pooler." in name}
+        fresh_names = {name for name, _ in classifier.named_parameters()} - encoder_names
+        if head == "pooled" and (not pooler_names or pooler_names & missing_weights):
             raise ConfigError(
                 f"pretraining.head: pooled needs an encoder with a pooler, but {directory} has none; use head: mlp"
             )
-        refuse_missing(directory, missing - fresh - pooler)
+        refuse_missing(directory, missing_weights - fresh_names - pooler_names)
         if head == "mlp":
-            fresh |= pooler
-        initialise(classifier, fresh, deviation_of(config), seed)
+            fresh_names |= pooler_names
+        initialise(classifier, fresh_names, deviation_of(config), seed)
         model = cls(classifier, make_mlm_head(directory, config, seed), directory)
         if head == "cedr-knrm":
             model.put_cedr(config, seed)
@@ -191,10 +191,10 @@ class CrossEncoderModel(HubModel):
         config = _read_config(directory, dropout, attention_dropout)
         if config.num_labels != 1:
             raise InputError(directory, f"a cross-encoder has one label, this model has {config.num_labels}")
-        classifier, missing = load_network(
+        classifier, missing_weights = load_network(
             AutoModelForSequenceClassification, directory, REMEDY, config=config
         )
-        refuse_missing(directory, missing)
+        refuse_missing(directory, missing_weights)
         model = cls(classifier, make_mlm_head(directory, config, seed), directory)
         if (path := directory / CEDR_FILE).exists():
             cedr = model.put_cedr(config, seed)
@@ -310,7 +310,7 @@ def _states_at(states: Tensor, masked: Tensor | None) -> Tensor:
 def _read_config(directory: Path, dropout: float | None, attention_dropout: float | None) -> Any:
     """The configuration for a one-label classifier, without anything that names the directory."""
     options = read_config(directory)
-    kind = options.pop("model_type", "bert")
+    model_type = options.pop("model_type", "bert")
     architectures = options.get("architectures") or []
     for name in ("_name_or_path", "architectures", "transformers_version", "torch_dtype", "dtype"):
         options.pop(name, None)
@@ -319,14 +319,14 @@ def _read_config(directory: Path, dropout: float | None, attention_dropout: floa
             options.pop(name, None)
         options["num_labels"] = 1
     with refusing(directory, "config.json cannot be used", REMEDY):
-        config = AutoConfig.for_model(kind, **options)
+        config = AutoConfig.for_model(model_type, **options)
     if config.is_encoder_decoder or getattr(config, "is_decoder", False):
         raise InputError(
-            directory, f"a model of type {kind!r} is no encoder, or set to decode", remedy=REMEDY
+            directory, f"a model of type {model_type!r} is no encoder, or set to decode", remedy=REMEDY
         )
     config.sentence_transformers = dict(IDENTITY_ACTIVATION)
     for name in [name for name in config.to_dict() if "dropout" in name]:
-        share = attention_dropout if name.startswith("attention") else None
-        if (chosen := dropout if share is None else share) is not None:
-            setattr(config, name, chosen)
+        own_dropout = attention_dropout if name.startswith("attention") else None
+        if (value := dropout if own_dropout is None else own_dropout) is not None:
+            setattr(config, name, value)
     return config

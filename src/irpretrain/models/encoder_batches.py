@@ -66,10 +66,10 @@ class PaddedBatch:
     def widened(self, longest: int) -> PaddedBatch:
         """Return the batch with padding up to a multiple of LEAST_STEP positions, at most to `longest`."""
         width = self.input_ids.shape[1]
-        missing = max(min(-(-width // LEAST_STEP) * LEAST_STEP, longest) - width, 0)
+        added = max(min(-(-width // LEAST_STEP) * LEAST_STEP, longest) - width, 0)
 
         def widen(array: np.ndarray) -> np.ndarray:
-            return np.pad(array, ((0, 0), (0, missing)))
+            return np.pad(array, ((0, 0), (0, added)))
 
         masked = None if self.masked is None else widen(self.masked)
         return PaddedBatch(
@@ -108,18 +108,18 @@ class PackedBatch:
         reads_all: bool = False,  # whether all positions are read
         fills_up: bool = False,  # to few different sizes
     ) -> PackedBatch:
-        real, is_masked = padded.attention_mask.astype(bool), padded.masked
-        width = real.shape[1]
-        rows = np.flatnonzero(real)
-        lengths = read_lengths = real.sum(1)
-        read = among_read = None
+        is_token, is_masked = padded.attention_mask.astype(bool), padded.masked
+        width = is_token.shape[1]
+        rows = np.flatnonzero(is_token)
+        lengths = read_lengths = is_token.sum(1)
+        read = masked_among_read = None
         if not reads_all:
-            is_read = np.zeros_like(real) if is_masked is None else is_masked.copy()
+            is_read = np.zeros_like(is_token) if is_masked is None else is_masked.copy()
             is_read[:, 0] = True
             read_lengths = is_read.sum(1)
             read = np.flatnonzero(is_read.ravel()[rows])
             if is_masked is not None:
-                among_read = np.flatnonzero(is_masked.ravel()[rows[read]])
+                masked_among_read = np.flatnonzero(is_masked.ravel()[rows[read]])
         batch = cls(
             padded.input_ids.ravel()[rows],
             padded.token_type_ids.ravel()[rows],
@@ -129,42 +129,44 @@ class PackedBatch:
             read,
             _ends(read_lengths),
             np.cumsum(read_lengths) - read_lengths,
-            among_read,
+            masked_among_read,
         )
         batch = batch._filled_up() if fills_up else batch
-        narrow: dict[str, Any] = {n: array.astype(np.int32) for n, array in batch._arrays().items()}
-        return replace(batch, **narrow)
+        int32_arrays: dict[str, Any] = {n: array.astype(np.int32) for n, array in batch._arrays().items()}
+        return replace(batch, **int32_arrays)
 
     def _filled_up(self) -> PackedBatch:
         rows, rows_read = len(self.input_ids), 0 if self.read is None else len(self.read)
-        missing = filled_up(rows + 1) - rows
+        rows_added = filled_up(rows + 1) - rows
         # No filler is longer than the longest sequence, nor read more often; of each with rows some are read: torch's
         # attention leaves the gradients of what nobody reads unwritten.
         while True:
-            used = -(-missing // self.longest)
-            missing_read = filled_up(rows_read + used, SIZES_READ) - rows_read
-            if missing_read <= used * self.longest:
+            fillers_with_rows = -(-rows_added // self.longest)
+            read_rows_added = filled_up(rows_read + fillers_with_rows, SIZES_READ) - rows_read
+            if read_rows_added <= fillers_with_rows * self.longest:
                 break
-            missing = filled_up(rows + used * self.longest + 1) - rows
+            rows_added = filled_up(rows + fillers_with_rows * self.longest + 1) - rows
         # As many for all batches of a size, some of them empty.
-        fillers = max(used, 2 * -(-_step(rows, SIZES) // self.longest) + FILLERS)
-        firsts = self.longest * np.arange(fillers)
-        lengths = np.clip(missing - firsts, 0, self.longest)
+        fillers = max(fillers_with_rows, 2 * -(-_step(rows, SIZES) // self.longest) + FILLERS)
+        filler_starts = self.longest * np.arange(fillers)
+        lengths = np.clip(rows_added - filler_starts, 0, self.longest)
         read_lengths = np.zeros(fillers, np.int64)
-        read_lengths[:used] = np.diff(np.linspace(0, missing_read, used + 1).round().astype(np.int64))
-        fill = np.zeros(missing, np.int64)
+        read_lengths[:fillers_with_rows] = np.diff(
+            np.linspace(0, read_rows_added, fillers_with_rows + 1).round().astype(np.int64)
+        )
+        zeros = np.zeros(rows_added, np.int64)
         ends = np.concatenate([self.ends, rows + np.cumsum(lengths)])
         read, read_ends, masked = self.read, ends, self.masked
         if read is not None:
-            read = np.concatenate([read, rows + np.repeat(firsts, read_lengths)])
+            read = np.concatenate([read, rows + np.repeat(filler_starts, read_lengths)])
             read_ends = np.concatenate([self.read_ends, rows_read + np.cumsum(read_lengths)])
         if masked is not None:
-            filling = filled_up(max(len(masked), 1), SIZES_READ) - len(masked)
-            masked = np.concatenate([masked, np.zeros(filling, np.int64)])
+            masked_added = filled_up(max(len(masked), 1), SIZES_READ) - len(masked)
+            masked = np.concatenate([masked, np.zeros(masked_added, np.int64)])
         return PackedBatch(
-            np.concatenate([self.input_ids, fill]),
-            np.concatenate([self.token_type_ids, fill]),
-            np.concatenate([self.position_ids, np.arange(missing) % self.longest]),
+            np.concatenate([self.input_ids, zeros]),
+            np.concatenate([self.token_type_ids, zeros]),
+            np.concatenate([self.position_ids, np.arange(rows_added) % self.longest]),
             ends,
             self.longest,
             read,
@@ -190,18 +192,20 @@ class PackedBatch:
         """Return the batch on a device, from what `flat` has copied there."""
         arrays = self._arrays()
         sizes = [*map(len, arrays.values())]
-        parts = dict(zip([*arrays, "seed"], flat.split([*sizes, len(flat) - sum(sizes)]), strict=True))
-        bounds = SequenceBounds(parts["ends"], self.longest, self.ends)
+        tensors = dict(zip([*arrays, "seed"], flat.split([*sizes, len(flat) - sum(sizes)]), strict=True))
+        bounds = SequenceBounds(tensors["ends"], self.longest, self.ends)
         return PackedSequences(
-            parts["input_ids"],
-            parts["token_type_ids"],
-            parts["position_ids"],
+            tensors["input_ids"],
+            tensors["token_type_ids"],
+            tensors["position_ids"],
             bounds,
-            parts.get("read"),
-            bounds if self.read is None else SequenceBounds(parts["read_ends"], self.longest, self.read_ends),
-            parts["first"],
-            parts.get("masked"),
-            parts["seed"],
+            tensors.get("read"),
+            bounds
+            if self.read is None
+            else SequenceBounds(tensors["read_ends"], self.longest, self.read_ends),
+            tensors["first"],
+            tensors.get("masked"),
+            tensors["seed"],
         )
 
     def on(self, device: torch.device) -> PackedSequences:

@@ -64,12 +64,12 @@ def model_directory(name: str | Path, remedy: str) -> Path:
     Raises:
         InputError: no such folder, and the hub's cache lacks the model or files of it; the message ends in `remedy`.
     """
-    cached = cached_model(str(name))
+    cached_directory = cached_model(str(name))
     for files in ("config.json", "*.safetensors"):
-        if cached and not any(cached.glob(files)):
+        if cached_directory and not any(cached_directory.glob(files)):
             download = f"`{hub_command(str(name))}` downloads it."
-            raise InputError(name, f"there is no {files} in {cached}", remedy=download)
-    directory = cached or Path(name)
+            raise InputError(name, f"there is no {files} in {cached_directory}", remedy=download)
+    directory = cached_directory or Path(name)
     need_folder(directory, remedy + hub_remedy(str(directory)))
     _refuse_pipes(directory)
     return directory
@@ -110,11 +110,11 @@ def card_languages(directory: str | Path) -> list[str]:
     """Return the languages that a model's card names (its front matter's `language`), none without such a card."""
     try:
         card = (Path(directory) / "README.md").read_text(encoding="utf-8", errors="replace")
-        front = re.match(r"---\n(.*?)\n---", card, re.DOTALL)
-        found = (yaml.safe_load(front[1]) or {}).get("language", []) if front else []
+        front_matter = re.match(r"---\n(.*?)\n---", card, re.DOTALL)
+        languages = (yaml.safe_load(front_matter[1]) or {}).get("language", []) if front_matter else []
     except (OSError, yaml.YAMLError, AttributeError):  # no card, or none that can be read
         return []
-    return [str(code).lower() for code in (found if isinstance(found, list) else [found]) if code]
+    return [str(code).lower() for code in (languages if isinstance(languages, list) else [languages]) if code]
 
 
 def check_encoder_files(
@@ -131,12 +131,12 @@ def check_encoder_files(
         ConfigError: the encoder has fewer layers or positions.
     """
     directory = Path(directory)
-    described = _check_files(directory, (WEIGHTS, VOCABULARIES), REMEDY)
+    encoder_config = _check_files(directory, (WEIGHTS, VOCABULARIES), REMEDY)
     _check_vocabulary(directory, options.vocabulary_size, key)
-    layers = described.get("num_hidden_layers")
+    layers = encoder_config.get("num_hidden_layers")
     if options.layers is not None and isinstance(layers, int) and options.layers > layers:
         raise ConfigError(f"{key}.layers: {options.layers} layers asked for, but {directory} has {layers}")
-    positions = described.get("max_position_embeddings")
+    positions = encoder_config.get("max_position_embeddings")
     for length_key, length in lengths.items():
         if isinstance(positions, int) and 0 < positions < length:
             raise ConfigError(
@@ -153,12 +153,12 @@ def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str)
     """Return the config.json, once one file of each choice is there."""
     need_folder(directory, remedy + hub_remedy(str(directory)))
     _refuse_pipes(directory)
-    described = read_config(directory, remedy)
+    model_config = read_config(directory, remedy)
     for choice in choices:
         if not any((directory / name).is_file() for name in choice):
             raise InputError(directory, f"there is no {' or '.join(choice)}", remedy=remedy)
     check_json_files(directory, JSON_FILES)
-    return described
+    return model_config
 
 
 def read_config(directory: str | Path, remedy: str = REMEDY) -> dict[str, Any]:
@@ -166,35 +166,35 @@ def read_config(directory: str | Path, remedy: str = REMEDY) -> dict[str, Any]:
     path = Path(directory, "config.json")
     if not os.path.exists(path):
         raise InputError(directory, "there is no config.json", remedy=remedy)
-    described = read_given_json(path, remedy)
-    if not isinstance(described, dict):
+    model_config = read_given_json(path, remedy)
+    if not isinstance(model_config, dict):
         raise InputError(path, "this is not a JSON object", remedy=remedy)
-    if fault := _odd_value(described):
+    if fault := _odd_value(model_config):
         raise InputError(path, fault, remedy=remedy)
-    return described
+    return model_config
 
 
-def _odd_value(described: Mapping[str, Any]) -> str | None:
+def _odd_value(model_config: Mapping[str, Any]) -> str | None:
     """Return which value of config.json fails or spoils a later step, though libraries may read it; None if sound."""
-    for key, value in described.items():
-        number = type(value) in (int, float)  # no truth value
-        most = 1 if "dropout" in key else math.inf
+    for key, value in model_config.items():
+        is_number = type(value) in (int, float)  # no truth value
+        maximum = 1 if "dropout" in key else math.inf
         if value is None:
             continue
         if key in SIZES and (type(value) is not int or value < 1):
-            wanted = "a whole number from 1"
-        elif (key in DEVIATIONS or most == 1) and not (number and 0 <= value <= most):
-            wanted = "a number from 0 to 1" if most == 1 else "a number from 0"
-        elif number and not math.isfinite(value):
-            wanted = "a finite number"
+            expected = "a whole number from 1"
+        elif (key in DEVIATIONS or maximum == 1) and not (is_number and 0 <= value <= maximum):
+            expected = "a number from 0 to 1" if maximum == 1 else "a number from 0"
+        elif is_number and not math.isfinite(value):
+            expected = "a finite number"
         elif key == "architectures" and not isinstance(value, list):
-            wanted = "a list"
+            expected = "a list"
         else:
             continue
-        return f"{key} is {json.dumps(value)}, not {wanted}"
+        return f"{key} is {json.dumps(value)}, not {expected}"
     for size, heads in SHARED_SIZES:
-        if described.get(size) and described.get(heads) and described[size] % described[heads]:
-            return f"{size} is {described[size]}, which {described[heads]} attention heads cannot share"
+        if model_config.get(size) and model_config.get(heads) and model_config[size] % model_config[heads]:
+            return f"{size} is {model_config[size]}, which {model_config[heads]} attention heads cannot share"
     return None
 
 
@@ -204,8 +204,8 @@ def _check_vocabulary(directory: Path, expected: int | None, key: str) -> None:
         return
     try:
         content = read_given_json(path, REMEDY)
-        added = {token["content"] for token in content.get("added_tokens", [])}
-        entries = len(added | set(content["model"]["vocab"]))
+        added_tokens = {token["content"] for token in content.get("added_tokens", [])}
+        entries = len(added_tokens | set(content["model"]["vocab"]))
     except (KeyError, TypeError, AttributeError):
         raise InputError(path, "this is not a tokenizer of the tokenizers library", remedy=REMEDY) from None
     if entries != expected:

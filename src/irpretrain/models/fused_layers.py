@@ -86,15 +86,17 @@ class NarrowLayer:
         # In the order of the gradients that `_LayerFunction` returns.
         self.parameters = [p for module in (*linears, *norms) for p in (module.weight, module.bias)]
         with torch.inference_mode(False):
-            joint = torch.empty((3 * up.in_features, up.in_features), dtype=dtype, device=up.weight.device)
-            joint_bias = joint.new_empty(3 * up.in_features)
-            alone = [
+            joint_weight = torch.empty(
+                (3 * up.in_features, up.in_features), dtype=dtype, device=up.weight.device
+            )
+            joint_bias = joint_weight.new_empty(3 * up.in_features)
+            other_copies = [
                 (torch.empty_like(m.weight, dtype=dtype), torch.empty_like(m.bias, dtype=dtype))
                 for m in linears[3:]
             ]
-        self.query_key_value = (joint, joint_bias)
-        self.projection, self.up, self.down = alone
-        views = [*zip(joint.chunk(3), joint_bias.chunk(3), strict=True), *alone]
+        self.query_key_value = (joint_weight, joint_bias)
+        self.projection, self.up, self.down = other_copies
+        views = [*zip(joint_weight.chunk(3), joint_bias.chunk(3), strict=True), *other_copies]
         self.copies = [copy for pair in views for copy in pair]
         self.copied = self.parameters[: len(self.copies)]
 
@@ -152,17 +154,17 @@ def encode_fused(bert: BertModel, sequences: PackedSequences) -> Tensor:
     """Return the last hidden states of the rows read, [rows read, hidden size], in the precision of products."""
     dtype = compute_dtype(bert)
     hidden = embed(bert, sequences).to(dtype)
-    narrow = narrow_layers(bert, dtype)
+    narrow_copies = narrow_layers(bert, dtype)
     trains, drops = torch.is_grad_enabled(), bert.training
     stores = not trains or _fits(bert, hidden)
-    *_, last = narrow.layers
+    *_, last_layer = narrow_copies.layers
     with without_autocast(hidden.device):  # everything is in its precision already
-        for number, layer in enumerate(narrow.layers):
-            read = sequences.read if layer is last else None
+        for number, layer in enumerate(narrow_copies.layers):
+            read = sequences.read if layer is last_layer else None
             bounds = sequences.bounds if read is None else sequences.read_bounds
             # The two dropouts of a layer draw from streams of their own.
             seeds = (sequences.seed, 2 * number), (sequences.seed, 2 * number + 1)
-            call = _Call(layer, narrow.kernels, sequences.bounds, bounds, read, drops, stores, seeds)
+            call = _Call(layer, narrow_copies.kernels, sequences.bounds, bounds, read, drops, stores, seeds)
             hidden = (
                 _LayerFunction.apply(call, hidden, *layer.parameters) if trains else _forward(call, hidden)[0]
             )
@@ -175,9 +177,9 @@ def _fits(bert: BertModel, hidden: Tensor) -> bool:
         return True
     config = bert.config
     # Of each row: input, query, key, value, attended, two sums, the norm between them; before and after GELU.
-    numbers = 8 * config.hidden_size + 2 * config.intermediate_size
-    stored = len(hidden) * numbers * hidden.dtype.itemsize * config.num_hidden_layers
-    return stored <= STORED_SHARE * torch.cuda.get_device_properties(hidden.device).total_memory
+    numbers_per_row = 8 * config.hidden_size + 2 * config.intermediate_size
+    stored_bytes = len(hidden) * numbers_per_row * hidden.dtype.itemsize * config.num_hidden_layers
+    return stored_bytes <= STORED_SHARE * torch.cuda.get_device_properties(hidden.device).total_memory
 
 
 class _Call:
@@ -242,27 +244,29 @@ def _query_key_value(call: _Call, hidden: Tensor) -> tuple[Tensor, Tensor, Tenso
     """Return the rows read, their queries, and keys and values of all rows; the last three [rows, heads, size]."""
     layer, (weight, bias) = call.layer, call.layer.query_key_value
     if call.read is None:
-        joint = torch.addmm(bias, hidden, weight.t()).view(len(hidden), 3, layer.heads, layer.head)
-        query, key, value = joint.unbind(1)
+        joint_states = torch.addmm(bias, hidden, weight.t()).view(len(hidden), 3, layer.heads, layer.head)
+        query, key, value = joint_states.unbind(1)
         return hidden, query, key, value
     size = hidden.shape[1]
-    read = hidden.index_select(0, call.read)
-    query = torch.addmm(bias[:size], read, weight[:size].t()).view(-1, layer.heads, layer.head)
-    joint = torch.addmm(bias[size:], hidden, weight[size:].t()).view(len(hidden), 2, layer.heads, layer.head)
-    key, value = joint.unbind(1)
-    return read, query, key, value
+    read_rows = hidden.index_select(0, call.read)
+    query = torch.addmm(bias[:size], read_rows, weight[:size].t()).view(-1, layer.heads, layer.head)
+    joint_states = torch.addmm(bias[size:], hidden, weight[size:].t()).view(
+        len(hidden), 2, layer.heads, layer.head
+    )
+    key, value = joint_states.unbind(1)
+    return read_rows, query, key, value
 
 
 def _forward(call: _Call, hidden: Tensor) -> tuple[Tensor, list[Tensor]]:
     """Return a layer's output and what its gradient needs."""
     layer, kernels = call.layer, call.kernels
-    read, query, key, value = _query_key_value(call, hidden)
+    read_rows, query, key, value = _query_key_value(call, hidden)
     attended, *state = _attend(call, query, key, value)
     projected = _linear(attended.flatten(1), layer.projection)
     norms = (layer.epsilon, call.dropout)
     norm, last_norm = layer.norm, layer.last_norm
     inner, total, *moments = kernels.residual_norm(
-        projected, read, norm.weight, norm.bias, *norms, call.seeds[0]
+        projected, read_rows, norm.weight, norm.bias, *norms, call.seeds[0]
     )
     del projected
     up = _linear(inner, layer.up)
@@ -271,9 +275,19 @@ def _forward(call: _Call, hidden: Tensor) -> tuple[Tensor, list[Tensor]]:
     output, last_total, *last_moments = kernels.residual_norm(
         down, inner, last_norm.weight, last_norm.bias, *norms, call.seeds[1]
     )
-    stored = [up, activated] if call.stores else []
+    stored_activations = [up, activated] if call.stores else []
     attention = [query, key, value, attended, *state]
-    return output, [hidden, read, *attention, total, *moments, inner, last_total, *last_moments, *stored]
+    return output, [
+        hidden,
+        read_rows,
+        *attention,
+        total,
+        *moments,
+        inner,
+        last_total,
+        *last_moments,
+        *stored_activations,
+    ]
 
 
 class _LayerFunction(torch.autograd.Function):
@@ -291,10 +305,10 @@ class _LayerFunction(torch.autograd.Function):
         call: _Call = context.call
         layer, kernels = call.layer, call.kernels
         (
-            hidden, read, query, key, value, attended, normaliser, random, unused,
-            total, mean, deviation, inner, last_total, last_mean, last_deviation, *stored,
+            hidden, read_rows, query, key, value, attended, normaliser, random, unused,
+            total, mean, deviation, inner, last_total, last_mean, last_deviation, *stored_activations,
         ) = context.saved_tensors  # fmt: skip
-        into_total, into_down, of_last_norm = kernels.residual_norm_gradient(
+        total_gradient, down_gradient, last_norm_gradients = kernels.residual_norm_gradient(
             gradient,
             last_total,
             last_mean,
@@ -303,41 +317,68 @@ class _LayerFunction(torch.autograd.Function):
             call.dropout,
             call.seeds[1],
         )
-        up = stored[0] if stored else _linear(inner, layer.up)
-        into_activated = torch.mm(into_down, layer.down[0])
-        into_up, of_up, activated = kernels.gelu_gradient(into_activated, up, not stored)
-        of_down = _weight_gradient(into_down, stored[1] if activated is None else activated)
-        del into_activated, activated, up, stored, into_down
-        into_inner = torch.addmm(into_total, into_up, layer.up[0])
-        of_up_weight = _weight_gradient(into_up, inner)
-        del into_up, into_total
-        into_total, into_projected, of_norm = kernels.residual_norm_gradient(
-            into_inner, total, mean, deviation, layer.norm.weight, call.dropout, call.seeds[0]
+        up = stored_activations[0] if stored_activations else _linear(inner, layer.up)
+        activated_gradient = torch.mm(down_gradient, layer.down[0])
+        up_gradient, up_bias_gradient, activated = kernels.gelu_gradient(
+            activated_gradient, up, not stored_activations
         )
-        del into_inner
-        of_projection = _weight_gradient(into_projected, attended.flatten(1))
-        into_attended = torch.mm(into_projected, layer.projection[0]).view_as(attended)
-        into_query, into_key, into_value = (
-            part.flatten(1)
-            for part in _attend_gradient(
-                call, into_attended, query, key, value, attended, (normaliser, random, unused)
+        down_weight_gradient = _weight_gradient(
+            down_gradient, stored_activations[1] if activated is None else activated
+        )
+        del activated_gradient, activated, up, stored_activations, down_gradient
+        inner_gradient = torch.addmm(total_gradient, up_gradient, layer.up[0])
+        up_weight_gradient = _weight_gradient(up_gradient, inner)
+        del up_gradient, total_gradient
+        total_gradient, projected_gradient, norm_gradients = kernels.residual_norm_gradient(
+            inner_gradient, total, mean, deviation, layer.norm.weight, call.dropout, call.seeds[0]
+        )
+        del inner_gradient
+        projection_weight_gradient = _weight_gradient(projected_gradient, attended.flatten(1))
+        attended_gradient = torch.mm(projected_gradient, layer.projection[0]).view_as(attended)
+        query_gradient, key_gradient, value_gradient = (
+            tensor.flatten(1)
+            for tensor in _attend_gradient(
+                call, attended_gradient, query, key, value, attended, (normaliser, random, unused)
             )
         )
         weight, size = layer.query_key_value[0], hidden.shape[1]
         if call.read is None:
-            joint = torch.cat([into_query, into_key, into_value], 1)
-            into_hidden = torch.addmm(into_total, joint, weight)
-            of_weights = _weight_gradient(joint, hidden).chunk(3)
-            of_biases = joint.sum(0, dtype=torch.float32).chunk(3)
+            joint_gradient = torch.cat([query_gradient, key_gradient, value_gradient], 1)
+            hidden_gradient = torch.addmm(total_gradient, joint_gradient, weight)
+            weight_gradients = _weight_gradient(joint_gradient, hidden).chunk(3)
+            bias_gradients = joint_gradient.sum(0, dtype=torch.float32).chunk(3)
         else:
-            joint = torch.cat([into_key, into_value], 1)
-            into_hidden = torch.mm(joint, weight[size:])
-            into_hidden.index_add_(0, call.read, torch.addmm(into_total, into_query, weight[:size]))
-            of_weights = (_weight_gradient(into_query, read), *_weight_gradient(joint, hidden).chunk(2))
-            of_biases = (
-                into_query.sum(0, dtype=torch.float32),
-                *joint.sum(0, dtype=torch.float32).chunk(2),
+            joint_gradient = torch.cat([key_gradient, value_gradient], 1)
+            hidden_gradient = torch.mm(joint_gradient, weight[size:])
+            hidden_gradient.index_add_(
+                0, call.read, torch.addmm(total_gradient, query_gradient, weight[:size])
             )
-        joined = [part for pair in zip(of_weights, of_biases, strict=True) for part in pair]
-        linears = [of_projection, of_norm[2], of_up_weight, of_up, of_down, of_last_norm[2]]
-        return None, into_hidden, *joined, *linears, of_norm[0], of_norm[1], of_last_norm[0], of_last_norm[1]
+            weight_gradients = (
+                _weight_gradient(query_gradient, read_rows),
+                *_weight_gradient(joint_gradient, hidden).chunk(2),
+            )
+            bias_gradients = (
+                query_gradient.sum(0, dtype=torch.float32),
+                *joint_gradient.sum(0, dtype=torch.float32).chunk(2),
+            )
+        attention_gradients = [
+            tensor for pair in zip(weight_gradients, bias_gradients, strict=True) for tensor in pair
+        ]
+        other_gradients = [
+            projection_weight_gradient,
+            norm_gradients[2],
+            up_weight_gradient,
+            up_bias_gradient,
+            down_weight_gradient,
+            last_norm_gradients[2],
+        ]
+        return (
+            None,
+            hidden_gradient,
+            *attention_gradients,
+            *other_gradients,
+            norm_gradients[0],
+            norm_gradients[1],
+            last_norm_gradients[0],
+            last_norm_gradients[1],
+        )

@@ -73,10 +73,10 @@ class PlainKernels:
         seed: Seed,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         total = residual + _dropped(x, dropout, seed)
-        value = total.float()
-        deviations, means = torch.var_mean(value, 1, correction=0)
+        float_total = total.float()
+        deviations, means = torch.var_mean(float_total, 1, correction=0)
         inverse = (deviations + epsilon).rsqrt()
-        normal = (value - means[:, None]) * inverse[:, None] * weight + bias
+        normal = (float_total - means[:, None]) * inverse[:, None] * weight + bias
         return normal.to(x.dtype), total, means, inverse
 
     def residual_norm_gradient(
@@ -92,17 +92,17 @@ class PlainKernels:
         incoming = gradient.float()
         normal = (total.float() - mean[:, None]) * deviation[:, None]
         scaled = incoming * weight
-        along = (scaled * normal).mean(1, keepdim=True)
-        into_total = (scaled - normal * along - scaled.mean(1, keepdim=True)) * deviation[:, None]
-        into_x = _dropped(into_total, dropout, seed)
-        sums = torch.stack([(incoming * normal).sum(0), incoming.sum(0), into_x.sum(0)])
-        return into_total.to(total.dtype), into_x.to(total.dtype), sums
+        projection = (scaled * normal).mean(1, keepdim=True)
+        total_gradient = (scaled - normal * projection - scaled.mean(1, keepdim=True)) * deviation[:, None]
+        x_gradient = _dropped(total_gradient, dropout, seed)
+        sums = torch.stack([(incoming * normal).sum(0), incoming.sum(0), x_gradient.sum(0)])
+        return total_gradient.to(total.dtype), x_gradient.to(total.dtype), sums
 
     def gelu_gradient(
         self, gradient: Tensor, x: Tensor, with_value: bool
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        into_x = torch.ops.aten.gelu_backward(gradient, x)
-        return into_x, into_x.sum(0, dtype=torch.float32), functional.gelu(x) if with_value else None
+        x_gradient = torch.ops.aten.gelu_backward(gradient, x)
+        return x_gradient, x_gradient.sum(0, dtype=torch.float32), functional.gelu(x) if with_value else None
 
 
 def _dropped(x: Tensor, dropout: float, seed: Seed) -> Tensor:

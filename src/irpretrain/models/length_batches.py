@@ -46,12 +46,12 @@ def length_batches(
         by_length[min(-(-length // LENGTH_STEP) * LENGTH_STEP, longest)].append(item)
     # The longest first: memory runs out at once or never.
     for length in sorted(by_length, reverse=True):
-        most, group = rows(length), by_length[length]
-        for first in range(0, len(group), most):
-            items = group[first : first + most]
+        max_rows, items_of_length = rows(length), by_length[length]
+        for start in range(0, len(items_of_length), max_rows):
+            items = items_of_length[start : start + max_rows]
             # A GPU promises no equal bytes, and its batches are so large that most rows would be fillers.
-            filled = most if device.type == "cpu" else len(items)
-            yield LengthBatch(length, filled, items, length * filled)
+            padded_rows = max_rows if device.type == "cpu" else len(items)
+            yield LengthBatch(length, padded_rows, items, length * padded_rows)
 
 
 def packed_batches(lengths: Iterable[tuple[Item, int]], budget: int) -> Iterator[LengthBatch[Item]]:
@@ -104,11 +104,11 @@ def to_host(tensor: Tensor) -> Callable[[], Tensor]:
     if tensor.device.type != "cuda":
         return tensor.cpu
     # Waits only for work submitted before; a plain `.cpu()` waits for all work of the GPU until then.
-    copy, copied = tensor.to("cpu", non_blocking=True), torch.cuda.Event()
-    copied.record()
+    copy, copy_event = tensor.to("cpu", non_blocking=True), torch.cuda.Event()
+    copy_event.record()
 
     def wait() -> Tensor:
-        copied.synchronize()
+        copy_event.synchronize()
         return copy
 
     return wait
@@ -132,16 +132,16 @@ def prefetch(
 
 def padding_mask(encoder: Any, attention_mask: Tensor, device: torch.device) -> Tensor | None:
     """Return the mask to call an encoder on `device` with, for int64 [sequences, positions]; None without padding."""
-    kind = encoder.config._attn_implementation
-    if attention_mask.device == device or not is_bert(encoder) or kind not in ("sdpa", "eager"):
+    attention_kind = encoder.config._attn_implementation
+    if attention_mask.device == device or not is_bert(encoder) or attention_kind not in ("sdpa", "eager"):
         return to_device(attention_mask, device)
     # What transformers makes of the mask, made on the host: transformers would ask the device whether anything is
     # padding, and a GPU would first finish all its work.
     if attention_mask.all():
         return None
-    real = to_device(attention_mask.bool(), device)
-    if kind == "eager":
-        real = torch.where(
-            real, torch.zeros((), dtype=encoder.dtype, device=device), torch.finfo(encoder.dtype).min
+    is_token = to_device(attention_mask.bool(), device)
+    if attention_kind == "eager":
+        is_token = torch.where(
+            is_token, torch.zeros((), dtype=encoder.dtype, device=device), torch.finfo(encoder.dtype).min
         )
-    return real[:, None, None].expand(-1, 1, real.shape[1], -1)
+    return is_token[:, None, None].expand(-1, 1, is_token.shape[1], -1)

@@ -96,7 +96,7 @@ class OtherMlmHead(nn.Module):
 
     def __init__(self, directory: Path, config: Any) -> None:
         super().__init__()
-        network, missing = load_network(AutoModelForMaskedLM, directory, REMEDY, config=config)
+        network, missing_weights = load_network(AutoModelForMaskedLM, directory, REMEDY, config=config)
         decoder, embeddings = network.get_output_embeddings(), network.get_input_embeddings().weight
         if decoder is None or decoder.weight.shape != embeddings.shape:
             raise InputError(
@@ -109,8 +109,8 @@ class OtherMlmHead(nn.Module):
         if self._tied:
             del decoder._parameters["weight"]
         self.network = network
-        self.decoder_name = next(name for name, part in network.named_modules() if part is decoder)
-        self._whole = not missing.intersection(name for name, _ in network.named_parameters())
+        self.decoder_name = next(name for name, module in network.named_modules() if module is decoder)
+        self._whole = not missing_weights.intersection(name for name, _ in network.named_parameters())
 
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
         decoder = vars(self.network.get_submodule(self.decoder_name))
@@ -173,41 +173,41 @@ class _VocabularyLoss(torch.autograd.Function):
         context.trains_embeddings = context.needs_input_grad[1]
         with without_autocast(x.device):
             # Matrix products of a GPU are slow where the vocabulary is no multiple of `ALIGNED`.
-            missing = -len(bias) % ALIGNED
-            narrow = functional.pad(embeddings.to(dtype), (0, 0, 0, missing))
-            narrow_bias, rows = functional.pad(bias.to(dtype), (0, missing), value=-torch.inf), x.to(dtype)
+            padding = -len(bias) % ALIGNED
+            narrow_embeddings = functional.pad(embeddings.to(dtype), (0, 0, 0, padding))
+            narrow_bias, rows = functional.pad(bias.to(dtype), (0, padding), value=-torch.inf), x.to(dtype)
             loss = x.new_zeros((), dtype=torch.float32)
-            of_x = torch.empty_like(rows)
-            of_embeddings = torch.zeros_like(narrow, dtype=torch.float32)
-            of_bias = torch.zeros_like(narrow_bias, dtype=torch.float32)
-            at_once = max(LOGIT_BYTES // (4 * len(narrow)), 1)
-            for some, chosen, into in zip(
-                *(tensor.split(at_once) for tensor in (rows, labels, of_x)), strict=True
+            x_gradient = torch.empty_like(rows)
+            embeddings_gradient = torch.zeros_like(narrow_embeddings, dtype=torch.float32)
+            bias_gradient = torch.zeros_like(narrow_bias, dtype=torch.float32)
+            chunk_rows = max(LOGIT_BYTES // (4 * len(narrow_embeddings)), 1)
+            for rows_chunk, labels_chunk, gradient_chunk in zip(
+                *(tensor.split(chunk_rows) for tensor in (rows, labels, x_gradient)), strict=True
             ):
-                logits = torch.addmm(narrow_bias, some, narrow.t())
+                logits = torch.addmm(narrow_bias, rows_chunk, narrow_embeddings.t())
                 logarithms = torch.log_softmax(logits, 1, dtype=torch.float32)
                 del logits
-                loss += functional.nll_loss(logarithms, chosen, reduction="sum", ignore_index=IGNORED)
+                loss += functional.nll_loss(logarithms, labels_chunk, reduction="sum", ignore_index=IGNORED)
                 gradient = logarithms.exp_()
-                counted = (chosen != IGNORED)[:, None]
-                gradient.scatter_add_(1, chosen.clamp(min=0)[:, None], -counted.to(gradient.dtype))
-                narrow_gradient = (gradient * counted).to(dtype)
+                is_predicted = (labels_chunk != IGNORED)[:, None]
+                gradient.scatter_add_(1, labels_chunk.clamp(min=0)[:, None], -is_predicted.to(gradient.dtype))
+                narrow_gradient = (gradient * is_predicted).to(dtype)
                 del logarithms, gradient
-                torch.mm(narrow_gradient, narrow, out=into)
+                torch.mm(narrow_gradient, narrow_embeddings, out=gradient_chunk)
                 if context.trains_embeddings:
-                    of_embeddings += torch.mm(narrow_gradient.t(), some)
-                of_bias += narrow_gradient.sum(0, dtype=torch.float32)
-        of_embeddings, of_bias = of_embeddings[: len(bias)], of_bias[: len(bias)]
+                    embeddings_gradient += torch.mm(narrow_gradient.t(), rows_chunk)
+                bias_gradient += narrow_gradient.sum(0, dtype=torch.float32)
+        embeddings_gradient, bias_gradient = embeddings_gradient[: len(bias)], bias_gradient[: len(bias)]
         context.save_for_backward(
-            of_x.to(x.dtype), of_embeddings.to(embeddings.dtype), of_bias.to(bias.dtype)
+            x_gradient.to(x.dtype), embeddings_gradient.to(embeddings.dtype), bias_gradient.to(bias.dtype)
         )
         return loss
 
     @staticmethod
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        of_x, of_embeddings, of_bias = context.saved_tensors
-        of_all = gradient * of_embeddings if context.trains_embeddings else None
-        return gradient * of_x, of_all, gradient * of_bias, None
+        x_gradient, embeddings_gradient, bias_gradient = context.saved_tensors
+        scaled_embeddings_gradient = gradient * embeddings_gradient if context.trains_embeddings else None
+        return gradient * x_gradient, scaled_embeddings_gradient, gradient * bias_gradient, None
 
 
 def make_mlm_head(directory: Path, config: Any, seed: int) -> nn.Module:
@@ -225,8 +225,8 @@ def make_mlm_head(directory: Path, config: Any, seed: int) -> nn.Module:
 def load_parameters(module: nn.Module, path: Path) -> None:
     """Load all parameters of a module from a file that has no others."""
     weights, names = read_weights(path), {name for name, _ in module.named_parameters()}
-    if unfit := sorted(weights.keys() ^ names):
-        raise InputError(path, f"parameters are missing or too many, such as {unfit[0]}")
+    if unmatched_names := sorted(weights.keys() ^ names):
+        raise InputError(path, f"parameters are missing or too many, such as {unmatched_names[0]}")
     module.load_state_dict(weights, strict=False)  # a parameter of two names has one in the file
     refuse_broken(path, module)
 

@@ -57,27 +57,29 @@ def _attend_one(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Te
 def encode_by_sequence(bert: BertModel, sequences: PackedSequences) -> Tensor:
     """Return the last hidden states of the rows read, float [rows read, hidden size]."""
     hidden = embed(bert, sequences)
-    *before, last = bert.encoder.layer
-    for layer in before:
+    *earlier_layers, last_layer = bert.encoder.layer
+    for layer in earlier_layers:
         hidden = _layer(layer, hidden, hidden, sequences.bounds, sequences.bounds)
-    read = hidden if sequences.read is None else hidden.index_select(0, sequences.read)
-    return _layer(last, read, hidden, sequences.read_bounds, sequences.bounds)
+    read_rows = hidden if sequences.read is None else hidden.index_select(0, sequences.read)
+    return _layer(last_layer, read_rows, hidden, sequences.read_bounds, sequences.bounds)
 
 
 def _layer(
-    layer: nn.Module, read: Tensor, hidden: Tensor, read_bounds: SequenceBounds, bounds: SequenceBounds
+    layer: nn.Module, read_rows: Tensor, hidden: Tensor, read_bounds: SequenceBounds, bounds: SequenceBounds
 ) -> Tensor:
-    parts: Any = layer
-    attention = parts.attention.self
+    bert_layer: Any = layer
+    attention = bert_layer.attention.self
     heads = (-1, attention.num_attention_heads, attention.attention_head_size)
     query, key, value = (
-        attention.query(read).view(heads),
+        attention.query(read_rows).view(heads),
         attention.key(hidden).view(heads),
         attention.value(hidden).view(heads),
     )
     dropout = attention.dropout.p if attention.training else 0.0
     attended = attend_by_sequence(query, key, value, read_bounds, bounds, dropout)
-    output: Tensor = parts.feed_forward_chunk(parts.attention.output(attended.flatten(1), read))
+    output: Tensor = bert_layer.feed_forward_chunk(
+        bert_layer.attention.output(attended.flatten(1), read_rows)
+    )
     return output
 
 

@@ -66,10 +66,10 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
     Raises:
         InputError: it cannot be loaded, or has surplus weights, quantised, NaN or infinite ones, or layers of zeros.
     """
-    described = read_config(directory, remedy)
+    model_config = read_config(directory, remedy)
     check_json_files(directory, WEIGHTS[1:])
-    refused = refusing(directory, "the model cannot be loaded", remedy)
-    with refused, quiet(), torch.random.fork_rng(devices=[]):
+    load_faults = refusing(directory, "the model cannot be loaded", remedy)
+    with load_faults, quiet(), torch.random.fork_rng(devices=[]):
         network, information = architecture.from_pretrained(
             directory,
             dtype=torch.float32,
@@ -85,46 +85,53 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
             network.eval()(input_ids=torch.zeros((1, 2), dtype=torch.int64))
     own_memory(network)
     mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
-    missing = set(information["missing_keys"]) | mismatched
-    _refuse_extra(directory, described, network, set(information["unexpected_keys"]), missing)
+    missing_weights = set(information["missing_keys"]) | mismatched
+    _refuse_extra(directory, model_config, network, set(information["unexpected_keys"]), missing_weights)
     _refuse_quantised(directory)
-    refuse_broken(directory, network, missing)
-    return network, missing
+    refuse_broken(directory, network, missing_weights)
+    return network, missing_weights
 
 
 def _refuse_extra(
-    directory: Path, described: Mapping[str, Any], network: Any, extra: set[str], missing: set[str]
+    directory: Path,
+    model_config: Mapping[str, Any],
+    network: Any,
+    extra_weights: set[str],
+    missing_weights: set[str],
 ) -> None:
     """Raise InputError where the file has weights that the model should read and does not."""
-    own_heads = {name for name, _ in network.named_children()} - {name.partition(".")[0] for name in missing}
+    own_heads = {name for name, _ in network.named_children()} - {
+        name.partition(".")[0] for name in missing_weights
+    }
     name_of_layers = network.config.attribute_map.get("num_hidden_layers", "num_hidden_layers")
     layers, in_file = (
         number if isinstance(number, int) else 0
-        for number in (getattr(network.config, name_of_layers, 0), described.get(name_of_layers))
+        for number in (getattr(network.config, name_of_layers, 0), model_config.get(name_of_layers))
     )
-    left_out = range(layers, in_file)  # by `keep_layers`
+    dropped_layers = range(layers, in_file)  # by `keep_layers`
 
     def is_harmless(name: str) -> bool:
         layer = re.search(r"(?:^|\.)layers?\.(\d+)\.", name)
-        if UNREAD.fullmatch(name) or (layer is not None and int(layer[1]) in left_out):
+        if UNREAD.fullmatch(name) or (layer is not None and int(layer[1]) in dropped_layers):
             return True
         head = name.partition(".")[0]
         return (head in HEADS and head not in own_heads) or name in ("decoder.weight", "decoder.bias")
 
-    kind = str(getattr(network.config, "position_embedding_type", None))
-    if kind.startswith("relative_key") and not any(
+    position_type = str(getattr(network.config, "position_embedding_type", None))
+    if position_type.startswith("relative_key") and not any(
         "distance_embedding" in n for n, _ in network.named_modules()
     ):
         raise InputError(
             directory,
-            f"config.json has position_embedding_type {kind}, which this version of transformers does not compute",
+            f"config.json has position_embedding_type {position_type}, which this version of transformers does not "
+            "compute",
             remedy="Take an encoder with absolute position embeddings.",
         )
-    if unread := sorted(name for name in extra if not is_harmless(name)):
+    if unread_weights := sorted(name for name in extra_weights if not is_harmless(name)):
         raise InputError(
             directory,
-            f"model.safetensors holds {len(unread)} weights that the model of its config.json does not read, such as "
-            f"{', '.join(unread[:3])}",
+            f"model.safetensors holds {len(unread_weights)} weights that the model of its config.json does not read, "
+            f"such as {', '.join(unread_weights[:3])}",
             remedy="config.json and model.safetensors must belong together: layers and position embeddings too.",
         )
 
@@ -136,15 +143,15 @@ def _refuse_quantised(directory: Path) -> None:
     for file in sorted(directory.glob("model*.safetensors")):
         with safe_open(file, "pt") as weights:
             for name in weights.keys():  # noqa: SIM118 (no mapping)
-                if (kind := weights.get_slice(name).get_dtype()) in QUANTISED:
+                if (number_type := weights.get_slice(name).get_dtype()) in QUANTISED:
                     raise InputError(
                         file,
-                        f"the weights {name} are of type {kind}",
+                        f"the weights {name} are of type {number_type}",
                         remedy="Quantised models are not read; take the model in single or half precision.",
                     )
 
 
-def refuse_broken(path: Path, module: nn.Module, drawn: Set[str] = frozenset()) -> None:
+def refuse_broken(path: Path, module: nn.Module, drawn_names: Set[str] = frozenset()) -> None:
     """Raise InputError where a weight is NaN or infinite, or all weights of a layer are 0, as in a torn file.
 
     Args:
@@ -158,7 +165,10 @@ def refuse_broken(path: Path, module: nn.Module, drawn: Set[str] = frozenset()) 
         if not (math.isfinite(smallest) and math.isfinite(largest)):
             fault = "hold NaN or infinity"
         elif (
-            name.endswith("weight") and UNUSED not in name and name not in drawn and smallest == largest == 0
+            name.endswith("weight")
+            and UNUSED not in name
+            and name not in drawn_names
+            and smallest == largest == 0
         ):
             fault = "are all 0: the file may be torn"
         else:
@@ -196,13 +206,13 @@ def own_memory(module: nn.Module) -> None:
         parameter.data = parameter.data.clone()
 
 
-def refuse_missing(directory: Path, missing: set[str]) -> None:
+def refuse_missing(directory: Path, missing_weights: set[str]) -> None:
     """Raise InputError where parameters are missing: transformers has filled them with random numbers."""
-    if missing:
-        some = ", ".join(sorted(missing)[:3])
+    if missing_weights:
+        examples = ", ".join(sorted(missing_weights)[:3])
         raise InputError(
             directory,
-            f"{len(missing)} parameters are missing or of another shape, such as {some}",
+            f"{len(missing_weights)} parameters are missing or of another shape, such as {examples}",
             remedy="config.json and model.safetensors must belong together.",
         )
 
@@ -218,28 +228,28 @@ def initialise(module: nn.Module, names: set[str], deviation: float, seed: int) 
             elif parameter.dim() == 1:
                 parameter.fill_(1.0)
             else:
-                drawn = generator(seed, "initialise", name).normal(0.0, deviation, tuple(parameter.shape))
-                parameter.copy_(torch.from_numpy(drawn))
+                values = generator(seed, "initialise", name).normal(0.0, deviation, tuple(parameter.shape))
+                parameter.copy_(torch.from_numpy(values))
 
 
 def positions(network: Any) -> int | None:
     """Return the longest sequence that a Hugging Face model has position embeddings for; None without a limit."""
-    number = getattr(network.config, "max_position_embeddings", None)
-    if not isinstance(number, int) or number <= 0:
+    position_embeddings = getattr(network.config, "max_position_embeddings", None)
+    if not isinstance(position_embeddings, int) or position_embeddings <= 0:
         return None
     embeddings = getattr(network.base_model, "embeddings", None)
-    padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
+    padding_index = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
     # RoBERTa and its kin number positions from one after the padding's id.
-    return number if padding is None else number - padding - 1
+    return position_embeddings if padding_index is None else position_embeddings - padding_index - 1
 
 
-def check_embeddings(network: Any, needed: int, directory: str | Path) -> None:
+def check_embeddings(network: Any, needed_rows: int, directory: str | Path) -> None:
     """Raise InputError if the tokenizer in a model's directory needs more embeddings than the model has."""
     rows = network.get_input_embeddings().weight.shape[0]
-    if needed > rows:
+    if needed_rows > rows:
         raise InputError(
             directory,
-            f"the tokenizer needs {needed:,} embeddings but the model has only {rows:,}",
+            f"the tokenizer needs {needed_rows:,} embeddings but the model has only {rows:,}",
             remedy="Model and tokenizer must belong together.",
         )
 
@@ -267,8 +277,8 @@ def copy_tokenizer(source: Path, folder: Path, max_length: int | None = None) ->
         if (source / name).exists():
             shutil.copyfile(source / name, folder / name)
     if max_length is not None:
-        described = _tokenizer_config(folder) | {LONGEST_SEQUENCE: max_length}
-        text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
+        tokenizer_config = _tokenizer_config(folder) | {LONGEST_SEQUENCE: max_length}
+        text = json.dumps(tokenizer_config, indent=2, ensure_ascii=False) + "\n"
         (folder / TOKENIZER_CONFIG).write_text(text, encoding="utf-8")
 
 
@@ -282,10 +292,10 @@ def longest_sequence(directory: Path) -> int | None:
 
 def _tokenizer_config(directory: Path) -> dict[str, Any]:
     path = directory / TOKENIZER_CONFIG
-    described = read_given_json(path, REMEDY) if path.is_file() else {}
-    if not isinstance(described, dict):
+    tokenizer_config = read_given_json(path, REMEDY) if path.is_file() else {}
+    if not isinstance(tokenizer_config, dict):
         raise InputError(path, "this is not a JSON object", remedy=REMEDY)
-    return described
+    return tokenizer_config
 
 
 def open_weights(folder: Path) -> None:
@@ -331,14 +341,16 @@ class HubModel(nn.Module):
 
     def limits(self) -> list[int]:
         """Return the longest sequences that parts of the model can read, as far as they have such limits."""
-        most = positions(self.classifier)
-        return [] if most is None else [most]
+        longest = positions(self.classifier)
+        return [] if longest is None else [longest]
 
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
-        most = min(self.limits(), default=max_length)
-        if max_length > most:
-            raise ConfigError(f"{key}: {max_length} is longer than the encoder's {most} positions; lower it")
+        longest = min(self.limits(), default=max_length)
+        if max_length > longest:
+            raise ConfigError(
+                f"{key}: {max_length} is longer than the encoder's {longest} positions; lower it"
+            )
 
     def save(self, directory: str | Path) -> None:
         with atomic_directory(directory) as folder:

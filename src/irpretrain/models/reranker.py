@@ -85,8 +85,8 @@ def load_reranker(directory: str | Path) -> Reranker:
         raise InputError(
             directory, "scores of CEDR-KNRM come from all layers, so it is no sequence classifier"
         )
-    network, missing = load_network(AutoModelForSequenceClassification, directory, REMEDY)
-    refuse_missing(directory, missing)
+    network, missing_weights = load_network(AutoModelForSequenceClassification, directory, REMEDY)
+    refuse_missing(directory, missing_weights)
     if network.config.num_labels not in (1, 2):
         raise InputError(
             directory,
@@ -121,12 +121,12 @@ def _refuse_reading_padding(model: Reranker, directory: Path) -> None:
     limits = model.limits()
     if limits and min(limits) < len(short) + len(long) + model.tokenizer.template.special:
         return
-    alone, padded = (
-        [torch.from_numpy(part) for part in model.tokenizer.join(pairs)]
+    unpadded, padded = (
+        [torch.from_numpy(array) for array in model.tokenizer.join(pairs)]
         for pairs in ([(short, short)], [(short, short), (short, long)])
     )
     with torch.inference_mode(), refusing(directory, "the model scores no sequence", REMEDY):
-        scores = float(model(*alone)[0]), float(model(*padded)[0])
+        scores = float(model(*unpadded)[0]), float(model(*padded)[0])
     if not math.isclose(*scores, rel_tol=1e-3, abs_tol=1e-3):
         raise InputError(
             directory,

@@ -48,16 +48,18 @@ class TermWeightRegressor(HubModel):
         directory = Path(directory)
         config = _read_config(directory)
         keep_layers(config, layers, directory)
-        classifier, missing = load_network(AutoModelForTokenClassification, directory, REMEDY, config=config)
-        fresh = {name for name, _ in classifier.named_parameters() if name.startswith(HEAD)}
-        if not fresh:
+        classifier, missing_weights = load_network(
+            AutoModelForTokenClassification, directory, REMEDY, config=config
+        )
+        fresh_names = {name for name, _ in classifier.named_parameters() if name.startswith(HEAD)}
+        if not fresh_names:
             raise InputError(
                 directory,
                 f"token classifiers of type {config.model_type!r} have no output layer called {HEAD}",
                 remedy="Take an encoder of another architecture, such as BERT's.",
             )
-        refuse_missing(directory, missing - fresh)
-        initialise(classifier, fresh, deviation_of(config), seed)
+        refuse_missing(directory, missing_weights - fresh_names)
+        initialise(classifier, fresh_names, deviation_of(config), seed)
         return cls(classifier, directory)
 
     @classmethod
@@ -68,8 +70,10 @@ class TermWeightRegressor(HubModel):
         # The output layers of BERT's classifiers of sequences and of tokens have the same names and shapes.
         if "ForSequenceClassification" in str(config.architectures):
             raise InputError(directory, "this is a sequence classifier, no token classifier", remedy=REMEDY)
-        classifier, missing = load_network(AutoModelForTokenClassification, directory, REMEDY, config=config)
-        refuse_missing(directory, missing)
+        classifier, missing_weights = load_network(
+            AutoModelForTokenClassification, directory, REMEDY, config=config
+        )
+        refuse_missing(directory, missing_weights)
         return cls(classifier, directory)
 
     def set_dropout(self, encoder: float | None, head: float) -> None:
@@ -88,10 +92,10 @@ class TermWeightRegressor(HubModel):
         ids, mask = (tensor.cpu().numpy() for tensor in (input_ids, attention_mask))
         batch = text_batch(Layout(layout_of(self).packs), ids, mask, ids.shape[1])
         weights = self.weights(batch)
-        real = to_device(attention_mask.bool(), weights.device)
+        is_token = to_device(attention_mask.bool(), weights.device)
         if weights.dim() == 2:
-            return weights.masked_fill(~real, 0)
-        return weights.new_zeros(real.shape).masked_scatter(real, weights)
+            return weights.masked_fill(~is_token, 0)
+        return weights.new_zeros(is_token.shape).masked_scatter(is_token, weights)
 
     def weights(self, batch: EncoderBatch, flat: Tensor | None = None) -> Tensor:
         """Return the weight of every position, float [sequences, positions] or [rows]; arbitrary at padding.

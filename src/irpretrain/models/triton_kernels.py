@@ -55,9 +55,9 @@ def _residual_norm(
         value = _dropped(value, positions, seed, stream, dropout)
     value += tl.load(residual + positions, mask=inside, other=0.0).to(tl.float32)
     # The gradient is computed from the stored sum, so the norm is too.
-    stored = value.to(total.dtype.element_ty)
-    tl.store(total + positions, stored, mask=inside)
-    value = stored.to(tl.float32)
+    rounded_total = value.to(total.dtype.element_ty)
+    tl.store(total + positions, rounded_total, mask=inside)
+    value = rounded_total.to(tl.float32)
     average = tl.sum(value, 0) / columns
     centred = tl.where(inside, value - average, 0.0)
     inverse = 1 / tl.sqrt(tl.sum(centred * centred, 0) / columns + epsilon)
@@ -84,16 +84,16 @@ def residual_norm(
 
 @triton.jit(do_not_specialize=["stream"])
 def _residual_norm_gradient(
-    gradient, total, mean, deviation, weight, into_total, into_x, sums, rows, columns, dropout, seed, stream,
+    gradient, total, mean, deviation, weight, total_gradient, x_gradient, sums, rows, columns, dropout, seed, stream,
     BLOCK: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
     program, programs = tl.program_id(0), tl.num_programs(0)
     column = tl.arange(0, BLOCK)
     inside = column < columns
     scale = tl.load(weight + column, mask=inside, other=0.0).to(tl.float32)
-    of_weight = tl.zeros((BLOCK,), tl.float32)
-    of_bias = tl.zeros((BLOCK,), tl.float32)
-    of_x = tl.zeros((BLOCK,), tl.float32)
+    weight_sum = tl.zeros((BLOCK,), tl.float32)
+    bias_sum = tl.zeros((BLOCK,), tl.float32)
+    x_sum = tl.zeros((BLOCK,), tl.float32)
     width = columns.to(tl.int64)
     for row in range(program, rows, programs):
         positions = row * width + column
@@ -102,21 +102,21 @@ def _residual_norm_gradient(
         inverse = tl.load(deviation + row)
         normal = tl.where(inside, (value - tl.load(mean + row)) * inverse, 0.0)
         scaled = incoming * scale
-        along = tl.sum(scaled * normal, 0) / columns
+        projection = tl.sum(scaled * normal, 0) / columns
         average = tl.sum(scaled, 0) / columns
-        result = (scaled - normal * along - average) * inverse
+        result = (scaled - normal * projection - average) * inverse
         result = tl.where(inside, result, 0.0)
-        tl.store(into_total + positions, result.to(into_total.dtype.element_ty), mask=inside)
-        of_weight += incoming * normal
-        of_bias += incoming
+        tl.store(total_gradient + positions, result.to(total_gradient.dtype.element_ty), mask=inside)
+        weight_sum += incoming * normal
+        bias_sum += incoming
         if DROPS:
             result = _dropped(result, positions, seed, stream, dropout)
-            tl.store(into_x + positions, result.to(into_x.dtype.element_ty), mask=inside)
-        of_x += result
-    to = sums + program.to(tl.int64) * 3 * columns + column
-    tl.store(to, of_weight, mask=inside)
-    tl.store(to + columns, of_bias, mask=inside)
-    tl.store(to + 2 * columns, of_x, mask=inside)
+            tl.store(x_gradient + positions, result.to(x_gradient.dtype.element_ty), mask=inside)
+        x_sum += result
+    sums_pointer = sums + program.to(tl.int64) * 3 * columns + column
+    tl.store(sums_pointer, weight_sum, mask=inside)
+    tl.store(sums_pointer + columns, bias_sum, mask=inside)
+    tl.store(sums_pointer + 2 * columns, x_sum, mask=inside)
 
 
 def residual_norm_gradient(
@@ -129,67 +129,67 @@ def residual_norm_gradient(
     seed: Seed,
 ) -> tuple[Tensor, Tensor, Tensor]:
     rows, columns = total.shape
-    into_total = torch.empty_like(total)
-    into_x = torch.empty_like(total) if dropout > 0 else into_total
+    total_gradient = torch.empty_like(total)
+    x_gradient = torch.empty_like(total) if dropout > 0 else total_gradient
     programs = min(_programs(total.device, NORM_PROGRAMS), rows)
     sums = total.new_empty((programs, 3, columns), dtype=torch.float32)
     _residual_norm_gradient[(programs,)](
-        gradient, total, mean, deviation, weight, into_total, into_x, sums, rows, columns, dropout, *seed,
+        gradient, total, mean, deviation, weight, total_gradient, x_gradient, sums, rows, columns, dropout, *seed,
         BLOCK=triton.next_power_of_2(columns), DROPS=dropout > 0, num_warps=_warps(columns),
     )  # fmt: skip
-    return into_total, into_x, sums.sum(0)
+    return total_gradient, x_gradient, sums.sum(0)
 
 
 @triton.jit
 def _gelu_gradient(
-    gradient, x, into_x, value, sums, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr, VALUE: tl.constexpr
+    gradient, x, x_gradient, value, sums, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr, VALUE: tl.constexpr
 ):  # fmt: skip
     program, programs = tl.program_id(0), tl.num_programs(0)
     column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
-    of_x = tl.zeros((COLUMNS,), tl.float32)
+    x_sum = tl.zeros((COLUMNS,), tl.float32)
     for first in range(program * ROWS, rows, programs * ROWS):
         row = first + tl.arange(0, ROWS)
         inside = (row < rows)[:, None] & (column < columns)[None, :]
         positions = row.to(tl.int64)[:, None] * columns + column[None, :]
         incoming = tl.load(gradient + positions, mask=inside, other=0.0).to(tl.float32)
-        number = tl.load(x + positions, mask=inside, other=0.0).to(tl.float32)
+        x_value = tl.load(x + positions, mask=inside, other=0.0).to(tl.float32)
         # The error function by the exponential that the density needs too (Abramowitz and Stegun, 7.1.26); off by less
         # than 1.5e-7. Computed by itself it would take longer than reading and writing the numbers.
-        exponential = tl.exp(-0.5 * number * number)
-        part = 1 / (1 + 0.3275911 * 0.7071067811865476 * tl.abs(number))
-        series = 0.254829592 + part * (
-            -0.284496736 + part * (1.421413741 + part * (-1.453152027 + part * 1.061405429))
+        exponential = tl.exp(-0.5 * x_value * x_value)
+        fraction = 1 / (1 + 0.3275911 * 0.7071067811865476 * tl.abs(x_value))
+        series = 0.254829592 + fraction * (
+            -0.284496736 + fraction * (1.421413741 + fraction * (-1.453152027 + fraction * 1.061405429))
         )
-        tail = 0.5 * series * part * exponential  # of the normal distribution beyond |number|
-        share = tl.where(number < 0, tail, 1 - tail)
+        tail = 0.5 * series * fraction * exponential  # of the normal distribution beyond |number|
+        share = tl.where(x_value < 0, tail, 1 - tail)
         if VALUE:
-            tl.store(value + positions, (number * share).to(value.dtype.element_ty), mask=inside)
+            tl.store(value + positions, (x_value * share).to(value.dtype.element_ty), mask=inside)
         density = exponential * 0.3989422804014327
-        result = incoming * (share + number * density)
-        tl.store(into_x + positions, result.to(into_x.dtype.element_ty), mask=inside)
-        of_x += tl.sum(result, 0)
-    tl.store(sums + program.to(tl.int64) * columns + column, of_x, mask=column < columns)
+        result = incoming * (share + x_value * density)
+        tl.store(x_gradient + positions, result.to(x_gradient.dtype.element_ty), mask=inside)
+        x_sum += tl.sum(result, 0)
+    tl.store(sums + program.to(tl.int64) * columns + column, x_sum, mask=column < columns)
 
 
 def gelu_gradient(gradient: Tensor, x: Tensor, with_value: bool) -> tuple[Tensor, Tensor, Tensor | None]:
     rows, columns = x.shape
-    into_x = torch.empty_like(x)
+    x_gradient = torch.empty_like(x)
     value = torch.empty_like(x) if with_value else None
     blocks = triton.cdiv(columns, GELU_COLUMNS)
     programs = min(max(_programs(x.device, GELU_PROGRAMS) // blocks, 1), triton.cdiv(rows, GELU_ROWS))
     sums = x.new_empty((programs, columns), dtype=torch.float32)
     _gelu_gradient[(programs, blocks)](
-        gradient, x, into_x, into_x if value is None else value, sums, rows, columns,
+        gradient, x, x_gradient, x_gradient if value is None else value, sums, rows, columns,
         ROWS=GELU_ROWS, COLUMNS=GELU_COLUMNS, VALUE=with_value, num_warps=4,
     )  # fmt: skip
-    return into_x, sums.sum(0), value
+    return x_gradient, sums.sum(0), value
 
 
 def _warps(columns: int) -> int:
     return 1 if columns <= 1024 else 4
 
 
-def _programs(device: torch.device, each: int) -> int:
+def _programs(device: torch.device, per_multiprocessor: int) -> int:
     if device.type != "cuda":  # Triton's interpreter
         return 4
-    return each * torch.cuda.get_device_properties(device).multi_processor_count
+    return per_multiprocessor * torch.cuda.get_device_properties(device).multi_processor_count

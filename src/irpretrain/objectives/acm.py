@@ -45,8 +45,8 @@ def make_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[G
     Counts negatives_repeated and documents_without_words.
     """
     drafts = list(counts.tally(draft_groups(shard, options, counts)))
-    pages = ((draft.about, draft.stream) for draft in drafts)
-    words = draw_page_words(shard, pages, WordDraws(shard), options.type)
+    page_draws = ((draft.about, draft.stream) for draft in drafts)
+    words = draw_page_words(shard, page_draws, WordDraws(shard), options.type)
     counts["documents_without_words"] = sum(not words.get(number) for number in range(len(drafts)))
     for number, draft in enumerate(drafts):
         query = " ".join([*words.get(number, []), draft.anchor])
@@ -55,21 +55,21 @@ def make_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[G
 
 def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[AcmDraft]:
     source = LinkSource.open(shard)
-    others, usable = RandomDocuments(source.drawable), source.drawable > 0
+    random_documents, is_linkable = RandomDocuments(source.drawable), source.drawable > 0
     counts.update(negatives_repeated=0)
     for article in shard.articles(counts):
-        anchors = find_anchors(article, source.links(article), usable)
+        anchors = find_anchors(article, source.links(article), is_linkable)
         rng = shard.stream(options.type, article.document_id)
-        chosen = some(rng, pairs(anchors), options.groups_per_document)
-        if not chosen:
+        drawn_pairs = some(rng, pairs(anchors), options.groups_per_document)
+        if not drawn_pairs:
             counts.skip("no_links" if not anchors else "no_sentence_with_two")
-        for sample, (first, second) in enumerate(chosen):
-            excluded = {source.node(article), first.target, second.target}
-            negatives, repeated = others.draw(rng, options.negatives, excluded)
+        for sample, (first, second) in enumerate(drawn_pairs):
+            excluded_nodes = {source.node(article), first.target, second.target}
+            negatives, repeated_count = random_documents.draw(rng, options.negatives, excluded_nodes)
             if not negatives:
                 counts.skip("no_other_documents")
                 continue
-            counts["negatives_repeated"] += repeated
+            counts["negatives_repeated"] += repeated_count
             yield AcmDraft(
                 article.location,
                 sample,

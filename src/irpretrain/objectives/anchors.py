@@ -43,10 +43,10 @@ class Anchor:
     sentence: Characters  # the sentences that hold it, in characters of the body
 
 
-def find_anchors(article: ShardArticle, links: Links | None, usable: np.ndarray) -> list[Anchor]:
+def find_anchors(article: ShardArticle, links: Links | None, is_linkable: np.ndarray) -> list[Anchor]:
     """Return the anchors of an article, in the order of the text: the first of each document in each segment.
 
-    `usable`, bool [nodes], are the documents that links may lead to.
+    `is_linkable`, bool [nodes]: whether links may lead to a document.
     """
     if links is None:
         return []
@@ -57,7 +57,7 @@ def find_anchors(article: ShardArticle, links: Links | None, usable: np.ndarray)
         links.target.tolist(), links.start.tolist(), links.end.tolist(), strict=True
     ):
         first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
-        if usable[target] and first >= 0:
+        if is_linkable[target] and first >= 0:
             anchors.append(Anchor(target, start, end, (spans[first][0], max(spans[last][1], end))))
     return sorted(anchors, key=lambda anchor: (anchor.start, anchor.target))
 
@@ -111,13 +111,13 @@ class WordDraws(AnchorWeights):
         """Draw `count` of the words with replacement, in proportion to occurrences times idf; none of no words."""
         if not words:
             return []
-        highest = np.log(self._documents)
+        highest_idf = np.log(self._documents)
         drawn = []
         for _ in range(count):
             # A uniformly drawn occurrence is accepted with probability idf / ln(documents).
             for _ in range(TRIES):
                 word = words[int(rng.integers(len(words)))]
-                if rng.random() * highest < self.idf(word):
+                if rng.random() * highest_idf < self.idf(word):
                     break
             drawn.append(word)
         return drawn
@@ -131,23 +131,25 @@ ROWS = 4096
 
 
 def draw_page_words(
-    shard: Shard, wanted: Iterable[tuple[str, str]], draws: WordDraws, objective: str
+    shard: Shard, page_draws: Iterable[tuple[str, str]], draws: WordDraws, objective: str
 ) -> dict[int, list[str]]:
     """Draw words of documents in one pass over the collection's tables; memory holds the drawn words alone.
 
     Args:
-        wanted: identifier and name of the random stream of each draw; a document may occur often.
+        page_draws: identifier and name of the random stream of each draw; a document may occur often.
         objective: of the random streams.
 
     Returns:
         The words by the index of the draw, without documents that the collection lacks.
     """
-    positions, streams = by_document(wanted)
-    names = pa.array(sorted(positions), pa.string())
+    positions, streams = by_document(page_draws)
+    document_ids = pa.array(sorted(positions), pa.string())
     words_by_position = {}
     for documents in shard.collection:
         for batch in DOCUMENTS.stream(documents, ["document_id", "body"], ROWS):
-            for row in batch.filter(pc.is_in(batch.column("document_id"), value_set=names)).to_pylist():
+            for row in batch.filter(
+                pc.is_in(batch.column("document_id"), value_set=document_ids)
+            ).to_pylist():
                 for position in positions[row["document_id"]]:
                     rng = shard.stream(f"{objective} page", streams[position])
                     words_by_position[position] = draws.draw(rng, draws.words(row["body"]), draws.size(rng))

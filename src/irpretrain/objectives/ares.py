@@ -129,7 +129,7 @@ def _rule(options: AresOptions, shard: Shard) -> Rule:
         keep_ties=options.ties == "keep",
         must_agree=np.array([axiom in (options.axioms or AXIOMS) for axiom in AXIOMS]),
         stm_2_threshold=shard.axioms.stm_2_threshold,
-        wanted=options.pairs_per_document,
+        pairs_per_document=options.pairs_per_document,
         only_first=options.draw == "first",
     )
 

@@ -52,11 +52,11 @@ def make_groups(shard: Shard, options: AtiOptions, counts: Counts) -> Iterator[G
     titles = _Titles(shard.collection) if options.negatives == "titles" else None
     for article in shard.articles(counts):
         tree = build_tree(article.title, article.sections, drop_boilerplate=True)
-        abstract, *others = (
+        abstract, *section_spans = (
             article.span(node.start, node.end) if article.words(node.start, node.end) > 0 else None
             for node in tree.nodes
         )
-        sections = [span for span in others if span is not None]
+        sections = [span for span in section_spans if span is not None]
         rng = shard.stream(options.type, article.document_id)
         if not article.title:
             counts.skip("no_title")

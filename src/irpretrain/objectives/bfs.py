@@ -39,15 +39,15 @@ def make_groups(shard: Shard, options: BfsOptions, counts: Counts) -> Iterator[G
 
 
 def choose(
-    body: str, found: Sequence[Passage], options: BfsOptions, rng: np.random.Generator
+    body: str, passages: Sequence[Passage], options: BfsOptions, rng: np.random.Generator
 ) -> list[PassageChoice]:
     """Return sentences of the first section, each with a random passage of the article, without the sentence."""
-    lead = [passage for passage in found if passage.section == 0]
+    lead = [passage for passage in passages if passage.section == 0]
     sentences = [s for passage in lead for s in query_sentences(body, passage)]
     choices = []
     for sentence in some(rng, sentences, options.groups_per_document):
-        others = [passage for passage in found if passage.sentences != (sentence,)]
-        if others:
-            passage = others[int(rng.integers(len(others)))]
+        candidates = [passage for passage in passages if passage.sentences != (sentence,)]
+        if candidates:
+            passage = candidates[int(rng.integers(len(candidates)))]
             choices.append(PassageChoice(passage, sentence, sentence in passage.sentences))
     return choices

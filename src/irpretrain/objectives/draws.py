@@ -50,25 +50,25 @@ class RandomDocuments:
 
         They are different unless the collection is too small; the list is empty if nothing can be drawn.
         """
-        barred = set(excluded)
-        # Few others: list them. Else a draw meets a barred or drawn one with a probability of at most one half.
-        if len(self) < 2 * (count + len(barred)):
-            others = [int(number) for number in self._numbers if int(number) not in barred]
-            return as_many(rng, others, count) if others else ([], 0)
+        unavailable = set(excluded)
+        # Few others: list them. Else a draw meets an unavailable or drawn one with a probability of at most one half.
+        if len(self) < 2 * (count + len(unavailable)):
+            remaining = [int(number) for number in self._numbers if int(number) not in unavailable]
+            return as_many(rng, remaining, count) if remaining else ([], 0)
         drawn: list[int] = []
         while len(drawn) < count:
             number = int(self._numbers[rng.integers(len(self))])
-            if number not in barred:
-                barred.add(number)
+            if number not in unavailable:
+                unavailable.add(number)
                 drawn.append(number)
         return drawn, 0
 
 
-def by_document(wanted: Iterable[tuple[str, str]]) -> tuple[dict[str, list[int]], list[str]]:
+def by_document(draws: Iterable[tuple[str, str]]) -> tuple[dict[str, list[int]], list[str]]:
     """Return positions of draws by document, and streams by position, from document and stream of each draw."""
     positions: dict[str, list[int]] = defaultdict(list)
     streams = []
-    for position, (document_id, stream) in enumerate(wanted):
+    for position, (document_id, stream) in enumerate(draws):
         positions[document_id].append(position)
         streams.append(stream)
     return positions, streams
@@ -87,9 +87,9 @@ class LinkSource:
 
     @classmethod
     def open(cls, shard: Shard) -> Self:
-        opened = Graph.open(shard.graph)
+        graph = Graph.open(shard.graph)
         identifiers = DOCUMENTS.read(shard.documents, columns=["document_id"]).column("document_id")
-        return cls(opened, opened.nodes(identifiers))
+        return cls(graph, graph.nodes(identifiers))
 
     def node(self, article: ShardArticle) -> int:
         return int(self._nodes[article.number])

@@ -69,7 +69,7 @@ def group(
         "position": position,
         "sample": sample,
         "queries": [_query(query) for query in queries],
-        "documents": [_checked(span)._asdict() for span in documents],
+        "documents": [_check_span(span)._asdict() for span in documents],
         "scores": list(scores),
         "anchors": [
             dict(zip(("start", "end"), NO_ANCHOR if anchor is None else anchor, strict=True))
@@ -86,16 +86,16 @@ def _query(query: str | Span) -> dict[str, Any]:
     return {"text": "", "document_id": query.document_id, "start": query.start, "end": query.end}
 
 
-def _checked(span: Span) -> Span:
+def _check_span(span: Span) -> Span:
     """Refuse a span without a document, with its ends in the wrong order, or with a gap that sticks out."""
     last = span.end if span.end >= 0 else max(span.start, span.gap_end)
-    gap = span.gap_start < span.gap_end
+    has_gap = span.gap_start < span.gap_end
     if (
         not span.document_id
         or not 0 <= span.start <= last
         or span.end < -1
-        or (not gap and (span.gap_start, span.gap_end) != (0, 0))
-        or (gap and not span.start <= span.gap_start < span.gap_end <= last)
+        or (not has_gap and (span.gap_start, span.gap_end) != (0, 0))
+        or (has_gap and not span.start <= span.gap_start < span.gap_end <= last)
     ):
         raise ValueError(
             f"{span} is no span: it needs a document, 0 <= start <= end, and a gap inside or none"
@@ -115,17 +115,17 @@ def pair_groups(documents: pa.RecordBatch | pa.Table, queries: pa.Array, scores:
         queries: strings [2 × pairs]: of each pair the preferred query, then the other.
         scores: [pairs, 2], the basis of the preference.
     """
-    size = documents.num_rows
-    zeros = np.zeros(2 * size, np.int32)
-    parts = _records(QUERY_PART, queries, pa.repeat("", 2 * size), zeros, zeros)
+    groups = documents.num_rows
+    zeros = np.zeros(2 * groups, np.int32)
+    query_records = _records(QUERY_PART, queries, pa.repeat("", 2 * groups), zeros, zeros)
     columns = {
         "part": documents["part"],
         "position": documents["position"],
         "sample": pa.array(_location_in_run(documents), pa.int32()),
-        "queries": _lists(parts, 2, _kind("queries")),
+        "queries": _lists(query_records, 2, _kind("queries")),
         "documents": _lists(_whole(documents["document_id"]), 1, _kind("documents")),
         "scores": _lists(pa.array(np.ravel(scores), pa.float32()), 2, _kind("scores")),
-        "anchors": _no_lists(size, _kind("anchors")),
+        "anchors": _no_lists(groups, _kind("anchors")),
     }
     return pa.Table.from_pydict(columns, schema=GROUPS.schema)
 
@@ -142,18 +142,18 @@ def span_groups(
         document_ids: strings [groups × documents], the documents of a group one after the other.
         anchors: int [groups, documents, 2], word pieces of the anchors; `NO_ANCHOR` if there is none.
     """
-    size, documents, _ = anchors.shape
-    queries = _records(QUERY_PART, pa.repeat("", size), query_ids, spans[:, 0], spans[:, 1])
-    scores = np.zeros((size, documents), np.float32)
+    groups, documents_per_group, _ = anchors.shape
+    queries = _records(QUERY_PART, pa.repeat("", groups), query_ids, spans[:, 0], spans[:, 1])
+    scores = np.zeros((groups, documents_per_group), np.float32)
     scores[:, 0] = 1.0
     columns = {
         "part": pa.array(locations[:, 0], pa.int32()),
         "position": pa.array(locations[:, 1], pa.int64()),
         "sample": pa.array(locations[:, 2], pa.int32()),
         "queries": _lists(queries, 1, _kind("queries")),
-        "documents": _lists(_whole(document_ids), documents, _kind("documents")),
-        "scores": _lists(pa.array(scores.ravel()), documents, _kind("scores")),
-        "anchors": _lists(_records(ANCHOR, *anchors.reshape(-1, 2).T), documents, _kind("anchors")),
+        "documents": _lists(_whole(document_ids), documents_per_group, _kind("documents")),
+        "scores": _lists(pa.array(scores.ravel()), documents_per_group, _kind("scores")),
+        "anchors": _lists(_records(ANCHOR, *anchors.reshape(-1, 2).T), documents_per_group, _kind("anchors")),
     }
     return pa.Table.from_pydict(columns, schema=GROUPS.schema)
 

@@ -90,16 +90,16 @@ def make_groups(shard: Shard, options: HyperlinkPredictionOptions, counts: Count
     over segments.
     """
     source = LinkSource.open(shard)
-    waiting: list[_Draft] = []
+    drafts: list[_Draft] = []
     groups = 0
     for draft in counts.tally(_drafts(shard, source, options, counts)):
-        waiting.append(draft)
+        drafts.append(draft)
         groups += len(draft.nodes)
         if groups >= GROUPS_AT_ONCE:
-            yield _table(waiting, source)
-            waiting, groups = [], 0
-    if waiting:
-        yield _table(waiting, source)
+            yield _table(drafts, source)
+            drafts, groups = [], 0
+    if drafts:
+        yield _table(drafts, source)
 
 
 def _drafts(
@@ -131,7 +131,7 @@ def choose(
     links: Links,  # the article's hyperlinks
     options: HyperlinkPredictionOptions,  # see `HyperlinkPredictionOptions`
     rng: np.random.Generator,  # the document's random stream
-    usable: np.ndarray,  # bool [nodes], documents that are long enough
+    is_linkable: np.ndarray,  # bool [nodes], documents that are long enough
     readable: Sequence[bool] | np.ndarray,  # of each segment, whether the token store holds it
     # Takes how many segments link any document, how many of them are passed over and why, how many usable
     # documents are in D1 to D5, summed over them, and how many negatives are repeats.
@@ -139,16 +139,17 @@ def choose(
 ) -> list[HyperlinkChoice]:
     """Return the groups of one stage of an article, by segment."""
 
-    preferred, others = STAGES[options.type]
+    preferred_relations, other_relations = STAGES[options.type]
     candidates = []
     for segment in np.unique(links.segment).tolist():
-        members = {
-            name: nodes[usable[nodes]] for name, nodes in zip(RELATIONS, links.groups(segment), strict=True)
+        nodes_by_relation = {
+            name: nodes[is_linkable[nodes]]
+            for name, nodes in zip(RELATIONS, links.groups(segment), strict=True)
         }
-        for name, nodes in members.items():
+        for name, nodes in nodes_by_relation.items():
             counts[name] += len(nodes)
-        positives = np.concatenate([members[name] for name in preferred])
-        negatives = np.concatenate([members[name] for name in others])
+        positives = np.concatenate([nodes_by_relation[name] for name in preferred_relations])
+        negatives = np.concatenate([nodes_by_relation[name] for name in other_relations])
         counts["segments"] += 1
         if not len(positives):
             counts["segments_without_preferred"] += 1
@@ -160,10 +161,16 @@ def choose(
             candidates.append((segment, positives, negatives))
     choices = []
     for segment, positives, negatives in some(rng, candidates, options.segments_per_document):
-        chosen = some(rng, positives.tolist(), options.positives_per_segment)
-        drawn = [positions_as_many(rng, len(negatives), options.negatives) for _ in chosen]
-        choices.append(HyperlinkChoice(segment, np.column_stack((chosen, negatives[np.stack(drawn)]))))
-        counts["negatives_repeated"] += len(chosen) * max(0, options.negatives - len(negatives))
+        drawn_positives = some(rng, positives.tolist(), options.positives_per_segment)
+        negative_positions = [
+            positions_as_many(rng, len(negatives), options.negatives) for _ in drawn_positives
+        ]
+        choices.append(
+            HyperlinkChoice(
+                segment, np.column_stack((drawn_positives, negatives[np.stack(negative_positions)]))
+            )
+        )
+        counts["negatives_repeated"] += len(drawn_positives) * max(0, options.negatives - len(negatives))
     return choices
 
 
@@ -181,8 +188,8 @@ def _anchors(
     targets = links.target[rows]
     # An anchor belongs to the segment that it begins in; the rest of one that goes on is not in the query.
     pieces = article.pieces_of(np.column_stack((links.start[rows], np.minimum(links.end[rows], end))))
-    locations = np.minimum(np.searchsorted(targets, nodes), len(targets) - 1)
-    return pieces[locations], targets[locations] == nodes
+    positions = np.minimum(np.searchsorted(targets, nodes), len(targets) - 1)
+    return pieces[positions], targets[positions] == nodes
 
 
 def _table(drafts: Sequence[_Draft], source: LinkSource) -> pa.Table:

@@ -45,16 +45,16 @@ def make_groups(shard: Shard, options: IctOptions, counts: Counts) -> Iterator[G
 
 
 def choose(
-    body: str, found: Sequence[Passage], options: IctOptions, rng: np.random.Generator
+    body: str, passages: Sequence[Passage], options: IctOptions, rng: np.random.Generator
 ) -> list[PassageChoice]:
     """Return a sentence of each of some passages that have another one, in the order of the text."""
-    usable = [
+    usable_passages = [
         (passage, candidates)
-        for passage in found
+        for passage in passages
         if len(passage.sentences) > 1 and (candidates := query_sentences(body, passage))
     ]
     choices = []
-    for passage, candidates in some(rng, usable, options.groups_per_document):
+    for passage, candidates in some(rng, usable_passages, options.groups_per_document):
         sentence = candidates[int(rng.integers(len(candidates)))]
         choices.append(PassageChoice(passage, sentence, bool(rng.random() >= options.keep_sentence)))
     return choices

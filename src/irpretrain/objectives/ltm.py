@@ -60,7 +60,7 @@ def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[G
     configured kind that were not, by reason.
     """
     source = LinkSource.open(shard)
-    others = RandomDocuments(source.drawable, MINIMUM_WORDS)
+    random_documents = RandomDocuments(source.drawable, MINIMUM_WORDS)
     used = Counter({"see-also": 0, "symmetric": 0})
     unused = Counter(dict.fromkeys(UNUSED, 0))
     counts.update(negatives_repeated=0, edges_used=used, edges_not_used=unused)
@@ -76,7 +76,7 @@ def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[G
         articles = [node for node in adjacent if not source.graph.disambiguation[node]]
         linked = [node for node in articles if source.words[node] >= MINIMUM_WORDS]
         rng = shard.stream(options.type, article.document_id)
-        choices = choose(article_node, linked, others, options, rng)
+        choices = choose(article_node, linked, random_documents, options, rng)
         unused["to_disambiguation_pages"] += len(adjacent) - len(articles)
         unused["to_short_documents"] += len(articles) - len(linked)
         if not choices:
@@ -94,26 +94,26 @@ def query_span(article: ShardArticle) -> Span | None:
     """Return the article up to its first See Also section, which names the preferred documents."""
     if article.pieces(0, len(article.body)) is None:
         return None
-    inside = within(article.sections, (SEE_ALSO,))
-    if True not in inside:
+    in_see_also = within(article.sections, (SEE_ALSO,))
+    if True not in in_see_also:
         return Span(article.document_id)
     # The heading itself stands before its section's text, after that of the section before.
-    last = article.sections[inside.index(True) - 1].end
-    pieces = article.pieces(0, last)
+    see_also_start = article.sections[in_see_also.index(True) - 1].end
+    pieces = article.pieces(0, see_also_start)
     return None if pieces is None else Span(article.document_id, 0, pieces[1])
 
 
 def choose(
-    article: int,  # node of the query's article
+    article_node: int,  # node of the query's article
     linked: Sequence[int],  # nodes of the documents to prefer
-    others: RandomDocuments,
+    random_documents: RandomDocuments,
     options: LtmOptions,
     rng: np.random.Generator,
 ) -> list[LtmChoice]:
     """Return one group for each linked document: it, and random ones that are neither linked nor the query."""
     choices = []
     for positive in linked:
-        negatives, repeated = others.draw(rng, options.negatives, {article, *linked})
+        negatives, repeated_count = random_documents.draw(rng, options.negatives, {article_node, *linked})
         if negatives:
-            choices.append(LtmChoice(positive, negatives, repeated))
+            choices.append(LtmChoice(positive, negatives, repeated_count))
     return choices

@@ -43,20 +43,20 @@ def passages(
 
     Sentences are packed greedily; a longer sentence is a passage of its own. Sections without text give none.
     """
-    cut = []
+    packed_passages = []
     for number, (start, end) in enumerate(sections):
-        run: list[Characters] = []
+        pending_sentences: list[Characters] = []
         words = 0
         for sentence in sentences(body, start, end, language):
             length = count_words(body, sentence, language)
-            if run and words + length > most_words:
-                cut.append(Passage(number, tuple(run), language))
-                run, words = [], 0
-            run.append(sentence)
+            if pending_sentences and words + length > most_words:
+                packed_passages.append(Passage(number, tuple(pending_sentences), language))
+                pending_sentences, words = [], 0
+            pending_sentences.append(sentence)
             words += length
-        if run:
-            cut.append(Passage(number, tuple(run), language))
-    return cut
+        if pending_sentences:
+            packed_passages.append(Passage(number, tuple(pending_sentences), language))
+    return packed_passages
 
 
 def count_words(body: str, characters: Characters, language: str = ENGLISH) -> int:
@@ -123,33 +123,35 @@ def passage_groups(shard: Shard, options: PassageOptions, counts: Counts, choose
     """
     counts.update(negatives_repeated=0, negatives_lacking=0, groups_without_negatives=0)
     drafts = list(counts.tally(draft_groups(shard, options, counts, choose)))
-    drawn = iter(_draw_passages(shard, options, drafts, choose))
+    negative_spans = iter(_draw_passages(shard, options, drafts, choose))
     for draft in drafts:
-        rest = [span for _ in draft.others if (span := next(drawn)) is not None]
-        counts["negatives_lacking"] += len(draft.others) - len(rest)
-        if rest:
-            yield group(draft.location, [draft.query], [draft.passage, *rest], sample=draft.sample)
+        negatives = [span for _ in draft.others if (span := next(negative_spans)) is not None]
+        counts["negatives_lacking"] += len(draft.others) - len(negatives)
+        if negatives:
+            yield group(draft.location, [draft.query], [draft.passage, *negatives], sample=draft.sample)
         else:
             counts["groups_without_negatives"] += 1
 
 
 def draft_groups(shard: Shard, options: Any, counts: Counts, choose: Choose) -> Iterator[PassageDraft]:
     source = LinkSource.open(shard)
-    others = RandomDocuments(source.drawable)
+    random_documents = RandomDocuments(source.drawable)
     for article in shard.articles(counts):
         rng = shard.stream(options.type, article.document_id)
-        made = 0
+        sample = 0
         for choice in choose(article.body, passages_of(article, options), options, rng):
             spans = own_spans(article, choice)
-            negatives, repeated = others.draw(rng, options.negatives, {source.node(article)})
+            negatives, repeated_count = random_documents.draw(rng, options.negatives, {source.node(article)})
             if spans is None or not negatives:
                 counts.skip("no_other_documents" if spans else "beyond_token_store")
                 continue
-            names = tuple(source.document_id(node) for node in negatives)
-            yield PassageDraft(article.location, made, *spans, names, f"{article.document_id}/{made}")
-            made += 1
-            counts["negatives_repeated"] += repeated
-        if not made:
+            negative_ids = tuple(source.document_id(node) for node in negatives)
+            yield PassageDraft(
+                article.location, sample, *spans, negative_ids, f"{article.document_id}/{sample}"
+            )
+            sample += 1
+            counts["negatives_repeated"] += repeated_count
+        if not sample:
             counts.skip("no_passage_with_a_sentence")
 
 
@@ -167,11 +169,11 @@ def own_spans(article: ShardArticle, choice: PassageChoice) -> tuple[Span, Span]
     passage = article.pieces(choice.passage.start, choice.passage.end)
     if query is None or passage is None:
         return None
-    first = 0 if not article.body[: choice.passage.start].strip() else passage[0]
+    first_piece = 0 if not article.body[: choice.passage.start].strip() else passage[0]
     gap = (query.start, query.end) if choice.without else (0, 0)
     if gap[1] - gap[0] == passage[1] - passage[0]:
         return None
-    return query, Span(article.document_id, first, passage[1], *gap)
+    return query, Span(article.document_id, first_piece, passage[1], *gap)
 
 
 def _draw_passages(
@@ -183,19 +185,19 @@ def _draw_passages(
         The spans in the order of the drafts and their documents; None for a document without such a passage.
     """
     one_passage = options.model_copy(update={"groups_per_document": 1})
-    locations, streams = by_document(
+    positions, streams = by_document(
         (name, f"{draft.stream}/{number}") for draft in drafts for number, name in enumerate(draft.others)
     )
-    names = pa.array(sorted(locations), pa.string())
+    document_ids = pa.array(sorted(positions), pa.string())
     spans: list[Span | None] = [None] * len(streams)
     for documents, tokens in zip(shard.collection, shard.collection_tokens, strict=True):
-        for article in stream_articles(documents, tokens, shard.text, names):
+        for article in stream_articles(documents, tokens, shard.text, document_ids):
             if article is None:
                 continue
             candidates = passages_of(article, options)
-            for location in locations[article.document_id]:
-                rng = shard.stream(f"{options.type} passage", streams[location])
+            for position in positions[article.document_id]:
+                rng = shard.stream(f"{options.type} passage", streams[position])
                 choices = choose(article.body, candidates, one_passage, rng)
-                both = own_spans(article, choices[0]) if choices else None
-                spans[location] = both and both[1]
+                sentence_and_passage = own_spans(article, choices[0]) if choices else None
+                spans[position] = sentence_and_passage and sentence_and_passage[1]
     return spans

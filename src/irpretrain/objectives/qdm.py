@@ -48,19 +48,21 @@ class QdmChoice(NamedTuple):
 def make_groups(shard: Shard, options: QdmOptions, counts: Counts) -> Iterator[Group]:
     """Yield QDM's groups: one query, literal; several whole documents. Counts negatives_repeated."""
     source, draws = LinkSource.open(shard), WordDraws(shard)
-    usable = source.words > 0
-    linked = read_targets(shard.anchor_texts, own_anchors(shard), usable)
+    is_linkable = source.words > 0
+    targets_by_anchor = read_targets(shard.anchor_texts, own_anchors(shard), is_linkable)
     counts.update(negatives_repeated=0)
     for article in shard.articles(counts):
-        anchors = find_anchors(article, source.links(article), usable)
+        anchors = find_anchors(article, source.links(article), is_linkable)
         rng = shard.stream(options.type, article.document_id)
-        leads_to = [linked.get(normal_anchor(anchor_text(article, anchor)), []) for anchor in anchors]
+        leads_to = [
+            targets_by_anchor.get(normal_anchor(anchor_text(article, anchor)), []) for anchor in anchors
+        ]
         choices = choose(anchors, leads_to, options, rng)
         if not choices:
             counts.skip("no_links" if not anchors else "no_ambiguous_anchor")
         for sample, choice in enumerate(choices):
-            around = draws.draw(rng, draws.around(article, choice.anchor), draws.size(rng))
-            query = " ".join([*around, anchor_text(article, choice.anchor)])
+            context_words = draws.draw(rng, draws.around(article, choice.anchor), draws.size(rng))
+            query = " ".join([*context_words, anchor_text(article, choice.anchor)])
             ranked = [Span(source.document_id(node)) for node in (choice.anchor.target, *choice.negatives)]
             counts["negatives_repeated"] += choice.repeated
             yield group(article.location, [query], ranked, sample=sample)
@@ -75,11 +77,11 @@ def choose(
     """Return some of the anchors whose words lead to other documents too, with some of these."""
     candidates = []
     for anchor, nodes in zip(anchors, leads_to, strict=True):
-        if others := [node for node in nodes if node != anchor.target]:
-            candidates.append((anchor, others))
+        if other_nodes := [node for node in nodes if node != anchor.target]:
+            candidates.append((anchor, other_nodes))
     return [
-        QdmChoice(anchor, *as_many(rng, others, options.negatives))
-        for anchor, others in some(rng, candidates, options.groups_per_document)
+        QdmChoice(anchor, *as_many(rng, other_nodes, options.negatives))
+        for anchor, other_nodes in some(rng, candidates, options.groups_per_document)
     ]
 
 
@@ -90,21 +92,21 @@ def own_anchors(shard: Shard) -> set[str]:
     for article in stream_articles(shard.documents, shard.tokens, shard.text):
         links = None if article is None else source.links(article)
         if article is not None and links is not None:
-            locations = zip(links.start.tolist(), links.end.tolist(), strict=True)
-            texts.update(normal_anchor(article.body[start:end]) for start, end in locations)
+            spans = zip(links.start.tolist(), links.end.tolist(), strict=True)
+            texts.update(normal_anchor(article.body[start:end]) for start, end in spans)
     return texts
 
 
-def read_targets(table: str | Path, wanted: set[str], usable: np.ndarray) -> dict[str, list[int]]:
-    """Return the documents, of those that are `usable` (bool [nodes]), that each of some anchor texts leads to."""
+def read_targets(table: str | Path, anchor_texts: set[str], is_linkable: np.ndarray) -> dict[str, list[int]]:
+    """Return the documents, of those of `is_linkable` (bool [nodes]), that each of some anchor texts leads to."""
 
-    names = pa.array(sorted(wanted), pa.string())
+    anchors = pa.array(sorted(anchor_texts), pa.string())
     targets: dict[str, list[int]] = defaultdict(list)
     for batch in ANCHOR_TEXTS.stream(table, ["anchor", "target"]):
-        rows = batch.filter(pc.is_in(batch.column("anchor"), value_set=names))
+        rows = batch.filter(pc.is_in(batch.column("anchor"), value_set=anchors))
         for anchor, target in zip(
             rows.column("anchor").to_pylist(), rows.column("target").to_pylist(), strict=True
         ):
-            if usable[target]:
+            if is_linkable[target]:
                 targets[anchor].append(target)
     return targets

@@ -36,17 +36,17 @@ class PassagePair(NamedTuple):
 
 def make_groups(shard: Shard, options: RdpOptions, counts: Counts) -> Iterator[Group]:
     """Yield RDP's groups: one query, the span of a sentence; two whole documents."""
-    source, words = LinkSource.open(shard), AnchorWeights(shard)
-    usable = source.words > 0
+    source, anchor_weights = LinkSource.open(shard), AnchorWeights(shard)
+    is_linkable = source.words > 0
 
     for article in shard.articles(counts):
-        anchors = find_anchors(article, source.links(article), usable)
-        weights = [words.weight(anchor_text(article, anchor)) for anchor in anchors]
+        anchors = find_anchors(article, source.links(article), is_linkable)
+        weights = [anchor_weights.weight(anchor_text(article, anchor)) for anchor in anchors]
         rng = shard.stream(options.type, article.document_id)
-        chosen = some(rng, pairs(anchors, weights), options.groups_per_document)
-        if not chosen:
+        drawn_pairs = some(rng, pairs(anchors, weights), options.groups_per_document)
+        if not drawn_pairs:
             counts.skip("no_links" if not anchors else "no_sentence_with_two")
-        for sample, pair in enumerate(chosen):
+        for sample, pair in enumerate(drawn_pairs):
             query = article.span(*pair.preferred.sentence)
             if query is None:
                 counts.skip("beyond_token_store")

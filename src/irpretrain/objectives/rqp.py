@@ -54,14 +54,14 @@ def make_groups(shard: Shard, options: RqpOptions, counts: Counts) -> Iterator[G
 def draft_groups(
     shard: Shard, options: RqpOptions, counts: Counts, source: LinkSource, draws: WordDraws
 ) -> Iterator[RqpDraft]:
-    usable = source.words > 0
+    is_linkable = source.words > 0
     for article in shard.articles(counts):
-        anchors = find_anchors(article, source.links(article), usable)
+        anchors = find_anchors(article, source.links(article), is_linkable)
         if not anchors:
             counts.skip("no_links")
         rng = shard.stream(options.type, article.document_id)
         for sample, anchor in enumerate(some(rng, anchors, options.groups_per_document)):
-            around = draws.draw(rng, draws.around(article, anchor), draws.size(rng))
-            query = " ".join([*around, anchor_text(article, anchor)])
+            context_words = draws.draw(rng, draws.around(article, anchor), draws.size(rng))
+            query = " ".join([*context_words, anchor_text(article, anchor)])
             stream = f"{article.document_id}/{sample}"
             yield RqpDraft(article.location, sample, query, source.document_id(anchor.target), stream)

@@ -49,14 +49,14 @@ def make_groups(shard: Shard, options: RwiOptions, counts: Counts) -> Iterator[G
     for article in shard.articles(counts):
         tree = build_tree(article.title, article.sections, drop_boilerplate=True)
         spans = [article.span(node.start, node.end) for node in tree.nodes]
-        usable = [
+        usable_sections = [
             number
             for number, node in enumerate(tree.nodes)
             if number and spans[number] and article.words(node.start, node.end) > 0
         ]
-        choices = choose(tree, usable, options, shard.stream(options.type, article.document_id))
+        choices = choose(tree, usable_sections, options, shard.stream(options.type, article.document_id))
         if not choices:
-            counts.skip("no_section_with_another_query" if usable else "no_section_with_text")
+            counts.skip("no_section_with_another_query" if usable_sections else "no_section_with_text")
         for sample, choice in enumerate(choices):
             counts["negatives_lacking"] += options.negatives - len(choice.negatives)
             span = spans[choice.node]
@@ -66,16 +66,16 @@ def make_groups(shard: Shard, options: RwiOptions, counts: Counts) -> Iterator[G
 
 
 def choose(
-    tree: WikiStructureTree, usable: Sequence[int], options: RwiOptions, rng: np.random.Generator
+    tree: WikiStructureTree, usable_sections: Sequence[int], options: RwiOptions, rng: np.random.Generator
 ) -> list[RwiChoice]:
-    """Return sections of `usable` nodes (no root), each with its negative queries, without those that have none."""
+    """Return some of `usable_sections` (no root), each with its negative queries, without those that have none."""
     choices: list[RwiChoice] = []
-    for node in rng.permutation(len(usable)):
+    for index in rng.permutation(len(usable_sections)):
         if len(choices) == options.groups_per_document:
             break
-        negatives = _negatives(tree, usable[node], options.negatives, rng)
+        negatives = _negatives(tree, usable_sections[index], options.negatives, rng)
         if negatives:
-            choices.append(RwiChoice(usable[node], negatives))
+            choices.append(RwiChoice(usable_sections[index], negatives))
     return sorted(choices)
 
 
@@ -88,14 +88,14 @@ def _negatives(
     probabilities, in the order drawn.
     """
     path = tree.path(node)
-    met = {tuple(sorted(path))}
+    drawn_titles = {tuple(sorted(path))}
     negatives: list[tuple[str, ...]] = []
     for _ in range(TRIES * count):
         if len(negatives) == count:
             break
-        drawn = rng.choice(len(tree.nodes) - 1, size=len(path) - 1, replace=False) + 1
-        titles = (path[0], *(tree.nodes[number].title for number in drawn))
-        if (content := tuple(sorted(titles))) not in met:
-            met.add(content)
+        drawn_nodes = rng.choice(len(tree.nodes) - 1, size=len(path) - 1, replace=False) + 1
+        titles = (path[0], *(tree.nodes[number].title for number in drawn_nodes))
+        if (sorted_titles := tuple(sorted(titles))) not in drawn_titles:
+            drawn_titles.add(sorted_titles)
             negatives.append(titles)
     return negatives

@@ -93,9 +93,9 @@ class ShardArticle:
 
 
 def stream_articles(
-    documents: str | Path, tokens: str | Path, text: TextConfig, wanted: pa.Array | None = None
+    documents: str | Path, tokens: str | Path, text: TextConfig, document_ids: pa.Array | None = None
 ) -> Iterator[ShardArticle | None]:
-    """Yield the `wanted` (or all) articles of a shard in corpus order; None for a disambiguation page.
+    """Yield the `document_ids` (or all) articles of a shard in corpus order; None for a disambiguation page.
 
     Raises:
         ConfigError: `text.fields` leaves out the body.
@@ -104,13 +104,13 @@ def stream_articles(
     """
     store = TokenStore.open([tokens])
     identifiers = DOCUMENTS.read(documents, columns=["document_id"])["document_id"]
-    chosen = np.ones(len(identifiers), bool)
-    if wanted is not None:
-        chosen = pc.is_in(identifiers, value_set=wanted).to_numpy()
-    rows = store.rows(identifiers.filter(pa.array(chosen)))
+    selected = np.ones(len(identifiers), bool)
+    if document_ids is not None:
+        selected = pc.is_in(identifiers, value_set=document_ids).to_numpy()
+    rows = store.rows(identifiers.filter(pa.array(selected)))
     columns = ["document_id", "part", "position", "title", "body", "sections", "disambiguation", *text.fields]
-    rest = _chosen(documents, list(dict.fromkeys(columns)), chosen)
-    for number, row, document in zip(np.flatnonzero(chosen), rows, rest, strict=True):
+    selected_rows = _read_selected(documents, list(dict.fromkeys(columns)), selected)
+    for number, row, document in zip(np.flatnonzero(selected), rows, selected_rows, strict=True):
         if document["disambiguation"]:
             yield None
             continue
@@ -128,11 +128,13 @@ def stream_articles(
         )
 
 
-def _chosen(documents: str | Path, columns: list[str], chosen: np.ndarray) -> Iterator[dict[str, Any]]:
-    before = 0
+def _read_selected(
+    documents: str | Path, columns: list[str], selected: np.ndarray
+) -> Iterator[dict[str, Any]]:
+    rows_before = 0
     for batch in DOCUMENTS.stream(documents, columns, ARTICLES_PER_BATCH):
-        yield from batch.filter(pa.array(chosen[before : before + len(batch)])).to_pylist()
-        before += len(batch)
+        yield from batch.filter(pa.array(selected[rows_before : rows_before + len(batch)])).to_pylist()
+        rows_before += len(batch)
 
 
 Item = TypeVar("Item")
@@ -216,15 +218,15 @@ def write_groups(shard: Shard, options: Any, output: str | Path) -> dict[str, An
     counts = Counts()
     groups = sequences = 0
     with GROUPS.writing(output) as writer:
-        for made in counts.tally(load_objective(options).make_groups(shard, options, counts)):
-            if isinstance(made, pa.Table):
-                writer.add(made)
-                groups += made.num_rows
-                sequences += pc.sum(pc.list_value_length(made["scores"])).as_py() or 0
+        for batch in counts.tally(load_objective(options).make_groups(shard, options, counts)):
+            if isinstance(batch, pa.Table):
+                writer.add(batch)
+                groups += batch.num_rows
+                sequences += pc.sum(pc.list_value_length(batch["scores"])).as_py() or 0
             else:
-                writer.add_row(made)
+                writer.add_row(batch)
                 groups += 1
-                sequences += len(made["scores"])
+                sequences += len(batch["scores"])
     by_name = {name: dict(sorted(n.items())) if isinstance(n, Counter) else n for name, n in counts.items()}
     return {**by_name, "groups": groups, "sequences": sequences}
 
@@ -261,14 +263,14 @@ def merge_groups(
 
 def _in_order(rounds: Iterator[pa.Table], corpus: Sequence[str | Path]) -> Iterator[pa.Table]:
     """Refuse locations that occur twice or go back, which a shard out of order would cause."""
-    last: tuple[int, ...] = (-1,)
+    last_location: tuple[int, ...] = (-1,)
     for rows in rounds:
         locations = list(zip(*(rows.column(name).to_pylist() for name in ORDER), strict=True))
-        if any(second <= first for first, second in pairwise([last, *locations])):
+        if any(second <= first for first, second in pairwise([last_location, *locations])):
             raise IntegrityError(
                 corpus[0],
                 "the groups of this corpus's shards overlap or are out of order",
                 remedy="Delete the shards' groups and run the workflow again.",
             )
-        last = locations[-1]
+        last_location = locations[-1]
         yield rows

@@ -68,8 +68,8 @@ def make_groups(shard: Shard, options: SrrOptions, counts: Counts) -> Iterator[G
         rng = shard.stream(options.type, article.document_id)
         choices = choose(tree, article.levels, competes, options, rng)
         if not choices:
-            few = len(tree.nodes) - 1 < max(options.minimum_sections, 1)
-            counts.skip("too_few_sections" if few else "too_few_candidates")
+            has_too_few = len(tree.nodes) - 1 < max(options.minimum_sections, 1)
+            counts.skip("too_few_sections" if has_too_few else "too_few_candidates")
         for sample, choice in enumerate(choices):
             yield group(
                 article.location,

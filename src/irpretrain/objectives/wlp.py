@@ -31,7 +31,7 @@ OPTIONS = WlpOptions
 def make_groups(shard: Shard, options: WlpOptions, counts: Counts) -> Iterator[Group]:
     """Yield WLP's groups: one query, the span of a sentence; several whole documents. Counts negatives_repeated."""
     source = LinkSource.open(shard)
-    others = RandomDocuments(source.drawable)
+    random_documents = RandomDocuments(source.drawable)
     counts.update(negatives_repeated=0)
     for article in shard.articles(counts):
         article_node, linked = source.node(article), source.targets(article)
@@ -49,10 +49,10 @@ def make_groups(shard: Shard, options: WlpOptions, counts: Counts) -> Iterator[G
         rng = shard.stream(options.type, article.document_id)
         for sample, target in enumerate(some(rng, targets, options.groups_per_document)):
             query = queries[int(rng.integers(len(queries)))]
-            negatives, repeated = others.draw(rng, options.negatives, {article_node, *linked})
+            negatives, repeated_count = random_documents.draw(rng, options.negatives, {article_node, *linked})
             if not negatives:
                 counts.skip("no_other_documents")
                 break
-            counts["negatives_repeated"] += repeated
+            counts["negatives_repeated"] += repeated_count
             ranked = [Span(source.document_id(node)) for node in (target, *negatives)]
             yield group(article.location, [query], ranked, sample=sample)

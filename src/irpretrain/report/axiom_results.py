@@ -94,8 +94,8 @@ class Agreement(_Measured):
         """The share or lead with the interval for other documents and, of several seeds, other seeds."""
         if math.isnan(self.variance):
             return EffectEstimate(self.share, math.nan, math.nan, math.nan, ())
-        of_seeds = [(self.seed_variance, self.seeds - 1)] if self.seeds > 1 else []
-        return EffectEstimate.of(self.share, (self.variance, self.freedom), *of_seeds)
+        seed_variances = [(self.seed_variance, self.seeds - 1)] if self.seeds > 1 else []
+        return EffectEstimate.of(self.share, (self.variance, self.freedom), *seed_variances)
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,9 @@ class Diagnosis:
 
     agreements: tuple[Agreement, ...]
 
-    def get(self, model: str, axiom: str, other: str = "") -> Agreement | None:
+    def get(self, model: str, axiom: str, other_model: str = "") -> Agreement | None:
         """Return a model's agreement with an axiom, or its lead over another's; None where the file has none."""
-        key = (model, other, axiom)
+        key = (model, other_model, axiom)
         return next((row for row in self.agreements if (row.model, row.other, row.axiom) == key), None)
 
     def lead(self, better: str, worse: str, axiom: str) -> EffectEstimate | None:
@@ -115,8 +115,8 @@ class Diagnosis:
             return row.estimate
         if not (row := self.get(worse, axiom, better)):
             return None
-        difference, low, high, p, parts = row.estimate
-        return EffectEstimate(-difference, -high, -low, p, parts)
+        difference, low, high, p, variances = row.estimate
+        return EffectEstimate(-difference, -high, -low, p, variances)
 
 
 @dataclass(frozen=True)
@@ -143,10 +143,10 @@ class AxiomResults:
 NO_AXIOMS = AxiomResults()
 
 
-def _read(kind: type[Measured], path: str | Path) -> Measured:
+def _read(result_type: type[Measured], path: str | Path) -> Measured:
     with refusing(path, DAMAGED, MAKE_AGAIN):
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-        return kind.model_validate({**content, "name": Path(path).parent.name, "path": str(path)})
+        return result_type.model_validate({**content, "name": Path(path).parent.name, "path": str(path)})
 
 
 def _diagnosis(path: str | Path) -> Diagnosis:
@@ -168,20 +168,24 @@ def predictor_groups(
 ) -> list[PredictorGroup]:
     """Return the groups in the order of the files; a second predictor of a setting has a group of its own."""
     groups: dict[str, PredictorGroup] = {}
-    known = (config.predictors.get(predictor.name) for predictor in predictors)
-    collections = {described.collection for described in known if described}
+    configured_predictors = (config.predictors.get(predictor.name) for predictor in predictors)
+    collections = {
+        predictor_config.collection for predictor_config in configured_predictors if predictor_config
+    }
     for predictor in predictors:
-        described = config.predictors.get(predictor.name)
-        parts = [dataset_label(config, described.dataset) if described else "this configuration"]
-        parts += [described.collection] if described and len(collections) > 1 else []
+        predictor_config = config.predictors.get(predictor.name)
+        label_parts = [
+            dataset_label(config, predictor_config.dataset) if predictor_config else "this configuration"
+        ]
+        label_parts += [predictor_config.collection] if predictor_config and len(collections) > 1 else []
         if set(predictor.axioms) != set(published.groups):
-            parts.append(f"{axioms_text(published, predictor)} alone")
-        if described and described.negative_terms == "equal":
-            parts.append("negatives of equal length")
-        label = ", ".join(parts)
+            label_parts.append(f"{axioms_text(published, predictor)} alone")
+        if predictor_config and predictor_config.negative_terms == "equal":
+            label_parts.append("negatives of equal length")
+        label = ", ".join(label_parts)
         if label in groups and predictor.setting in groups[label].members:
             label = f"{label}, {predictor.name}"
-        dataset = described.dataset if described else ""
+        dataset = predictor_config.dataset if predictor_config else ""
         groups.setdefault(label, PredictorGroup(label, dataset, {})).members[predictor.setting] = predictor
     return list(groups.values())
 
@@ -194,8 +198,8 @@ def axioms_text(published: PublishedAxioms, predictor: PredictorScores) -> str:
 
 def in_order(published: PublishedAxioms, axioms: Sequence[str]) -> list[str]:
     """Return axioms in the paper's order, those that it does not have last."""
-    printed = [axiom for axiom in published.groups if axiom in axioms]
-    return printed + [axiom for axiom in axioms if axiom not in published.groups]
+    published_axioms = [axiom for axiom in published.groups if axiom in axioms]
+    return published_axioms + [axiom for axiom in axioms if axiom not in published.groups]
 
 
 # The tables of ARES's axioms: settings of the predictor (table 2), ranks of pseudo-queries (section 4.1).
@@ -213,41 +217,42 @@ def settings_table(
     published: Published, axioms: PublishedAxioms, config: Config, scores: Sequence[PredictorScores]
 ) -> Table:
     """Return the table of the AUC of each setting; a printed one stands beside ours on the paper's data set alone."""
-    printed = axioms.predictors
+    published_table = axioms.predictors
     groups = predictor_groups(axioms, config, scores)
-    none = PredictorGroup(printed.label, "", {})
-    of_paper = next((group for group in groups if group.dataset in printed.datasets), none)
-    others = [group for group in groups if group is not of_paper]
-    unmade = next(iter(config.absent_predictors.values()), NO_PREDICTORS)
-    absent = MISSING if of_paper.members else printed.absent if groups else unmade
-    settings = {setting.setting: setting for setting in printed.settings}
+    no_group = PredictorGroup(published_table.label, "", {})
+    paper_group = next((group for group in groups if group.dataset in published_table.datasets), no_group)
+    other_groups = [group for group in groups if group is not paper_group]
+    absence_reason = next(iter(config.absent_predictors.values()), NO_PREDICTORS)
+    absent = MISSING if paper_group.members else published_table.absent if groups else absence_reason
+    settings = {setting.setting: setting for setting in published_table.settings}
 
-    def source(setting: Setting, number: int) -> Cell:
-        if number:
-            return _setting_cell(others[number - 1], setting, MISSING)
-        cell = _setting_cell(of_paper, setting, absent)
+    def source(setting: Setting, column_number: int) -> Cell:
+        if column_number:
+            return _setting_cell(other_groups[column_number - 1], setting, MISSING)
+        cell = _setting_cell(paper_group, setting, absent)
         return replace(cell, published=PublishedValue.parse(settings[setting].auc))
 
     rows = {name: Row(name, f"{name} (negatives: {settings[name].negatives})") for name in settings}
-    columns = _columns(printed.label, [group.label for group in others], AUC)
+    columns = _columns(published_table.label, [group.label for group in other_groups], AUC)
     notes = [
-        f"Published: {printed.protocol}.",
+        f"Published: {published_table.protocol}.",
         f"Ours: AUC over the test pairs [95% interval, bootstrap over test documents]; beside a printed AUC on "
-        f"{printed.label} alone.",
+        f"{published_table.label} alone.",
         *(
             f"{group.label}, setting {scores.setting}: {scores.label} (predictor {scores.name}), {scores.pairs:,} "
             f"pairs, of which {scores.test_pairs:,} are tested; {axioms_text(axioms, scores)}."
-            for group in [of_paper, *others]
+            for group in [paper_group, *other_groups]
             for scores in group.members.values()
         ),
     ]
     panel = Panel.of("Settings", rows, columns, source, "Setting")
-    return Table.of_paper(published, printed, [panel], notes, config)
+    return Table.of_paper(published, published_table, [panel], notes, config)
 
 
-def _columns(label: str, others: Sequence[str], measure: str) -> dict[int, Column]:
+def _columns(label: str, other_labels: Sequence[str], measure: str) -> dict[int, Column]:
     return {
-        number: Column(group, measure) for number, group in enumerate((f"{label} (the paper's)", *others))
+        number: Column(group, measure)
+        for number, group in enumerate((f"{label} (the paper's)", *other_labels))
     }
 
 
@@ -274,27 +279,34 @@ def rank_interval_table(
     published: Published, axioms: PublishedAxioms, config: Config, results: AxiomResults
 ) -> Table:
     """Return the shares of pseudo-queries by interval; printed ones stand beside ours on the paper's documents."""
-    printed = axioms.rank_intervals
+    published_table = axioms.rank_intervals
     corpora = {c.name: config.collections.get(c.name, []) for c in results.rank_intervals}
-    theirs = [
-        c for c in results.rank_intervals if corpora[c.name] and set(corpora[c.name]) <= set(printed.corpora)
+    paper_collections = [
+        c
+        for c in results.rank_intervals
+        if corpora[c.name] and set(corpora[c.name]) <= set(published_table.corpora)
     ]
-    of_paper = theirs[0] if theirs else None
-    others = [collection for collection in results.rank_intervals if collection is not of_paper]
-    absent = printed.absent if results.rank_intervals else NO_COLLECTIONS
-    intervals = {_ranks(interval): interval for interval in printed.intervals}
+    paper_collection = paper_collections[0] if paper_collections else None
+    other_collections = [
+        collection for collection in results.rank_intervals if collection is not paper_collection
+    ]
+    absent = published_table.absent if results.rank_intervals else NO_COLLECTIONS
+    intervals = {_ranks(interval): interval for interval in published_table.intervals}
 
-    def source(ranks: str, number: int) -> Cell:
+    def source(ranks: str, column_number: int) -> Cell:
         interval = intervals[ranks]
-        if number:
-            return _share_cell(interval, others[number - 1])
-        empty = Cell(ranks, printed.label, "", SHARE, "", reason=absent)
-        return replace(_share_cell(interval, of_paper) if of_paper else empty, published=interval.share)
+        if column_number:
+            return _share_cell(interval, other_collections[column_number - 1])
+        empty_cell = Cell(ranks, published_table.label, "", SHARE, "", reason=absent)
+        return replace(
+            _share_cell(interval, paper_collection) if paper_collection else empty_cell,
+            published=interval.share,
+        )
 
     rows = {ranks: Row(ranks, f"{ranks} (printed {intervals[ranks].printed})") for ranks in intervals}
-    columns = _columns(printed.label, [collection.name for collection in others], SHARE)
+    columns = _columns(published_table.label, [collection.name for collection in other_collections], SHARE)
     notes = [
-        f"Published: {printed.protocol}; here they are shares.",
+        f"Published: {published_table.protocol}; here they are shares.",
         "Ours: share of all pseudo-queries of the collection. All are counted, so there is no interval.",
         "A printed share stands beside ours on the paper's documents alone.",
         *(
@@ -303,15 +315,17 @@ def rank_interval_table(
         ),
     ]
     panel = Panel.of("Ranks", rows, columns, source, "Rank")
-    return Table.of_paper(published, printed, [panel], notes, config)
+    return Table.of_paper(published, published_table, [panel], notes, config)
 
 
 def _share_cell(interval: PublishedInterval, collection: RankIntervals) -> Cell:
     ours, ranks = None, _ranks(interval)
     if set(interval.ranks) <= set(collection.intervals):
         share = sum(collection.intervals[rank] for rank in interval.ranks) / collection.queries
-        run, number = RunName(collection.name, "", "BM25", ""), collection.queries
-        ours = Ours(run, SHARE, share, math.nan, math.nan, (), number, (), "pseudo-queries", collection.path)
+        run, query_count = RunName(collection.name, "", "BM25", ""), collection.queries
+        ours = Ours(
+            run, SHARE, share, math.nan, math.nan, (), query_count, (), "pseudo-queries", collection.path
+        )
     reason = f"RANK is known up to {collection.depth} alone (axioms.rank_depth)"
     return Cell(ranks, collection.name, "", SHARE, "", reason=reason, ours=ours)
 

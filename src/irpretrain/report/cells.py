@@ -166,10 +166,10 @@ class Panel:
         rows_are: str = "Model",
     ) -> Self:
         """Return the panel whose cell in a row and a column is `source(row's key, column's key)`."""
-        filled = (
+        filled_rows = (
             replace(row, cells=tuple(source(key, column) for column in columns)) for key, row in rows.items()
         )
-        return cls(title, tuple(columns.values()), tuple(filled), rows_are)
+        return cls(title, tuple(columns.values()), tuple(filled_rows), rows_are)
 
     def is_filled(self) -> bool:
         return any(row.is_filled() for row in self.rows)
@@ -181,7 +181,10 @@ class Panel:
 
     def groups(self) -> list[tuple[str, int]]:
         """(group, columns it spans), in order."""
-        return [(group, len(list(same))) for group, same in groupby(column.group for column in self.columns)]
+        return [
+            (group, len(list(columns_of_group)))
+            for group, columns_of_group in groupby(column.group for column in self.columns)
+        ]
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,7 @@ class Table:
     def of_paper(
         cls,
         published: Published,
-        printed: PublishedPlace,
+        published_place: PublishedPlace,
         panels: list[Panel],
         notes: list[str],
         config: Config,
@@ -209,11 +212,11 @@ class Table:
         """Return a paper's table, called after its number, or after what it shows where it has none; the remarks of the
         paper's file and of the configuration follow its notes."""
         return cls(
-            f"{published.paper}_{printed.key}",
-            f"{printed.heading}: {printed.title}",
+            f"{published.paper}_{published_place.key}",
+            f"{published_place.heading}: {published_place.title}",
             tuple(panels),
-            (*notes, *printed.remarks, *config.report.notes),
-            f"{published.citation} {published.location(printed.page, printed.section)}.",
+            (*notes, *published_place.remarks, *config.report.notes),
+            f"{published.citation} {published.location(published_place.page, published_place.section)}.",
             published.name,
         )
 
@@ -342,7 +345,7 @@ class CellValues:
 
     def _comparisons(self, cell: Cell, ours: Results, name: str) -> Iterator[Comparison]:
         for baseline in cell.baselines:
-            other = self.scores.get(baseline.run, cell.measure)
-            if other is not None and baseline.run != cell.run:
+            baseline_results = self.scores.get(baseline.run, cell.measure)
+            if baseline_results is not None and baseline.run != cell.run:
                 names = f"{name} against {identifier(baseline.run, cell.measure)}"
-                yield compare(ours, other, baseline, names, self.testing, self.config.seed)
+                yield compare(ours, baseline_results, baseline, names, self.testing, self.config.seed)

@@ -84,49 +84,49 @@ def _answer(claims: Claims, name: str, finder: Finder) -> Answer:
     if not claim.sides:
         return replace(row, verdict=NOT_TESTABLE, reason=f"needs {claim.needs}")
     effect = claim.effect or claims.effect
-    made = finder.test(claim)
-    if made is None:
+    comparison = finder.test(claim)
+    if comparison is None:
         better, worse = claim.texts
         reason = f"{claim.overlay} runs both sides"
         return replace(row, better=better, worse=worse, reason=reason)
-    ruling, effect = _rule(claim, effect, made)
-    estimate = {key: getattr(made.estimate, key) for key in ("difference", "low", "high", "p")}
-    compared = ("better", "worse", "dataset", "candidates", "measure", "queries", "seeds")
+    ruling, effect = _rule(claim, effect, comparison)
+    estimate = {key: getattr(comparison.estimate, key) for key in ("difference", "low", "high", "p")}
+    compared_fields = ("better", "worse", "dataset", "candidates", "measure", "queries", "seeds")
     return replace(
         row,
         **estimate,
-        **{key: getattr(made, key) for key in compared},
+        **{key: getattr(comparison, key) for key in compared_fields},
         effect=effect,
-        power=power(made.estimate, effect),
+        power=power(comparison.estimate, effect),
         verdict=ruling.verdict,
         reason=ruling.reason,
-        differs=finder.differing(made),
-        counted=made.counted,
-        qualification="; ".join(_qualifications(claims, name, made, finder)),
+        differs=finder.differing(comparison),
+        counted=comparison.counted,
+        qualification="; ".join(_qualifications(claims, name, comparison, finder)),
     )
 
 
-def _rule(claim: Claim, effect: float, made: ClaimComparison) -> tuple[Ruling, float]:
+def _rule(claim: Claim, effect: float, comparison: ClaimComparison) -> tuple[Ruling, float]:
     """Return the verdict, and the smallest effect of interest."""
     if claim.share is None:
-        return decide(made.estimate, effect, made.seeds, made.lead), effect
+        return decide(comparison.estimate, effect, comparison.seeds, comparison.lead), effect
     # Both sides may be equal: then the better one is ahead of the share by what this leaves.
-    return decide(made.estimate, 0, made.seeds), (1 - claim.share) * made.level
+    return decide(comparison.estimate, 0, comparison.seeds), (1 - claim.share) * comparison.level
 
 
-def _qualifications(claims: Claims, name: str, made: ClaimComparison, finder: Finder) -> Iterator[str]:
+def _qualifications(claims: Claims, name: str, comparison: ClaimComparison, finder: Finder) -> Iterator[str]:
     """Yield what the sentence of a verdict must add."""
     claim, reading = claims.claims[name], claims.other_reading
-    otherwise = claim.read_otherwise(reading) if reading and made.predictors else None
-    if reading and otherwise and (other := finder.test(otherwise)):
-        ruling, _ = _rule(otherwise, claim.effect or claims.effect, other)
-        values = (f"{value:+z.3f}".replace("-", "−") for value in other.estimate[:3])
+    other_claim = claim.read_otherwise(reading) if reading and comparison.predictors else None
+    if reading and other_claim and (other_comparison := finder.test(other_claim)):
+        ruling, _ = _rule(other_claim, claim.effect or claims.effect, other_comparison)
+        values = (f"{value:+z.3f}".replace("-", "−") for value in other_comparison.estimate[:3])
         yield "with {}: {} ({} [{}, {}])".format(reading.reading, ruling.verdict, *values)
-    if made.best_of > 1:
-        yield f"the best of {made.best_of} on these queries"
-    if taught := finder.taught_differently(made):
-        yield taught
-    if made.counted == "seeds of the predictor":
+    if comparison.best_of > 1:
+        yield f"the best of {comparison.best_of} on these queries"
+    if teaching_difference := finder.taught_differently(comparison):
+        yield teaching_difference
+    if comparison.counted == "seeds of the predictor":
         yield "over seeds of the predictor alone"
 
 
@@ -179,30 +179,36 @@ def claims_tables(paper: Published, config: Config, claims: Sequence[str | Path]
     if not answers:
         return []
     source = str(claims[0])
-    sides = _side_labels(paper, config)
-    tested = [_tested(row, sides(row), config, source) for row in answers if row.verdict in TESTED]
-    panels = [Panel("Tested by this run", _columns(TESTED_COLUMNS), tuple(tested), "Claim")] if tested else []
+    side_labels = _side_labels(paper, config)
+    tested_rows = [_tested(row, side_labels(row), config, source) for row in answers if row.verdict in TESTED]
+    panels = (
+        [Panel("Tested by this run", _columns(TESTED_COLUMNS), tuple(tested_rows), "Claim")]
+        if tested_rows
+        else []
+    )
     for title, verdict in (("Not run", NOT_RUN), ("Not testable here", NOT_TESTABLE)):
-        rows = tuple(_untested(row, sides(row)) for row in answers if row.verdict == verdict)
+        rows = tuple(_untested(row, side_labels(row)) for row in answers if row.verdict == verdict)
         if rows:
             panels.append(Panel(title, _columns(UNTESTED_COLUMNS), rows, "Claim"))
     name, title = f"{paper.paper}_claims", "Claims: what the paper says, tested"
-    notes = (*_differing((row.differs, sides(row)) for row in answers), *NOTES)
+    notes = (*_differing((row.differs, side_labels(row)) for row in answers), *NOTES)
     return [Table(name, title, tuple(panels), notes, paper.citation, paper.name)]
 
 
 def _side_labels(paper: Published, config: Config) -> Callable[[Answer], str]:
     rows = [row for table in paper.tables.values() for row in table.rows]
     # Of several rows the first names a model.
-    printed = {row.models[0]: row.label for row in reversed(rows) if row.models and not row.is_best}
+    published_labels = {row.models[0]: row.label for row in reversed(rows) if row.models and not row.is_best}
 
     def label(name: str) -> str:
         if name in config.predictors:
             return config.predictors[name].label
         if (configured := configured_label(config, name)) != name or name in config.models:
             return configured
-        stage, at, depth = name.partition("@")
-        return label(stage) + at + depth if at else printed.get(name, regime_label(name))
+        stage, separator, depth = name.partition("@")
+        return (
+            label(stage) + separator + depth if separator else published_labels.get(name, regime_label(name))
+        )
 
     def sides(row: Answer) -> str:
         keys = f"{row.better} – {row.worse}" if row.better else "–"
@@ -217,8 +223,8 @@ def _differing(differing: Iterable[tuple[str, str]]) -> list[str]:
     for text, sides in differing:
         if text:
             comparisons.setdefault(text, []).append(sides)
-    parts = (f"{text} ({'; '.join(dict.fromkeys(sides))})" for text, sides in comparisons.items())
-    return [f"Sides differ in {'; '.join(parts)}."] if comparisons else []
+    difference_texts = (f"{text} ({'; '.join(dict.fromkeys(sides))})" for text, sides in comparisons.items())
+    return [f"Sides differ in {'; '.join(difference_texts)}."] if comparisons else []
 
 
 def _columns(labels: Iterable[str]) -> tuple[Column, ...]:
@@ -226,9 +232,11 @@ def _columns(labels: Iterable[str]) -> tuple[Column, ...]:
 
 
 def _tested(row: Answer, sides: str, config: Config, source: str) -> Row:
-    on = _location_text(row, config)
-    lead = (row.difference, row.low, row.high)
-    ours = Ours(RunName(on, "", sides, ""), row.measure, *lead, (), row.queries, source=source)
+    location = _location_text(row, config)
+    difference_interval = (row.difference, row.low, row.high)
+    ours = Ours(
+        RunName(location, "", sides, ""), row.measure, *difference_interval, (), row.queries, source=source
+    )
     reason = "; ".join(filter(None, (row.reason, row.qualification)))
     cells = (
         TextCell(row.verdict, reason, outcome=row.verdict),
@@ -239,7 +247,7 @@ def _tested(row: Answer, sides: str, config: Config, source: str) -> Row:
         _number(row.effect, "{:z.3f}"),
         TextCell(f"{row.queries:,}" + (f" × {row.seeds}" if row.seeds else ""), order=str(row.queries)),
         TextCell(row.counted),
-        TextCell(on),
+        TextCell(location),
     )
     return Row(row.claim, row.says, sides, cells)
 

@@ -100,33 +100,34 @@ class Finder:
         scores = Scores.read([*files.per_query, *files.depths, *files.answers], files.trainings)
         return cls(scores, config, files.read_axioms(), list(map(read_distribution, files.distributions)))
 
-    def differing(self, made: ClaimComparison) -> str:
+    def differing(self, comparison: ClaimComparison) -> str:
         """Return what the sides of a comparison differ in beyond the experiment; empty for nothing."""
-        if made.predictors:
-            return self._differing_predictors(made.predictors)
-        facts = self.facts(made)
+        if comparison.predictors:
+            return self._differing_predictors(comparison.predictors)
+        facts = self.facts(comparison)
         return differences_text(self._config, [facts[:2], facts[2:]])
 
-    def facts(self, made: ClaimComparison) -> list[Facts]:
+    def facts(self, comparison: ClaimComparison) -> list[Facts]:
         """Return the facts of all sides, better and worse in turn; none where the sides are predictors."""
-        runs = [facts_of(self._config, self._scores, run) for run in made.runs]
+        runs = [facts_of(self._config, self._scores, run) for run in comparison.runs]
         return runs + [
             Facts(
                 "", "", row.weighting, "", scored=row.counted, **weighting_facts(self._config, row.weighting)
             )
-            for row in made.weightings
+            for row in comparison.weightings
         ]  # fmt: skip
 
-    def taught_differently(self, made: ClaimComparison) -> str:
+    def taught_differently(self, comparison: ClaimComparison) -> str:
         """Return whose queries teach each of two sides, where both learn and from other queries; else nothing."""
-        facts = self.facts(made)[:2]
+        facts = self.facts(comparison)[:2]
         teachers = [row.training_queries.partition(",")[0] for row in facts]
         if not all(teachers) or len(set(teachers)) == 1:
             return ""
         labels = (configured_label(self._config, row.model) for row in facts)
-        sides = zip(labels, teachers, strict=True)
+        labelled_teachers = zip(labels, teachers, strict=True)
         return "; ".join(
-            f"{label} learns from {dataset_label(self._config, teacher)}" for label, teacher in sides
+            f"{label} learns from {dataset_label(self._config, teacher)}"
+            for label, teacher in labelled_teachers
         )
 
     def _differing_predictors(self, predictors: Sequence[PredictorScores]) -> str:
@@ -140,8 +141,8 @@ class Finder:
 
     def _options_of(self, predictor: PredictorScores) -> dict[str, str]:
         """Return what a predictor learns from and how, without what claims compare."""
-        described = self._config.predictors.get(predictor.name)
-        options = described.model_dump(exclude=COMPARED_OF_PREDICTORS) if described else {}
+        predictor_config = self._config.predictors.get(predictor.name)
+        options = predictor_config.model_dump(exclude=COMPARED_OF_PREDICTORS) if predictor_config else {}
         counts = {"pairs": f"{predictor.pairs:,}", "pairs of the test": f"{predictor.test_pairs:,}"}
         return {key.replace("_", " "): str(value) for key, value in options.items()} | counts
 
@@ -157,43 +158,51 @@ class Finder:
     # Runs
 
     def _compare_runs(self, claim: Claim) -> ClaimComparison | None:
-        tested = (self._compare_chosen(claim, chosen) for chosen in _choices(claim))
-        made = (comparison for comparison in tested if comparison)
+        possible_comparisons = (self._compare_chosen(claim, named_sides) for named_sides in _choices(claim))
+        comparisons = (comparison for comparison in possible_comparisons if comparison)
         if not claim.sides[0].best:
-            return next(made, None)
-        compared = list(made)
-        best = max(compared, key=lambda comparison: comparison.estimate.difference, default=None)
-        return best and replace(best, best_of=len(compared))
+            return next(comparisons, None)
+        all_comparisons = list(comparisons)
+        best = max(all_comparisons, key=lambda comparison: comparison.estimate.difference, default=None)
+        return best and replace(best, best_of=len(all_comparisons))
 
-    def _compare_chosen(self, claim: Claim, chosen: Sequence[_Named]) -> ClaimComparison | None:
-        alone = all(named.side.first_stage or named.side.candidates for named in chosen)
-        pairs = self._alone if alone or chosen[0].regime == ANSWERS else self._reranked
+    def _compare_chosen(self, claim: Claim, named_sides: Sequence[_Named]) -> ClaimComparison | None:
+        fixes_candidates = all(
+            named_side.side.first_stage or named_side.side.candidates for named_side in named_sides
+        )
+        pairs = self._alone if fixes_candidates or named_sides[0].regime == ANSWERS else self._reranked
         if claim.candidates:
             pairs = [pair for pair in self._reranked if pair[1] in claim.candidates]
-        made = [comparison for pair in pairs if (comparison := self._compare_at(claim, chosen, pair))]
-        return max(made, key=lambda comparison: (comparison.seeds, comparison.queries), default=None)
+        comparisons = [
+            comparison for pair in pairs if (comparison := self._compare_at(claim, named_sides, pair))
+        ]
+        return max(comparisons, key=lambda comparison: (comparison.seeds, comparison.queries), default=None)
 
-    def _compare_at(self, claim: Claim, chosen: Sequence[_Named], pair: Pair) -> ClaimComparison | None:
+    def _compare_at(self, claim: Claim, named_sides: Sequence[_Named], pair: Pair) -> ClaimComparison | None:
         measure = claim.measure or self._first_measure(pair[0])
-        runs = [run for named in chosen if (run := self._run(named, pair))]
-        results = [of_run for run in runs if (of_run := self._scores.get(run, measure))]
-        if len(results) < len(chosen) or (seeds := _common_seeds(results)) is None:
+        runs = [run for named_side in named_sides if (run := self._run(named_side, pair))]
+        results = [run_results for run in runs if (run_results := self._scores.get(run, measure))]
+        if len(results) < len(named_sides) or (seeds := _common_seeds(results)) is None:
             return None
-        values = [_values_of(of_run, seeds) for of_run in results]
-        first, second = values[0], _share(claim) * values[1]
+        values = [_values_of(run_results, seeds) for run_results in results]
+        first_values, second_values = values[0], _share(claim) * values[1]
         texts = [_run_text(run) for run in runs]
         lead = None
         if claim.more_than:
             lead = paired(values[0], values[1], results[0].articles)
-            first, second = first + values[3], second + values[2]
+            first_values, second_values = first_values + values[3], second_values + values[2]
             texts = [f"{texts[0]} over {texts[1]}", f"{texts[2]} over {texts[3]}"]
         if claim.wins:
-            first, second, measure = np.sign(first - second), np.zeros(1), f"queries won in {measure}"
+            first_values, second_values, measure = (
+                np.sign(first_values - second_values),
+                np.zeros(1),
+                f"queries won in {measure}",
+            )
         return ClaimComparison(
             texts[0],
             claim.reached(texts[1]),
             measure,
-            paired(first, second, results[0].articles),
+            paired(first_values, second_values, results[0].articles),
             float(values[1].mean()),
             values[0].shape[1],
             len(seeds),
@@ -203,17 +212,20 @@ class Finder:
             runs=tuple(runs),
         )
 
-    def _run(self, named: _Named, pair: Pair) -> RunName | None:
+    def _run(self, named_side: _Named, pair: Pair) -> RunName | None:
         dataset, candidates = pair
-        side = named.side
+        side = named_side.side
         if side.first_stage:
-            stage = self._displayed_stage(named.name, candidates)
+            stage = self._displayed_stage(named_side.name, candidates)
             return self._stages.get((dataset, at_depth(stage, side.depth) if side.depth else stage))
-        if named.regime == ANSWERS:
-            return RunName(dataset, "", named.name, "full")
+        if named_side.regime == ANSWERS:
+            return RunName(dataset, "", named_side.name, "full")
         reranked = side.candidates or candidates
         return RunName(
-            dataset, at_depth(reranked, side.depth) if side.depth else reranked, named.name, named.regime
+            dataset,
+            at_depth(reranked, side.depth) if side.depth else reranked,
+            named_side.name,
+            named_side.regime,
         )
 
     def _displayed_stage(self, name: str, candidates: str) -> str:
@@ -233,27 +245,29 @@ class Finder:
 
     def _compare_predictors(self, claim: Claim, measure: str) -> ClaimComparison | None:
         """Compare AUCs or gains over the seeds of both sides, each of which draws its own test documents."""
-        by_name = {scores.name: scores for scores in self._axioms.predictors}
-        first, second = (_first(by_name, side.names) for side in claim.sides)
+        scores_by_name = {scores.name: scores for scores in self._axioms.predictors}
+        first, second = (_first(scores_by_name, side.names) for side in claim.sides)
         if not first or not second:
             return None
-        compared = list(zip((first, second), claim.sides, strict=True))
-        by_seed = [_of_seeds(scores, side) for scores, side in compared]
-        seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
+        scores_and_sides = list(zip((first, second), claim.sides, strict=True))
+        seed_values = [_of_seeds(scores, side) for scores, side in scores_and_sides]
+        seeds = sorted(seed_values[0].keys() & seed_values[1].keys())
         if not seeds:
             return None
-        better, worse = (f"{side.axiom} of {p.name}" if side.axiom else p.name for p, side in compared)
-        values = [[of_side[seed] for seed in seeds] for of_side in by_seed]
-        over_seeds = paired(values[0], np.multiply(values[1], _share(claim)))
+        better, worse = (
+            f"{side.axiom} of {p.name}" if side.axiom else p.name for p, side in scores_and_sides
+        )
+        values = [[values_of_side[seed] for seed in seeds] for values_of_side in seed_values]
+        seed_estimate = paired(values[0], np.multiply(values[1], _share(claim)))
         if measure == "AUC":
             # Other documents: each side's bootstrap, as if the sides were independent. It counts beside the seeds,
             # although each seed tests other documents: the interval is wide rather than narrow.
             errors = np.array([_document_error(scores, seeds) for scores in (first, second)])
-            of_documents = float(np.sum((errors * (1, _share(claim))) ** 2)), math.inf
-            estimate = EffectEstimate.of(over_seeds.difference, of_documents, *over_seeds.parts)
+            document_variance = float(np.sum((errors * (1, _share(claim))) ** 2)), math.inf
+            estimate = EffectEstimate.of(seed_estimate.difference, document_variance, *seed_estimate.parts)
         else:
             # Other seeds are no other collection: the interval is shown, a p-value is not.
-            estimate = over_seeds._replace(p=math.nan)
+            estimate = seed_estimate._replace(p=math.nan)
         return ClaimComparison(
             better,
             claim.reached(worse),
@@ -325,10 +339,10 @@ def _document_error(scores: PredictorScores, seeds: Sequence[int]) -> float:
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
-def _counted(of_run: Results, seeds: int) -> str:
+def _counted(results: Results, seeds: int) -> str:
     """What the interval of paired runs counts."""
-    alone = of_run.articles is None or len(set(of_run.articles)) == len(of_run.queries)
-    return ("queries" if alone else "articles") + (" and seeds" if seeds > 1 else "")
+    queries_are_independent = results.articles is None or len(set(results.articles)) == len(results.queries)
+    return ("queries" if queries_are_independent else "articles") + (" and seeds" if seeds > 1 else "")
 
 
 def _share(claim: Claim) -> float:
@@ -338,32 +352,36 @@ def _share(claim: Claim) -> float:
 
 def _choices(claim: Claim) -> Iterable[tuple[_Named, ...]]:
     for regime in claim.regime or ("",):
-        sides = (
-            [_Named(side, name, own or regime) for name in side.names for own in side.regime or ("",)]
+        choices_of_sides = (
+            [
+                _Named(side, name, side_regime or regime)
+                for name in side.names
+                for side_regime in side.regime or ("",)
+            ]
             for side in claim.sides
         )
-        yield from product(*sides)
+        yield from product(*choices_of_sides)
 
 
-def _first(by_name: Mapping[Any, Any], names: Iterable[Any]) -> Any:
-    return next((by_name[name] for name in names if name in by_name), None)
+def _first(values_by_name: Mapping[Any, Any], names: Iterable[Any]) -> Any:
+    return next((values_by_name[name] for name in names if name in values_by_name), None)
 
 
 def _common_seeds(results: Sequence[Results]) -> list[int] | None:
     """The seeds of training that several runs share, none where nothing was trained; None where queries differ, or
     trained runs share no seed."""
-    if len({of_run.queries for of_run in results}) != 1:
+    if len({run_results.queries for run_results in results}) != 1:
         return None
-    trained = [set(of_run.seeds) for of_run in results if of_run.seeds != UNTRAINED]
-    common = sorted(set.intersection(*trained)) if trained else []
-    return None if trained and not common else common
+    seed_sets = [set(run_results.seeds) for run_results in results if run_results.seeds != UNTRAINED]
+    common = sorted(set.intersection(*seed_sets)) if seed_sets else []
+    return None if seed_sets and not common else common
 
 
-def _values_of(of_run: Results, seeds: Sequence[int]) -> np.ndarray:
+def _values_of(results: Results, seeds: Sequence[int]) -> np.ndarray:
     return (
-        of_run.values
-        if of_run.seeds == UNTRAINED
-        else of_run.values[[of_run.seeds.index(seed) for seed in seeds]]
+        results.values
+        if results.seeds == UNTRAINED
+        else results.values[[results.seeds.index(seed) for seed in seeds]]
     )
 
 

@@ -72,16 +72,20 @@ def choose_case(
     if query is not None and document is not None:
         return Case(query, texts[query], document)
     # Minus the distance of a document's best and worst ranks, query, document: of equal ones the first by identifiers.
-    furthest: list[tuple[int, str, str]] = []
+    disagreements: list[tuple[int, str, str]] = []
     for name in texts if query is None else [query]:
-        ranks = [{ranked: rank for rank, (ranked, _) in enumerate(run.get(name, ()))} for run in runs]
-        for shared in relevant(qrels.get(name, {})).intersection(*ranks):
-            of_document = [of_run[shared] for of_run in ranks]
-            furthest.append((min(of_document) - max(of_document), name, shared))
-    if not furthest:
-        which = "any query" if query is None else f"query {query!r}"
-        raise ConfigError(f"{where}: no relevant document of {which} is in all runs; name query and document")
-    _, query, document = min(furthest)
+        ranks = [
+            {document_name: rank for rank, (document_name, _) in enumerate(run.get(name, ()))} for run in runs
+        ]
+        for shared_document in relevant(qrels.get(name, {})).intersection(*ranks):
+            document_ranks = [ranks_in_run[shared_document] for ranks_in_run in ranks]
+            disagreements.append((min(document_ranks) - max(document_ranks), name, shared_document))
+    if not disagreements:
+        query_text = "any query" if query is None else f"query {query!r}"
+        raise ConfigError(
+            f"{where}: no relevant document of {query_text} is in all runs; name query and document"
+        )
+    _, query, document = min(disagreements)
     return Case(query, texts[query], document)
 
 
@@ -157,7 +161,7 @@ def write_attributions(
 
     runs = [read_run(model["run"]) for model in models]
     case, body = source.read(f"attributions.{name}", options, runs)
-    lengths, longest = (reranking.max_length, reranking.query_length), source.text.max_word_pieces
+    lengths, longest_document = (reranking.max_length, reranking.query_length), source.text.max_word_pieces
     attributions: list[Attribution] = []
     maps = []
     with reproducible(reranking.compute) as device:
@@ -166,14 +170,16 @@ def write_attributions(
             network.check_length(reranking.max_length, "reranking.max_length")
             passages = [body]
             if model["passages"] is not None:
-                cut = PassagesConfig(**model["passages"])
-                passages = text_passages(body, cut, source.text.language)
-            best = best_passage(network, case.text, passages, *lengths, longest_document=longest)
+                passage_options = PassagesConfig(**model["passages"])
+                passages = text_passages(body, passage_options, source.text.language)
+            best = best_passage(network, case.text, passages, *lengths, longest_document=longest_document)
             attributions.append(
-                attribute(network, case.text, passages[best], *lengths, longest_document=longest)
+                attribute(network, case.text, passages[best], *lengths, longest_document=longest_document)
             )
-            which = "" if len(passages) == 1 else f" Passage {best + 1} of {len(passages)} scores best."
-            maps.append(_attribution_map(model["label"], attributions[-1], case, run, which))
+            passage_note = (
+                "" if len(passages) == 1 else f" Passage {best + 1} of {len(passages)} scores best."
+            )
+            maps.append(_attribution_map(model["label"], attributions[-1], case, run, passage_note))
     title = f"Attributions: {name}"
     write_page(TEMPLATE, output, title=title, reading=READING_ATTRIBUTIONS, case=case, maps=maps)
     return {
@@ -185,45 +191,55 @@ def write_attributions(
     }
 
 
-def _attribution_map(label: str, attribution: Attribution, case: Case, run: Run, which: str) -> ColourMap:
+def _attribution_map(
+    label: str, attribution: Attribution, case: Case, run: Run, passage_note: str
+) -> ColourMap:
     query, document = words_of(attribution.query), words_of(attribution.document)
     scale = max((abs(word.value) for word in (*query, *document)), default=0.0)
     unread = len(attribution.document.text) - sum(len(word.before) + len(word.text) for word in document)
-    ranked = [name for name, _ in run.get(case.query, [])]
-    is_ranked = case.document in ranked
-    rank = f"rank {ranked.index(case.document) + 1} of {len(ranked)}" if is_ranked else "not in the run"
+    ranked_documents = [name for name, _ in run.get(case.query, [])]
+    is_ranked = case.document in ranked_documents
+    rank = (
+        f"rank {ranked_documents.index(case.document) + 1} of {len(ranked_documents)}"
+        if is_ranked
+        else "not in the run"
+    )
     detail = (
         f"Score {attribution.score:+z.4f}, {rank}; score of the baseline {attribution.baseline:+z.4f}, sum of all "
         f"values {signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute "
-        f"values.{which}"
+        f"values.{passage_note}"
     )
-    after_query = "the rest is not read" if attribution.query.cut else ""
-    after = f"{unread:,} more characters are not read" if attribution.document.cut and unread else ""
+    query_note = "the rest is not read" if attribution.query.cut else ""
+    document_note = f"{unread:,} more characters are not read" if attribution.document.cut and unread else ""
     texts = [
         ColouredText([word.coloured(scale) for word in words], unread=text)
-        for words, text in ((query, after_query), (document, after))
+        for words, text in ((query, query_note), (document, document_note))
     ]
     return ColourMap(label, detail, texts)
 
 
-def words_of(side: AttributedText) -> list[Word]:
+def words_of(attributed_text: AttributedText) -> list[Word]:
     """Return the words up to the last one that the model read a piece of; their values sum to that of the pieces."""
-    spans = [match.span() for match in WORD.finditer(side.text)]
+    spans = [match.span() for match in WORD.finditer(attributed_text.text)]
     if not spans:
         return []
     starts = np.array([start for start, _ in spans])
     pieces: list[list[tuple[str, float]]] = [[] for _ in spans]
-    for piece, (first, end), value in zip(side.pieces, side.spans, side.values, strict=True):
+    for piece, (position_in_text, end), value in zip(
+        attributed_text.pieces, attributed_text.spans, attributed_text.values, strict=True
+    ):
         # Some vocabularies write the space before a word with it.
-        while first < end and side.text[first].isspace():
-            first += 1
-        position = max(0, int(np.searchsorted(starts, first, side="right")) - 1)
+        while position_in_text < end and attributed_text.text[position_in_text].isspace():
+            position_in_text += 1
+        position = max(0, int(np.searchsorted(starts, position_in_text, side="right")) - 1)
         pieces[position].append((piece, float(value)))
-    while side.cut and pieces and not pieces[-1]:
+    while attributed_text.cut and pieces and not pieces[-1]:
         pieces.pop()
     return [
-        Word(before, text, sum(value for _, value in of_word), _summed(of_word))
-        for (before, text), of_word in zip(cut_words(side.text, spans)[0], pieces, strict=False)
+        Word(before, text, sum(value for _, value in pieces_of_word), _summed(pieces_of_word))
+        for (before, text), pieces_of_word in zip(
+            cut_words(attributed_text.text, spans)[0], pieces, strict=False
+        )
     ]
 
 
@@ -232,8 +248,8 @@ def _summed(pieces: Sequence[tuple[str, float]]) -> str:
     total = signed(sum(value for _, value in pieces))
     if len(pieces) == 1:
         return total
-    parts = ", ".join(f"{piece} {signed(value)}" for piece, value in pieces)
-    return f"{total} = {parts}" if pieces else f"{total} (no word piece)"
+    addends = ", ".join(f"{piece} {signed(value)}" for piece, value in pieces)
+    return f"{total} = {addends}" if pieces else f"{total} (no word piece)"
 
 
 def signed(value: float) -> str:
@@ -281,13 +297,15 @@ def write_term_weight_page(
         SetupError: Java or the jar is missing.
     """
     case, body = source.read(f"term_weight_pages.{name}", options, [read_run(run) for run in runs])
-    kind = source.text.word_kind
-    analyser = Analyser.of(retrieval, kind)
-    passage, rest = read_passage(body, kind, analyser, query_terms(case.text, kind, analyser))
+    word_kind = source.text.word_kind
+    analyser = Analyser.of(retrieval, word_kind)
+    passage, unread_text = read_passage(
+        body, word_kind, analyser, query_terms(case.text, word_kind, analyser)
+    )
     maps = []
     for weighting in weightings:
         weights = read_weights(weighting["vectors"], case.document, analyser)
-        maps.append(ColourMap(weighting["label"], "", [ColouredText(shade(passage, weights), rest)]))
+        maps.append(ColourMap(weighting["label"], "", [ColouredText(shade(passage, weights), unread_text)]))
     write_page(TEMPLATE, output, title=f"Term weights: {name}", reading=READING_WEIGHTS, case=case, maps=maps)
     return {
         "weightings": len(maps),
@@ -311,40 +329,40 @@ def read_weights(vectors: Sequence[str | Path], document: str, analyser: Analyse
     )
 
 
-def query_terms(query: str, kind: WordKind, analyser: Analyser) -> frozenset[str]:
+def query_terms(query: str, word_kind: WordKind, analyser: Analyser) -> frozenset[str]:
     """Return the different terms of a query, which is cut into words as documents are."""
-    return frozenset(analyser.terms([" ".join(find_words(query, kind))])[0])
+    return frozenset(analyser.terms([" ".join(find_words(query, word_kind))])[0])
 
 
 Passage = list[tuple[Word, tuple[str, ...]]]
 
 
 def read_passage(
-    text: str, kind: WordKind, analyser: Analyser, in_query: frozenset[str]
+    text: str, word_kind: WordKind, analyser: Analyser, terms_of_query: frozenset[str]
 ) -> tuple[Passage, str]:
     """Cut a passage into its words, each with the different terms of the index that it counts for, and the characters
-    after the last; `in_query` are terms of the query."""
-    spans = word_spans(text, kind)
+    after the last; `terms_of_query` are terms of the query."""
+    spans = word_spans(text, word_kind)
     analyser.learn(spans.words)
     starts, ends = spans.starts.tolist(), spans.ends.tolist()
-    words, rest = cut_words(text, list(zip(starts, ends, strict=True)))
+    words, unread_text = cut_words(text, list(zip(starts, ends, strict=True)))
     passage, end_of_query_terms = Passage(), 0
-    for (before, written), indexed, first, last in zip(words, spans.words, starts, ends, strict=True):
+    for (text_before, word_text), indexed, start, end in zip(words, spans.words, starts, ends, strict=True):
         terms = tuple(dict.fromkeys(analyser.terms_of_word(indexed)))
-        if not in_query.isdisjoint(terms):
-            end_of_query_terms = last
-        passage.append((Word(before, written, in_query=first < end_of_query_terms), terms))
-    return passage, rest
+        if not terms_of_query.isdisjoint(terms):
+            end_of_query_terms = end
+        passage.append((Word(text_before, word_text, in_query=start < end_of_query_terms), terms))
+    return passage, unread_text
 
 
 def shade(passage: Passage, weights: Mapping[str, int]) -> list[Word]:
     """Return every word with the share that one weighting gives its terms; `weights` is term → weight."""
     total = sum(weights.values())
-    shaded = []
+    shaded_words = []
     for word, terms in passage:
         if weight := sum(weights.get(term, 0) for term in terms):
-            counted = f" as {' + '.join(terms)}" if terms != (word.text.lower(),) else ""
-            title = f"{word.text}{counted}: {weight / total:.1%}, weight {weight:,} of {total:,}"
+            terms_note = f" as {' + '.join(terms)}" if terms != (word.text.lower(),) else ""
+            title = f"{word.text}{terms_note}: {weight / total:.1%}, weight {weight:,} of {total:,}"
             word = word._replace(value=weight / total, title=title).coloured(DEEPEST)
-        shaded.append(word)
-    return shaded
+        shaded_words.append(word)
+    return shaded_words

@@ -84,7 +84,7 @@ def _plot(panel: Panel) -> DifferencePlot | None:
     ]
     if not lines:
         return None
-    comparisons = [comparison for _, of_run in lines for comparison in of_run]
+    comparisons = [comparison for _, row_comparisons in lines for comparison in row_comparisons]
     bounds = [bound for c in comparisons for bound in _interval(c)]
     axis = Axis.over(min(bounds), max(bounds))
     marks = list(dict.fromkeys(c.mark for c in sorted(comparisons, key=lambda c: c.mark)))
@@ -98,8 +98,8 @@ def _plot(panel: Panel) -> DifferencePlot | None:
         axis.ticks(),
         axis.place(0),
         tuple(
-            (label, tuple(sorted(_dot(axis, marks.index(c.mark), c) for c in of_run)))
-            for label, of_run in lines
+            (label, tuple(sorted(_dot(axis, marks.index(c.mark), c) for c in row_comparisons)))
+            for label, row_comparisons in lines
         ),
     )
 

@@ -166,8 +166,8 @@ class ScoreFigure:
     config: Config
     scores: Scores
 
-    def models(self, kind: str) -> list[str]:
-        return self.figure.models.get(kind, [])
+    def models(self, role: str) -> list[str]:
+        return self.figure.models.get(role, [])
 
     def measure(self, dataset: str) -> str:
         """Return the measure of the paper's figure on a data set; else the same at another cut-off, else the first that
@@ -198,11 +198,11 @@ class ScoreFigure:
         labels = dict.fromkeys(dataset_label(self.config, *panel.pair) for panel in panels)
         runs = filter(self.was_run, (run for panel in panels for run in panel.runs))
         models = dict.fromkeys(run.model.partition("@")[0] for run in runs)
-        parts = [remark, self._reading(panels), training_remark(self.config, list(models))]
-        if missing := [model for model in expected if model not in models]:
-            parts.append(f"Not drawn: {', '.join(missing)}.")
-        parts = [part for part in parts if part]
-        return draw_panels(f"{title}, on {' and '.join(labels)}", panels, self._draw, " ".join(parts))
+        remarks = [remark, self._reading(panels), training_remark(self.config, list(models))]
+        if undrawn_models := [model for model in expected if model not in models]:
+            remarks.append(f"Not drawn: {', '.join(undrawn_models)}.")
+        remarks = [remark_text for remark_text in remarks if remark_text]
+        return draw_panels(f"{title}, on {' and '.join(labels)}", panels, self._draw, " ".join(remarks))
 
     def _reading(self, panels: Sequence[ScorePanel]) -> str:
         """How to read scores without the tables: the measure, the intervals, what is re-ranked and what is searched."""
@@ -224,17 +224,17 @@ class ScoreFigure:
         is_named = any(isinstance(tick, str) for tick in ticks)
         ticks = ticks if is_named else sorted(ticks)
         for number, (label, points) in enumerate(panel.lines.items()):
-            aside = SPREAD * (number - (len(panel.lines) - 1) / 2)
-            drawn = [
+            offset = SPREAD * (number - (len(panel.lines) - 1) / 2)
+            points_with_interval = [
                 (
-                    x if panel.is_to_scale else ticks.index(x) + aside,
+                    x if panel.is_to_scale else ticks.index(x) + offset,
                     results.mean,
                     *interval(results, self.config.seed, identifier(run, measure)),
                 )
                 for x, run in points.items()
                 if (results := self.scores.get(run, measure)) is not None
             ]
-            x, means, low, high = ([point[part] for point in drawn] for part in range(4))
+            x, means, low, high = ([point[column] for point in points_with_interval] for column in range(4))
             style = line_style(number)
             axis.plot(x, means, label=label, linestyle="none" if is_named else "-", **style)
             if panel.is_to_scale:
@@ -252,8 +252,8 @@ class ScoreFigure:
         axis.set_xlabel(panel.xlabel)
         axis.set_ylabel(measure)
         queries = f"{number_of_queries(self.scores, panel.pair[0]):,} test queries"
-        parts = (dataset_label(self.config, *panel.pair), panel.detail, queries)
-        axis.set_title(", ".join(part for part in parts if part), fontsize=10)
+        title_parts = (dataset_label(self.config, *panel.pair), panel.detail, queries)
+        axis.set_title(", ".join(column for column in title_parts if column), fontsize=10)
         legend_below(axis)
 
     def levels(self, pair: Pair, regime: str, models: Iterable[str]) -> dict[str, RunName]:

@@ -50,7 +50,7 @@ def describe_objective(
     if group is not None:
         texts = Texts(TokenStore.open(tokens), tokenizer)
         content["sequences"] = list(_sequences(group, texts))
-        query = "".join(part for part, _ in content["sequences"][0]["query"])
+        query = "".join(text for text, _ in content["sequences"][0]["query"])
         content["path"] = _path(documents, group["documents"][0]["document_id"], query)
         if stm_2_threshold is not None:
             content["axioms"] = _preferences(axiom_values, group, stm_2_threshold)
@@ -92,27 +92,36 @@ class Texts:
         pieces = self._store.tokens(int(row))
         end = len(pieces) if span["end"] < 0 else span["end"]
         gap = (span.get("gap_start", 0), span.get("gap_end", 0))
-        places = [place for place in range(span["start"], end) if not gap[0] <= place < gap[1]]
-        kept = places[:PIECES]
-        inside = [anchor is not None and anchor[0] <= place < anchor[1] for place in kept]
-        bounds = [0, *(n for n in range(1, len(kept)) if inside[n] != inside[n - 1]), len(kept)]
-        parts = [
-            (self._backend.decode([int(pieces[place]) for place in kept[first:last]]), inside[first])
+        positions = [position for position in range(span["start"], end) if not gap[0] <= position < gap[1]]
+        first_positions = positions[:PIECES]
+        is_in_anchor = [
+            anchor is not None and anchor[0] <= position < anchor[1] for position in first_positions
+        ]
+        bounds = [
+            0,
+            *(n for n in range(1, len(first_positions)) if is_in_anchor[n] != is_in_anchor[n - 1]),
+            len(first_positions),
+        ]
+        text_parts = [
+            (
+                self._backend.decode([int(pieces[position]) for position in first_positions[first:last]]),
+                is_in_anchor[first],
+            )
             for first, last in pairwise(bounds)
             if first < last
         ]
-        return [*parts, ("…", False)] if len(places) > len(kept) else parts
+        return [*text_parts, ("…", False)] if len(positions) > len(first_positions) else text_parts
 
 
 def _sequences(group: Mapping[str, Any], texts: Texts) -> Iterator[dict[str, Any]]:
     queries, documents, anchors = group["queries"], group["documents"], group["anchors"]
-    for place, score in enumerate(group["scores"]):
-        query = queries[min(place, len(queries) - 1)]
-        anchor = anchors[place] if anchors and anchors[place]["start"] >= 0 else None
+    for position, score in enumerate(group["scores"]):
+        query = queries[min(position, len(queries) - 1)]
+        anchor = anchors[position] if anchors and anchors[position]["start"] >= 0 else None
         span = None if anchor is None else (anchor["start"], anchor["end"])
         yield {
             "query": [(query["text"], False)] if query["text"] else texts.of(query, span),
-            "document": texts.of(documents[min(place, len(documents) - 1)]),
+            "document": texts.of(documents[min(position, len(documents) - 1)]),
             "score": float(f"{score:.4g}"),
         }
 
@@ -129,19 +138,21 @@ def _path(documents: Sequence[str | Path], identifier: str, query: str) -> list[
     if row is None or len(row["sections"]) < 2:
         return []
     tree = build_tree(row["title"], read_sections(row["sections"], ""), drop_boilerplate=True)
-    ends = [number for number in range(len(tree.nodes)) if " ".join(tree.path(number)) == query]
-    if not ends:
+    end_nodes = [
+        node_number for node_number in range(len(tree.nodes)) if " ".join(tree.path(node_number)) == query
+    ]
+    if not end_nodes:
         return []
-    on_path, number = set[int](), ends[0]
-    while number >= 0:
-        on_path.add(number)
-        number = tree.nodes[number].parent
+    on_path, node_number = set[int](), end_nodes[0]
+    while node_number >= 0:
+        on_path.add(node_number)
+        node_number = tree.nodes[node_number].parent
     if len(on_path) < 2:  # the title alone
         return []
     return [
-        (node.depth, node.title, number in on_path)
-        for number, node in enumerate(tree.nodes)
-        if number in on_path or node.parent in on_path
+        (node.depth, node.title, node_number in on_path)
+        for node_number, node in enumerate(tree.nodes)
+        if node_number in on_path or node.parent in on_path
     ]
 
 
@@ -151,11 +162,11 @@ def _preferences(
     document, texts = group["documents"][0]["document_id"], [query["text"] for query in group["queries"]]
     for path in axiom_values:
         for batch in AXIOM_VALUES.stream_chosen(path, [document], None):
-            of_document = batch.column("query").to_pylist()
-            if set(texts) <= set(of_document):
+            queries_of_document = batch.column("query").to_pylist()
+            if set(texts) <= set(queries_of_document):
                 values = larger_is_better(batch, path)
-                first, second = (np.array([of_document.index(text)]) for text in texts[:2])
-                [features] = preferences(values, first, second, stm_2_threshold)
+                first_row, second_row = (np.array([queries_of_document.index(text)]) for text in texts[:2])
+                [features] = preferences(values, first_row, second_row, stm_2_threshold)
                 return {axiom: int(value) for axiom, value in zip(AXIOMS, features, strict=True)}
     raise IntegrityError(
         axiom_values[0] if axiom_values else "axiom values",

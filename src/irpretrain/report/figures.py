@@ -63,8 +63,8 @@ def make_figures(
         "weight-curves": (weight_curves, files.distributions),
     }
     published = load_published(paper)
-    for name, printed in published.figures.items():
-        figure, source = draw[printed.drawn]
+    for name, published_figure in published.figures.items():
+        figure, source = draw[published_figure.drawn]
         save(figure(published, name, config, source), output_directory, f"{published.paper}_{name}")
     return {"figures": len(published.figures)}
 
@@ -83,19 +83,21 @@ STEPS = "pre-training steps"
 def loss_curves(published: Published, name: str, config: Config, metrics: Sequence[str | Path]) -> Any:
     """Draw the ranking loss over the steps, one line per sampling strategy (PROP, figure 1a)."""
     figure = published.figures[name]
-    title, trained = heading(published, figure), {Path(path).parent.name for path in metrics}
-    curves, drawn = {}, []
+    title, trained_models = heading(published, figure), {Path(path).parent.name for path in metrics}
+    curves, drawn_models = {}, []
     for strategy, models in figure.models.items():
-        model = next((model for model in models if model in trained), "")
+        model = next((model for model in models if model in trained_models), "")
         steps, losses = _mean_losses([path for path in metrics if Path(path).parent.name == model])
         if len(steps):
             curves[f"{strategy} ({model})"] = binned(steps, losses)
-            drawn.append(model)
+            drawn_models.append(model)
     if not curves:
-        named = " or ".join(models[0] for models in figure.models.values())
-        return empty_figure(title, f"no experiment pre-trains {named} with a ranking loss")
-    missing = [models[0] for models in figure.models.values() if not set(models) & set(drawn)]
-    remark = training_remark(config, drawn) + (f" Not drawn: {', '.join(missing)}." if missing else "")
+        model_names = " or ".join(models[0] for models in figure.models.values())
+        return empty_figure(title, f"no experiment pre-trains {model_names} with a ranking loss")
+    undrawn_models = [models[0] for models in figure.models.values() if not set(models) & set(drawn_models)]
+    remark = training_remark(config, drawn_models) + (
+        f" Not drawn: {', '.join(undrawn_models)}." if undrawn_models else ""
+    )
     loss = f"ROP loss ({config.pretraining.loss})"
     return draw_panels(title, [curves], lambda axis, lines: _draw_losses(axis, lines, loss), remark)
 
@@ -127,8 +129,8 @@ def _mean_losses(paths: Iterable[str | Path]) -> tuple[np.ndarray, np.ndarray]:
 def binned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return at most POINTS means of neighbouring steps, and of their values."""
     # Short curves keep their steps; longer ones get at least four steps a point, against the noise of batches.
-    parts = min(POINTS, max(len(steps) // 4, min(len(steps), FEW_STEPS)))
-    chunks = np.array_split(np.arange(len(steps)), parts)
+    chunk_count = min(POINTS, max(len(steps) // 4, min(len(steps), FEW_STEPS)))
+    chunks = np.array_split(np.arange(len(steps)), chunk_count)
     return np.array([steps[c].mean() for c in chunks]), np.array([values[c].mean() for c in chunks])
 
 
@@ -161,10 +163,10 @@ def _snapshot_curves(view: ScoreFigure, pair: Pair) -> dict[str, dict[int, RunNa
             runs_by_model.setdefault(name, {})[int(step)] = run
     for name, runs in runs_by_model.items():
         # Where snapshots are chosen among, the last step has a run of its own.
-        model, finished = config.models.get(name), RunName(*pair, name, "zero-shot")
-        last = config.training_of(name).steps if model and not model.select_on else None
-        if last is not None and view.was_run(finished):
-            runs.setdefault(last, finished)
+        model, final_run = config.models.get(name), RunName(*pair, name, "zero-shot")
+        last_step = config.training_of(name).steps if model and not model.select_on else None
+        if last_step is not None and view.was_run(final_run):
+            runs.setdefault(last_step, final_run)
     return {
         name: dict(sorted(runs_by_model[name].items())) for name in config.models if name in runs_by_model
     }
@@ -192,19 +194,19 @@ def few_shot_curves(published: Published, name: str, config: Config, scores: Sco
             for label, run in view.levels(pair, "full", view.models("levels")).items()
         }
         panels.append(ScorePanel(pair, lines, levels, "training queries"))
-    named = next((model for model in curves if model in config.models), curves[0])
+    named_model = next((model for model in curves if model in config.models), curves[0])
     # The paper has no curve of a stand-in to miss.
     expected = [model for model in curves if model not in view.models("stand_ins")]
-    absent = f"no experiment fine-tunes {named} in a few-shot regime"
+    absent = f"no experiment fine-tunes {named_model} in a few-shot regime"
     return view.draw(panels, absent, "Zero queries: zero-shot.", expected=expected)
 
 
 def _few_shot(view: ScoreFigure, pair: Pair, model: str) -> dict[int, RunName]:
     """Number of training queries → run; with the zero-shot run, where there is one, if there are others."""
     runs = [n for n in view.scores.names() if (n.dataset, n.candidates, n.model) == (*pair, model)]
-    few = dict(sorted((int(match[1]), n) for n in runs if (match := FEW_SHOT.fullmatch(n.regime))))
+    few_shot_runs = dict(sorted((int(match[1]), n) for n in runs if (match := FEW_SHOT.fullmatch(n.regime))))
     zero_shot = RunName(*pair, model, "zero-shot")
-    return {0: zero_shot, **few} if few and view.was_run(zero_shot) else few
+    return {0: zero_shot, **few_shot_runs} if few_shot_runs and view.was_run(zero_shot) else few_shot_runs
 
 
 # Series of models that differ in one number (Wikiformer, figure 4; PHP, figure 5). They are found by name:
@@ -271,8 +273,8 @@ def _own_number(config: Config, model: str, counts: str) -> int | None:
         return None if steps is None else steps * training.batch_groups
     if counts == "negatives":
         options = [config.objectives[task.objective] for task in config.models[name].tasks]
-        numbers = {getattr(option, "negatives", None) for option in options}
-        return numbers.pop() if len(numbers) == 1 else None
+        negative_counts = {getattr(option, "negatives", None) for option in options}
+        return negative_counts.pop() if len(negative_counts) == 1 else None
     ratio = getattr(training.masking, "anchor_ratio", None)
     return None if ratio is None else round(100 * ratio)
 
@@ -296,8 +298,8 @@ def with_and_without(published: Published, name: str, config: Config, scores: Sc
     for pair in scores.pairs():
         for regime in view.figure.regimes:
             lines = {
-                side: {labels[model]: RunName(*pair, f"{model}{suffix}", regime) for model in models}
-                for side, suffix in SUFFIXES.items()
+                line_label: {labels[model]: RunName(*pair, f"{model}{suffix}", regime) for model in models}
+                for line_label, suffix in SUFFIXES.items()
             }
             if any(map(view.was_run, lines["without MLM"].values())):
                 levels = view.levels(pair, regime, view.models("levels"))
@@ -342,10 +344,10 @@ def _draw_importance(
 ) -> None:
     names = in_order(axioms, [*axioms.groups, *(a for a in scores.axioms if a not in axioms.groups)])
     colours = {kind: COLOURS[position] for position, kind in enumerate(dict.fromkeys(axioms.groups.values()))}
-    largest = max(scores.importance.values(), default=0.0) or 1.0
+    largest_importance = max(scores.importance.values(), default=0.0) or 1.0
     for position, axiom in enumerate(names):
         if axiom in scores.axioms:
-            value = scores.importance.get(axiom, 0.0) / largest
+            value = scores.importance.get(axiom, 0.0) / largest_importance
             axis.barh(position, value, color=colours.get(axioms.groups.get(axiom, ""), "#444444"))
             axis.text(value + 0.015, position, f"{value:.2f}", va="center", fontsize=9)
         else:

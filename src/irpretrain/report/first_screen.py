@@ -63,16 +63,16 @@ def main_panel(table: Table) -> Panel | None:
 def result_sentences(table: Table, config: Config, scores: Scores) -> tuple[str, ...]:
     """Return what came out, in words: which models training made worse, the best run, and how far pre-training is
     ahead of its control."""
-    first = main_panel(table)
-    if first is None:
+    leading_panel = main_panel(table)
+    if leading_panel is None:
         return ()
-    others = [panel for panel in table.panels if panel is not first and panel.is_filled()]
+    other_panels = [panel for panel in table.panels if panel is not leading_panel and panel.is_filled()]
     sentences = [
-        _setback_sentence([first, *others], config, scores),
-        _best_sentence(first, config, scores),
-        _lead_sentence(first, config, scores),
+        _setback_sentence([leading_panel, *other_panels], config, scores),
+        _best_sentence(leading_panel, config, scores),
+        _lead_sentence(leading_panel, config, scores),
     ]
-    sentences += [_best_sentence(panel, config, scores) for panel in others[:MORE_DATASETS]]
+    sentences += [_best_sentence(panel, config, scores) for panel in other_panels[:MORE_DATASETS]]
     return tuple(filter(None, sentences))
 
 
@@ -86,44 +86,48 @@ def _setback_sentence(panels: list[Panel], config: Config, scores: Scores) -> st
             (score.model, score.ours.run.regime): score for _, column in columns for score in column
         }
         for regime, score in ((regime, score) for regime, column in columns for score in column):
-            before = _before(config, score, ours_by_run)
-            if before is None:
+            baseline = _training_baseline(config, score, ours_by_run)
+            if baseline is None:
                 continue
-            earlier, called = before
-            lead = _lead(score.ours, earlier.ours, scores)
+            baseline_score, baseline_text = baseline
+            lead = _lead(score.ours, baseline_score.ours, scores)
             if round(lead.difference, 3) < 0:
                 where = f"on {_where(panel, score)} {score.label}, {regime}, is"
                 setbacks.append(
-                    (lead.difference, f"{where} {_difference(lead, called)} in {score.ours.measure}")
+                    (lead.difference, f"{where} {_difference(lead, baseline_text)} in {score.ours.measure}")
                 )
     if not setbacks:
         return ""
-    named = [text for _, text in sorted(setbacks)[:MOST_NAMED]]
-    more = len(setbacks) - len(named)
-    rest = f"; so are {more} more" if more > 1 else "; so is one more" if more else ""
-    return f"Training did not help: {'; '.join(named)}{rest}."
+    worst_setbacks = [text for _, text in sorted(setbacks)[:MOST_NAMED]]
+    unnamed_count = len(setbacks) - len(worst_setbacks)
+    ending = (
+        f"; so are {unnamed_count} more" if unnamed_count > 1 else "; so is one more" if unnamed_count else ""
+    )
+    return f"Training did not help: {'; '.join(worst_setbacks)}{ending}."
 
 
-def _before(config: Config, score: Score, scores: dict[tuple[str, str], Score]) -> tuple[Score, str] | None:
+def _training_baseline(
+    config: Config, score: Score, scores: dict[tuple[str, str], Score]
+) -> tuple[Score, str] | None:
     """Return the run of a trained model before its last training, and what to call it; None without such a run."""
     regime = score.ours.run.regime
     if regime == FIRST_STAGE:
         return None
     if regime != ZERO_SHOT:
-        earlier, called = scores.get((score.model, ZERO_SHOT)), "itself zero-shot"
-        return None if earlier is None else (earlier, called)
+        baseline_score, baseline_text = scores.get((score.model, ZERO_SHOT)), "itself zero-shot"
+        return None if baseline_score is None else (baseline_score, baseline_text)
     name = score.model.partition("@")[0]
-    described = config.models.get(name)
-    if described is None or not described.tasks:
+    model_config = config.models.get(name)
+    if model_config is None or not model_config.tasks:
         return None
     for start in with_starts(config, [name])[1:]:
         if config.models[start].tasks and (start, ZERO_SHOT) in scores:
-            earlier = scores[start, ZERO_SHOT]
-            return earlier, f"{earlier.label}, from which it starts,"
+            baseline_score = scores[start, ZERO_SHOT]
+            return baseline_score, f"{baseline_score.label}, from which it starts,"
     controls = (
-        (other, "its control")
-        for (model, of_regime), other in scores.items()
-        if of_regime == ZERO_SHOT
+        (other_score, "its control")
+        for (model, other_regime), other_score in scores.items()
+        if other_regime == ZERO_SHOT
         and is_control(config, model)
         and encoder_of(config, model) == encoder_of(config, name)
     )
@@ -138,55 +142,55 @@ def _where(panel: Panel, score: Score) -> str:
 
 def _best_sentence(panel: Panel, config: Config, scores: Scores) -> str:
     """Return "Best on SQuAD 1.1 (150 queries): PROP, fine-tuned, with RR@10 0.847 [0.801, 0.893]", and its lead."""
-    ranked = [(regime, score) for regime, column in leading_columns(panel) for score in column]
-    regime, best = max(ranked, key=lambda item: item[1].ours.mean)
-    named = best.label if best.ours.run.regime == FIRST_STAGE else f"{best.label}, {regime}"
-    text = f"Best on {_where(panel, best)}: {named}, with {best.ours.measure} {_value(best.ours)}"
-    bm25, called = _bm25_beside(config, best, [score for _, score in ranked])
+    scores_by_regime = [(regime, score) for regime, column in leading_columns(panel) for score in column]
+    regime, best = max(scores_by_regime, key=lambda item: item[1].ours.mean)
+    best_text = best.label if best.ours.run.regime == FIRST_STAGE else f"{best.label}, {regime}"
+    text = f"Best on {_where(panel, best)}: {best_text}, with {best.ours.measure} {_value(best.ours)}"
+    bm25, bm25_text = _bm25_beside(config, best, [score for _, score in scores_by_regime])
     if bm25 is not None and best.model != bm25.model:
-        text += f", {_difference(_lead(best.ours, bm25.ours, scores), called)}"
+        text += f", {_difference(_lead(best.ours, bm25.ours, scores), bm25_text)}"
     return f"{text}."
 
 
-def _bm25_beside(config: Config, score: Score, others: list[Score]) -> tuple[Score | None, str]:
+def _bm25_beside(config: Config, score: Score, column_scores: list[Score]) -> tuple[Score | None, str]:
     """Return the run of BM25 that a run is compared with, tuned as its own first stage is, and what to call it."""
     run = score.ours.run
     stage = score.model if run.regime == FIRST_STAGE else run.candidates.partition("@")[0]
-    by_model = {other.model: other for other in others}
-    beside = bm25_beside(config, stage)
-    if beside == BM25:
-        return by_model.get(BM25), FIRST_STAGES[BM25]
-    if beside in by_model:
-        return by_model[beside], f"{by_model[beside].label}, tuned alike,"
-    return by_model.get(BM25), f"{FIRST_STAGES[BM25]}, which is not tuned,"
+    score_of_model = {column_score.model: column_score for column_score in column_scores}
+    bm25_stage = bm25_beside(config, stage)
+    if bm25_stage == BM25:
+        return score_of_model.get(BM25), FIRST_STAGES[BM25]
+    if bm25_stage in score_of_model:
+        return score_of_model[bm25_stage], f"{score_of_model[bm25_stage].label}, tuned alike,"
+    return score_of_model.get(BM25), f"{FIRST_STAGES[BM25]}, which is not tuned,"
 
 
 def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
     """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; it does not pass BM25."."""
     for regime, column in reversed(leading_columns(panel)):
         control = next((score for score in column if is_control(config, score.model)), None)
-        trained = [s for s in column if s.ours.run.regime != FIRST_STAGE and s is not control]
-        papers_own = [s for s in trained if s.model.partition("-")[0] in config.report.papers]
-        if not trained or control is None:
+        trained_scores = [s for s in column if s.ours.run.regime != FIRST_STAGE and s is not control]
+        papers_own = [s for s in trained_scores if s.model.partition("-")[0] in config.report.papers]
+        if not trained_scores or control is None:
             continue
-        best = max(papers_own or trained, key=lambda score: score.ours.mean)
+        best = max(papers_own or trained_scores, key=lambda score: score.ours.mean)
         lead = _difference(_lead(best.ours, control.ours, scores), "its control")
         seeds = "one seed" if len(best.ours.seeds) == 1 else f"{len(best.ours.seeds)} seeds"
         text = f"{regime[:1].upper()}{regime[1:]}, {best.label} is {lead}, {seeds}"
-        bm25, called = _bm25_beside(config, best, column)
+        bm25, bm25_text = _bm25_beside(config, best, column)
         if bm25 is None:
             return f"{text}."
-        ahead = _lead(best.ours, bm25.ours, scores)
-        passes = "does not pass" if ahead.difference <= 0 else "is not shown to pass"
-        return f"{text}; it {'passes' if ahead.low > 0 else passes} {called.rstrip(',')}."
+        lead_over_bm25 = _lead(best.ours, bm25.ours, scores)
+        not_passing = "does not pass" if lead_over_bm25.difference <= 0 else "is not shown to pass"
+        return f"{text}; it {'passes' if lead_over_bm25.low > 0 else not_passing} {bm25_text.rstrip(',')}."
     return ""
 
 
-def _lead(ours: Ours, other: Ours, scores: Scores) -> EffectEstimate:
-    first, second = (scores.get(value.run, value.measure) for value in (ours, other))
-    assert first is not None, "cells are filled with these scores"
-    assert second is not None
-    return paired_lead(first, second)
+def _lead(ours: Ours, baseline: Ours, scores: Scores) -> EffectEstimate:
+    own_results, baseline_results = (scores.get(value.run, value.measure) for value in (ours, baseline))
+    assert own_results is not None, "cells are filled with these scores"
+    assert baseline_results is not None
+    return paired_lead(own_results, baseline_results)
 
 
 def _difference(lead: EffectEstimate, over: str) -> str:

@@ -69,7 +69,7 @@ class CardFacts(NamedTuple):
 def export_model(
     model: str | Path,
     # Outputs of the trainings of `facts.stages`, whose sidecars give the provenance.
-    trained: Sequence[str | Path],
+    training_outputs: Sequence[str | Path],
     scores: Sequence[str | Path],  # CSV files of `evaluation.evaluate`, as far as there are any
     facts: CardFacts,
     output: str | Path,
@@ -82,15 +82,15 @@ def export_model(
         InputError: the training has no sidecar that can be read, the model's directory is gone, or its score head is
             that of CEDR-KNRM.
     """
-    records = [read_sidecar(output) for output in trained]
+    records = [read_sidecar(output) for output in training_outputs]
     if not all(records):
-        missing = trained[records.index({})]
+        missing_output = training_outputs[records.index({})]
         raise InputError(
-            f"{missing}.meta.json", "is missing or no record of a training", remedy="Train it again."
+            f"{missing_output}.meta.json", "is missing or no record of a training", remedy="Train it again."
         )
     if not Path(model).is_dir():
         raise InputError(
-            model, "is no longer there", remedy=f"Delete {trained[-1]} and run the workflow again."
+            model, "is no longer there", remedy=f"Delete {training_outputs[-1]} and run the workflow again."
         )
     if (Path(model) / CEDR_FILE).exists():
         raise InputError(
@@ -108,12 +108,14 @@ def export_model(
     return {"files": files, "scores": len(rows)}
 
 
-def read_scores_of(scores: Sequence[str | Path], scored: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+def read_scores_of(
+    scores: Sequence[str | Path], wanted_values: Mapping[str, Sequence[str]]
+) -> list[dict[str, str]]:
     """Return the rows whose columns have some values, each once, in the order of the files."""
     row_by_key: dict[tuple[str, ...], dict[str, str]] = {}
     for path in scores:
         for row in read_csv(path):
-            if all(row[column] in values for column, values in scored.items()):
+            if all(row[column] in values for column, values in wanted_values.items()):
                 key = tuple(row[name] for name in ("dataset", "candidates", "model", "regime", "measure"))
                 row_by_key.setdefault(key, row)
     return list(row_by_key.values())

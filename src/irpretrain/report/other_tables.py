@@ -40,9 +40,9 @@ class AnswerTable(PaperTable):
         self.answers = answers
 
     def build(self) -> Table:
-        tested = dict.fromkeys(name.dataset for name in self.scores.names())
-        here = [(task, NO_CANDIDATES) for task in tested if task not in self.answers.tasks]
-        return self._made([self._paper_panel(), *map(self._panel_here, here)], self._notes(here))
+        tested_tasks = dict.fromkeys(name.dataset for name in self.scores.names())
+        own_tasks = [(task, NO_CANDIDATES) for task in tested_tasks if task not in self.answers.tasks]
+        return self._made([self._paper_panel(), *map(self._panel_here, own_tasks)], self._notes(own_tasks))
 
     def _group(self, column: PublishedColumn) -> str:
         return self.answers.tasks[column.dataset]
@@ -66,7 +66,7 @@ class AnswerTable(PaperTable):
             source=TASK_PREDICTIONS.format(task=pair[0], model=model, seed="{seed}"),
         )
 
-    def _other_setting(self, printed: PublishedValue | None, run: RunName | None) -> str:
+    def _other_setting(self, published_value: PublishedValue | None, run: RunName | None) -> str:
         # The paper gives no recipe of fine-tuning for these tasks.
         return ""
 
@@ -84,7 +84,7 @@ class AnswerTable(PaperTable):
         label = self.answers.tasks.get(dataset, dataset)
         return f"no entry of `downstream` fine-tunes {run.model} for {label} ({dataset})"
 
-    def _notes(self, here: Sequence[Pair]) -> list[str]:
+    def _notes(self, own_tasks: Sequence[Pair]) -> list[str]:
         return [
             f"Published: {self.table.protocol} Shares stand for percent here. Marks: † better than every other row, "
             f"{self.table.test}.",
@@ -94,7 +94,7 @@ class AnswerTable(PaperTable):
             "the accepted answers).",
             *(
                 f"{self._label_here(pair)}: {number_of_queries(self.scores, pair[0]):,} tested examples."
-                for pair in here
+                for pair in own_tasks
             ),
         ]
 
@@ -137,11 +137,11 @@ class DepthTable:
     """The table of depths; `scores` are those of the experiments at several depths."""
 
     def __init__(
-        self, published: Published, printed: PublishedDepths, config: Config, scores: Scores
+        self, published: Published, published_table: PublishedDepths, config: Config, scores: Scores
     ) -> None:
-        self.published, self.printed, self.config, self.scores = published, printed, config, scores
+        self.published, self.printed, self.config, self.scores = published, published_table, config, scores
         self.datasets = list(dict.fromkeys(name.dataset for name in scores.names()))
-        self.theirs = list(printed.indexes.values())
+        self.theirs = list(published_table.indexes.values())
         self.values = CellValues(config, scores, TableTest())
 
     def build(self) -> Table:
@@ -170,11 +170,17 @@ class DepthTable:
         experiments = [
             e for e in active_experiments(self.config).values() if e.depths and e.dataset == dataset
         ]
-        named = [stage for e in experiments for stage in (e.candidates, *e.first_stages)]
-        theirs = [index for index in self.theirs if self._runs(dataset, [index])]
+        stages_of_experiments = [stage for e in experiments for stage in (e.candidates, *e.first_stages)]
+        paper_indexes = [index for index in self.theirs if self._runs(dataset, [index])]
         labels = first_stage_labels(self.config)
-        others = [s for s in dict.fromkeys(named) if s not in {index.first_stage for index in self.theirs}]
-        return theirs + [PublishedIndex(label=labels[stage], first_stage=stage) for stage in others]
+        other_stages = [
+            s
+            for s in dict.fromkeys(stages_of_experiments)
+            if s not in {index.first_stage for index in self.theirs}
+        ]
+        return paper_indexes + [
+            PublishedIndex(label=labels[stage], first_stage=stage) for stage in other_stages
+        ]
 
     def _runs(self, dataset: str, indexes: list[PublishedIndex]) -> list[RunName]:
         stages = {index.first_stage for index in indexes}
@@ -203,32 +209,34 @@ class DepthTable:
 
     def _panel(self, title: str, dataset: str, indexes: list[PublishedIndex], series: list[_Series]) -> Panel:
         is_theirs = title == THEIRS
-        printed = {row.depth: row for row in self.printed.rows} if is_theirs else {}
+        published_rows = {row.depth: row for row in self.printed.rows} if is_theirs else {}
 
         def source(depth: int, column: tuple[_Series, int]) -> Cell:
-            shown, number = column
-            first, run = (shown.run(dataset, indexes[i].first_stage, depth) for i in (0, number))
-            measure = shown.measure or f"R@{depth}"
-            reason = self._reason(shown, run, measure)
+            series_shown, index_number = column
+            first_run, run = (
+                series_shown.run(dataset, indexes[i].first_stage, depth) for i in (0, index_number)
+            )
+            measure = series_shown.measure or f"R@{depth}"
+            reason = self._reason(series_shown, run, measure)
             cell = Cell(
                 str(depth),
                 run.dataset,
                 run.candidates,
                 measure,
-                shown.regime,
+                series_shown.regime,
                 None if reason else run,
                 reason,
-                (Baseline(MARK, indexes[0].label, first),) if number else (),
-                published=printed[depth].values(shown.key)[number] if is_theirs else None,
+                (Baseline(MARK, indexes[0].label, first_run),) if index_number else (),
+                published=published_rows[depth].values(series_shown.key)[index_number] if is_theirs else None,
             )
             return self.values.fill(cell)
 
         columns = {
-            (shown, number): Column(shown.heading, index.label)
-            for shown in series
-            for number, index in enumerate(indexes)
+            (series_shown, index_number): Column(series_shown.heading, index.label)
+            for series_shown in series
+            for index_number, index in enumerate(indexes)
         }
-        rows = {depth: Row(str(depth), str(depth)) for depth in printed or self._depths(dataset)}
+        rows = {depth: Row(str(depth), str(depth)) for depth in published_rows or self._depths(dataset)}
         return Panel.of(title, rows, columns, source, "Depth")
 
     def _reason(self, series: _Series, run: RunName, measure: str) -> str:
@@ -247,9 +255,9 @@ class DepthTable:
     def _notes(self) -> list[str]:
         datasets = self.datasets
         panels = [self.theirs, *(self._indexes(dataset) for dataset in datasets)]
-        first = " or ".join(dict.fromkeys(indexes[0].label for indexes in panels))
-        displayed = (measure for dataset in datasets for measure in self._measures(dataset))
-        measures = measures_text([self.printed.measure, *displayed])
+        baseline_labels = " or ".join(dict.fromkeys(indexes[0].label for indexes in panels))
+        own_measures = (measure for dataset in datasets for measure in self._measures(dataset))
+        measures = measures_text([self.printed.measure, *own_measures])
         labels = first_stage_labels(self.config)
         stages = ", ".join(
             f"{index.label}: {labels.get(index.first_stage, index.first_stage)}"
@@ -258,7 +266,8 @@ class DepthTable:
         return [
             f"Published: {self.printed.protocol}. Shares stand for percent here.",
             f"Ours: mean [{CONFIDENCE:.0%} interval, bootstrap over queries]. {MARK} better "
-            f"than over {first} at the same depth; {test_text(TableTest())}. Recall is the mean over queries of the "
+            f"than over {baseline_labels} at the same depth; {test_text(TableTest())}. Recall is the mean over "
+            "queries of the "
             "share of relevant documents among the candidates.",
             f"Candidates: {stages}. Models read one query and one document at a time, so a ranking at a smaller depth "
             "is that of the largest without the documents beyond it.",

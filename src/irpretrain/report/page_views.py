@@ -97,12 +97,12 @@ class Lineage:
 
     def reachable(self, numbers: Iterable[int]) -> list[int]:
         """Return the records that lead to `numbers`, themselves included."""
-        waiting, reached = list(numbers), set()
-        while waiting:
-            number = waiting.pop()
+        pending, reached = list(numbers), set()
+        while pending:
+            number = pending.pop()
             if number not in reached:
                 reached.add(number)
-                waiting += self.sources(number)
+                pending += self.sources(number)
         return sorted(reached)
 
     def leading_to(self, paths: Iterable[str]) -> Lineage:
@@ -136,8 +136,8 @@ class Lineage:
             }
         payload = {"records": records, "environments": list(environments.values()), "left_out": False}
         if len(json.dumps(payload)) > most_bytes:
-            fewer = {number: {**record, "inputs": []} for number, record in records.items()}
-            payload |= {"records": fewer, "left_out": True}
+            without_inputs = {number: {**record, "inputs": []} for number, record in records.items()}
+            payload |= {"records": without_inputs, "left_out": True}
         return payload
 
 
@@ -205,29 +205,31 @@ def displayed_panels(table: Table) -> list[Panel]:
 
 def left_out(table: Table) -> str:
     """Return what of a table is not on the page, which its files have, in one line; empty for nothing."""
-    parts = [
+    unfilled_panels = [
         f"{panel.title} ({count_of(len(panel.rows), 'row')})"
         for panel in table.panels
         if not panel.is_filled()
     ]
-    displayed = {row for panel in displayed_panels(table) for row in panel.rows}
-    rows = (row for panel in table.panels if panel.is_filled() for row in panel.rows if row not in displayed)
+    displayed_rows = {row for panel in displayed_panels(table) for row in panel.rows}
+    rows = (
+        row for panel in table.panels if panel.is_filled() for row in panel.rows if row not in displayed_rows
+    )
     names = ", ".join(dict.fromkeys(row.short_label for row in rows))
-    return "; ".join(filter(None, [*parts, names]))
+    return "; ".join(filter(None, [*unfilled_panels, names]))
 
 
 def displayed_letters(table: Table) -> list[tuple[str, str]]:
     """Return (letter, note) of each note on a cell of the page."""
-    on_page = replace(table, panels=tuple(displayed_panels(table))).letters
-    return [(letter, note) for note, letter in table.letters.items() if note in on_page]
+    letters_on_page = replace(table, panels=tuple(displayed_panels(table))).letters
+    return [(letter, note) for note, letter in table.letters.items() if note in letters_on_page]
 
 
 def row_detail(row: Row) -> str:
     """Return what stands in brackets in a row's label, and what fills the row here."""
     _, _, bracket = row.label.partition(" (")
     filled_by = "" if row.filled_by in ("", row.label) else row.filled_by
-    ours = f"ours: {filled_by}" if filled_by and not filled_by.startswith("ours") else filled_by
-    return "; ".join(part for part in (bracket.removesuffix(")"), ours) if part)
+    own_text = f"ours: {filled_by}" if filled_by and not filled_by.startswith("ours") else filled_by
+    return "; ".join(text for text in (bracket.removesuffix(")"), own_text) if text)
 
 
 # The run: data sets, stages, licences, tuned first stages, probes.
@@ -253,9 +255,17 @@ def stages(lineage: Lineage) -> dict[str, Any]:
         wall = [record.cost("wall_seconds") for record in records]
         cpu = sum(record.cost("cpu_seconds") for record in records)
         memory = max(record.cost("peak_memory_mb") for record in records)
-        requested = max(record.requested("memory_mb") for record in records)
+        requested_memory = max(record.requested("memory_mb") for record in records)
         rows.append(
-            (stage.replace("_", " "), len(records), sum(wall), max(wall), cpu, memory, requested or "–")
+            (
+                stage.replace("_", " "),
+                len(records),
+                sum(wall),
+                max(wall),
+                cpu,
+                memory,
+                requested_memory or "–",
+            )
         )
     jobs, wall_all, cpu_all = (sum(row[column] for row in rows) for column in (1, 2, 4))
     return {
@@ -293,22 +303,25 @@ def _example_of_weighting(weighting: TermWeightsConfig, content: Mapping[str, An
 def _shared_sides(sequence: Mapping[str, Any], preferred: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Return the sides of a sequence whose text, whatever its anchor, is that of the preferred one, as empty."""
 
-    def text(of: Mapping[str, Any], side: str) -> str:
-        return "".join("".join(part for part, _ in of[side]).split())
+    def text(group_sequence: Mapping[str, Any], side: str) -> str:
+        return "".join("".join(text_part for text_part, _ in group_sequence[side]).split())
 
     return {side: [] for side in ("query", "document") if text(sequence, side) == text(preferred, side)}
 
 
 def last_day(lineage: Lineage) -> str:
     """Return the day on which the last stage began, in UTC, such as 2026-11-28; empty where no stage says when."""
-    began = max((record.cost("started") for record in lineage.records), default=0.0)
-    return f"{datetime.fromtimestamp(began, UTC):%Y-%m-%d}" if began else ""
+    last_start = max((record.cost("started") for record in lineage.records), default=0.0)
+    return f"{datetime.fromtimestamp(last_start, UTC):%Y-%m-%d}" if last_start else ""
 
 
 def licences(config: Config, manifest: str | Path) -> list[tuple[str, str, str, str]]:
     assets = read_manifest(manifest)
-    used = ((name, assets.asset(name)) for name in used_assets(config))
-    return [(name, f"{asset.package} {asset.version}", asset.licence, asset.remark) for name, asset in used]
+    named_assets = ((name, assets.asset(name)) for name in used_assets(config))
+    return [
+        (name, f"{asset.package} {asset.version}", asset.licence, asset.remark)
+        for name, asset in named_assets
+    ]
 
 
 @dataclass
@@ -340,20 +353,23 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
             groups = record.counts.get("training_groups", FEWEST_GROUPS)
             if regime == "full" and groups < FEWEST_GROUPS:
                 few_groups.setdefault(dataset, []).append(record)
-        lost, queries = record.counts.get("queries_without_candidates", 0), record.counts.get("queries", 0)
-        if record.stage not in SEARCHED or not lost:
+        lost_queries, queries = (
+            record.counts.get("queries_without_candidates", 0),
+            record.counts.get("queries", 0),
+        )
+        if record.stage not in SEARCHED or not lost_queries:
             continue
         folder = Path(record.outputs[0]).parent
         if (line := lines.get(folder.parent.name)) is None:
             continue
         stage = first_stages.get(folder.name, folder.name)
-        sentence = f"{stage} finds no candidate for {lost:,} of {queries:,} queries"
+        sentence = f"{stage} finds no candidate for {lost_queries:,} of {queries:,} queries"
         line.summary += f"; {sentence}"
-        if lost > WORTH_A_WARNING * queries:
-            line.warnings.append(f"{sentence} ({100 * lost / queries:.1f} %): they score 0.")
+        if lost_queries > WORTH_A_WARNING * queries:
+            line.warnings.append(f"{sentence} ({100 * lost_queries / queries:.1f} %): they score 0.")
     for name, line in lines.items():
-        if few := few_groups.get(name):
-            line.warnings.append(few_groups_text(few))
+        if few_group_records := few_groups.get(name):
+            line.warnings.append(few_groups_text(few_group_records))
         models = dict.fromkeys(
             model_label(config, model) for dataset, model in below_random if dataset == name
         )
@@ -368,12 +384,12 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
 def few_groups_text(records: Sequence[Record]) -> str:
     """Return a warning on fine-tunings that learned from fewer than `FEWEST_GROUPS` groups."""
     ranges = []
-    for key, what in (("training_groups", "group"), ("steps", "optimiser step")):
+    for key, unit in (("training_groups", "group"), ("steps", "optimiser step")):
         # Results of earlier code have no number of steps.
-        numbers = sorted({record.counts[key] for record in records if key in record.counts})
-        if numbers:
-            several = f"{numbers[0]:,} to {count_of(numbers[-1], what)}"
-            ranges.append(several if len(numbers) > 1 else count_of(numbers[0], what))
+        counts = sorted({record.counts[key] for record in records if key in record.counts})
+        if counts:
+            range_text = f"{counts[0]:,} to {count_of(counts[-1], unit)}"
+            ranges.append(range_text if len(counts) > 1 else count_of(counts[0], unit))
     return (
         f"Fine-tuned on {' in '.join(ranges)} only: from fewer than {FEWEST_GROUPS} groups (relevant documents of "
         "training queries) a model is not shown to learn. Compare the zero-shot rows, or judge more queries."
@@ -439,19 +455,19 @@ class ProbedTask(NamedTuple):
     @property
     def reading(self) -> str:
         """What the accuracies say, in a sentence."""
-        right, swapped = self.shares["right"], self.shares["swapped"]
-        few = f"Only {count_of(self.groups, 'group')}. " if self.groups < FEW_GROUPS else ""
-        if right.value is None or right.low is None or right.high is None:
+        right_text, swapped_text = self.shares["right"], self.shares["swapped"]
+        few_note = f"Only {count_of(self.groups, 'group')}. " if self.groups < FEW_GROUPS else ""
+        if right_text.value is None or right_text.low is None or right_text.high is None:
             return "No held-out group was tested."
-        if right.low <= 0.5:
-            return f"{few}Not above chance level."
-        if swapped.value is None or swapped.p_value is None:
-            return f"{few}No text of another document."
-        if swapped.p_value <= LEVEL and swapped.value < right.value:
-            return f"{few}The text is used (p = {swapped.p_value:.2g})."
-        if swapped.value >= right.low:
-            return f"{few}This task is solved without the text."
-        return f"{few}Undecided whether the text is used."
+        if right_text.low <= 0.5:
+            return f"{few_note}Not above chance level."
+        if swapped_text.value is None or swapped_text.p_value is None:
+            return f"{few_note}No text of another document."
+        if swapped_text.p_value <= LEVEL and swapped_text.value < right_text.value:
+            return f"{few_note}The text is used (p = {swapped_text.p_value:.2g})."
+        if swapped_text.value >= right_text.low:
+            return f"{few_note}This task is solved without the text."
+        return f"{few_note}Undecided whether the text is used."
 
 
 def read_probe(path: str | Path) -> list[ProbedTask]:
@@ -463,8 +479,10 @@ def read_probe(path: str | Path) -> list[ProbedTask]:
 
 
 def _task(name: str, rows: Sequence[Mapping[str, str]]) -> ProbedTask:
-    numbers = ("accuracy", "low", "high", "p_value")
-    shares = {row["input"]: TimeShare(*(float(row[n]) if row[n] else None for n in numbers)) for row in rows}
+    number_columns = ("accuracy", "low", "high", "p_value")
+    shares = {
+        row["input"]: TimeShare(*(float(row[n]) if row[n] else None for n in number_columns)) for row in rows
+    }
     (groups,) = (int(row["groups"]) for row in rows if row["input"] == "right")
     return ProbedTask(name.partition("#")[0], groups, {name: shares[name] for name in INPUTS})
 

@@ -50,8 +50,8 @@ def other_recipe(config: Config, paper: str, model: str, regime: str) -> str:
     keys = differences(config, paper, model, regime)
     if not keys:
         return ""
-    named = ", ".join(keys[:NAMED]) + (f" and {len(keys) - NAMED} more" if len(keys) > NAMED else "")
-    return f"not by the recipe {paper}, which configs/{paper}-paper.yaml has: other {named}"
+    key_names = ", ".join(keys[:NAMED]) + (f" and {len(keys) - NAMED} more" if len(keys) > NAMED else "")
+    return f"not by the recipe {paper}, which configs/{paper}-paper.yaml has: other {key_names}"
 
 
 def differences(config: Config, paper: str, model: str, regime: str) -> list[str]:
@@ -62,23 +62,23 @@ def differences(config: Config, paper: str, model: str, regime: str) -> list[str
     Rankers over words have keys of their own, as the recipes are those of cross-encoders. DeepCT has no recipe, and no
     difference.
     """
-    chosen = config.finetuning.recipe
-    recipe = read_recipe(chosen if chosen.startswith(f"{paper}-") else paper)
+    configured_recipe = config.finetuning.recipe
+    recipe = read_recipe(configured_recipe if configured_recipe.startswith(f"{paper}-") else paper)
     if recipe is None or regime == FIRST_STAGE:
         return []
     name = model.partition("@")[0]
-    described = config.models.get(name)
-    reranking = config.reranking if described is None else config.reranking_of(name, regime)
+    model_config = config.models.get(name)
+    reranking = config.reranking if model_config is None else config.reranking_of(name, regime)
     lengths = reranking.model_dump()
-    in_lengths = [f"reranking.{key}" for key, value in recipe["reranking"].items() if lengths[key] != value]
+    length_keys = [f"reranking.{key}" for key, value in recipe["reranking"].items() if lengths[key] != value]
     if regime == "zero-shot":
-        return in_lengths
-    tuning = config.finetuning if described is None or described.neural else config.finetuning_of(name)
-    theirs = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=WITHOUT_EFFECT)
-    ours = dict(leaves(tuning.model_dump(exclude=WITHOUT_EFFECT)))
-    keys = [f"finetuning.{key}" for key, value in leaves(theirs) if ours[key] != value]
-    few = regime.startswith("few-shot")
-    return [key for key in keys if few or not key.startswith(f"finetuning.{FEW_SHOT}")] + in_lengths
+        return length_keys
+    tuning = config.finetuning if model_config is None or model_config.neural else config.finetuning_of(name)
+    recipe_options = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=WITHOUT_EFFECT)
+    own_options = dict(leaves(tuning.model_dump(exclude=WITHOUT_EFFECT)))
+    keys = [f"finetuning.{key}" for key, value in leaves(recipe_options) if own_options[key] != value]
+    is_few_shot = regime.startswith("few-shot")
+    return [key for key in keys if is_few_shot or not key.startswith(f"finetuning.{FEW_SHOT}")] + length_keys
 
 
 class _Column(NamedTuple):
@@ -100,21 +100,25 @@ class PaperTable:
 
     def build(self) -> Table:
         # A data set that the paper reports in other tables has its panel there.
-        elsewhere = self.published.datasets.keys() - {column.dataset for column in self.table.columns}
-        here = [pair for pair in self._pairs if pair[0] not in elsewhere and self._measures(pair[0])]
-        panels = [self._paper_panel(), *map(self._panel_here, here)]
-        return self._made([panel for panel in panels if panel.rows] or panels[:1], self._notes(here))
+        uncovered_datasets = self.published.datasets.keys() - {
+            column.dataset for column in self.table.columns
+        }
+        own_pairs = [
+            pair for pair in self._pairs if pair[0] not in uncovered_datasets and self._measures(pair[0])
+        ]
+        panels = [self._paper_panel(), *map(self._panel_here, own_pairs)]
+        return self._made([panel for panel in panels if panel.rows] or panels[:1], self._notes(own_pairs))
 
     def _made(self, panels: list[Panel], notes: list[str]) -> Table:
         table = Table.of_paper(self.published, self.table, panels, notes, self.config)
         return with_ledger(table, self.config, self.scores)
 
-    def _notes(self, here: list[Pair]) -> list[str]:
+    def _notes(self, own_pairs: list[Pair]) -> list[str]:
         columns = self.table.columns
         datasets = [(c.dataset, c.candidates) for c in columns if (c.dataset, c.candidates) in self._pairs]
         measures = dict.fromkeys(c.measure for c in columns)
-        measures |= dict.fromkeys(m for dataset, _ in here for m in self._measures(dataset))
-        return table_notes(self.table, self.config, self.scores, [*datasets, *here], list(measures))
+        measures |= dict.fromkeys(m for dataset, _ in own_pairs for m in self._measures(dataset))
+        return table_notes(self.table, self.config, self.scores, [*datasets, *own_pairs], list(measures))
 
     # Rows and columns
 
@@ -124,8 +128,10 @@ class PaperTable:
             for c in self.table.columns
         }
         panel = self._panel("Data sets of the paper", self.table.rows, columns)
-        printed = {row.key for row in self.table.rows if row.values}
-        return replace(panel, rows=tuple(row for row in panel.rows if row.key in printed or row.is_filled()))
+        rows_with_values = {row.key for row in self.table.rows if row.values}
+        return replace(
+            panel, rows=tuple(row for row in panel.rows if row.key in rows_with_values or row.is_filled())
+        )
 
     def _panel_here(self, pair: Pair) -> Panel:
         regimes = self._regimes(*pair)
@@ -164,12 +170,12 @@ class PaperTable:
         return compared_outcomes(cell, self.table.outcomes.mark)
 
     def _group(self, column: PublishedColumn) -> str:
-        parts = [self.published.datasets[column.dataset].label]
+        label_parts = [self.published.datasets[column.dataset].label]
         if len({c.candidates for c in self.table.columns if c.dataset == column.dataset}) > 1:
-            parts.append(self.published.candidates.get(column.candidates, column.candidates))
+            label_parts.append(self.published.candidates.get(column.candidates, column.candidates))
         if column.regime is not None:
-            parts.append(regime_label(column.regime))
-        return ", ".join(parts)
+            label_parts.append(regime_label(column.regime))
+        return ", ".join(label_parts)
 
     def _group_here(self, pair: Pair, regime: str) -> str:
         return f"{self._label_here(pair)}, {regime_label(regime)}"
@@ -199,9 +205,11 @@ class PaperTable:
         <model>-<dataset>."""
         stages = first_stage_labels(self.config)
         models = row.by_dataset.get(dataset, row.models)
-        of_dataset = (f"{model}-{dataset}" for model in models)
-        present = (model for model in models if model in self.config.models or model in stages)
-        return next((model for model in of_dataset if model in stages), None) or next(present, None)
+        models_of_dataset = (f"{model}-{dataset}" for model in models)
+        known_models = (model for model in models if model in self.config.models or model in stages)
+        return next((model for model in models_of_dataset if model in stages), None) or next(
+            known_models, None
+        )
 
     def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
         """The run that fills a row; a first stage is the same run in every regime."""
@@ -212,8 +220,10 @@ class PaperTable:
         if model is None:
             return None
         if model in first_stage_labels(self.config):
-            ranked = self.config.first_stages.get(candidates)
-            is_given = candidates in self.published.candidates and (ranked is None or bool(ranked.runs))
+            candidate_stage = self.config.first_stages.get(candidates)
+            is_given = candidates in self.published.candidates and (
+                candidate_stage is None or bool(candidate_stage.runs)
+            )
             if is_given and model != candidates:
                 model = stage_over(self.config, model, candidates)
             return None if model is None else self.scores.first_stage(dataset, model)
@@ -229,12 +239,12 @@ class PaperTable:
         reason = self._reason(row, *pair, run, measure)
         baselines = []
         for mark in self.table.marks:
-            other = self.table.row(mark.over)
-            name = self._run(other, *pair, regime)
-            if name is not None and self.table.can_have(row.key, mark):
-                baselines.append(Baseline(mark.mark, self._name(other), name, mark.direction))
-        place = (row.key, pair[0], measure, pair[1], regime)
-        printed = self.table.value(*place)
+            baseline_row = self.table.row(mark.over)
+            baseline_run = self._run(baseline_row, *pair, regime)
+            if baseline_run is not None and self.table.can_have(row.key, mark):
+                baselines.append(Baseline(mark.mark, self._name(baseline_row), baseline_run, mark.direction))
+        cell_key = (row.key, pair[0], measure, pair[1], regime)
+        published_value = self.table.value(*cell_key)
         return Cell(
             row.key,
             *pair,
@@ -243,15 +253,15 @@ class PaperTable:
             None if reason else run,
             reason,
             tuple(baselines),
-            published=printed,
-            gap=self.table.gap(*place),
+            published=published_value,
+            gap=self.table.gap(*cell_key),
             printed_outcomes=self.table.printed_outcomes(row.key, pair[0], measure),
-            other_setting=self._other_setting(printed, None if reason else run),
+            other_setting=self._other_setting(published_value, None if reason else run),
         )
 
-    def _other_setting(self, printed: PublishedValue | None, run: RunName | None) -> str:
+    def _other_setting(self, published_value: PublishedValue | None, run: RunName | None) -> str:
         """Why a printed number is not compared with ours: another recipe."""
-        if printed is None or run is None:
+        if published_value is None or run is None:
             return ""
         return other_recipe(self.config, self.published.paper, run.model, run.regime)
 
@@ -262,28 +272,31 @@ class PaperTable:
         if not row.models and dataset not in row.by_dataset:
             return row.absent
         if dataset not in self.config.datasets:
-            described = self.published.datasets.get(dataset)
-            label = described.label if described else dataset
+            published_dataset = self.published.datasets.get(dataset)
+            label = published_dataset.label if published_dataset else dataset
             return f"data set {label} is not in this configuration" + (
-                f": {described.absent}" if described else ""
+                f": {published_dataset.absent}" if published_dataset else ""
             )
         if run is not None and self.scores.get(run, measure) is not None:
             return ""
         for absent in self.config.absent.values():
             if (absent.dataset, absent.candidates) == (dataset, candidates):
                 return absent.reason
-        stages, theirs = first_stage_labels(self.config), self.published.candidates.get(candidates, "")
+        stages, paper_candidates = (
+            first_stage_labels(self.config),
+            self.published.candidates.get(candidates, ""),
+        )
         model = self._model(row, dataset)
         if run is None:
-            if theirs and row.is_first_stage and model in stages:
-                return f"the paper ranks {theirs} alone; no experiment has a first stage {model}-{candidates}"
+            if paper_candidates and row.is_first_stage and model in stages:
+                return f"the paper ranks {paper_candidates} alone; no experiment has a first stage {model}-{candidates}"
             return row.absent if model is None else f"no experiment runs this first stage on {dataset}"
         if run.model in stages:
             return row.absent
         if run in self._known_runs:
             return f"{measure} is not among the measures of {dataset}"
-        if theirs and (dataset, candidates) not in self._pairs:
-            return f"the paper re-ranks {theirs}, which no experiment on {dataset} does"
+        if paper_candidates and (dataset, candidates) not in self._pairs:
+            return f"the paper re-ranks {paper_candidates}, which no experiment on {dataset} does"
         return f"no experiment runs {run.model} {regime_label(run.regime)} on {dataset}"
 
     def _name(self, row: PublishedRow) -> str:

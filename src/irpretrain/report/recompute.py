@@ -37,20 +37,23 @@ READ = ("counts", "inputs")
 
 def recompute(config: Config, plan: Plan, claims: str | Path) -> list[str]:
     """Write all claims of the run in the current folder as one CSV; return the files that they were answered from."""
-    read: dict[str, None] = {}
+    files_read: dict[str, None] = {}
     with TemporaryDirectory(prefix="irpretrain-claims-") as folder:
         answers = [Path(folder, f"{paper}.csv") for paper in config.report.papers]
         for paper, path in zip(config.report.papers, answers, strict=True):
-            shown = plan.shown_by(paper)
+            shown_results = plan.shown_by(paper)
             # A run of an earlier configuration lacks the files of later experiments.
-            listed = {**shown.measured, "distributions": shown.distributions}
+            listed_files = {**shown_results.measured, "distributions": shown_results.distributions}
             files = ResultFiles(
-                **{kind: list(filter(os.path.exists, of_kind)) for kind, of_kind in listed.items()}
+                **{
+                    file_kind: list(filter(os.path.exists, files_of_kind))
+                    for file_kind, files_of_kind in listed_files.items()
+                }
             )
             answer_claims(paper, config.of_papers([paper]), files, path)
-            read |= dict.fromkeys([*map(str, files.scores), *files.paths()])
+            files_read |= dict.fromkeys([*map(str, files.scores), *files.paths()])
         join_claims(answers, claims)
-    return list(read)
+    return list(files_read)
 
 
 def save(files: Sequence[str], folder: Path) -> None:
@@ -93,19 +96,21 @@ def main(arguments: Sequence[str]) -> int:
         plan = Plan(config, read_manifest(project / "resources/embedded.yaml"))
         need_folder(options.directory, "Name the folder of a finished run.")
         with chdir(options.directory), TemporaryDirectory(prefix="irpretrain-claims-") as folder:
-            again = Path(folder, "claims.csv")
-            files = recompute(config, plan, again)
+            recomputed_path = Path(folder, "claims.csv")
+            files = recompute(config, plan, recomputed_path)
             if not Path(paths.ALL_CLAIMS).is_file():
                 raise InputError(
                     paths.ALL_CLAIMS, "there is no such file", remedy="Name the folder of a finished run."
                 )
-            counts = ", ".join(f"{number} {verdict}" for verdict, number in count_answers([again]).items())
+            counts = ", ".join(
+                f"{number} {verdict}" for verdict, number in count_answers([recomputed_path]).items()
+            )
             print_line(
                 f"Claims recomputed from {count_of(len(files), 'file')} of {options.directory}: {counts}."
             )
-            stored = set(map(repr, read_answers([paths.ALL_CLAIMS])))  # NaN differs from itself
-            differing = [row for row in read_answers([again]) if repr(row) not in stored]
-            if again.read_bytes() != Path(paths.ALL_CLAIMS).read_bytes():
+            stored_rows = set(map(repr, read_answers([paths.ALL_CLAIMS])))  # NaN differs from itself
+            differing = [row for row in read_answers([recomputed_path]) if repr(row) not in stored_rows]
+            if recomputed_path.read_bytes() != Path(paths.ALL_CLAIMS).read_bytes():
                 names = ", ".join(f"{row.paper} {row.claim}" for row in differing)
                 print_line(
                     f"{paths.ALL_CLAIMS} differs from what this configuration gives: {names or 'other lines'}."

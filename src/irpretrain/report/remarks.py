@@ -77,20 +77,20 @@ def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> 
 
 def _tuned(config: Config, scores: Scores, datasets: Iterable[Pair]) -> list[str]:
     """What rows with tuned parameters are compared with, where there are such rows."""
-    displayed = {(name.dataset, name.model) for name in scores.names()}
-    tuned = {
+    displayed_rows = {(name.dataset, name.model) for name in scores.names()}
+    bm25_baselines = {
         bm25_beside(config, stage)
         for dataset, _ in datasets
-        for stage, described in config.first_stages.items()
-        if described.tuned_on is not None and (dataset, stage) in displayed
+        for stage, stage_options in config.first_stages.items()
+        if stage_options.tuned_on is not None and (dataset, stage) in displayed_rows
     }
-    if not tuned:
+    if not bm25_baselines:
         return []
-    labels = sorted(first_stage_labels(config)[stage] for stage in tuned if stage is not None)
-    beside = "with no BM25, as none is tuned alike"
+    labels = sorted(first_stage_labels(config)[stage] for stage in bm25_baselines if stage is not None)
+    baseline_text = "with no BM25, as none is tuned alike"
     if labels:
-        beside = f"with {listed(labels)}, tuned on the same queries"
-    return [f"Rows whose parameters are tuned are compared {beside}."]
+        baseline_text = f"with {listed(labels)}, tuned on the same queries"
+    return [f"Rows whose parameters are tuned are compared {baseline_text}."]
 
 
 def _marks(table: PublishedTable) -> str:
@@ -98,17 +98,17 @@ def _marks(table: PublishedTable) -> str:
         return f"Marks: none, {table.test}"
     texts = []
     for mark in dict.fromkeys((m.mark, m.direction) for m in table.marks):
-        same = [m for m in table.marks if (m.mark, m.direction) == mark]
-        over = [table.row(m.over).label for m in same if table.row(m.over).label]
-        rows = [row for m in same for row in m.rows]
-        if len(same) > 1 and all(m.rows for m in same) and len(set(rows)) == len(rows):
+        equal_marks = [m for m in table.marks if (m.mark, m.direction) == mark]
+        baseline_labels = [table.row(m.over).label for m in equal_marks if table.row(m.over).label]
+        rows = [row for m in equal_marks for row in m.rows]
+        if len(equal_marks) > 1 and all(m.rows for m in equal_marks) and len(set(rows)) == len(rows):
             # No row is compared with more than one of them.
-            names = f"{' or '.join(over)}, each in the rows that belong to it"
+            names = f"{' or '.join(baseline_labels)}, each in the rows that belong to it"
         else:
-            names = over[0] if len(over) == 1 else f"each of {listed(over)}"
+            names = baseline_labels[0] if len(baseline_labels) == 1 else f"each of {listed(baseline_labels)}"
         texts.append(f"{mark[0]} {mark[1]} than {names}")
-    others = [f"{mark} {meaning}" for mark, meaning in table.superscripts.items()]
-    return "; ".join([f"Marks: {'; '.join(texts)}, {table.test}", *others])
+    superscript_texts = [f"{mark} {meaning}" for mark, meaning in table.superscripts.items()]
+    return "; ".join([f"Marks: {'; '.join(texts)}, {table.test}", *superscript_texts])
 
 
 def test_text(testing: TableTest) -> str:
@@ -165,10 +165,12 @@ def _stand_ins(
     """What stands in for hyperlinks, and for attention in HARP, where a model of the table (of `rows`, if given) was
     pre-trained on it."""
     pairs = set(datasets)
-    displayed = {n.model.partition("@")[0] for n in scores.names() if (n.dataset, n.candidates) in pairs}
+    displayed_models = {
+        n.model.partition("@")[0] for n in scores.names() if (n.dataset, n.candidates) in pairs
+    }
     models = [
         config.models[name]
-        for name in with_starts(config, displayed if rows is None else displayed & set(rows))
+        for name in with_starts(config, displayed_models if rows is None else displayed_models & set(rows))
     ]
     objectives = [config.objectives[task.objective] for model in models for task in model.tasks]
     notes = weight_notes(objectives)

@@ -116,9 +116,11 @@ def _trainings(paths: Iterable[str | Path]) -> dict[tuple[str, int], dict[str, A
         key = output.parent.name, int(output.name.removeprefix("seed-"))
         counts = read_sidecar(output).get("counts", {})
         if output.parts[-3] == SELECTED_FOLDER:
-            whole = trainings.get(key, {})
-            parts = {name: whole[name] for name in ("documents", "text_pieces") if name in whole}
-            counts = {"steps": counts.get("chosen_step"), **parts}
+            whole_counts = trainings.get(key, {})
+            text_counts = {
+                name: whole_counts[name] for name in ("documents", "text_pieces") if name in whole_counts
+            }
+            counts = {"steps": counts.get("chosen_step"), **text_counts}
         trainings[key] = counts
     return trainings
 
@@ -126,8 +128,10 @@ def _trainings(paths: Iterable[str | Path]) -> dict[tuple[str, int], dict[str, A
 class Scores:
     """All results of a workflow run, by run name and measure, and what was counted on the way."""
 
-    def __init__(self, results: dict[tuple[RunName, str], Results], counted: Counted | None = None) -> None:
-        self._results, self.counted = results, counted or Counted()
+    def __init__(
+        self, results: dict[tuple[RunName, str], Results], pretraining_counts: Counted | None = None
+    ) -> None:
+        self._results, self.counted = results, pretraining_counts or Counted()
 
     @classmethod
     def read(cls, per_query: Sequence[str | Path], trainings: Sequence[str | Path] = ()) -> Scores:
@@ -159,8 +163,8 @@ class Scores:
     def pairs(self) -> list[Pair]:
         """Return the pair of everything that was re-ranked; the usual candidates where nothing was."""
         reranked = {(n.dataset, n.candidates) for n in self.names() if n.regime != FIRST_STAGE}
-        lone = {n.dataset for n in self.names()} - {dataset for dataset, _ in reranked}
-        return sorted(reranked | {(dataset, BUILT_IN_FIRST_STAGES[0]) for dataset in lone})
+        datasets_without_models = {n.dataset for n in self.names()} - {dataset for dataset, _ in reranked}
+        return sorted(reranked | {(dataset, BUILT_IN_FIRST_STAGES[0]) for dataset in datasets_without_models})
 
     def measures(self, dataset: str) -> list[str]:
         return sorted({measure for name, measure in self._results if name.dataset == dataset})
@@ -249,20 +253,21 @@ class Comparison(Baseline):
 
 
 def compare(
-    ours: Results, other: Results, baseline: Baseline, name: str, testing: TableTest, seed: int
+    ours: Results, baseline_results: Results, baseline: Baseline, name: str, testing: TableTest, seed: int
 ) -> Comparison:
-    """Return how our results compare with a baseline's, which are `other`; `name` names the stream of random draws.
+    """Return how our results compare with a baseline's, which are `baseline_results`; `name` names the stream of
+    random draws.
 
     One query has no p-value by a t-test: it is NaN, and nothing is significant.
     """
-    if ours.queries != other.queries:
+    if ours.queries != baseline_results.queries:
         raise IRPretrainError(
             f"{name}: the two runs were evaluated on different queries, so no paired test is possible.\n"
             "  Delete results/per_query.parquet and run the workflow again."
         )
-    values, low, high = (ours.per_query, other.per_query), math.nan, math.nan
+    values, low, high = (ours.per_query, baseline_results.per_query), math.nan, math.nan
     if testing.kind == "claims":
-        lead = paired_lead(ours, other)
+        lead = paired_lead(ours, baseline_results)
         p, low, high = lead.p, lead.low, lead.high
     elif testing.kind == "t-test":
         p = paired_t_test(*values).p_value
@@ -270,7 +275,7 @@ def compare(
         p = randomisation_test(*values, PERMUTATIONS, seed, name).p_value
     return Comparison(
         **vars(baseline),
-        difference=ours.mean - other.mean,
+        difference=ours.mean - baseline_results.mean,
         p=p,
         significant=p <= testing.level,
         outcomes=wins_ties_losses(*values),
@@ -279,11 +284,11 @@ def compare(
     )
 
 
-def paired_lead(ours: Results, other: Results) -> EffectEstimate:
+def paired_lead(ours: Results, baseline_results: Results) -> EffectEstimate:
     """Return ours minus the other's, with the interval and p that a claim on the two would have."""
-    if len({1, len(ours.seeds), len(other.seeds)}) > 2:  # seeds that do not pair
-        return paired(ours.per_query, other.per_query, ours.articles)
-    return paired(ours.values, other.values, ours.articles)
+    if len({1, len(ours.seeds), len(baseline_results.seeds)}) > 2:  # seeds that do not pair
+        return paired(ours.per_query, baseline_results.per_query, ours.articles)
+    return paired(ours.values, baseline_results.values, ours.articles)
 
 
 def interval(results: Results, seed: int, name: str) -> tuple[float, float]:

@@ -30,18 +30,18 @@ MARKDOWN_SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
 
 def markdown(table: Table) -> str:
     """Return a table as Markdown: one pipe table a panel, then the notes on cells and on the table."""
-    parts = [f"# {markdown_escape(table.heading)}"]
-    parts += [markdown_escape(" ".join(table.summary))] if table.summary else []
+    paragraphs = [f"# {markdown_escape(table.heading)}"]
+    paragraphs += [markdown_escape(" ".join(table.summary))] if table.summary else []
     for panel in table.panels:
-        parts += [f"**{markdown_escape(panel.title)}**", _pipe_table(table, panel)]
+        paragraphs += [f"**{markdown_escape(panel.title)}**", _pipe_table(table, panel)]
     if table.letters:
-        parts.append(
+        paragraphs.append(
             "\n".join(f"- ({letter}) {markdown_escape(note)}" for note, letter in table.letters.items())
         )
-    parts += ["**Notes**", "\n".join(f"- {markdown_escape(note)}" for note in table.notes)]
+    paragraphs += ["**Notes**", "\n".join(f"- {markdown_escape(note)}" for note in table.notes)]
     if table.source:
-        parts.append(f"Source of the published numbers: {markdown_escape(table.source)}")
-    return "\n\n".join(parts) + "\n"
+        paragraphs.append(f"Source of the published numbers: {markdown_escape(table.source)}")
+    return "\n\n".join(paragraphs) + "\n"
 
 
 def markdown_escape(text: str) -> str:
@@ -63,19 +63,23 @@ def cell_text(table: Table, cell: AnyCell) -> str:
 
 
 def _pipe_table(table: Table, panel: Panel) -> str:
-    filled = any(row.filled_by for row in panel.rows)
-    heads = [panel.rows_are, *(["Ours"] if filled else [])]
+    has_models = any(row.filled_by for row in panel.rows)
+    heads = [panel.rows_are, *(["Ours"] if has_models else [])]
     heads += [f"{column.group} {column.label}" for column in panel.columns]
     rows = (
-        [row.label, *([row.filled_by or "–"] if filled else []), *(cell_text(table, c) for c in row.cells)]
+        [
+            row.label,
+            *([row.filled_by or "–"] if has_models else []),
+            *(cell_text(table, c) for c in row.cells),
+        ]
         for row in panel.rows
     )
     return pipe_table(heads, rows, len(panel.columns))
 
 
-def pipe_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
+def pipe_table(heads: Sequence[str], rows: Iterable[Sequence[str]], number_columns: int = 0) -> str:
     """Return a table of Markdown; the last so many columns hold numbers."""
-    rules = ["---"] * (len(heads) - numbers) + ["---:"] * numbers
+    rules = ["---"] * (len(heads) - number_columns) + ["---:"] * number_columns
     lines = ([*map(markdown_escape, texts)] for texts in rows)
     return "\n".join(f"| {' | '.join(line)} |" for line in ([*map(markdown_escape, heads)], rules, *lines))
 

@@ -79,7 +79,9 @@ class HeadlineTable:
 
         def best(model: str) -> float:
             results = (self.scores.get(run, measure) for run in runs[model])
-            return max((of_run.mean for of_run in results if of_run is not None), default=-math.inf)
+            return max(
+                (run_results.mean for run_results in results if run_results is not None), default=-math.inf
+            )
 
         return sorted(
             (name for name in (*self.stages, *self.config.models) if name in runs), key=best, reverse=True
@@ -110,13 +112,15 @@ class HeadlineTable:
 
         def source(model: str, column: tuple[str, str, str]) -> AnyCell:
             regime, measure, mark = column
-            first = self.scores.first_stage(pair[0], model) if model in self.stages else None
-            run = first or RunName(*pair, model, regime)
-            missing = self.scores.get(run, measure) is None
-            reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if missing else ""
+            first_stage_run = self.scores.first_stage(pair[0], model) if model in self.stages else None
+            run = first_stage_run or RunName(*pair, model, regime)
+            has_no_results = self.scores.get(run, measure) is None
+            reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if has_no_results else ""
             baselines = self._baselines(pair, regime, control, model)
-            described = Cell(model, *pair, measure, regime, None if missing else run, reason, baselines)
-            cell = self.values.fill(described)
+            planned_cell = Cell(
+                model, *pair, measure, regime, None if has_no_results else run, reason, baselines
+            )
+            cell = self.values.fill(planned_cell)
             return compared(cell, mark) if mark else cell
 
         rows = {model: Row(model, model_label(self.config, model)) for model in models}

@@ -22,7 +22,7 @@ TEXTS_AT_ONCE = 512
 CHARACTERS_AT_ONCE = 4_000_000
 
 # Words in memory, about 0.5 GB, before those of the next texts are analysed anew: a corpus may have more words.
-MOST_KNOWN = 2_000_000
+MOST_CACHED = 2_000_000
 
 # Stands between texts that are analysed in one call: a word that the analyser returns as it is.
 MARK = "qzxsepxzq7"
@@ -60,7 +60,7 @@ class Analyser:
 
     def learn(self, words: Iterable[str]) -> None:
         """Analyse those of `words` that are new; `terms_of_word` knows them then, others perhaps no more."""
-        if len(self._known) > MOST_KNOWN:
+        if len(self._known) > MOST_CACHED:
             self._known.clear()
         new = [word for word in dict.fromkeys(words) if word not in self._known]
         self._known.update(zip(new, self._analysed(new), strict=True))
@@ -76,21 +76,21 @@ class Analyser:
         """Analyse several texts in one call, as a call costs as much as a hundred words."""
         # A new line on either side, so that no rule of Unicode joins the mark to a text's last word.
         tokens = self._tokens(f"\n{MARK}\n".join(texts))
-        pieces: list[list[str]] = [[]]
+        term_lists: list[list[str]] = [[]]
         for token in tokens:
             if token == MARK:
-                pieces.append([])
+                term_lists.append([])
             else:
-                pieces[-1].append(token)
-        if len(pieces) != max(len(texts), 1):  # a text holds the mark itself
+                term_lists[-1].append(token)
+        if len(term_lists) != max(len(texts), 1):  # a text holds the mark itself
             return [self._tokens(text) for text in texts]
-        return pieces[: len(texts)]
+        return term_lists[: len(texts)]
 
     def _tokens(self, text: str) -> list[str]:
         # A list prints as [a, b]; no token holds white space, so it can be cut again. One call, not one per token.
         with java_faults(f"a text of {len(text):,} characters", "cut long documents into shorter ones"):
-            printed: str = self._call(self._analyser, text).toString()
-        return printed[1:-1].split(", ") if len(printed) > 2 else []
+            printed_list: str = self._call(self._analyser, text).toString()
+        return printed_list[1:-1].split(", ") if len(printed_list) > 2 else []
 
 
 class LanguageAnalyser(Analyser):
@@ -101,33 +101,33 @@ class LanguageAnalyser(Analyser):
         stopped: whether stop words are removed.
     """
 
-    def __init__(self, words: QueryWords, stemmed: bool, stopped: bool) -> None:
+    def __init__(self, words: QueryWords, stems: bool, drops_stop_words: bool) -> None:
         name = language_of(words)
-        row = language(name)
+        language_data = language(name)
         self._find = word_finder(words)
-        self._stop = load_stop_words("all", language_name=name) if stopped else frozenset[str]()
+        self._stop = load_stop_words("all", language_name=name) if drops_stop_words else frozenset[str]()
         self._known = {}
-        self._is_analysed = stemmed and bool(row.analyser)
+        self._is_analysed = stems and bool(language_data.analyser)
         if self._is_analysed:
             # Its stop list is replaced by ours, but applies after its own normalisation.
             no_words = java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET
-            self._analyser = java_class(row.analyser)(*([] if stopped else [no_words]))
+            self._analyser = java_class(language_data.analyser)(*([] if drops_stop_words else [no_words]))
             self._unspaced = unspaced_word(words)
             self._call = java_class("io.anserini.analysis.AnalyzerUtils").analyze
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
-        cut = [self._find(text) for text in texts]
-        self.learn(word for words in cut for word in words)
-        return [[term for word in words for term in self._known[word]] for words in cut]
+        words_of_texts = [self._find(text) for text in texts]
+        self.learn(word for words in words_of_texts for word in words)
+        return [[term for word in words for term in self._known[word]] for words in words_of_texts]
 
     def _analysed(self, words: Sequence[str]) -> list[tuple[str, ...]]:
-        retained = [word for word in words if word not in self._stop]
-        term_lists = super().terms(retained) if self._is_analysed else [[word] for word in retained]
+        content_words = [word for word in words if word not in self._stop]
+        term_lists = super().terms(content_words) if self._is_analysed else [[word] for word in content_words]
         terms_of: dict[str, tuple[str, ...]] = dict.fromkeys(words, ())
-        for word, terms in zip(retained, term_lists, strict=True):
+        for word, terms in zip(content_words, term_lists, strict=True):
             # Pairs overlap: what Lucene cuts such a word into is in its neighbours too.
-            whole = self._is_analysed and len(terms) > 1 and self._unspaced(word)
-            terms_of[word] = (word,) if whole else tuple(terms)
+            stays_whole = self._is_analysed and len(terms) > 1 and self._unspaced(word)
+            terms_of[word] = (word,) if stays_whole else tuple(terms)
         return list(terms_of.values())
 
 

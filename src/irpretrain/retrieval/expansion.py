@@ -42,27 +42,27 @@ def expand_documents(
         Counts: documents, those without added text, lines, and those of documents outside this shard.
     """
     document_ids = set(DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist())
-    added: dict[str, list[str]] = {}
-    lines = elsewhere = 0
+    additions: dict[str, list[str]] = {}
+    lines = lines_elsewhere = 0
     for document, texts in _read_expansion(expansion):
         lines += 1
         if document in document_ids:
-            added.setdefault(document, []).extend(filter(str.strip, texts))
+            additions.setdefault(document, []).extend(filter(str.strip, texts))
         else:
-            elsewhere += 1
+            lines_elsewhere += 1
     analyser = Analyser.words_only(text.word_kind)
     counts: dict[str, Any] = {"source": str(expansion), "documents": 0, WITHOUT: 0}
-    counts |= {LINES: lines, ELSEWHERE: elsewhere}
+    counts |= {LINES: lines, ELSEWHERE: lines_elsewhere}
 
     def rows() -> Iterator[dict[str, Any]]:
         for texts in document_texts(documents, text):
             document_words = analyser.terms([keyed.text for keyed in texts])
-            more = analyser.terms(["\n".join(added.get(keyed.document_id, ())) for keyed in texts])
-            for keyed, words, further in zip(texts, document_words, more, strict=True):
+            added_words = analyser.terms(["\n".join(additions.get(keyed.document_id, ())) for keyed in texts])
+            for keyed, words, words_of_addition in zip(texts, document_words, added_words, strict=True):
                 word_counts = Counter(words)
-                word_counts.update(further)
+                word_counts.update(words_of_addition)
                 counts["documents"] += 1
-                counts[WITHOUT] += not added.get(keyed.document_id)
+                counts[WITHOUT] += not additions.get(keyed.document_id)
                 yield keyed.key | {
                     "terms": [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)]
                 }
@@ -78,28 +78,31 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
     if not all(LINES in count for count in counts):
         return
     lines = max(count[LINES] for count in counts)
-    named = sum(count[LINES] - count[ELSEWHERE] for count in counts)
+    matched_lines = sum(count[LINES] - count[ELSEWHERE] for count in counts)
     source = counts[0]["source"]
-    if not named:
+    if not matched_lines:
         document = next(iter(TERM_VECTORS.stream(vectors[0], ["document_id"], 1))).column(0)[0].as_py()
         raise InputError(
             source,
             f"none of its {count_of(lines, 'line')} names a document of the corpus, whose first one is {document!r}",
             remedy="Give the expansion of this corpus, with the identifiers that its documents have here.",
         )
-    documents, without = (sum(count[name] for count in counts) for name in ("documents", WITHOUT))
-    if without == documents:
+    documents, without_addition = (sum(count[name] for count in counts) for name in ("documents", WITHOUT))
+    if without_addition == documents:
         raise InputError(
             source,
             f"it has no text for any of the {count_of(documents, 'document')} of the corpus",
             remedy="Give an expansion that has texts: with this one the index would be that of the documents alone.",
         )
-    if without > NOTED * documents:
-        notice("index", f"{source}: it adds nothing to {without:,} of {count_of(documents, 'document')}.")
-    if lines - named > NOTED * lines:
+    if without_addition > NOTED * documents:
         notice(
             "index",
-            f"{source}: {lines - named:,} of {count_of(lines, 'line')} name no document of the corpus.",
+            f"{source}: it adds nothing to {without_addition:,} of {count_of(documents, 'document')}.",
+        )
+    if lines - matched_lines > NOTED * lines:
+        notice(
+            "index",
+            f"{source}: {lines - matched_lines:,} of {count_of(lines, 'line')} name no document of the corpus.",
         )
 
 
@@ -126,8 +129,8 @@ def _read_json(path: str | Path, number: int, line: str) -> tuple[str, list[str]
     if isinstance(entry, Malformed):
         raise InputError(path, str(entry), number)
     record = entry.fields
-    for names in (IDENTIFIERS, TEXTS):
-        if fault := same_meaning(record, None, names):
+    for field_names in (IDENTIFIERS, TEXTS):
+        if fault := same_meaning(record, None, field_names):
             raise InputError(path, fault, number, "Keep one of them.")
     key = pick(record, None, IDENTIFIERS)
     document = as_identifier(record[key]) if key else None

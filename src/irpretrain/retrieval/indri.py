@@ -65,12 +65,13 @@ def build_positions(
         with GrowingArray(folder / "terms.npy", np.dtype(np.int32)) as terms:
             with GrowingArray(folder / "places.npy", np.dtype(np.int64)) as positions:
                 for name, terms_by_position in _terms_by_position(documents, options, text):
-                    retained = [position for position, term in enumerate(terms_by_position) if term]
+                    term_positions = [position for position, term in enumerate(terms_by_position) if term]
                     term_numbers = [
-                        numbers.setdefault(terms_by_position[position], len(numbers)) for position in retained
+                        numbers.setdefault(terms_by_position[position], len(numbers))
+                        for position in term_positions
                     ]
                     terms.add(np.array(term_numbers, np.int32))
-                    positions.add(np.array(retained, np.int64) + starts[-1])
+                    positions.add(np.array(term_positions, np.int64) + starts[-1])
                     names.append(name)
                     lengths.append(len(term_numbers))
                     starts.append(starts[-1] + len(terms_by_position))
@@ -93,13 +94,13 @@ def build_positions(
 def _terms_by_position(
     documents: Sequence[str | Path], options: IndriOptions, text: TextConfig
 ) -> Iterator[tuple[str, list[str]]]:
-    find, analyser = word_finder(text.word_kind), Analyser.of(options, text.word_kind)
+    split_words, analyser = word_finder(text.word_kind), Analyser.of(options, text.word_kind)
     counter = Counter("find positions", "documents", sum(map(DOCUMENTS.count, documents)))
     for path in documents:
         for identifiers, texts in stream_texts(path, text):
-            cut = [find(document_text) for document_text in texts]
-            analyser.learn(word for words in cut for word in words)
-            for name, words in zip(identifiers, cut, strict=True):
+            words_of_texts = [split_words(document_text) for document_text in texts]
+            analyser.learn(word for words in words_of_texts for word in words)
+            for name, words in zip(identifiers, words_of_texts, strict=True):
                 # Lucene cuts some words further, such as runs of ideographs: each piece has a place.
                 yield name, [term for word in words for term in analyser.terms_of_word(word) or ("",)]
             counter.add(len(identifiers))
@@ -111,15 +112,15 @@ def _sort(folder: Path, terms: int) -> None:
 
     counter = Counter("sort positions", "occurrences", len(np.load(folder / "places.npy", mmap_mode="r")))
     bounds = np.zeros(terms + 1, np.int64)
-    with duckdb.connect() as base:
-        base.execute(f"SET memory_limit = '{SORTING_MEMORY}'; SET threads = 1")
-        base.execute("SET temp_directory = $1", [str(folder / "spilled")])
+    with duckdb.connect() as connection:
+        connection.execute(f"SET memory_limit = '{SORTING_MEMORY}'; SET threads = 1")
+        connection.execute("SET temp_directory = $1", [str(folder / "spilled")])
         # DuckDB reads both arrays from the disk, by their names here.
         occurrences = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("terms", "places")}
-        base.register("occurrences", occurrences)
-        by_term = base.query("SELECT terms, places FROM occurrences ORDER BY terms, places")
+        connection.register("occurrences", occurrences)
+        sorted_places = connection.query("SELECT terms, places FROM occurrences ORDER BY terms, places")
         with GrowingArray(folder / "sorted.npy", np.dtype(np.int64)) as places:
-            for batch in by_term.to_arrow_reader(OCCURRENCES_AT_ONCE):
+            for batch in sorted_places.to_arrow_reader(OCCURRENCES_AT_ONCE):
                 bounds[1:] += np.bincount(batch["terms"], minlength=terms)
                 places.add(batch["places"])
                 counter.add(len(batch))
@@ -148,10 +149,10 @@ class Positions:
                 if record.get(name) != value:
                     fault = f"made with {name} {record.get(name, 'unknown')}, the configuration has {value}"
                     raise IntegrityError(folder, fault, remedy=MAKE_AGAIN)
-            read = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("bounds", "places")}
+            arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("bounds", "places")}
             numbers = {term: number for number, term in enumerate(record["terms"])}
             starts, lengths = np.load(folder / "starts.npy"), np.load(folder / "lengths.npy")
-            return cls(record["documents"], starts, lengths, numbers, read["bounds"], read["places"])
+            return cls(record["documents"], starts, lengths, numbers, arrays["bounds"], arrays["places"])
 
     @property
     def occurrences(self) -> int:
@@ -187,14 +188,14 @@ class Positions:
     def documents_of(self, positions: np.ndarray) -> np.ndarray:
         return np.searchsorted(self.starts, positions, side="right") - 1
 
-    def _followed(self, positions: np.ndarray, others: np.ndarray, window: int) -> np.ndarray:
-        """Those of `positions` whose next one of `others` lies in the same document and window."""
-        following = np.searchsorted(others, positions, side="right")
-        has_next = following < len(others)
-        positions, next_ones = positions[has_next], others[following[has_next]]
-        close = next_ones - positions < window
-        positions, next_ones = positions[close], next_ones[close]
-        return positions[self.documents_of(positions) == self.documents_of(next_ones)]
+    def _followed(self, positions: np.ndarray, second_positions: np.ndarray, window: int) -> np.ndarray:
+        """Those of `positions` whose next one of `second_positions` lies in the same document and window."""
+        next_indices = np.searchsorted(second_positions, positions, side="right")
+        has_next = next_indices < len(second_positions)
+        positions, next_positions = positions[has_next], second_positions[next_indices[has_next]]
+        is_within_window = next_positions - positions < window
+        positions, next_positions = positions[is_within_window], next_positions[is_within_window]
+        return positions[self.documents_of(positions) == self.documents_of(next_positions)]
 
 
 # Collection count of a node that does not occur.
@@ -224,7 +225,7 @@ class WeightedQuery(NamedTuple):
 
 def search_weighted(
     positions: Positions,
-    requested: Mapping[str, WeightedQuery],  # what `read_weighted_queries` returned
+    queries: Mapping[str, WeightedQuery],  # what `read_weighted_queries` returned
     options: IndriOptions,
     depth: int,  # documents of each query
     output: str | Path,  # TREC run, gzip
@@ -237,15 +238,15 @@ def search_weighted(
         Counts: queries, those without candidates, those whose terms all lost their weight, candidates.
     """
     run: Run = {}
-    for name, query in progress(list(requested.items()), "search", "queries"):
+    for name, query in progress(list(queries.items()), "search", "queries"):
         nodes = list(nodes_of(query, options.dependence, positions))
         ranking = score(nodes, positions, options.mu, depth + drop_own)
-        if retained := without_own(name, ranking, depth) if drop_own else ranking:
-            run[name] = retained
+        if without_own_document := without_own(name, ranking, depth) if drop_own else ranking:
+            run[name] = without_own_document
     return {
-        "queries": len(requested),
-        "queries_without_candidates": log_lost_queries(output, requested, run),
-        "queries_without_weights": sum(not query.weights for query in requested.values()),
+        "queries": len(queries),
+        "queries_without_candidates": log_lost_queries(output, queries, run),
+        "queries_without_weights": sum(not query.weights for query in queries.values()),
         "candidates": write_run(output, run, tag),
     }
 
@@ -260,22 +261,24 @@ def read_weighted_queries(
             stem add up; a repeated word has one weight, as DeepCT weighs terms, not occurrences.
         query_words: how `weights` cut queries into words (`text.words`).
     """
-    names = read_queries(queries)
-    texts = one_line_each(list(names.values()), query_words)
-    terms = dict(zip(names, analyser.terms(texts), strict=True))
+    query_texts = read_queries(queries)
+    lines = one_line_each(list(query_texts.values()), query_words)
+    terms = dict(zip(query_texts, analyser.terms(lines), strict=True))
     if weights is None:
-        counted = {
+        term_counts = {
             name: {term: float(query_terms.count(term)) for term in query_terms}
             for name, query_terms in terms.items()
         }
-        return {name: WeightedQuery(counted[name], terms[name]) for name in names}
+        return {name: WeightedQuery(term_counts[name], terms[name]) for name in query_texts}
     rows = TERM_WEIGHTS.read(weights, ["document_id", "terms"]).to_pylist()
-    words = {row["document_id"]: {t["term"]: t["weight"] for t in row["terms"]} for row in rows}
-    missing = [name for name in names if name not in words]
-    if missing:
-        raise InputError(weights, f"query {missing[0]!r} of {queries} has no weights here")
-    analyser.learn(word for name in names for word in words[name])
-    return {name: WeightedQuery(_by_term(words[name], analyser), terms[name]) for name in names}
+    weights_of_query = {row["document_id"]: {t["term"]: t["weight"] for t in row["terms"]} for row in rows}
+    queries_without_weights = [name for name in query_texts if name not in weights_of_query]
+    if queries_without_weights:
+        raise InputError(weights, f"query {queries_without_weights[0]!r} of {queries} has no weights here")
+    analyser.learn(word for name in query_texts for word in weights_of_query[name])
+    return {
+        name: WeightedQuery(_by_term(weights_of_query[name], analyser), terms[name]) for name in query_texts
+    }
 
 
 def _by_term(words: Mapping[str, float], analyser: Analyser) -> dict[str, float]:
@@ -290,34 +293,39 @@ def nodes_of(query: WeightedQuery, dependence: bool, positions: Positions) -> It
     """Yield the nodes of a query; their weights add up to 1. Parts without a node leave their weight to the others."""
     pairs = list(zip(query.terms, query.terms[1:], strict=False)) if dependence else []
     shares = DEPENDENCE_SHARES if dependence else (1.0, 0.0, 0.0)
-    parts: list[list[tuple[float, np.ndarray]]] = [
+    components: list[list[tuple[float, np.ndarray]]] = [
         [(weight, positions.of_term(term)) for term, weight in query.weights.items()],
         [(1.0, positions.ordered(*pair)) for pair in pairs],
         [(1.0, positions.unordered(*pair, DEPENDENCE_WINDOW)) for pair in pairs],
     ]
-    whole = sum(share for share, part in zip(shares, parts, strict=True) if part)
-    for share, part in zip(shares, parts, strict=True):
-        total = sum(weight for weight, _ in part)
+    total_share = sum(share for share, component in zip(shares, components, strict=True) if component)
+    for share, component in zip(shares, components, strict=True):
+        total = sum(weight for weight, _ in component)
         if share > 0:
             yield from (
-                QueryNode(share / whole * weight / total, occurrences) for weight, occurrences in part
+                QueryNode(share / total_share * weight / total, occurrences)
+                for weight, occurrences in component
             )
 
 
 def score(nodes: list[QueryNode], positions: Positions, mu: float, depth: int) -> Ranking:
     """Return the best documents that hold one node or more, and their beliefs."""
     matches = [np.unique(positions.documents_of(node.occurrences), return_counts=True) for node in nodes]
-    documents = np.unique(np.concatenate([held for held, _ in matches])) if matches else np.zeros(0, np.int64)
+    documents = (
+        np.unique(np.concatenate([matching_documents for matching_documents, _ in matches]))
+        if matches
+        else np.zeros(0, np.int64)
+    )
     if not len(documents):
         return []
     beliefs = np.zeros(len(documents))
-    for node, (held, counts) in zip(nodes, matches, strict=True):
+    for node, (matching_documents, counts) in zip(nodes, matches, strict=True):
         prior = mu * (len(node.occurrences) or UNSEEN) / positions.occurrences
         beliefs += node.weight * np.log(prior)
-        beliefs[np.searchsorted(documents, held)] += node.weight * np.log1p(counts / prior)
+        beliefs[np.searchsorted(documents, matching_documents)] += node.weight * np.log1p(counts / prior)
     weight = sum(node.weight for node in nodes)
     beliefs -= weight * np.log(positions.lengths[documents] + mu)
-    retained = np.arange(len(beliefs))
+    best_rows = np.arange(len(beliefs))
     if len(beliefs) > depth:
-        retained = np.flatnonzero(beliefs >= np.partition(beliefs, -depth)[-depth])
-    return rank([(positions.documents[documents[row]], float(beliefs[row])) for row in retained])[:depth]
+        best_rows = np.flatnonzero(beliefs >= np.partition(beliefs, -depth)[-depth])
+    return rank([(positions.documents[documents[row]], float(beliefs[row])) for row in best_rows])[:depth]

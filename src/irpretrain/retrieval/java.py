@@ -80,7 +80,7 @@ def run_anserini(
     entry_point: str,  # class name after `io.anserini.`, such as `index.IndexCollection`
     arguments: list[str],
     memory_mb: int,  # Java heap
-    reported: Callable[[str], None] = lambda line: None,  # called with each line, as soon as it is printed
+    on_line: Callable[[str], None] = lambda line: None,  # called with each line, as soon as it is printed
 ) -> list[str]:
     """Run one of Anserini's programs and return the lines it printed, which also go to the log.
 
@@ -110,7 +110,7 @@ def run_anserini(
         for line in process.stdout:
             lines.append(line.rstrip("\n"))
             print(lines[-1], file=log)
-            reported(lines[-1])
+            on_line(lines[-1])
     except BaseException:
         process.kill()
         raise
@@ -125,7 +125,7 @@ def _check(entry_point: str, status: int, lines: list[str], memory_mb: int) -> N
     faults = [i for i, line in enumerate(lines) if FAULT.search(line) and " INFO " not in line]
     if status == 0 and not faults:
         return
-    first = (
+    first_line = (
         max(0, faults[0] - lines[faults[0]].startswith("\t"))
         if faults
         else max(0, len(lines) - LINES_IN_MESSAGE)
@@ -137,8 +137,8 @@ def _check(entry_point: str, status: int, lines: list[str], memory_mb: int) -> N
         raise SetupError(f"Java could not get {memory_mb} MB of memory; lower retrieval.memory_mb")
     if "UnsupportedClassVersionError" in text:
         raise SetupError(f"{java()}: this Java is too old; Anserini needs Java {NEEDED_VERSION}")
-    displayed = "\n    ".join(lines[first : first + LINES_IN_MESSAGE]) or "it printed nothing"
-    raise JavaError(f"Anserini's {entry_point} failed with exit status {status}:\n    {displayed}", lines)
+    excerpt = "\n    ".join(lines[first_line : first_line + LINES_IN_MESSAGE]) or "it printed nothing"
+    raise JavaError(f"Anserini's {entry_point} failed with exit status {status}:\n    {excerpt}", lines)
 
 
 @cache
@@ -151,8 +151,8 @@ def java_class(name: str) -> Any:
 
 
 @contextmanager
-def java_faults(what: str, remedy: str) -> Iterator[None]:
-    """Raise a Java exception of `what` as SetupError (out of memory; ends in `remedy`) or JavaError."""
+def java_faults(operation: str, remedy: str) -> Iterator[None]:
+    """Raise a Java exception of `operation` as SetupError (out of memory; ends in `remedy`) or JavaError."""
     from jnius import JavaException
 
     try:
@@ -160,9 +160,11 @@ def java_faults(what: str, remedy: str) -> Iterator[None]:
     except JavaException as error:
         name = getattr(error, "classname", None)
         if name == "java.lang.OutOfMemoryError":
-            raise SetupError(f"Java ran out of its {MEMORY_MB} MB of memory over {what}; {remedy}") from None
+            raise SetupError(
+                f"Java ran out of its {MEMORY_MB} MB of memory over {operation}; {remedy}"
+            ) from None
         trace = getattr(error, "stacktrace", None) or [str(error)]
-        raise JavaError(f"{what} failed in Java:\n    {trace[0]}", trace) from None
+        raise JavaError(f"{operation} failed in Java:\n    {trace[0]}", trace) from None
 
 
 def leave_java() -> None:
@@ -184,9 +186,9 @@ def _start() -> None:
         return
     jnius_config.set_classpath(str(anserini_jar()))
     # The collector of one thread costs a short search the least; a configuration without handlers is silence.
-    silent = "-Djava.util.logging.config.file=/dev/null"
-    jnius_config.add_options(f"-Xmx{MEMORY_MB}m", "-XX:+UseSerialGC", silent)
-    before = {name: os.environ.get(name) for name in LOCALE}
+    logging_option = "-Djava.util.logging.config.file=/dev/null"
+    jnius_config.add_options(f"-Xmx{MEMORY_MB}m", "-XX:+UseSerialGC", logging_option)
+    saved_locale = {name: os.environ.get(name) for name in LOCALE}
     os.environ.update(LOCALE)
     try:
         from jnius import autoclass
@@ -195,7 +197,7 @@ def _start() -> None:
             "java.lang.Object"
         )  # starts the virtual machine, which reads the locale now and never again
     finally:
-        for name, value in before.items():
+        for name, value in saved_locale.items():
             if value is None:
                 del os.environ[name]
             else:

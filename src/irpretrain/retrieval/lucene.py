@@ -65,18 +65,18 @@ def index(
         SetupError, JavaError: see `run_anserini`.
     """
     counts = {"documents": 0, "documents_without_text": 0}
-    prepare = anserini_texts(options, text.word_kind)
+    to_indexed_texts = anserini_texts(options, text.word_kind)
 
     def contents() -> Iterator[dict[str, str]]:
         counter = Counter("write documents for Lucene", "documents", sum(map(DOCUMENTS.count, documents)))
         for path in documents:
             for identifiers, texts in stream_texts(path, text):
-                for document, prepared in zip(identifiers, prepare(texts), strict=True):
+                for document, indexed_text in zip(identifiers, to_indexed_texts(texts), strict=True):
                     check_identifier(path, document)
                     counts["documents"] += 1
-                    counts["documents_without_text"] += not prepared
+                    counts["documents_without_text"] += not indexed_text
                     counter.add(1)
-                    yield {"id": document, "contents": prepared}
+                    yield {"id": document, "contents": indexed_text}
 
     with working_directory(output, "input") as source:
         write_input(source, contents())
@@ -116,11 +116,13 @@ def run_indexing(
             if match := INDEXED.search(line):
                 counter.reach(int(match[1].replace(",", "")))
 
-        indexed = _indexed(run_anserini("index.IndexCollection", command, options.memory_mb, count))
-        if indexed != expected:
-            raise IntegrityError(output, f"Lucene indexed {indexed:,} of {expected:,} documents with text")
-        text = json.dumps({**options.model_dump(include={*ANALYSIS}), **record}, indent=1)
-        (temporary / RECORD).write_text(text + "\n", encoding="utf-8")
+        indexed_documents = _indexed(run_anserini("index.IndexCollection", command, options.memory_mb, count))
+        if indexed_documents != expected:
+            raise IntegrityError(
+                output, f"Lucene indexed {indexed_documents:,} of {expected:,} documents with text"
+            )
+        record_json = json.dumps({**options.model_dump(include={*ANALYSIS}), **record}, indent=1)
+        (temporary / RECORD).write_text(record_json + "\n", encoding="utf-8")
 
 
 def _analyser_arguments(options: RetrievalConfig, words: QueryWords) -> list[str]:
@@ -131,9 +133,11 @@ def _analyser_arguments(options: RetrievalConfig, words: QueryWords) -> list[str
 
 def write_input(folder: Path, documents: Iterable[Mapping[str, Any]]) -> None:
     """Write documents as Anserini's JSON lines, in files that it reads in parallel."""
-    for number, part in groupby(enumerate(documents), key=lambda entry: entry[0] // DOCUMENTS_IN_FILE):
+    for number, file_entries in groupby(
+        enumerate(documents), key=lambda entry: entry[0] // DOCUMENTS_IN_FILE
+    ):
         with open(folder / f"{number:06d}.jsonl", "w", encoding="utf-8") as file:
-            file.writelines(json.dumps(document) + "\n" for _, document in part)
+            file.writelines(json.dumps(document) + "\n" for _, document in file_entries)
 
 
 def check_identifier(path: str | Path, document: str) -> None:
@@ -179,21 +183,21 @@ def search(
         SetupError, JavaError: see `run_anserini`.
     """
     texts = read_queries(queries)
-    opened = OpenedIndex(index, model, options)
-    terms = opened.terms({query: texts[query] for query in sorted(texts)})
-    found: set[str] = set()
+    opened_index = OpenedIndex(index, model, options)
+    terms = opened_index.terms({query: texts[query] for query in sorted(texts)})
+    ranked_queries: set[str] = set()
 
     def rankings() -> Iterator[tuple[str, Ranking]]:
         counter = Counter("search", "queries", len(terms))
-        for query, ranking in opened.search(terms, options.depth, counter, drop_own):
-            found.add(query)
+        for query, ranking in opened_index.search(terms, options.depth, counter, drop_own):
+            ranked_queries.add(query)
             yield query, rank(ranking)
 
     candidates = write_rankings(output, rankings(), tag or model)
-    opened.reader.close()
+    opened_index.reader.close()
     return {
         "queries": len(texts),
-        "queries_without_candidates": log_lost_queries(output, texts, found),
+        "queries_without_candidates": log_lost_queries(output, texts, ranked_queries),
         "candidates": candidates,
     }
 
@@ -209,14 +213,14 @@ def search_grid(
     drop_own: bool = False,
 ) -> Iterator[tuple[dict[str, float], Run]]:
     """Search with every combination of parameters, in one process, and yield each with its run."""
-    opened = OpenedIndex(index, model, options)
-    terms = opened.terms(texts)
+    opened_index = OpenedIndex(index, model, options)
+    terms = opened_index.terms(texts)
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     counter = Counter("search", "queries", len(terms) * len(points))
     for point in points:
-        opened.rank_by(model, point)
-        yield point, dict(opened.search(terms, depth, counter, drop_own))
-    opened.reader.close()
+        opened_index.rank_by(model, point)
+        yield point, dict(opened_index.search(terms, depth, counter, drop_own))
+    opened_index.reader.close()
 
 
 # Candidates of another first stage, ranked by Lucene's BM25 or query likelihood.
@@ -245,39 +249,41 @@ def rank_candidates(
         IntegrityError, SetupError, JavaError: as in `search`.
     """
     texts = read_queries(queries)
-    given = read_run(candidates)
-    if strangers := sorted(given.keys() - texts.keys()):
-        raise InputError(candidates, f"query {strangers[0]!r} is not in the data set ({queries})")
-    opened = OpenedIndex(index, model, options)
-    terms_of = opened.terms({query: texts[query] for query in given})
+    candidate_run = read_run(candidates)
+    if unknown_queries := sorted(candidate_run.keys() - texts.keys()):
+        raise InputError(candidates, f"query {unknown_queries[0]!r} is not in the data set ({queries})")
+    opened_index = OpenedIndex(index, model, options)
+    terms_of_query = opened_index.terms({query: texts[query] for query in candidate_run})
     run: Run = {}
-    unmatched = 0
-    for query, terms in progress(list(terms_of.items()), "rank candidates", "queries"):
-        documents = [document for document, _ in given[query]]
+    without_query_words = 0
+    for query, terms in progress(list(terms_of_query.items()), "rank candidates", "queries"):
+        documents = [document for document, _ in candidate_run[query]]
         with java_faults(f"ranking candidates by {index}", "give fewer candidates or shorter queries"):
-            scores = dict(_matching(opened, opened.bag_of_words(terms), documents)) if terms else {}
-        unmatched += len(documents) - len(scores)
+            scores = (
+                dict(_matching(opened_index, opened_index.bag_of_words(terms), documents)) if terms else {}
+            )
+        without_query_words += len(documents) - len(scores)
         run[query] = [(document, scores.get(document, 0.0)) for document in documents]
-    opened.reader.close()
+    opened_index.reader.close()
     return {
         "queries": len(texts),
         "queries_without_candidates": log_lost_queries(output, texts, run),
         "candidates": write_run(output, run, tag),
-        "candidates_without_query_words": unmatched,
+        "candidates_without_query_words": without_query_words,
     }
 
 
-def _matching(opened: OpenedIndex, bag: Any, documents: Iterable[str]) -> Ranking:
+def _matching(opened_index: OpenedIndex, bag: Any, documents: Iterable[str]) -> Ranking:
     """Return those of some documents that hold a term of the query, with Lucene's single-precision scores."""
     identifiers = java_class("java.util.ArrayList")()
     for document in documents:
         identifiers.add(java_class("org.apache.lucene.index.Term")(IDENTIFIER, document).bytes())
-    chosen = java_class("org.apache.lucene.search.TermInSetQuery")(IDENTIFIER, identifiers)
+    is_candidate = java_class("org.apache.lucene.search.TermInSetQuery")(IDENTIFIER, identifiers)
     occurs = java_class("org.apache.lucene.search.BooleanClause$Occur")
     builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
     builder.add(bag, occurs.MUST)
-    builder.add(chosen, occurs.FILTER)
-    return opened.ranking(opened.searcher.search(builder.build(), identifiers.size()))
+    builder.add(is_candidate, occurs.FILTER)
+    return opened_index.ranking(opened_index.searcher.search(builder.build(), identifiers.size()))
 
 
 # Parameters of a first stage, chosen on training queries in a grid (DeepCT, section 4): a sweep per index.
@@ -304,36 +310,40 @@ def tune(
         InputError: no query is judged; further as `irpretrain.retrieval.lucene.search`.
     """
     values: dict[str, list[float]] = {name: getattr(sweep, name) for name in MODEL_PARAMETERS[model]}
-    judged = read_qrels(qrels)
+    judgements = read_qrels(qrels)
     texts = read_queries(queries)
-    chosen = [query for query in texts if query in judged]
-    if not chosen:
+    judged_queries = [query for query in texts if query in judgements]
+    if not judged_queries:
         raise InputError(queries, "none of these queries is judged, so nothing can be tuned on them")
     depth = parse_measure(sweep.measure).params.get("cutoff", options.depth)
     runs = search_grid(
-        index, {query: texts[query] for query in chosen}, model, values, options, depth, drop_own
+        index, {query: texts[query] for query in judged_queries}, model, values, options, depth, drop_own
     )
     points = [
-        {**point, sweep.measure: mean_of_run(run, judged, sweep.measure, chosen)}
+        {**point, sweep.measure: mean_of_run(run, judgements, sweep.measure, judged_queries)}
         for point, run in progress(runs, "sweep", "settings")
     ]
     best = max(points, key=lambda point: point[sweep.measure])
     parameters = {name: best[name] for name in values}
-    tuned = {
+    tuning_record = {
         "model": model,
         "measure": sweep.measure,
-        "queries": len(chosen),
+        "queries": len(judged_queries),
         "parameters": parameters,
         "value": best[sweep.measure],
         "at_edge": _at_edge(parameters, values),
     }
     write_csv(grid, list(points[0]), [list(point.values()) for point in points])
-    write_text(tuning, json.dumps(tuned, indent=1) + "\n")
-    return {"queries": len(chosen), "points": len(points)}
+    write_text(tuning, json.dumps(tuning_record, indent=1) + "\n")
+    return {"queries": len(judged_queries), "points": len(points)}
 
 
 def _at_edge(parameters: Mapping[str, float], values: Mapping[str, Sequence[float]]) -> list[str]:
-    edges = {name: (tried[0], tried[-1]) for name, tried in values.items() if len(tried) > 1}
+    edges = {
+        name: (grid_values[0], grid_values[-1])
+        for name, grid_values in values.items()
+        if len(grid_values) > 1
+    }
     return [name for name, ends in edges.items() if parameters[name] in ends]
 
 
@@ -342,8 +352,8 @@ def own_parameters(parameters: Mapping[str, float | None], tuning: str | Path | 
     if tuning is None:
         return {name: value for name, value in parameters.items() if value is not None}
     with refusing_damage(tuning, "these are not tuned parameters", MAKE_AGAIN):
-        chosen = json.loads(Path(tuning).read_text(encoding="utf-8"))["parameters"]
-        return {name: float(value) for name, value in chosen.items()}
+        tuned_parameters = json.loads(Path(tuning).read_text(encoding="utf-8"))["parameters"]
+        return {name: float(value) for name, value in tuned_parameters.items()}
 
 
 def search_tuned(

@@ -39,8 +39,8 @@ def _record(index: str | Path) -> dict[str, Any]:
         )
     with refusing_damage(path, "this is not the record of an index", "Delete the index and run again."):
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if missing := set(ANALYSIS) - record.keys():
-            raise ValueError(f"there is no {min(missing)}")
+        if missing_keys := set(ANALYSIS) - record.keys():
+            raise ValueError(f"there is no {min(missing_keys)}")
     return record
 
 
@@ -118,38 +118,36 @@ class OpenedIndex:
         With `drop_own` one document more is searched in place of a query's own, that of its identifier. Scores are
         those of Anserini's runs: four decimals, and lowered by a millionth or two where they tie.
         """
-        requested = list(terms.items())
-        waiting: deque[Future[list[tuple[str, Ranking]]]] = deque()
+        queries = list(terms.items())
+        pending: deque[Future[list[tuple[str, Ranking]]]] = deque()
         # The heap is small, and postings of a query of many terms are all open at once.
-        longest = max((len(set(query_terms)) for _, query_terms in requested), default=0)
+        longest = max((len(set(query_terms)) for _, query_terms in queries), default=0)
         threads = self._threads if longest <= MOST_TERMS_IN_PARALLEL else 1
         pool = ThreadPoolExecutor(threads)
 
-        def next_found() -> Iterator[tuple[str, Ranking]]:
-            rankings = waiting.popleft().result()
+        def next_rankings() -> Iterator[tuple[str, Ranking]]:
+            rankings = pending.popleft().result()
             counter.add(len(rankings))
             for query, ranking in rankings:
-                if retained := without_own(query, ranking, depth) if drop_own else ranking:
-                    yield query, retained
+                if without_own_document := without_own(query, ranking, depth) if drop_own else ranking:
+                    yield query, without_own_document
 
         try:
-            for start in range(0, len(requested), QUERIES_AT_ONCE):
-                some = requested[start : start + QUERIES_AT_ONCE]
-                waiting.append(pool.submit(self._search, some, depth + drop_own))
-                if len(waiting) > 2 * threads:
-                    yield from next_found()
-            while waiting:
-                yield from next_found()
+            for start in range(0, len(queries), QUERIES_AT_ONCE):
+                block = queries[start : start + QUERIES_AT_ONCE]
+                pending.append(pool.submit(self._search, block, depth + drop_own))
+                if len(pending) > 2 * threads:
+                    yield from next_rankings()
+            while pending:
+                yield from next_rankings()
         finally:
             pool.shutdown(cancel_futures=True)
 
     # pyjnius keeps the object of a call with its class: threads may call methods of objects that they share, no others.
-    def _search(
-        self, requested: Sequence[tuple[str, Sequence[str]]], depth: int
-    ) -> list[tuple[str, Ranking]]:
+    def _search(self, queries: Sequence[tuple[str, Sequence[str]]], depth: int) -> list[tuple[str, Ranking]]:
         try:
             with java_faults(f"a search of {self._path}", "lower retrieval.depth or retrieval.threads"):
-                return [(query, self._best(terms, depth)) for query, terms in requested]
+                return [(query, self._best(terms, depth)) for query, terms in queries]
         finally:
             leave_java()
 
@@ -198,24 +196,27 @@ def adjusted(scores: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return falling scores (float32) as Anserini rounds them and lowers its ties, for searches without it."""
     rounded = (np.floor(np.asarray(scores, np.float64) * 1e4 + 0.5) / 1e4).astype(np.float32)
     lowered, ties = rounded.copy(), 0
-    for place in range(1, len(rounded)):
+    for rank in range(1, len(rounded)):
         # The score above it is a lowered one, so a tie can go on below the next rounded score.
-        ties = ties + 1 if lowered[place - 1] - rounded[place] < TIE else 0
-        lowered[place] = rounded[place] - np.float64(SCORE_STEP) * ties
+        ties = ties + 1 if lowered[rank - 1] - rounded[rank] < TIE else 0
+        lowered[rank] = rounded[rank] - np.float64(SCORE_STEP) * ties
     return lowered
 
 
 # Queries for which a first stage finds no document: they score 0, whatever re-ranks its candidates.
 
 
-def log_lost_queries(output: str | Path, requested: Iterable[str], ranked: Collection[str]) -> int:
+def log_lost_queries(output: str | Path, query_ids: Iterable[str], ranked: Collection[str]) -> int:
     """Count and log the queries without a candidate; `output` ends in `<data set>/<first stage>/first-stage.run.gz`."""
-    queries = list(requested)
-    lost = [query for query in queries if query not in ranked]
-    if lost:
-        position = Path(output).parent
+    queries = list(query_ids)
+    lost_queries = [query for query in queries if query not in ranked]
+    if lost_queries:
+        cell_folder = Path(output).parent
         loss = DroppedRecords(
-            len(lost), len(queries), "queries have no candidate and score 0", f"query {lost[0]}"
+            len(lost_queries),
+            len(queries),
+            "queries have no candidate and score 0",
+            f"query {lost_queries[0]}",
         )
-        loss.log(f"{position.parent.name}, {position.name}")
-    return len(lost)
+        loss.log(f"{cell_folder.parent.name}, {cell_folder.name}")
+    return len(lost_queries)

@@ -50,11 +50,11 @@ class KeptScores:
 
     def __init__(
         self,
-        found: Mapping[str, Any] | None,  # what was saved before the interruption
+        saved_scores: Mapping[str, Any] | None,  # what was saved before the interruption
         clock: CheckpointClock,  # when to save
         save: Callable[[dict[str, Any]], None],
     ) -> None:
-        self._found, self._clock, self._save = found, clock, save
+        self._found, self._clock, self._save = saved_scores, clock, save
 
     def resume(self, pairs: int) -> tuple[NDArray[np.float32], int]:
         """Return scores, float32 [pairs], and how many, in the order of `batch_by_length`, are there."""
@@ -79,7 +79,7 @@ def score_sequences(
     # From indices of `pairs` to their batch on the host, in a layout of an encoder's batches; called in any process.
     build: Callable[[Sequence[int], Layout], Any],
     options: RerankingConfig,  # batches, threads, precision and device
-    retained: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
+    kept_scores: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> NDArray[np.float32]:
     """Return the score of each pair, float32 [pairs]: common to all re-rankers. TrainingError on a NaN."""
     import torch
@@ -89,34 +89,34 @@ def score_sequences(
     from irpretrain.training.compute import autocast, reproducible, scored_at_once, use_fast_paths  # torch
     from irpretrain.training.read_ahead import reading_ahead  # torch
 
-    training, home = model.training, model.device
+    training, home_device = model.training, model.device
     with reproducible(options.compute) as device:
         model.to(device).eval()  # not in inference mode, in which moved weights could never be trained again
-        put_back = use_fast_paths(model, options.compute, device)
+        restore_packing = use_fast_paths(model, options.compute, device)
         try:
             with torch.inference_mode(), autocast(device, options.compute):
                 layout = layout_of(model)
                 tokens = scored_at_once(options.batch_tokens, device)
                 scores, done = (
-                    retained.resume(len(pairs)) if retained else (np.zeros(len(pairs), np.float32), 0)
+                    kept_scores.resume(len(pairs)) if kept_scores else (np.zeros(len(pairs), np.float32), 0)
                 )
                 if done:
                     print_line(f"[{TITLE}] {done:,} of {len(pairs):,} pairs were scored before")
                 batches = list(batch_by_length(pairs, lengths, tokens, not layout.packs, done))
                 with reading_ahead(
                     lambda number: build(batches[number], layout), range(len(batches)), device.type != "cpu"
-                ) as built:
-                    reported = progress(batches, TITLE, "pairs", len(pairs), size=len, done=done)
+                ) as ready_batches:
+                    tracked_batches = progress(batches, TITLE, "pairs", len(pairs), size=len, done=done)
                     for rows, wait in prefetch(
-                        reported, lambda _: to_host(score(next(built)).float()), device
+                        tracked_batches, lambda _: to_host(score(next(ready_batches)).float()), device
                     ):
                         scores[rows] = wait().numpy()
                         done += len(rows)
-                        if retained:
-                            retained.keep(scores, done)
+                        if kept_scores:
+                            kept_scores.keep(scores, done)
         finally:
-            put_back()
-            model.to(home).train(training)
+            restore_packing()
+            model.to(home_device).train(training)
     for index in np.flatnonzero(~np.isfinite(scores))[:1]:
         from irpretrain.training.outputs import LOWER_RATE  # torch
 
@@ -142,12 +142,12 @@ def batch_by_length(
     # batches depend on the set of pairs alone.
     order = sorted(range(len(pairs)), key=lambda i: (-lengths[i], pairs[i].query, pairs[i].document))
     for index in order[done:]:
-        added = lengths[batch[0]] if batch and padded else lengths[index]
-        if batch and pieces + added > budget:
+        pair_pieces = lengths[batch[0]] if batch and padded else lengths[index]
+        if batch and pieces + pair_pieces > budget:
             yield batch
-            batch, pieces, added = [], 0, lengths[index]
+            batch, pieces, pair_pieces = [], 0, lengths[index]
         batch.append(index)
-        pieces += added
+        pieces += pair_pieces
     if batch:
         yield batch
 
@@ -161,11 +161,11 @@ def as_run(candidates: Run, pairs: Sequence[PiecePair], scores: NDArray[np.float
 
     A document has the score of the best of its pairs, one for each of its passages.
     """
-    scored: dict[str, dict[str, float]] = {query: {} for query in candidates}
+    scores_by_query: dict[str, dict[str, float]] = {query: {} for query in candidates}
     for pair, score in zip(pairs, scores, strict=True):
-        best = scored[pair.query]
-        best[pair.document] = max(float(str(score)), best.get(pair.document, -math.inf))
-    return canonical({query: best.items() for query, best in scored.items()})
+        best_scores = scores_by_query[pair.query]
+        best_scores[pair.document] = max(float(str(score)), best_scores.get(pair.document, -math.inf))
+    return canonical({query: best_scores.items() for query, best_scores in scores_by_query.items()})
 
 
 # Re-ranking of first-stage candidates by a ranker over words.
@@ -177,7 +177,7 @@ def rerank_words(
     texts: Mapping[str, str],  # query → text; holds all queries of `candidates`
     candidates: Run,  # documents to score, all of them: `options.depth` is not applied here
     options: RerankingConfig,  # batches (`batch_tokens` counts words here), threads and device
-    retained: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
+    kept_scores: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> Run:
     """Return `candidates` re-ranked by the ranker's scores, in canonical order.
 
@@ -189,21 +189,23 @@ def rerank_words(
     names = pair_names(candidates)
     rows = documents.rows([document for _, document in names])
     pairs = [PiecePair(query, document, int(row)) for (query, document), row in zip(names, rows, strict=True)]
-    sizes = ranker.options
-    builder = WordBatchBuilder(documents, ranker.vocabulary, sizes.query_words, sizes.document_words)
+    ranker_options = ranker.options
+    builder = WordBatchBuilder(
+        documents, ranker.vocabulary, ranker_options.query_words, ranker_options.document_words
+    )
     queries = {query: builder.query(texts[query]) for query in candidates}
     # Unknown words are left out only when a document is read, so a length may be less than this.
-    longest = np.minimum(documents.lengths[rows], sizes.document_words)
+    longest = np.minimum(documents.lengths[rows], ranker_options.document_words)
     lengths = [len(queries[pair.query]) + int(words) for pair, words in zip(pairs, longest, strict=True)]
 
-    def build(chosen: Sequence[int], _: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        query = pad([queries[pairs[i].query] for i in chosen])
-        return query, pad([builder.document(pairs[i].row) for i in chosen])
+    def build(indices: Sequence[int], _: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        query = pad([queries[pairs[i].query] for i in indices])
+        return query, pad([builder.document(pairs[i].row) for i in indices])
 
     def score(batch: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Tensor:
         from irpretrain.models.length_batches import host_to_device  # torch
 
         return ranker(*(host_to_device(array, ranker.device) for array in batch))
 
-    scores = score_sequences(ranker, score, pairs, lengths, build, options, retained)
+    scores = score_sequences(ranker, score, pairs, lengths, build, options, kept_scores)
     return as_run(candidates, pairs, scores)

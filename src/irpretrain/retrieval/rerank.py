@@ -77,32 +77,32 @@ def rerank(
         TrainingError: a score is NaN.
     """
     texts = read_queries(queries)
-    chosen = top(read_run(candidates), options.depth)
-    unknown = sorted(chosen.keys() - texts.keys())
-    if unknown:
-        raise InputError(candidates, f"query {unknown[0]!r} is not in the data set ({queries})")
-    job = partial(score_candidates, model, corpus, texts, chosen, options)
+    candidate_lists = top(read_run(candidates), options.depth)
+    unknown_queries = sorted(candidate_lists.keys() - texts.keys())
+    if unknown_queries:
+        raise InputError(candidates, f"query {unknown_queries[0]!r} is not in the data set ({queries})")
+    score_all = partial(score_candidates, model, corpus, texts, candidate_lists, options)
     if checkpoints is None:
-        pairs = write_run(output, job(), TAG)
+        pairs = write_run(output, score_all(), TAG)
     else:
-        depends = _depends(model, corpus, queries, candidates, options)
+        job_key = _job_key(model, corpus, queries, candidates, options)
         from irpretrain.training.checkpoints import Checkpoints  # torch
 
         minutes = options.compute.checkpoint_minutes
-        with Checkpoints(checkpoints, depends | {"output": str(output)}, "re-rank", minutes) as folder:
-            retained = KeptScores(
+        with Checkpoints(checkpoints, job_key | {"output": str(output)}, "re-rank", minutes) as folder:
+            kept_scores = KeptScores(
                 folder.load(), folder.clock, lambda state: folder.save(state["done"], state)
             )
-            pairs = write_run(output, job(retained), TAG)
+            pairs = write_run(output, score_all(kept_scores), TAG)
             folder.discard()
     return {
         "queries": len(texts),
-        "queries_without_candidates": len(texts.keys() - chosen.keys()),
+        "queries_without_candidates": len(texts.keys() - candidate_lists.keys()),
         "pairs": pairs,
     }
 
 
-def _depends(
+def _job_key(
     model: str | Path,
     corpus: CorpusTexts,
     queries: str | Path,
@@ -131,7 +131,7 @@ def score_candidates(
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
-    retained: KeptScores | None = None,
+    kept_scores: KeptScores | None = None,
 ) -> Run:
     """Return all of `candidates` re-ranked by a saved cross-encoder; errors as of `rerank`."""
     from irpretrain.training.compute import reproducible  # torch
@@ -145,44 +145,52 @@ def score_candidates(
         reranker.check_length(options.max_length, "reranking.max_length")
         ranked_documents = {document for ranking in candidates.values() for document, _ in ranking}
         bodies = stream_chosen(corpus.documents, ranked_documents, corpus.text)
-        return score_with_its_tokenizer(reranker, bodies, corpus.text, texts, candidates, options, retained)
+        return score_with_its_tokenizer(
+            reranker, bodies, corpus.text, texts, candidates, options, kept_scores
+        )
     from irpretrain.models.cross_encoder import CrossEncoderModel  # torch
 
     with reproducible(options.compute):
-        network = CrossEncoderModel.load(model)
-    network.check_length(options.max_length, "reranking.max_length")
+        cross_encoder = CrossEncoderModel.load(model)
+    cross_encoder.check_length(options.max_length, "reranking.max_length")
     return rerank_run(
-        network, load_tokenizer(model), corpus.store, texts, candidates, options, retained=retained
+        cross_encoder,
+        load_tokenizer(model),
+        corpus.store,
+        texts,
+        candidates,
+        options,
+        kept_scores=kept_scores,
     )
 
 
 def score_with_its_tokenizer(
-    network: Reranker,
+    reranker: Reranker,
     bodies: Iterable[tuple[list[str], list[str]]],  # identifiers and texts of the candidates, in batches
     text: TextConfig,
     texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
-    retained: KeptScores | None = None,
+    kept_scores: KeptScores | None = None,
 ) -> Run:
     """Return `candidates` re-ranked by a loaded re-ranker that reads texts; see `score_candidates`."""
-    tokenizer = network.tokenizer
+    tokenizer = reranker.tokenizer
     queries, documents_pieces = _own_pieces(tokenizer, bodies, text, texts, candidates, options)
-    pairs, parts = list[PiecePair](), list[tuple[np.ndarray, np.ndarray]]()
+    pairs, cut_pairs = list[PiecePair](), list[tuple[np.ndarray, np.ndarray]]()
     for query, document in pair_names(candidates):
         for pieces in documents_pieces[document]:
             pairs.append(PiecePair(query, document, 0))
-            parts.append(tokenizer.cut(queries[query], pieces, options.max_length, options.query_length))
-    lengths = [tokenizer.template.special + len(query) + len(document) for query, document in parts]
+            cut_pairs.append(tokenizer.cut(queries[query], pieces, options.max_length, options.query_length))
+    lengths = [tokenizer.template.special + len(query) + len(document) for query, document in cut_pairs]
 
     from irpretrain.models.encoder_batches import PaddedBatch, encoder_batch  # torch
 
     def build(rows: Sequence[int], layout: Layout) -> EncoderBatch:
         return encoder_batch(
-            layout, PaddedBatch(*tokenizer.join([parts[i] for i in rows])), options.max_length
+            layout, PaddedBatch(*tokenizer.join([cut_pairs[i] for i in rows])), options.max_length
         )
 
-    scores = score_sequences(network, network.score, pairs, lengths, build, options, retained)
+    scores = score_sequences(reranker, reranker.score, pairs, lengths, build, options, kept_scores)
     return as_run(candidates, pairs, scores)
 
 
@@ -198,18 +206,20 @@ def _own_pieces(
 
     The token store has the configured encoder's pieces, so texts are tokenised again, once each.
     """
-    requested = [texts[query] for query in candidates]
-    encoded_queries = tokenizer.encode(requested, options.query_length) if requested else []
+    query_texts = [texts[query] for query in candidates]
+    encoded_queries = tokenizer.encode(query_texts, options.query_length) if query_texts else []
     longest = min(options.max_length, text.max_word_pieces or options.max_length)
     pieces: dict[str, list[np.ndarray]] = {}
     for identifiers, documents in bodies:
         if options.passages is None:
-            cut = [[body] for body in documents]
+            passages_of_texts = [[body] for body in documents]
         else:
-            cut = [text_passages(body, options.passages, text.language) for body in documents]
-        encoded = iter(tokenizer.encode([passage for some in cut for passage in some], longest))
-        for identifier, some in zip(identifiers, cut, strict=True):
-            pieces[identifier] = [next(encoded) for _ in some]
+            passages_of_texts = [text_passages(body, options.passages, text.language) for body in documents]
+        encoded = iter(
+            tokenizer.encode([passage for passages in passages_of_texts for passage in passages], longest)
+        )
+        for identifier, passages in zip(identifiers, passages_of_texts, strict=True):
+            pieces[identifier] = [next(encoded) for _ in passages]
     return dict(zip(candidates, encoded_queries, strict=True)), pieces
 
 
@@ -221,7 +231,7 @@ def rerank_run(
     texts: Mapping[str, str],  # query → text; holds all queries of `candidates`
     candidates: Run,  # documents to score, all of them: `options.depth` is not applied here
     options: RerankingConfig,
-    retained: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
+    kept_scores: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> Run:
     """Return `candidates` re-ranked by the model's scores, in canonical order; see `as_run`.
 
@@ -234,9 +244,11 @@ def rerank_run(
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
     passages = [_passages(store, row, options) for row in rows.tolist()]
     counts = np.array([len(bounds) for bounds in passages], np.int64)
-    numbers = {query: number for number, query in enumerate(candidates)}
-    queries = np.repeat(np.array([numbers[query] for query, _ in names], np.int64), counts)
-    bounds = np.array([bounds for some in passages for bounds in some], np.int64).reshape(-1, 2)
+    query_numbers = {query: number for number, query in enumerate(candidates)}
+    queries = np.repeat(np.array([query_numbers[query] for query, _ in names], np.int64), counts)
+    bounds = np.array(
+        [bounds for bounds_of_document in passages for bounds in bounds_of_document], np.int64
+    ).reshape(-1, 2)
     sequences = RankingGroups.of_queries(
         make_spans(text_rows(queries)),
         make_spans(np.repeat(rows, counts), *bounds.T),
@@ -244,12 +256,9 @@ def rerank_run(
         [texts[query] for query in candidates],
     )
 
-    from irpretrain.models.encoder_batches import PaddedBatch, encoder_batch  # torch
-
-    def build(chosen: Sequence[int], layout: Layout) -> EncoderBatch:
-        batch = builder.build(sequences.take(np.array(chosen)))
-        padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
-        return encoder_batch(layout, padded, options.max_length)
+    def build(indices: Sequence[int], layout: Layout) -> EncoderBatch:
+        batch = builder.build(sequences.take(np.array(indices)))
+        return builder.for_encoder(batch.padded(), layout)
 
     pairs = [
         PiecePair(query, document, row)
@@ -258,7 +267,7 @@ def rerank_run(
     ]
     lengths = builder.lengths(sequences).tolist()
     scores = score_sequences(
-        model, lambda batch: model.encode(batch)[0], pairs, lengths, build, options, retained
+        model, lambda batch: model.encode(batch)[0], pairs, lengths, build, options, kept_scores
     )
     return as_run(candidates, pairs, scores)
 
@@ -300,8 +309,10 @@ def score_diagnosis_pairs(
     sides = [list(zip(table[side].to_pylist(), identifiers, strict=True)) for side in ("first", "second")]
     candidates = _as_run(dict.fromkeys([*sides[0], *sides[1]]))
     texts = {query: query for query in candidates}
-    scored = score_candidates(model, CorpusTexts(tokens, documents, text), texts, candidates, options)
-    scores = {(query, document): score for query, ranking in scored.items() for document, score in ranking}
+    scored_run = score_candidates(model, CorpusTexts(tokens, documents, text), texts, candidates, options)
+    scores = {
+        (query, document): score for query, ranking in scored_run.items() for document, score in ranking
+    }
     first, second = (np.array([scores[sequence] for sequence in side], np.float32) for side in sides)
     numbers = pa.array(np.arange(table.num_rows), pa.int32())
     columns = {"pair": numbers, "first": pa.array(first), "second": pa.array(second)}

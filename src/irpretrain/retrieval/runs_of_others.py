@@ -30,7 +30,7 @@ FALLING = "queries whose ranks fall from line to line, as scores do"
 AS_SCORES = """If they are scores: awk '{print $1, "Q0", $2, 0, $3, "run"}' makes TREC's columns."""
 
 
-class Ranked(NamedTuple):
+class RunEntry(NamedTuple):
     """A document of one query, and the line that names it."""
 
     document_id: str
@@ -62,10 +62,10 @@ class Faults:
         """Raise InputError that names every kind, if any; and keys that allow them, where the run has a section."""
         if not self.found:
             return
-        several = len(self.found) > 1
-        listed = [f"{number:,} {kind}, such as {case}" for kind, (number, case) in self.found.items()]
+        has_several = len(self.found) > 1
+        descriptions = [f"{number:,} {kind}, such as {case}" for kind, (number, case) in self.found.items()]
         reason = "the run cannot be used" + (
-            "\n  - " + "\n  - ".join(listed) if several else f": {listed[0]}"
+            "\n  - " + "\n  - ".join(descriptions) if has_several else f": {descriptions[0]}"
         )
         remedy = self.hint or "Check that run, queries and corpus belong together."
         if self.keys and has_keys:
@@ -96,44 +96,46 @@ def take_run(
     files = source_files(config, sources)
     query_ids = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
     faults, counts = Faults(), dict.fromkeys(COUNTED, 0)
-    lists, twice, strangers = _read(config, files, set(query_ids), faults, counts)
+    lists, duplicates, unknown_queries = _read(config, files, set(query_ids), faults, counts)
     faults.refuse(files[0])  # what follows would blame the data for lines that were not read
     if config.expected not in (None, counts["lines"]):
         case = f"{counts['lines']:,} in place of {config.expected:,}"
         faults.add("other number of lines than expected", case, key="expected")
-    missing = [query for query in query_ids if query not in lists]
-    faults.hint = near_hint(strangers, [pa.array(sorted(missing), pa.string())], "the data set")
-    if not lists and strangers:
-        case = f"{next(iter(strangers))}; the data set has {query_ids[0]}"
+    missing_queries = [query for query in query_ids if query not in lists]
+    faults.hint = near_hint(unknown_queries, [pa.array(sorted(missing_queries), pa.string())], "the data set")
+    if not lists and unknown_queries:
+        case = f"{next(iter(unknown_queries))}; the data set has {query_ids[0]}"
         faults.add("lines, none of which has a query of the data set", case, counts["lines"])
-    elif missing and config.missing_queries == "refuse":
+    elif missing_queries and config.missing_queries == "refuse":
         kind, key = "queries of the data set without a document", "missing_queries: ignore"
-        faults.add(kind, missing[0], len(missing), key)
-    faults.found.update(twice.found)
+        faults.add(kind, missing_queries[0], len(missing_queries), key)
+    faults.found.update(duplicates.found)
     _check_ranks_rise(lists, config, faults)
-    for query, ranked in lists.items():
-        _check(query, ranked, config, faults)
-    unknown = absent_documents(
-        {entry.document_id for ranked in lists.values() for entry in ranked}, documents
+    for query, entries in lists.items():
+        _check(query, entries, config, faults)
+    unknown_documents = absent_documents(
+        {entry.document_id for entries in lists.values() for entry in entries}, documents
     )
     if config.unknown_documents == "refuse":
-        _refuse_unknown(lists, unknown, faults)
-        if unknown:
-            faults.hint = near_hint(unknown, document_names(documents), "the corpus") or faults.hint
+        _refuse_unknown(lists, unknown_documents, faults)
+        if unknown_documents:
+            faults.hint = near_hint(unknown_documents, document_names(documents), "the corpus") or faults.hint
     faults.refuse(files[0])
     ties = dict.fromkeys(TIES, 0)
-    run = {query: _ranking(ranked, unknown, config, ties) for query, ranked in sorted(lists.items())}
+    run = {
+        query: _ranking(entries, unknown_documents, config, ties) for query, entries in sorted(lists.items())
+    }
     counts["unknown_documents_left_out"] = sum(map(len, lists.values())) - sum(map(len, run.values()))
-    cut = {
+    cut_run = {
         query: without_own(query, ranking, depth) if drop_own else ranking[:depth]
         for query, ranking in run.items()
     }
     _note_ties(name, files[0], ties)
     return {
-        "written": write_rankings(output, cut.items(), name),
+        "written": write_rankings(output, cut_run.items(), name),
         "queries": len(query_ids),
         "queries_without_candidates": log_lost_queries(
-            output, query_ids, {query for query in cut if cut[query]}
+            output, query_ids, {query for query in cut_run if cut_run[query]}
         ),
         **counts,
         "equal_scores": ties[BY_RANKS] + ties[BY_NAMES],
@@ -141,15 +143,15 @@ def take_run(
 
 
 def read_ordered(
-    config: RunConfig, path: Path, known: Collection[str], shown: str, title: str, source: str
+    config: RunConfig, path: Path, query_ids: Collection[str], run_name: str, title: str, source: str
 ) -> Run:
     """Return an external run of some queries in its own order, checked as `take_run` does it, but against no corpus.
 
     Args:
         config: how the file is read.
         path: the file.
-        known: the queries that count.
-        shown: name of the file in messages.
+        query_ids: the queries that count.
+        run_name: name of the file in messages.
         title: what notes begin with.
         source: where the queries that count are: judgements or topics.
 
@@ -157,44 +159,44 @@ def read_ordered(
         InputError: as in `take_run`; or no line has a query that counts.
     """
     faults, counts = Faults(hint="Mend the run, or get it again."), dict.fromkeys(COUNTED, 0)
-    lists, twice, strangers = _read(config, [path], set(known), faults, counts)
-    faults.found.update(twice.found)
+    lists, duplicates, unknown_queries = _read(config, [path], set(query_ids), faults, counts)
+    faults.found.update(duplicates.found)
     _check_ranks_rise(lists, config, faults)
     if FALLING in faults.found:
         faults.hint = AS_SCORES
-    for query, ranked in lists.items():
-        _check(query, ranked, config, faults)
+    for query, entries in lists.items():
+        _check(query, entries, config, faults)
     faults.refuse(path, has_keys=False)
     if not lists:
-        first = next(iter(strangers), "none")
+        first_unknown = next(iter(unknown_queries), "none")
         lines = count_of(counts["lines"], "line")
-        fault = f"none of its {lines} has a query of the {source}; the first has {first}"
-        remedy = near_hint(strangers, [pa.array(sorted(known))], f"the file of {source}")
-        raise InputError(path, f"{fault}, the {source} have {min(known)}", remedy=remedy or CHECK)
-    if strangers:
+        fault = f"none of its {lines} has a query of the {source}; the first has {first_unknown}"
+        remedy = near_hint(unknown_queries, [pa.array(sorted(query_ids))], f"the file of {source}")
+        raise InputError(path, f"{fault}, the {source} have {min(query_ids)}", remedy=remedy or CHECK)
+    if unknown_queries:
         lines = f"{counts['lines_of_other_queries']:,} of {count_of(counts['lines'], 'line')}"
-        what = f"{lines}, of queries without {source}, such as {next(iter(strangers))}"
-        unlisted = pa.array(sorted(set(known) - lists.keys()), pa.string())
-        hint = near_hint(strangers, [unlisted], f"the file of {source}")
-        notice(title, f"{shown}: left out: {what}. {hint}".rstrip())
+        left_out = f"{lines}, of queries without {source}, such as {next(iter(unknown_queries))}"
+        unlisted_queries = pa.array(sorted(set(query_ids) - lists.keys()), pa.string())
+        hint = near_hint(unknown_queries, [unlisted_queries], f"the file of {source}")
+        notice(title, f"{run_name}: left out: {left_out}. {hint}".rstrip())
     ties = dict.fromkeys(TIES, 0)
-    run = {query: _ranking(ranked, set(), config, ties) for query, ranked in sorted(lists.items())}
-    _note_ties(title, shown, ties)
+    run = {query: _ranking(entries, set(), config, ties) for query, entries in sorted(lists.items())}
+    _note_ties(title, run_name, ties)
     return run
 
 
-def _note_ties(name: str, shown: str | Path, ties: dict[str, int]) -> None:
-    for what, number in ties.items():
+def _note_ties(name: str, run_name: str | Path, ties: dict[str, int]) -> None:
+    for tie_kind, number in ties.items():
         if number:
-            notice(name, f"{shown}: {number:,} {what}")
+            notice(name, f"{run_name}: {number:,} {tie_kind}")
 
 
 def _read(
     config: RunConfig, files: list[Path], query_ids: set[str], faults: Faults, counts: dict[str, int]
-) -> tuple[dict[str, list[Ranked]], Faults, dict[str, None]]:
+) -> tuple[dict[str, list[RunEntry]], Faults, dict[str, None]]:
     """Return the lines of the queries of the data set, documents that one has twice, and the other queries."""
-    lists: defaultdict[str, dict[str, Ranked]] = defaultdict(dict)
-    unreadable, twice, breaks_off, strangers = Faults(), Faults(), False, dict[str, None]()
+    lists: defaultdict[str, dict[str, RunEntry]] = defaultdict(dict)
+    malformed, duplicates, breaks_off, unknown_queries = Faults(), Faults(), False, dict[str, None]()
     names: dict[str, str] = {}  # a document's name is kept once, however many queries have it
     lines = ((path, line) for path in files for line in read_records(config, path))
     for path, line in lines:
@@ -206,102 +208,107 @@ def _read(
             counts["malformed"] += 1
             breaks_off |= line.loses_more
             rank_column = f"{path.name}:{line.line or line.position + 1}"
-            unreadable.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({rank_column})")
-            unreadable.hint = unreadable.hint or (line.remedy if line.remedy != MEND else "")
+            malformed.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({rank_column})")
+            malformed.hint = malformed.hint or (line.remedy if line.remedy != MEND else "")
         elif line.query_id not in query_ids:
             counts["lines_of_other_queries"] += 1
-            strangers[line.query_id] = None
+            unknown_queries[line.query_id] = None
         else:
             document = names.setdefault(line.document_id, line.document_id)
             number = line.line or line.position + 1
-            entry = Ranked(document, line.rank, line.score, path.name, number)
+            entry = RunEntry(document, line.rank, line.score, path.name, number)
             if lists[line.query_id].setdefault(document, entry) is not entry:
                 case = f"{document} of query {line.query_id} ({entry.rank_column})"
-                twice.add("documents that a query has twice", case)
+                duplicates.add("documents that a query has twice", case)
     share = config.malformed.skip
     if counts["malformed"] > share * counts["lines"] or (breaks_off and share < 1):
-        faults.found.update(unreadable.found)
-        faults.hint = f"{unreadable.hint.removesuffix('.')}." if unreadable.hint else faults.hint
+        faults.found.update(malformed.found)
+        faults.hint = f"{malformed.hint.removesuffix('.')}." if malformed.hint else faults.hint
         if counts["malformed"] < counts["lines"]:
             faults.keys["malformed: {skip: <share>}"] = None
-    return {query: list(ranked.values()) for query, ranked in lists.items()}, twice, strangers
+    return {query: list(entries.values()) for query, entries in lists.items()}, duplicates, unknown_queries
 
 
-def _check(query: str, ranked: list[Ranked], config: RunConfig, faults: Faults) -> None:
-    by_rank = _is_by_rank(ranked, config)
-    if by_rank and any(entry.rank is None for entry in ranked):
-        what, key = "queries without ranks, which are to order them", "order_by: score"
-        faults.add(what, query, key=key if all(entry.score is not None for entry in ranked) else "")
+def _check(query: str, entries: list[RunEntry], config: RunConfig, faults: Faults) -> None:
+    by_rank = _is_by_rank(entries, config)
+    if by_rank and any(entry.rank is None for entry in entries):
+        kind_of_fault, key = "queries without ranks, which are to order them", "order_by: score"
+        faults.add(kind_of_fault, query, key=key if all(entry.score is not None for entry in entries) else "")
     elif by_rank:
-        for above, below in pairwise(sorted(ranked, key=_rank)):
+        for above, below in pairwise(sorted(entries, key=_rank)):
             if above.rank == below.rank:
                 case = f"{query}, with rank {below.rank} ({above.rank_column} and {below.rank_column})"
                 key = "" if below.score is None else "order_by: score"
                 faults.add("queries with one rank for two documents, which ranks are to order", case, key=key)
                 return
-    elif config.order_by is None and (pair := _contradiction(ranked)):
+    elif config.order_by is None and (pair := _contradiction(entries)):
         above, below = pair
         kind = "queries whose scores contradict their ranks"
         key = "order_by: rank, or order_by: score, whichever is right (rank passes scores over)"
         faults.add(kind, f"{query}, ranks {above.rank} and {below.rank} ({below.rank_column})", key=key)
 
 
-def _check_ranks_rise(lists: dict[str, list[Ranked]], config: RunConfig, faults: Faults) -> None:
-    several = {query: ranked for query, ranked in lists.items() if len(ranked) > 1}
-    if several and config.order_by is None and all(map(_has_falling_ranks, several.values())):
-        query, (above, *_, below) = next(iter(several.items()))
+def _check_ranks_rise(lists: dict[str, list[RunEntry]], config: RunConfig, faults: Faults) -> None:
+    long_lists = {query: entries for query, entries in lists.items() if len(entries) > 1}
+    if long_lists and config.order_by is None and all(map(_has_falling_ranks, long_lists.values())):
+        query, (above, *_, below) = next(iter(long_lists.items()))
         key = "order_by: rank, or options: {columns: [query_id, document_id, score]}, whichever is right"
         case = f"{query}, from {above.rank} ({above.rank_column}) to {below.rank} ({below.rank_column})"
-        faults.add(FALLING, case, len(several), key)
+        faults.add(FALLING, case, len(long_lists), key)
 
 
-def _has_falling_ranks(ranked: list[Ranked]) -> bool:
+def _has_falling_ranks(entries: list[RunEntry]) -> bool:
     return all(
         above.score is None and above.rank is not None and below.rank is not None and above.rank > below.rank
-        for above, below in pairwise(ranked)
+        for above, below in pairwise(entries)
     )
 
 
-def _is_by_rank(ranked: list[Ranked], config: RunConfig) -> bool:
-    return config.order_by == "rank" or any(entry.score is None for entry in ranked)
+def _is_by_rank(entries: list[RunEntry], config: RunConfig) -> bool:
+    return config.order_by == "rank" or any(entry.score is None for entry in entries)
 
 
-def _rank(entry: Ranked) -> int:
+def _rank(entry: RunEntry) -> int:
     return cast(int, entry.rank)
 
 
-def _score(entry: Ranked) -> float:
+def _score(entry: RunEntry) -> float:
     return cast(float, entry.score)
 
 
-def _contradiction(ranked: list[Ranked]) -> tuple[Ranked, Ranked] | None:
-    if any(entry.rank is None for entry in ranked):
+def _contradiction(entries: list[RunEntry]) -> tuple[RunEntry, RunEntry] | None:
+    if any(entry.rank is None for entry in entries):
         return None
-    ordered = sorted(ranked, key=lambda entry: (_rank(entry), -_score(entry)))
+    ordered = sorted(entries, key=lambda entry: (_rank(entry), -_score(entry)))
     return next(((above, below) for above, below in pairwise(ordered) if _score(above) < _score(below)), None)
 
 
-def _refuse_unknown(lists: dict[str, list[Ranked]], unknown: set[str], faults: Faults) -> None:
-    if not unknown:
+def _refuse_unknown(lists: dict[str, list[RunEntry]], unknown_documents: set[str], faults: Faults) -> None:
+    if not unknown_documents:
         return
     query, entry = next(
-        (q, entry) for q, ranked in lists.items() for entry in ranked if entry.document_id in unknown
+        (q, entry)
+        for q, entries in lists.items()
+        for entry in entries
+        if entry.document_id in unknown_documents
     )
     faults.add(
         "documents that the corpus lacks",
         f"{entry.document_id} of query {query} ({entry.rank_column})",
-        len(unknown),
+        len(unknown_documents),
         "unknown_documents: drop",
     )
 
 
-def _ranking(ranked: list[Ranked], unknown: set[str], config: RunConfig, ties: dict[str, int]) -> Ranking:
-    entries = [entry for entry in ranked if entry.document_id not in unknown]
-    if _is_by_rank(ranked, config):
-        return [(entry.document_id, float(-_rank(entry))) for entry in sorted(entries, key=_rank)]
-    ordered = sorted(entries, key=lambda entry: entry.document_id, reverse=True)
-    ranks = {entry.rank for entry in ranked}
-    has_order = None not in ranks and len(ranks) == len(ranked) and _contradiction(ranked) is None
+def _ranking(
+    entries: list[RunEntry], unknown_documents: set[str], config: RunConfig, ties: dict[str, int]
+) -> Ranking:
+    known_entries = [entry for entry in entries if entry.document_id not in unknown_documents]
+    if _is_by_rank(entries, config):
+        return [(entry.document_id, float(-_rank(entry))) for entry in sorted(known_entries, key=_rank)]
+    ordered = sorted(known_entries, key=lambda entry: entry.document_id, reverse=True)
+    ranks = {entry.rank for entry in entries}
+    has_order = None not in ranks and len(ranks) == len(entries) and _contradiction(entries) is None
     if has_order:
         ordered.sort(key=_rank)
     ordered.sort(key=_score, reverse=True)

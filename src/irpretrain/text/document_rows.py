@@ -40,12 +40,12 @@ class StoreShard:
         with refusing_damage(directory, f"this is not a {self.KIND}", MAKE_AGAIN):
             self.record: dict[str, Any] = json.loads((folder / "store.json").read_text())
             self.offsets = np.load(folder / "offsets.npy")
-            present = [*names, *(name for name in optional if name in self.record.get("contents", {}))]
+            array_names = [*names, *(name for name in optional if name in self.record.get("contents", {}))]
             # An empty file cannot be memory-mapped.
             mode: Literal["r"] | None = "r" if self.offsets[-1] else None
-            loaded = {name: np.load(folder / f"{name}.npy", mmap_mode=mode) for name in present}
+            mapped_arrays = {name: np.load(folder / f"{name}.npy", mmap_mode=mode) for name in array_names}
             self.documents = read_parquet(folder / "documents.parquet")
-        self.arrays = {name: np.asarray(array) for name, array in loaded.items()}
+        self.arrays = {name: np.asarray(array) for name, array in mapped_arrays.items()}
         for array in self.arrays.values():
             array.flags.writeable = False  # so that kernels meet one type, whether an array is empty or not
         lengths = {len(array) for array in self.arrays.values()}
@@ -79,24 +79,24 @@ class StoreWriter(ExitStack):
             self._arrays[name].add(values)
 
     def finish(
-        self, documents: pa.Table, record: Mapping[str, Any], hashed: Iterable[str], compression: str
+        self, documents: pa.Table, record: Mapping[str, Any], hashed_arrays: Iterable[str], compression: str
     ) -> None:
-        """Write what is not an array; the record has hashes of the arrays that `hashed` names."""
+        """Write what is not an array; the record has hashes of the arrays that `hashed_arrays` names."""
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(self._lengths))])
         np.save(self._folder / "offsets.npy", offsets)
         pq.write_table(
             documents.combine_chunks(), self._folder / "documents.parquet", compression=compression
         )
-        names = hashlib.sha256()
+        identifiers_hash = hashlib.sha256()
         for chunk in documents["document_id"].chunks:
-            names.update("".join(f"{name}\0" for name in chunk.to_pylist()).encode())
+            identifiers_hash.update("".join(f"{name}\0" for name in chunk.to_pylist()).encode())
         contents = {
             "offsets": hashlib.sha256(offsets.tobytes()).hexdigest(),
-            "documents": names.hexdigest(),
-            **{name: self._arrays[name].sha256() for name in hashed},
+            "documents": identifiers_hash.hexdigest(),
+            **{name: self._arrays[name].sha256() for name in hashed_arrays},
         }
-        text = json.dumps({**record, "contents": contents}, indent=1, sort_keys=True)
-        (self._folder / "store.json").write_text(f"{text}\n")
+        record_json = json.dumps({**record, "contents": contents}, indent=1, sort_keys=True)
+        (self._folder / "store.json").write_text(f"{record_json}\n")
 
 
 ShardType = TypeVar("ShardType", bound=StoreShard)
@@ -120,8 +120,8 @@ class DocumentRows(Generic[ShardType]):
         self.shards, self.directory = shards, shards[0].directory
         self._firsts = np.cumsum([0, *map(len, shards)])
         self.lengths = np.concatenate([np.diff(shard.offsets) for shard in shards])
-        joined = "\n".join(json.dumps(shard.record, sort_keys=True) for shard in shards)
-        self.fingerprint = hashlib.sha256(joined.encode()).hexdigest()[:16]
+        shard_records = "\n".join(json.dumps(shard.record, sort_keys=True) for shard in shards)
+        self.fingerprint = hashlib.sha256(shard_records.encode()).hexdigest()[:16]
         chunks = [chunk for shard in shards for chunk in shard.document_ids.chunks]
         self.document_ids = pa.chunked_array(chunks, pa.string())
         distinct = pc.count_distinct(self.document_ids).as_py()
@@ -140,11 +140,11 @@ class DocumentRows(Generic[ShardType]):
         identifiers = _array(document_ids)
         rows = self.find(identifiers)
         if (rows < 0).any():
-            missing = pc.unique(identifiers.filter(pa.array(rows < 0)))
+            missing_ids = pc.unique(identifiers.filter(pa.array(rows < 0)))
             raise InputError(
                 self.directory,
-                f"{len(missing):,} documents are in none of the {len(self.shards)} {self.shards[0].KIND}s, "
-                f"such as {', '.join(missing[:3].to_pylist())}",
+                f"{len(missing_ids):,} documents are in none of the {len(self.shards)} {self.shards[0].KIND}s, "
+                f"such as {', '.join(missing_ids[:3].to_pylist())}",
                 remedy="They must be made from the same corpus as what refers to them; run the workflow again.",
             )
         return rows
@@ -159,8 +159,8 @@ class DocumentRows(Generic[ShardType]):
         if not 0 <= row < len(self):
             raise IndexError(f"row {row} is outside a store of {len(self)} documents")
         number = int(np.searchsorted(self._firsts, row, side="right")) - 1
-        shard, inside = self.shards[number], row - int(self._firsts[number])
-        return shard, slice(shard.offsets[inside], shard.offsets[inside + 1])
+        shard, row_in_shard = self.shards[number], row - int(self._firsts[number])
+        return shard, slice(shard.offsets[row_in_shard], shard.offsets[row_in_shard + 1])
 
 
 def _array(document_ids: Iterable[str] | pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

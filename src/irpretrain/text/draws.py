@@ -30,8 +30,8 @@ def _multiply_high(a: np.uint64, b: np.uint64) -> np.uint64:
     a_low, a_high = a & _LOW, a >> _HALF
     b_low, b_high = b & _LOW, b >> _HALF
     middle = a_high * b_low + ((a_low * b_low) >> _HALF)
-    other = a_low * b_high + (middle & _LOW)
-    return a_high * b_high + (middle >> _HALF) + (other >> _HALF)
+    crossed = a_low * b_high + (middle & _LOW)
+    return a_high * b_high + (middle >> _HALF) + (crossed >> _HALF)
 
 
 @compiled
@@ -94,9 +94,9 @@ def write_uniforms(key_0: np.uint64, key_1: np.uint64, first: int, draws: np.nda
     for number in range(first >> 2, (first + len(draws) + 3) >> 2):
         words = _block(key_0, key_1, np.uint64(number + 1))
         for word in range(4):
-            place = 4 * number + word - first
-            if place >= 0 and place < len(draws):
-                draws[place] = _uniform(words[word])
+            index = 4 * number + word - first
+            if index >= 0 and index < len(draws):
+                draws[index] = _uniform(words[word])
 
 
 # Draws from a fixed discrete distribution in constant time: Walker's alias method, set up as by Vose (1991).
@@ -116,31 +116,31 @@ def _fill(scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     aliases = np.arange(size).astype(np.int32)
     thresholds = np.ones(size)
     small, large = np.empty(size, np.int32), np.empty(size, np.int32)
-    smalls = larges = 0
+    small_count = large_count = 0
     largest = 0
     for index in range(size):
         if scaled[index] > scaled[largest]:
             largest = index
         if scaled[index] < 1.0:
-            small[smalls] = index
-            smalls += 1
+            small[small_count] = index
+            small_count += 1
         else:
-            large[larges] = index
-            larges += 1
-    while smalls > 0 and larges > 0:
-        smalls -= 1
-        low, high = small[smalls], large[larges - 1]
+            large[large_count] = index
+            large_count += 1
+    while small_count > 0 and large_count > 0:
+        small_count -= 1
+        low, high = small[small_count], large[large_count - 1]
         thresholds[low], aliases[low] = scaled[low], high
         scaled[high] -= 1.0 - scaled[low]
         if scaled[high] < 1.0:
-            larges -= 1
-            small[smalls] = high
-            smalls += 1
+            large_count -= 1
+            small[small_count] = high
+            small_count += 1
     # Rounding may leave cells over. They are full, but a word of weight zero must still never be drawn.
-    while smalls > 0:
-        smalls -= 1
-        if scaled[small[smalls]] <= 0.0:
-            thresholds[small[smalls]], aliases[small[smalls]] = 0.0, largest
+    while small_count > 0:
+        small_count -= 1
+        if scaled[small[small_count]] <= 0.0:
+            thresholds[small[small_count]], aliases[small[small_count]] = 0.0, largest
     return thresholds, aliases
 
 

@@ -41,16 +41,18 @@ def with_language(options: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def without_language(options: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    rest = {key: value for key, value in options.items() if key != "language"}
-    return rest, options.get("language", ENGLISH)
+    other_options = {key: value for key, value in options.items() if key != "language"}
+    return other_options, options.get("language", ENGLISH)
 
 
 def unknown_language(name: str) -> str:
     languages = read_languages()
     names_by_code = {row.code: row.name for row in languages.values() if row.code}
-    near = [names_by_code[name.lower()]] if name.lower() in names_by_code else nearest(name, languages)
-    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(languages)}."
-    return f"{name!r} is not a language of resources/languages.yaml; {meant} Any other language is {OTHER!r}"
+    near_names = [names_by_code[name.lower()]] if name.lower() in names_by_code else nearest(name, languages)
+    suggestion = (
+        f"did you mean {' or '.join(near_names)}?" if near_names else f"there are {', '.join(languages)}."
+    )
+    return f"{name!r} is not a language of resources/languages.yaml; {suggestion} Any other language is {OTHER!r}"
 
 
 @cache

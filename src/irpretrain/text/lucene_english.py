@@ -24,19 +24,19 @@ class EnglishTerms:
     def __init__(self, stemmer: Literal["porter", "none"], stop_list: Literal["lucene", "none"]) -> None:
         self._stem: Callable[[str], str] = porter_stem if stemmer == "porter" else str
         self._stop = load_stop_words(stop_list)
-        self._known: dict[str, str] = {}
+        self._term_of_token: dict[str, str] = {}
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of a text in their order; stop words have none."""
-        known = self._known
-        found = list[str]()
+        term_of_token = self._term_of_token
+        terms = list[str]()
         for token in tokens(text):
-            term = known.get(token)
+            term = term_of_token.get(token)
             if term is None:
-                term = known[token] = self._term(token)
+                term = term_of_token[token] = self._term(token)
             if term:
-                found.append(term)
-        return found
+                terms.append(term)
+        return terms
 
     def _term(self, token: str) -> str:
         word = token[:-2] if token[-1] in "sS" and token[-2:-1] in POSSESSIVE else token
@@ -50,23 +50,25 @@ class EnglishTerms:
 
 def tokens(text: str) -> list[str]:
     """Return the tokens of Lucene's StandardTokenizer, as they are written."""
-    found = list[str]()
-    for part in (
+    tokens_found = list[str]()
+    for segment in (
         [text] if text.isascii() else text.split(" ")
     ):  # the pattern of ASCII is several times as fast
-        pattern: Any = _ascii() if part.isascii() else _unicode()
-        words = pattern.findall(part)
-        found += _short_tokens(pattern, part) if any(len(word) > LONGEST_WORD for word in words) else words
-    return found
+        pattern: Any = _ascii() if segment.isascii() else _unicode()
+        words = pattern.findall(segment)
+        tokens_found += (
+            _short_tokens(pattern, segment) if any(len(word) > LONGEST_WORD for word in words) else words
+        )
+    return tokens_found
 
 
 def _short_tokens(pattern: Any, text: str) -> list[str]:
-    found, at = list[str](), 0
-    while match := pattern.search(text, at):
+    tokens, position = list[str](), 0
+    while match := pattern.search(text, position):
         token = pattern.match(text, match.start(), match.start() + LONGEST_WORD)
-        found.append(token[0])
-        at = token.end()
-    return found
+        tokens.append(token[0])
+        position = token.end()
+    return tokens
 
 
 # Words and numbers, which underscores (E) join; N digits, A letters, H Hebrew letters, K Katakana, L and M what joins
@@ -117,20 +119,20 @@ def _unicode() -> Any:
     # A key of a telephone and a flag of two letters are words, as are other pictures of emoji (Unicode TR 51).
     pictures = rf"[\p{{Extended_Pictographic}}{_PICTURES}["
     pictures += r"\p{Emoji}--[\p{WB=Regional_Indicator}0-9\#*©®™〰〽\p{Emoji_Modifier}]]]"
-    first = rf"\u200D+[{pictures}\p{{Emoji_Modifier_Base}}\p{{Emoji_Modifier}}]"
-    bare = rf"(?:(?!{first})[[{_ATTACHED}]--[\uFE0E\uFE0F]])*"
+    joined_picture = rf"\u200D+[{pictures}\p{{Emoji_Modifier_Base}}\p{{Emoji_Modifier}}]"
+    marks = rf"(?:(?!{joined_picture})[[{_ATTACHED}]--[\uFE0E\uFE0F]])*"
     picture = (
-        rf"(?:\u200D*{pictures}{bare}\uFE0F?"
-        rf"|(?:\u200D*\p{{Emoji_Modifier_Base}}{bare})?\p{{Emoji_Modifier}}{bare})"
+        rf"(?:\u200D*{pictures}{marks}\uFE0F?"
+        rf"|(?:\u200D*\p{{Emoji_Modifier_Base}}{marks})?\p{{Emoji_Modifier}}{marks})"
     )
     emoji = (
         rf"{picture}(?:[\U000E0020-\U000E007E]+\U000E007F|(?:\u200D{picture})*)"
-        rf"|[\#*]{bare}\uFE0F?\u20E3{bare}|(?:\p{{WB=Regional_Indicator}}{attached}){{2}}"
+        rf"|[\#*]{marks}\uFE0F?\u20E3{marks}|(?:\p{{WB=Regional_Indicator}}{attached}){{2}}"
     )
-    other = (
+    syllable = (
         rf"\p{{LB=SA}}{attached}(?:\p{{LB=SA}}{attached})*|[\p{{Script=Han}}\p{{Script=Hiragana}}]{attached}"
     )
-    return regex.compile(rf"(?V1){word}|{emoji}|{other}")
+    return regex.compile(rf"(?V1){word}|{emoji}|{syllable}")
 
 
 # Stems.
@@ -187,19 +189,25 @@ _LAST_SUFFIXES = (
 def porter_stem(word: str) -> str:
     """Return the stem of a word in small letters, as Lucene's PorterStemFilter does."""
     if not word.isascii() and max(word) > "\uffff":  # Java counts such a letter twice
-        units = word.encode("utf-16-le", "surrogatepass")
-        pairs = "".join(chr(int.from_bytes(units[at : at + 2], "little")) for at in range(0, len(units), 2))
-        return porter_stem(pairs).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        code_units = word.encode("utf-16-le", "surrogatepass")
+        as_surrogates = "".join(
+            chr(int.from_bytes(code_units[at : at + 2], "little")) for at in range(0, len(code_units), 2)
+        )
+        return (
+            porter_stem(as_surrogates)
+            .encode("utf-16-le", "surrogatepass")
+            .decode("utf-16-le", "surrogatepass")
+        )
     if len(word) <= 2:
         return word
     word = _without_ending(_without_plural(word))
     if word.endswith("y") and "v" in _sounds(word[:-1]):
         word = f"{word[:-1]}i"
     for suffixes in (_DOUBLE_SUFFIXES, _OTHER_SUFFIXES):
-        for suffix, short in suffixes:
+        for suffix, replacement in suffixes:
             if word.endswith(suffix):
                 stem = word[: -len(suffix)]
-                word = stem + short if _measure(stem) > 0 else word
+                word = stem + replacement if _measure(stem) > 0 else word
                 break
     for suffix in _LAST_SUFFIXES:
         if word.endswith(suffix):

@@ -34,9 +34,9 @@ def lay_out(template: PairTemplate, queries: np.ndarray, documents: np.ndarray, 
     shape = (len(queries), template.special + int((queries + documents).max()))
     sequences = Sequences(np.full(shape, pad, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
     layout = PairLayout(sequences, np.zeros(shape, bool), np.zeros(shape, bool))
-    fixed = (template.prefix, template.middle, template.suffix)
-    ids, types = (np.concatenate(parts) for parts in zip(*fixed, strict=True))
-    counts = np.array([len(part.ids) for part in fixed], np.int64)
+    special_parts = (template.prefix, template.middle, template.suffix)
+    ids, types = (np.concatenate(parts) for parts in zip(*special_parts, strict=True))
+    counts = np.array([len(part.ids) for part in special_parts], np.int64)
     _fill(ids, types, counts, template.query_type, template.document_type, queries, documents, layout)
     return layout
 
@@ -55,13 +55,13 @@ def _fill(
     ids, types, attention = layout.sequences
     in_query, in_document = layout.query, layout.document
     for row in range(len(queries)):
-        position = special = 0
+        position = next_special = 0
         for part in range(3):
             for _ in range(special_counts[part]):
-                ids[row, position] = special_ids[special]
-                types[row, position] = special_types[special]
+                ids[row, position] = special_ids[next_special]
+                types[row, position] = special_types[next_special]
                 position += 1
-                special += 1
+                next_special += 1
             if part == 0:
                 end = position + queries[row]
                 in_query[row, position:end] = True

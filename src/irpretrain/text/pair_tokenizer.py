@@ -31,16 +31,23 @@ class EncoderPieces(TextTokenizer):
     def __init__(self, directory: str | Path) -> None:
         super().__init__(tokenizer_backend(Path(directory)), Path(directory))
         with refusing(directory, "its tokenizer cannot encode a text"):
-            marked = self._backend.encode("a")
-        check_special_tokens(marked, self._backend, self.directory)
-        text = [position for position, special in enumerate(marked.special_tokens_mask) if not special]
-        if not text or len(text) == len(marked.ids):
+            with_special_tokens = self._backend.encode("a")
+        check_special_tokens(with_special_tokens, self._backend, self.directory)
+        text_positions = [
+            position
+            for position, special in enumerate(with_special_tokens.special_tokens_mask)
+            if not special
+        ]
+        if not text_positions or len(text_positions) == len(with_special_tokens.ids):
             raise InputError(
                 directory,
                 "its tokenizer puts no special tokens around a text",
                 remedy="Give an encoder whose tokenizer.json has a post-processor, as BERT's.",
             )
-        self.prefix, self.suffix = marked.ids[: text[0]], marked.ids[text[-1] + 1 :]
+        self.prefix, self.suffix = (
+            with_special_tokens.ids[: text_positions[0]],
+            with_special_tokens.ids[text_positions[-1] + 1 :],
+        )
         self.pad = named_token(self._backend, self.directory, "pad") or 0
 
     def room(self, max_length: int) -> int:
@@ -72,13 +79,15 @@ class PairTokenizer(TextTokenizer):
     def __init__(self, directory: str | Path) -> None:
         """InputError if the tokenizers library cannot run it, or it cannot pad."""
         directory = Path(directory)
-        whole = load_tokenizer(directory)
-        super().__init__(whole.backend_tokenizer, directory)
-        if whole.pad_token_id is None:
+        hub_tokenizer = load_tokenizer(directory)
+        super().__init__(hub_tokenizer.backend_tokenizer, directory)
+        if hub_tokenizer.pad_token_id is None:
             raise InputError(directory, "the tokenizer has no padding token", remedy=REMEDY)
-        self.pad_token_id: int = whole.pad_token_id
-        self.uses_types = "token_type_ids" in whole.model_input_names
-        self.limit: int | None = whole.model_max_length if whole.model_max_length < 1 << 30 else None
+        self.pad_token_id: int = hub_tokenizer.pad_token_id
+        self.uses_types = "token_type_ids" in hub_tokenizer.model_input_names
+        self.limit: int | None = (
+            hub_tokenizer.model_max_length if hub_tokenizer.model_max_length < 1 << 30 else None
+        )
         self.template = PairTemplate.of(self._backend, directory, REMEDY)
 
     def encode_with_spans(self, text: str) -> tuple[np.ndarray, list[tuple[int, int]]]:
@@ -145,9 +154,9 @@ def load_tokenizer(directory: Path) -> Any:
     return tokenizer
 
 
-def _refuse_two_readings(directory: Path, made: Tokenizer) -> None:
+def _refuse_two_readings(directory: Path, hub_backend: Tokenizer) -> None:
     encodings = []
-    for backend in (tokenizer_backend(directory), made):
+    for backend in (tokenizer_backend(directory), hub_backend):
         backend.no_truncation()
         backend.no_padding()
         check_special_tokens(backend.encode("a"), backend, directory)

@@ -45,8 +45,8 @@ def sentences(
     for line in _LINE.finditer(text, start, len(text) if end is None else end):
         first = line.start()
         for last in [*_ends(text, line.start(), line.end(), rules), line.end()]:
-            if stripped := strip(text, first, last):
-                spans.append(stripped)
+            if sentence := strip(text, first, last):
+                spans.append(sentence)
             first = last
     return spans
 
@@ -61,7 +61,7 @@ def strip(text: str, start: int, end: int) -> Characters | None:
 
 @cache
 def _rules(language_name: str) -> _Rules:
-    row = language(language_name)
+    language_data = language(language_name)
     if language_name == ENGLISH:
         marks, closing, letter, initial = ".!?…", r"[\"'”’»)\]]*+", r"[^\W\d_]", "."
     else:
@@ -71,27 +71,27 @@ def _rules(language_name: str) -> _Rules:
         initial = "[^\u1100-\U0010ffff]"  # Korean, Japanese and Chinese have words of one letter
     end = rf"(?<![{marks}])[{marks}]++{closing}(?=\s)|[{_IDEOGRAPHIC}]+[”’」』）]*"
     last_word = rf"{letter}+(?:\.{letter}+)*$"
-    compiled = (re.compile(end), re.compile(last_word), re.compile(initial))
-    return _Rules(*compiled, row.abbreviations, row.ordinals)
+    patterns = (re.compile(end), re.compile(last_word), re.compile(initial))
+    return _Rules(*patterns, language_data.abbreviations, language_data.ordinals)
 
 
 def _ends(text: str, start: int, end: int, rules: _Rules) -> Iterator[int]:
     for mark in rules.end.finditer(text, start, end):
-        following = _NOT_SPACE.search(text, mark.end(), end)
+        next_character = _NOT_SPACE.search(text, mark.end(), end)
         if text[mark.start()] in _IDEOGRAPHIC or not (
-            following is None or following[0].islower() or _abbreviated(text, start, mark, rules)
+            next_character is None or next_character[0].islower() or _abbreviated(text, start, mark, rules)
         ):
             yield mark.end()
 
 
-def _abbreviated(text: str, start: int, mark: re.Match[str], rules: _Rules) -> bool:
-    if mark[0] != ".":
+def _abbreviated(text: str, start: int, end_mark: re.Match[str], rules: _Rules) -> bool:
+    if end_mark[0] != ".":
         return False
     # Looking back a bounded way: words are short, lines need not be.
-    before = text[max(start, mark.start() - 20) : mark.start()]
-    if rules.ordinals and _ORDINAL.search(before):
+    preceding_text = text[max(start, end_mark.start() - 20) : end_mark.start()]
+    if rules.ordinals and _ORDINAL.search(preceding_text):
         return True
-    word = rules.last_word.search(before)
+    word = rules.last_word.search(preceding_text)
     return word is not None and (
         (len(word[0]) == 1 and rules.initial.match(word[0]) is not None)
         or "." in word[0]
@@ -109,27 +109,31 @@ _ORDINAL = re.compile(r"(?<!\d)(?<!\d[.,])\d{1,2}$")
 # the last, so that none lies wholly in another. A document without words has one passage, which is empty.
 
 
-def passage_bounds(words: int, options: PassagesConfig, most: int = MOST_PASSAGES) -> list[tuple[int, int]]:
+def passage_bounds(
+    words: int, options: PassagesConfig, max_passages: int = MOST_PASSAGES
+) -> list[tuple[int, int]]:
     """Return (first, end) of each passage of a document with so many words.
 
-    Of more than `most`, that many evenly spaced ones with first and last.
+    Of more than `max_passages`, that many evenly spaced ones with first and last.
     """
     bounds = [(0, min(options.words, words))]
     while bounds[-1][1] < words:
         start = bounds[-1][0] + options.stride
         bounds.append((start, min(start + options.words, words)))
-    if len(bounds) <= most:
+    if len(bounds) <= max_passages:
         return bounds
-    positions = np.linspace(0, len(bounds) - 1, most).round().astype(int)
+    positions = np.linspace(0, len(bounds) - 1, max_passages).round().astype(int)
     return [bounds[position] for position in positions]
 
 
 def piece_bounds(word_starts: np.ndarray, options: PassagesConfig) -> list[tuple[int, int]]:
     """Return (first, end) of each passage of a document of word pieces; a punctuation mark is a word too."""
-    firsts = np.flatnonzero(word_starts)
-    firsts[:1] = 0  # pieces before the first beginning belong to the first word
-    ends = np.append(firsts, len(word_starts))
-    return [(int(ends[first]), int(ends[last])) for first, last in passage_bounds(len(firsts), options)]
+    word_beginnings = np.flatnonzero(word_starts)
+    word_beginnings[:1] = 0  # pieces before the first beginning belong to the first word
+    ends = np.append(word_beginnings, len(word_starts))
+    return [
+        (int(ends[first]), int(ends[last])) for first, last in passage_bounds(len(word_beginnings), options)
+    ]
 
 
 def text_passages(text: str, options: PassagesConfig, language: str = ENGLISH) -> list[str]:

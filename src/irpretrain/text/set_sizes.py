@@ -13,9 +13,9 @@ import numpy as np
 MEAN, MOST = 3.0, 20
 
 
-def set_size_probabilities(mean: float = MEAN, most: int = MOST) -> np.ndarray:
-    """Return P(size) for the sizes 1 … `most` (float64[most]) of a Poisson law with the given mean."""
-    sizes = range(1, most + 1)
+def set_size_probabilities(mean: float = MEAN, largest_size: int = MOST) -> np.ndarray:
+    """Return P(size) for the sizes 1 … `largest_size` (float64[most]) of a Poisson law with the given mean."""
+    sizes = range(1, largest_size + 1)
     logs = np.array([size * math.log(mean) - math.lgamma(size + 1) for size in sizes])
     weights = np.exp(logs - logs.max())
     return weights / weights.sum()

@@ -54,50 +54,58 @@ def count_words(
     Returns:
         Counts: documents, documents_without_words, words, distinct_words.
     """
-    find, tally = word_finder(text.word_kind), _Tally(text.language)
-    number = words = empty = 0
+    split_words, tally = word_finder(text.word_kind), _Tally(text.language)
+    document_count = word_count = without_words = 0
     with working_directory(output, "words") as folder:
         runs: list[Path] = []
         batches = stream_texts(documents, text, DOCUMENTS_PER_BATCH)
         title = f"count words {Path(documents).parent.name}"
         total = DOCUMENTS.count(documents)
         for _, texts in progress(batches, title, "documents", total, size=lambda batch: len(batch[1])):
-            for document in map(find, texts):
+            for document in map(split_words, texts):
                 tally.add(document)
-                words += len(document)
-                empty += not document
-            number += len(texts)
+                word_count += len(document)
+                without_words += not document
+            document_count += len(texts)
             if len(tally.counts) > words_in_memory:
                 runs.append(folder / f"run-{len(runs)}.parquet")
                 WORD_COUNTS.write(runs[-1], tally.table())
                 tally = _Tally(text.language)
-        rest = tally.table()
-        tables = [rest] if not runs else _merged([*map(WORD_COUNTS.stream, runs), iter(rest.to_batches())])
-        distinct = _write(tables, Totals(number, words, text.language), output)
+        last_table = tally.table()
+        tables = (
+            [last_table]
+            if not runs
+            else _merged([*map(WORD_COUNTS.stream, runs), iter(last_table.to_batches())])
+        )
+        distinct_words = _write(tables, Totals(document_count, word_count, text.language), output)
     return {
-        "documents": number,
-        "documents_without_words": empty,
-        "words": words,
-        "distinct_words": distinct,
+        "documents": document_count,
+        "documents_without_words": without_words,
+        "words": word_count,
+        "distinct_words": distinct_words,
     }
 
 
 def merge_counts(shards: Sequence[str | Path], output: str | Path) -> dict[str, Any]:
     """Add up the WORD_COUNTS tables of shards, in any order; return the numbers of shards, documents and words."""
-    parts = [read_totals(shard) for shard in shards]
-    language = parts[0].language if parts else ENGLISH
-    for shard, part in zip(shards, parts, strict=True):
-        if part.language != language:
-            fault = f"its words are {part.language}, those of {shards[0]} are {language}"
+    shard_totals = [read_totals(shard) for shard in shards]
+    language = shard_totals[0].language if shard_totals else ENGLISH
+    for shard, totals_of_shard in zip(shards, shard_totals, strict=True):
+        if totals_of_shard.language != language:
+            fault = f"its words are {totals_of_shard.language}, those of {shards[0]} are {language}"
             raise IntegrityError(shard, fault, remedy="Delete both and run the workflow again.")
-    totals = Totals(sum(part.documents for part in parts), sum(part.words for part in parts), language)
+    totals = Totals(
+        sum(totals_of_shard.documents for totals_of_shard in shard_totals),
+        sum(totals_of_shard.words for totals_of_shard in shard_totals),
+        language,
+    )
     rounds = progress(_merged([*map(WORD_COUNTS.stream, shards)]), "merge word counts", "words", size=len)
-    distinct = _write(rounds, totals, output)
+    distinct_words = _write(rounds, totals, output)
     return {
         "shards": len(shards),
         "documents": totals.documents,
         "words": totals.words,
-        "distinct_words": distinct,
+        "distinct_words": distinct_words,
     }
 
 
@@ -126,20 +134,23 @@ class _Tally:
     def table(self) -> pa.Table:
         words = sorted(self.counts)
         sums = (self.counts, self._documents, self._stem_documents)
-        columns = [pa.array(words, pa.string()), *(pa.array([of[word] for word in words]) for of in sums)]
+        columns = [
+            pa.array(words, pa.string()),
+            *(pa.array([sums_of_word[word] for word in words]) for sums_of_word in sums),
+        ]
         return pa.Table.from_arrays(columns, schema=WORD_COUNTS.schema)
 
 
 def _merged(streams: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.Table]:
     for rows in merge_rounds(streams, ["word"]):
-        added = rows.group_by("word", use_threads=False).aggregate([(name, "sum") for name in SUMS])
-        yield added.rename_columns([name.removesuffix("_sum") for name in added.column_names]).sort_by("word")
+        sums = rows.group_by("word", use_threads=False).aggregate([(name, "sum") for name in SUMS])
+        yield sums.rename_columns([name.removesuffix("_sum") for name in sums.column_names]).sort_by("word")
 
 
 def _write(tables: Iterator[pa.Table] | list[pa.Table], totals: Totals, output: str | Path) -> int:
     with WORD_COUNTS.writing(output) as writer:
         for table in tables:
             writer.add(table)
-        spoken = {} if totals.language == ENGLISH else {"language": totals.language}
-        writer.note({"documents": str(totals.documents), "words": str(totals.words), **spoken})
+        language_fact = {} if totals.language == ENGLISH else {"language": totals.language}
+        writer.note({"documents": str(totals.documents), "words": str(totals.words), **language_fact})
         return writer.rows

@@ -74,12 +74,14 @@ def read_terms(statistics: str | Path, stop_list: StopList, stemming: Stemming) 
     """
     table, totals = WORD_COUNTS.read(statistics), read_totals(statistics)
     words: list[str] = table["word"].to_pylist()
-    stop = load_stop_words(stop_list, language_name=totals.language)
-    retained = np.array([word not in stop for word in words], bool)
-    spelt = stems_of(words, totals.language) if stemming == "porter" else words
-    names = sorted({spelt[row] for row in np.flatnonzero(retained)})
+    stop_words = load_stop_words(stop_list, language_name=totals.language)
+    is_term = np.array([word not in stop_words for word in words], bool)
+    spellings = stems_of(words, totals.language) if stemming == "porter" else words
+    names = sorted({spellings[row] for row in np.flatnonzero(is_term)})
     positions = {name: number for number, name in enumerate(names)}
-    term_numbers = [positions[name] if keep else NO_TERM for name, keep in zip(spelt, retained, strict=True)]
+    term_numbers = [
+        positions[name] if has_term else NO_TERM for name, has_term in zip(spellings, is_term, strict=True)
+    ]
     term_of = np.array([*term_numbers, NO_TERM], np.int32)
     documents = table["documents" if stemming == "none" else "stem_documents"].to_numpy()
     return Terms(
@@ -89,7 +91,7 @@ def read_terms(statistics: str | Path, stop_list: StopList, stemming: Stemming) 
         _sums(term_of[:-1], documents, len(names)),
         totals.documents,
         {word: number for number, word in enumerate(words)},
-        stop,
+        stop_words,
         stemming,
         totals.language,
     )

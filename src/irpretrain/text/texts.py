@@ -42,10 +42,10 @@ def body_start(document: Mapping[str, str], options: TextConfig) -> int:
         raise ConfigError(
             f"text.fields: {', '.join(options.fields)} lacks body, where sections and links are; add it"
         )
-    before = options.fields[: options.fields.index("body")]
-    parts = [text for field in before if (text := document[field].strip())]
-    blank = len(document["body"]) - len(document["body"].lstrip())
-    return sum(len(text) + len(options.separator) for text in parts) - blank
+    fields_before = options.fields[: options.fields.index("body")]
+    texts_before = [text for field in fields_before if (text := document[field].strip())]
+    leading_space = len(document["body"]) - len(document["body"].lstrip())
+    return sum(len(text) + len(options.separator) for text in texts_before) - leading_space
 
 
 def compose(document: Mapping[str, str], options: TextConfig) -> str:
@@ -75,15 +75,15 @@ def document_texts(
 ) -> Iterator[list[Text]]:
     """Yield the texts of a DOCUMENTS table in lists of `at_once` (the last may be shorter), in its order."""
     columns = list(dict.fromkeys(["part", "position", "document_id", *options.fields]))
-    waiting: list[Text] = []
+    pending: list[Text] = []
     for batch in DOCUMENTS.stream(documents, columns, at_once):
         keys = (batch.column(name).to_pylist() for name in ("part", "position", "document_id"))
-        waiting += map(Text, *keys, texts_of(batch, options))
-        while len(waiting) >= at_once:
-            yield waiting[:at_once]
-            waiting = waiting[at_once:]
-    if waiting:
-        yield waiting
+        pending += map(Text, *keys, texts_of(batch, options))
+        while len(pending) >= at_once:
+            yield pending[:at_once]
+            pending = pending[at_once:]
+    if pending:
+        yield pending
 
 
 def query_texts(queries: str | Path) -> list[Text]:
@@ -105,7 +105,7 @@ TEXTS_AT_ONCE = 512
 
 
 def stream_chosen(
-    documents: Sequence[str | Path], wanted: Collection[str], options: TextConfig
+    documents: Sequence[str | Path], document_ids: Collection[str], options: TextConfig
 ) -> Iterator[tuple[list[str], list[str]]]:
     """Yield (identifiers, texts) of the wanted documents of DOCUMENTS tables, some hundreds at a time, in corpus order.
 
@@ -113,26 +113,26 @@ def stream_chosen(
         InputError: at the end, if the corpus lacks a document.
     """
     columns = list(dict.fromkeys(["document_id", *options.fields]))
-    missing = set(wanted)
+    missing_ids = set(document_ids)
     for path in documents:
-        for batch in DOCUMENTS.stream_chosen(path, wanted, columns, rows=TEXTS_AT_ONCE):
+        for batch in DOCUMENTS.stream_chosen(path, document_ids, columns, rows=TEXTS_AT_ONCE):
             identifiers = batch.column("document_id").to_pylist()
-            missing.difference_update(identifiers)
+            missing_ids.difference_update(identifiers)
             yield identifiers, texts_of(batch, options)
-    if missing:
+    if missing_ids:
         raise InputError(
             Path(documents[0]).parent,
-            f"{len(missing):,} documents are not in the corpus, such as {min(missing)}",
+            f"{len(missing_ids):,} documents are not in the corpus, such as {min(missing_ids)}",
             remedy="They must be documents of the data set's corpus.",
         )
 
 
 def read_chosen(
-    documents: Sequence[str | Path], wanted: Collection[str], options: TextConfig
+    documents: Sequence[str | Path], document_ids: Collection[str], options: TextConfig
 ) -> dict[str, str]:
     """Return the text of each wanted document, as `stream_chosen` yields them."""
     return {
         document: text
-        for identifiers, texts in stream_chosen(documents, wanted, options)
+        for identifiers, texts in stream_chosen(documents, document_ids, options)
         for document, text in zip(identifiers, texts, strict=True)
     }

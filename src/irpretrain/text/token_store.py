@@ -69,11 +69,11 @@ class TokenStore(DocumentRows[TokenShard]):
         That is which of `rows` they are, the word pieces and word starts of the whole shard, and where each of these
         documents begins in them.
         """
-        numbers = np.searchsorted(self._firsts, rows, side="right") - 1
-        for number in np.unique(numbers).tolist():
-            shard, some = self.shards[number], np.flatnonzero(numbers == number)
-            firsts = shard.offsets[rows[some] - self._firsts[number]]
-            yield some, shard.arrays["tokens"], shard.arrays["word_starts"], firsts
+        shard_numbers = np.searchsorted(self._firsts, rows, side="right") - 1
+        for shard_number in np.unique(shard_numbers).tolist():
+            shard, positions = self.shards[shard_number], np.flatnonzero(shard_numbers == shard_number)
+            first_pieces = shard.offsets[rows[positions] - self._firsts[shard_number]]
+            yield positions, shard.arrays["tokens"], shard.arrays["word_starts"], first_pieces
 
     def span(self, row: int, start: int, end: int) -> tuple[int, int]:
         """Return (first, last), the word pieces from first to last (exclusive) that begin in characters [start, end).
@@ -157,17 +157,22 @@ def write_token_store(
         with StoreWriter(folder, kinds) as store:
             for ids, texts in progress(batches, title, "documents", total, size=lambda batch: len(batch[0])):
                 words = cutter.words(texts)
-                retained = [Words(*(part[: text.max_word_pieces] for part in document)) for document in words]
-                pieces, begins, firsts = (np.concatenate(parts) for parts in zip(*retained, strict=True))
-                arrays = {"tokens": pieces, "word_starts": begins, CHAR_STARTS: firsts}
-                store.add([document.ids for document in retained], **{name: arrays[name] for name in kinds})
-                identifiers.append(pa.array(ids, pa.string()))
-                counts["documents"] += len(retained)
-                counts["empty"] += sum(len(document.ids) == 0 for document in retained)
-                counts["truncated"] += sum(
-                    len(a.ids) < len(b.ids) for a, b in zip(retained, words, strict=True)
+                kept_words = [
+                    Words(*(field[: text.max_word_pieces] for field in document)) for document in words
+                ]
+                piece_ids, word_starts, char_starts = (
+                    np.concatenate(parts) for parts in zip(*kept_words, strict=True)
                 )
-                counts["word_pieces"] += len(pieces)
+                arrays = {"tokens": piece_ids, "word_starts": word_starts, CHAR_STARTS: char_starts}
+                store.add([document.ids for document in kept_words], **{name: arrays[name] for name in kinds})
+                identifiers.append(pa.array(ids, pa.string()))
+                counts["documents"] += len(kept_words)
+                counts["empty"] += sum(len(document.ids) == 0 for document in kept_words)
+                counts["truncated"] += sum(
+                    len(shortened.ids) < len(original.ids)
+                    for shortened, original in zip(kept_words, words, strict=True)
+                )
+                counts["word_pieces"] += len(piece_ids)
         table = pa.table({"document_id": pa.chunked_array(identifiers, type=pa.string())})
         record = {
             "vocabulary_size": tokenizer.size,

@@ -40,21 +40,22 @@ LANES = 8
 def train_documents(
     words: np.ndarray,
     offsets: np.ndarray,
-    inner: np.ndarray,
-    outer: np.ndarray,
-    retained_share: np.ndarray,
+    word_vectors: np.ndarray,
+    context_vectors: np.ndarray,
+    keep_probability: np.ndarray,
     alias: tuple[np.ndarray, np.ndarray],
     window: int,
     negatives: int,
     rates: np.ndarray,
     state: np.ndarray,
 ) -> None:
-    """Train on documents, one after the other; changes `inner`, `outer` and `state`.
+    """Train on documents, one after the other; changes `word_vectors`, `context_vectors` and `state`.
 
     Args:
         words: int32, words of all documents end to end, numbers from 0; `offsets` int64 [documents + 1].
-        inner, outer: float32 [words, dimensions rounded up to LANES], vectors of words as context and as prediction.
-        retained_share: float64 [words], probability that an occurrence is read.
+        word_vectors, context_vectors: float32 [words, dimensions rounded up to LANES], vectors of words as context and
+            as prediction.
+        keep_probability: float64 [words], probability that an occurrence is read.
         alias: tables of noise words, see `text.draws.alias_table`.
         window: most words on each side.
         negatives: noise words per pair.
@@ -63,55 +64,65 @@ def train_documents(
     longest = 0
     for document in range(len(offsets) - 1):
         longest = max(longest, offsets[document + 1] - offsets[document])
-    read, change = np.empty(longest, np.int32), np.empty(inner.shape[1], np.float32)
+    kept_words, gradient = np.empty(longest, np.int32), np.empty(word_vectors.shape[1], np.float32)
     for document in range(len(offsets) - 1):
         size = 0
         for word in words[offsets[document] : offsets[document + 1]]:
-            if next_uniform(state) < retained_share[word]:
-                read[size] = word
+            if next_uniform(state) < keep_probability[word]:
+                kept_words[size] = word
                 size += 1
         rate = rates[document]
         for position in range(size):
-            reach = window - int(next_uniform(state) * window)
-            for other in range(max(0, position - reach), min(size, position + reach + 1)):
-                if other != position:
+            reduced_window = window - int(next_uniform(state) * window)
+            for context_position in range(
+                max(0, position - reduced_window), min(size, position + reduced_window + 1)
+            ):
+                if context_position != position:
                     _train_pair(
-                        read[other], read[position], inner, outer, alias, negatives, rate, change, state
+                        kept_words[context_position],
+                        kept_words[position],
+                        word_vectors,
+                        context_vectors,
+                        alias,
+                        negatives,
+                        rate,
+                        gradient,
+                        state,
                     )
 
 
 @compiled
 def _train_pair(
     word: int,
-    predicted: int,
-    inner: np.ndarray,
-    outer: np.ndarray,
+    context_word: int,
+    word_vectors: np.ndarray,
+    context_vectors: np.ndarray,
     alias: tuple[np.ndarray, np.ndarray],
     negatives: int,
     rate: float,
-    change: np.ndarray,
+    gradient: np.ndarray,
     state: np.ndarray,
 ) -> None:
     thresholds, aliases = alias
-    row = inner[word]
-    change[:] = np.float32(0)
-    for number in range(negatives + 1):
-        target, label = predicted, 1.0
-        if number > 0:
+    vector = word_vectors[word]
+    gradient[:] = np.float32(0)
+    for draw in range(negatives + 1):
+        target, label = context_word, 1.0
+        if draw > 0:
             target, label = draw_alias(thresholds, aliases, state), 0.0
-            if target == predicted:
+            if target == context_word:
                 continue
-        output = outer[target]
-        product = _dot(row, output)
+        context_vector = context_vectors[target]
+        product = _dot(vector, context_vector)
         if abs(product) >= FLAT:
             continue
         step = np.float32((label - SIGMOID[int((product + FLAT) * (STEPS / (2 * FLAT)))]) * rate)
-        for column in range(len(row)):
-            change[column] += step * output[column]
-        for column in range(len(row)):
-            output[column] += step * row[column]
-    for column in range(len(row)):
-        row[column] += change[column]
+        for column in range(len(vector)):
+            gradient[column] += step * context_vector[column]
+        for column in range(len(vector)):
+            context_vector[column] += step * vector[column]
+    for column in range(len(vector)):
+        vector[column] += gradient[column]
 
 
 @compiled
@@ -161,14 +172,14 @@ def train_vectors(
     output: Path,  # `vectors.npy`
 ) -> dict[str, Any]:
     """Train vectors of the frequent words, and write rows for all words; return the record of `make_word_vectors`."""
-    size = WORD_COUNTS.count(statistics)
-    documents = WordDocuments.open([directory for corpus in words for directory in corpus], size)
+    vocabulary_size = WORD_COUNTS.count(statistics)
+    documents = WordDocuments.open([directory for corpus in words for directory in corpus], vocabulary_size)
     rows = documents.in_order([len(corpus) for corpus in words])
     if options.most_words is not None:
         rows = _choose(documents, rows, options.most_words, seed)
     counts = _count(documents, rows)
-    trained = np.flatnonzero(counts >= options.minimum_count)
-    if not len(trained):
+    frequent_words = np.flatnonzero(counts >= options.minimum_count)
+    if not len(frequent_words):
         remedy = cli_or_api(
             "lower it, or name a file of vectors: in word_vectors.files, or in Python Collection(..., vectors=...)",
             "lower it (--set word_vectors.minimum_count=NUMBER)",
@@ -176,60 +187,62 @@ def train_vectors(
         raise ConfigError(
             f"word_vectors.minimum_count: no word occurs {options.minimum_count} times in the collection; {remedy}"
         )
-    vectors = _train(documents, rows, trained, counts[trained], options, seed)
-    create_mapped(output, np.dtype(np.float32), (size, options.dimensions))[trained] = vectors
+    vectors = _train(documents, rows, frequent_words, counts[frequent_words], options, seed)
+    create_mapped(output, np.dtype(np.float32), (vocabulary_size, options.dimensions))[frequent_words] = (
+        vectors
+    )
     return {
         "source": "word2vec",
-        "words": size,
+        "words": vocabulary_size,
         "dimensions": options.dimensions,
-        "words_with_vector": len(trained),
+        "words_with_vector": len(frequent_words),
         "documents_read": len(rows),
         "words_read": int(counts.sum()),
         "epochs": options.epochs,
     }
 
 
-def _choose(documents: WordDocuments, rows: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """Return the rows of random documents with `most` words together, in the order of `rows`."""
+def _choose(documents: WordDocuments, rows: np.ndarray, max_words: int, seed: int) -> np.ndarray:
+    """Return the rows of random documents with `max_words` words together, in the order of `rows`."""
     ids = documents.document_ids.take(pa.array(rows)).to_pylist()
     keys = np.array([stream_key(seed, STAGE, name)[0] for name in ids], np.uint64)
-    drawn = np.argsort(keys, kind="stable")
-    needed = int(np.searchsorted(np.cumsum(documents.lengths[rows][drawn]), most)) + 1
-    return rows[np.sort(drawn[:needed])]
+    random_order = np.argsort(keys, kind="stable")
+    documents_needed = int(np.searchsorted(np.cumsum(documents.lengths[rows][random_order]), max_words)) + 1
+    return rows[np.sort(random_order[:documents_needed])]
 
 
 def _count(documents: WordDocuments, rows: np.ndarray) -> np.ndarray:
     counts = np.zeros(documents.collection_words, np.int64)
     for start in range(0, len(rows), 4096):
         words, _ = documents.gather(rows[start : start + 4096])
-        distinct, held = np.unique(words, return_counts=True)
-        counts[distinct] += held
+        distinct, occurrences = np.unique(words, return_counts=True)
+        counts[distinct] += occurrences
     return counts
 
 
 def _train(
     documents: WordDocuments,
     rows: np.ndarray,
-    trained: np.ndarray,
+    frequent_words: np.ndarray,
     counts: np.ndarray,
     options: WordVectorsConfig,
     seed: int,
 ) -> np.ndarray:
     numbers = np.full(documents.collection_words, -1, np.int32)
-    numbers[trained] = np.arange(len(trained))
+    numbers[frequent_words] = np.arange(len(frequent_words))
     state = np.empty(STATE_WORDS, np.uint64)
     start_stream(state, *np.array(stream_key(seed, STAGE), np.uint64))
     width = -(-options.dimensions // LANES) * LANES
-    inner, outer = np.zeros((2, len(trained), width), np.float32)
+    word_vectors, context_vectors = np.zeros((2, len(frequent_words), width), np.float32)
     rng = generator(seed, STAGE)
-    inner[:, : options.dimensions] = (
-        rng.random((len(trained), options.dimensions)) - 0.5
+    word_vectors[:, : options.dimensions] = (
+        rng.random((len(frequent_words), options.dimensions)) - 0.5
     ) / options.dimensions
-    shares = counts / counts.sum() / SUBSAMPLING
+    subsampling_ratios = counts / counts.sum() / SUBSAMPLING
     # Whole numbers: the last bit of a power depends on the processor.
-    noise = np.rint(counts**NOISE_POWER * 2**20)
-    retained_share = (np.sqrt(shares) + 1) / shares
-    alias, total, done = alias_table(noise), int(counts.sum()) * options.epochs, 0
+    noise_weights = np.rint(counts**NOISE_POWER * 2**20)
+    keep_probability = (np.sqrt(subsampling_ratios) + 1) / subsampling_ratios
+    alias, total, words_done = alias_table(noise_weights), int(counts.sum()) * options.epochs, 0
     for epoch in range(1, options.epochs + 1):
         for start in progress(
             range(0, len(rows), DOCUMENTS_AT_ONCE),
@@ -241,19 +254,19 @@ def _train(
             words, offsets = documents.gather(rows[start : start + DOCUMENTS_AT_ONCE])
             words = numbers[words]
             offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(words >= 0)])[offsets]
-            share_done = (done + offsets[:-1]) / total
+            share_done = (words_done + offsets[:-1]) / total
             rates = options.learning_rate - (options.learning_rate - LAST_RATE) * share_done
             train_documents(
                 words[words >= 0],
                 offsets,
-                inner,
-                outer,
-                retained_share,
+                word_vectors,
+                context_vectors,
+                keep_probability,
                 alias,
                 WINDOW,
                 NEGATIVES,
                 rates,
                 state,
             )
-            done += int(offsets[-1])
-    return inner[:, : options.dimensions]
+            words_done += int(offsets[-1])
+    return word_vectors[:, : options.dimensions]

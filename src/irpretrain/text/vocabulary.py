@@ -86,30 +86,33 @@ class Vocabulary:
 
 def ngraphs_of(word: str, longest: int) -> Iterator[str]:
     """Yield every n-graph of a word, between marks of its beginning and end, as often as it occurs."""
-    marked = f"#{word}#"
-    for start in range(len(marked)):
-        for end in range(start + 1, min(start + longest, len(marked)) + 1):
-            yield marked[start:end]
+    bounded_word = f"#{word}#"
+    for start in range(len(bounded_word)):
+        for end in range(start + 1, min(start + longest, len(bounded_word)) + 1):
+            yield bounded_word[start:end]
 
 
-def frequent_ngraphs(words: Sequence[str], counts: np.ndarray, number: int, longest: int) -> list[str]:
+def frequent_ngraphs(words: Sequence[str], counts: np.ndarray, most: int, longest: int) -> list[str]:
     """Return the most frequent n-graphs of a text with these words, so often each; of equal ones by code points."""
     totals: Counter[str] = Counter()
     for word, count in zip(words, counts.tolist(), strict=True):
         for ngraph in ngraphs_of(word, longest):
             totals[ngraph] += count
     ranked = sorted(totals, key=lambda ngraph: (-totals[ngraph], ngraph))
-    return ranked[:number]
+    return ranked[:most]
 
 
-def number_ngraphs(words: Sequence[str], known: Sequence[str], longest: int) -> tuple[np.ndarray, np.ndarray]:
+def number_ngraphs(
+    words: Sequence[str], ngraphs: Sequence[str], longest: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the known n-graphs of words by number, as often as they occur, and offsets, both int64.
 
     Word i has numbers[offsets[i] : offsets[i + 1]].
     """
-    positions = {ngraph: number for number, ngraph in enumerate(known)}
+    number_of_ngraph = {ngraph: number for number, ngraph in enumerate(ngraphs)}
     numbers = [
-        [positions[ngraph] for ngraph in ngraphs_of(word, longest) if ngraph in positions] for word in words
+        [number_of_ngraph[ngraph] for ngraph in ngraphs_of(word, longest) if ngraph in number_of_ngraph]
+        for word in words
     ]
     offsets = np.cumsum([0, *map(len, numbers)])
     return np.array(

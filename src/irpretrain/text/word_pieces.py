@@ -47,16 +47,16 @@ class PairTemplate(NamedTuple):
             query, document = backend.encode_batch(["a", "a"], add_special_tokens=False)
             query.truncate(1)
             document.truncate(1)
-            joined = backend.post_process(query, document)
-        check_special_tokens(joined, backend, directory)
-        positions = np.flatnonzero(np.asarray(joined.special_tokens_mask) == 0)
+            joined_pair = backend.post_process(query, document)
+        check_special_tokens(joined_pair, backend, directory)
+        positions = np.flatnonzero(np.asarray(joined_pair.special_tokens_mask) == 0)
         if len(positions) != 2:
             raise InputError(directory, "the tokenizer does not join pairs of texts", remedy=remedy)
-        ids, types = np.asarray(joined.ids, np.int64), np.asarray(joined.type_ids, np.int64)
+        ids, types = np.asarray(joined_pair.ids, np.int64), np.asarray(joined_pair.type_ids, np.int64)
         first, second = (int(position) for position in positions)
-        cuts = (slice(0, first), slice(first + 1, second), slice(second + 1, None))
-        before, between, after = (Fixed(ids[cut], types[cut]) for cut in cuts)
-        return cls(before, between, after, int(types[first]), int(types[second]))
+        special_slices = (slice(0, first), slice(first + 1, second), slice(second + 1, None))
+        prefix, middle, suffix = (Fixed(ids[cut], types[cut]) for cut in special_slices)
+        return cls(prefix, middle, suffix, int(types[first]), int(types[second]))
 
     @property
     def special(self) -> int:
@@ -132,15 +132,15 @@ class TextTokenizer:
         self._backend, self.directory = backend, directory
         self.size = needed_embeddings(backend, directory)
         self._replaced: np.ndarray | None = None
-        unknown = named_token(backend, directory, "unk")
-        if type(backend.model).__name__ == "Unigram" and unknown is not None:
+        unknown_id = named_token(backend, directory, "unk")
+        if type(backend.model).__name__ == "Unigram" and unknown_id is not None:
             # SentencePiece lists special tokens as pieces of the best score, so their names in a text would become the
             # tokens despite `encode_special_tokens`; here they are unknown.
-            numbers = [
+            special_ids = [
                 number for number, token in backend.get_added_tokens_decoder().items() if token.special
             ]
             self._replaced = np.arange(self.size, dtype=np.int32)
-            self._replaced[numbers] = unknown
+            self._replaced[special_ids] = unknown_id
 
     def encode(self, texts: Sequence[str], longest: int | None = None) -> list[np.ndarray]:
         """Return the word pieces (int32) of each text without special tokens, cut to `longest`."""
@@ -161,18 +161,18 @@ class TextTokenizer:
 
     def _pieces(self, text: str, encoding: Encoding) -> Pieces:
         offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
-        solid = [
+        has_text = [
             bool((piece := text[start:end].strip()) and (token != WORD_MARK or piece == WORD_MARK))
             for (start, end), token in zip(encoding.offsets, encoding.tokens, strict=True)
         ]
-        begins, before = np.zeros(len(solid), bool), None
-        for position, (word, counts) in enumerate(zip(encoding.word_ids, solid, strict=True)):
-            if counts:
-                begins[position] = word is None or word != before
-                before = word
+        begins, previous_word = np.zeros(len(has_text), bool), None
+        for position, (word, is_text) in enumerate(zip(encoding.word_ids, has_text, strict=True)):
+            if is_text:
+                begins[position] = word is None or word != previous_word
+                previous_word = word
         # Unicode's canonical order may swap marks of one letter.
         starts = np.maximum.accumulate(offsets[:, 0])
-        ends = np.maximum.accumulate(np.where(solid, offsets[:, 1], offsets[:, 0]))
+        ends = np.maximum.accumulate(np.where(has_text, offsets[:, 1], offsets[:, 0]))
         return Pieces(self._ids(encoding), starts, ends, begins)
 
 
@@ -212,8 +212,8 @@ class WordPieceTokenizer(TextTokenizer):
     def end_to_end(self, texts: Sequence[str]) -> tuple[Words, np.ndarray]:
         """Return the word pieces of all texts end to end, and their bounds, int64 [texts + 1]."""
         words = self.words(texts)
-        joined = Words(*(np.concatenate(parts) for parts in zip(NO_WORDS, *words, strict=True)))
-        return joined, _running_sum(np.array([len(text.ids) for text in words], np.int64))
+        all_words = Words(*(np.concatenate(parts) for parts in zip(NO_WORDS, *words, strict=True)))
+        return all_words, _running_sum(np.array([len(text.ids) for text in words], np.int64))
 
     def _words(self, text: str, encoding: Encoding) -> Words:
         offsets = encoding.offsets
@@ -228,12 +228,12 @@ class WordPieceTokenizer(TextTokenizer):
 
     def special(self) -> np.ndarray:
         """Return the ids that are no text (bool [size]): special and other added tokens, and unused entries."""
-        marked = np.zeros(self.size, dtype=bool)
-        for number, added in self._backend.get_added_tokens_decoder().items():
-            marked[number] |= added.special
+        is_special = np.zeros(self.size, dtype=bool)
+        for number, added_token in self._backend.get_added_tokens_decoder().items():
+            is_special[number] |= added_token.special
         for token, number in self._backend.get_vocab().items():
-            marked[number] |= token in SPECIAL_TOKENS or token.startswith("[unused")
-        return marked
+            is_special[number] |= token in SPECIAL_TOKENS or token.startswith("[unused")
+        return is_special
 
     def _word_starts(self) -> np.ndarray:
         starts = np.ones(self.size, dtype=bool)
@@ -258,12 +258,12 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
             remedy="Set encoder.vocabulary_size to the encoder's own, or give the right encoder.",
         )
     config = directory / "config.json"
-    described = read_given_json(config) if config.exists() else None
-    embedded = described.get("vocab_size") if isinstance(described, dict) else None
-    if isinstance(embedded, int) and tokenizer.size > embedded:
+    model_config = read_given_json(config) if config.exists() else None
+    embeddings = model_config.get("vocab_size") if isinstance(model_config, dict) else None
+    if isinstance(embeddings, int) and tokenizer.size > embeddings:
         raise InputError(
             directory,
-            f"the tokenizer has {tokenizer.size:,} entries but the encoder only {embedded:,} embeddings",
+            f"the tokenizer has {tokenizer.size:,} entries but the encoder only {embeddings:,} embeddings",
         )
     _check_known_entry(tokenizer, directory / "vocab.txt")
     return tokenizer
@@ -273,14 +273,22 @@ def cuts_at_spaces(backend: Tokenizer) -> bool:
     """Whether a word piece never depends on text beyond a space or a line's end: true for BERT's rules."""
     # BERT cuts at white space first. An added token that is not special may contain spaces, and other
     # post-processors may move pieces or repeat the text.
-    rules = json.loads(backend.to_str())
-    parts = ("normalizer", "pre_tokenizer", "model", "post_processor")
-    *kinds, last = ((rules[part] or {}).get("type") for part in parts)
-    once = last in (None, "BertProcessing")
-    if last == "TemplateProcessing":
-        once = sum("Sequence" in part for part in rules["post_processor"]["single"]) == 1
-    special = all(added.special for added in backend.get_added_tokens_decoder().values())
-    return kinds == ["BertNormalizer", "BertPreTokenizer", "WordPiece"] and once and special
+    tokenizer_json = json.loads(backend.to_str())
+    components = ("normalizer", "pre_tokenizer", "model", "post_processor")
+    *component_types, post_processor = (
+        (tokenizer_json[component] or {}).get("type") for component in components
+    )
+    keeps_text_once = post_processor in (None, "BertProcessing")
+    if post_processor == "TemplateProcessing":
+        keeps_text_once = (
+            sum("Sequence" in component for component in tokenizer_json["post_processor"]["single"]) == 1
+        )
+    all_special = all(added_token.special for added_token in backend.get_added_tokens_decoder().values())
+    return (
+        component_types == ["BertNormalizer", "BertPreTokenizer", "WordPiece"]
+        and keeps_text_once
+        and all_special
+    )
 
 
 def needed_embeddings(backend: Tokenizer, directory: Path) -> int:
@@ -296,12 +304,12 @@ def needed_embeddings(backend: Tokenizer, directory: Path) -> int:
     return max(numbers, default=-1) + 1
 
 
-def check_special_tokens(marked: Encoding, backend: Tokenizer, directory: Path) -> None:
+def check_special_tokens(encoding: Encoding, backend: Tokenizer, directory: Path) -> None:
     """Raise InputError where the special tokens of a sequence have numbers of others in the vocabulary.
 
     Where tokenizer_config.json or special_tokens_map.json says null for [CLS], transformers puts [unused1] there.
     """
-    for token, number in zip(marked.tokens, marked.ids, strict=True):
+    for token, number in zip(encoding.tokens, encoding.ids, strict=True):
         if (entry := backend.id_to_token(number)) != token:
             raise InputError(
                 directory,
@@ -313,11 +321,13 @@ def check_special_tokens(marked: Encoding, backend: Tokenizer, directory: Path) 
 def named_token(backend: Tokenizer, directory: Path, name: str) -> int | None:
     """Return the id of a tokenizer's token for padding ("pad") or masks ("mask"); None if it has none."""
     file = directory / "tokenizer_config.json"
-    described = read_given_json(file, REMEDY) if file.is_file() else None
-    token = described.get(f"{name}_token") if isinstance(described, dict) else None
+    tokenizer_config = read_given_json(file, REMEDY) if file.is_file() else None
+    token = tokenizer_config.get(f"{name}_token") if isinstance(tokenizer_config, dict) else None
     token = token.get("content") if isinstance(token, dict) else token
-    spelled = (spelling.format(form) for spelling in SPELLINGS for form in (name.upper(), name))
-    tokens = (token, *spelled) if isinstance(token, str) else spelled
+    usual_tokens = (
+        spelling.format(name_form) for spelling in SPELLINGS for name_form in (name.upper(), name)
+    )
+    tokens = (token, *usual_tokens) if isinstance(token, str) else usual_tokens
     return next((number for text in tokens if (number := backend.token_to_id(text)) is not None), None)
 
 
@@ -334,8 +344,8 @@ def tokenizer_backend(directory: Path) -> Tokenizer:
 
     path = directory / "tokenizer.json"
     if not path.exists():
-        made: Tokenizer = hub_tokenizer(directory, REMEDY).backend_tokenizer
-        return made
+        hub_backend: Tokenizer = hub_tokenizer(directory, REMEDY).backend_tokenizer
+        return hub_backend
     check_json_files(directory)
     with refusing(path, "this is not a tokenizer of the tokenizers library", REMEDY):
         backend = Tokenizer.from_file(str(path))
@@ -419,7 +429,7 @@ class ChunkTable:
             return []
         words, bounds = self.end_to_end(texts)
         return [
-            Words(*parts) for parts in zip(*(np.split(part, bounds[1:-1]) for part in words), strict=True)
+            Words(*parts) for parts in zip(*(np.split(array, bounds[1:-1]) for array in words), strict=True)
         ]
 
     def end_to_end(self, texts: Sequence[str]) -> tuple[Words, np.ndarray]:
@@ -427,7 +437,7 @@ class ChunkTable:
         if self._characters > self._retained_characters:
             self._start_anew()
         chunks = [text.replace("\n", " ").split(" ") for text in texts]
-        sizes = np.array([len(own) for own in chunks], np.int64)
+        sizes = np.array([len(text_chunks) for text_chunks in chunks], np.int64)
         numbers = np.fromiter(
             map(self._numbers.__getitem__, chain.from_iterable(chunks)), np.int64, int(sizes.sum())
         )
@@ -436,27 +446,33 @@ class ChunkTable:
         except BaseException:
             self._start_anew()  # its new chunks have numbers, but no pieces
             raise
-        begins = self._offsets[numbers]
-        counts = self._offsets[numbers + 1] - begins
+        piece_starts = self._offsets[numbers]
+        counts = self._offsets[numbers + 1] - piece_starts
         chunks_before, pieces_before = _running_sum(sizes), _running_sum(counts)
-        heads = _running_sum(self._lengths[numbers] + 1)  # where each chunk begins if all texts are one
-        heads = heads[:-1] - np.repeat(heads[chunks_before[:-1]], sizes)
-        positions = np.repeat(begins - pieces_before[:-1], counts) + np.arange(pieces_before[-1])
-        ids, starts, firsts = (part[positions] for part in self._words)
-        firsts += np.repeat(heads, counts).astype(np.int32)
+        chunk_characters = _running_sum(
+            self._lengths[numbers] + 1
+        )  # where each chunk begins if all texts are one
+        chunk_characters = chunk_characters[:-1] - np.repeat(chunk_characters[chunks_before[:-1]], sizes)
+        positions = np.repeat(piece_starts - pieces_before[:-1], counts) + np.arange(pieces_before[-1])
+        ids, starts, firsts = (array[positions] for array in self._words)
+        firsts += np.repeat(chunk_characters, counts).astype(np.int32)
         return Words(ids, starts, firsts), pieces_before[chunks_before]
 
     def _cut(self, chunks: Sequence[str]) -> None:
         if not chunks:
             return
         lengths = np.array([len(chunk) for chunk in chunks], np.int64)
-        heads = _running_sum(lengths + 1)
-        [new] = self._tokenizer.words([" ".join(chunks)])
-        owners = np.searchsorted(heads, new.firsts, side="right") - 1
-        new = new._replace(firsts=(new.firsts - heads[owners]).astype(np.int32))
+        chunk_characters = _running_sum(lengths + 1)
+        [new_words] = self._tokenizer.words([" ".join(chunks)])
+        chunk_of_piece = np.searchsorted(chunk_characters, new_words.firsts, side="right") - 1
+        new_words = new_words._replace(
+            firsts=(new_words.firsts - chunk_characters[chunk_of_piece]).astype(np.int32)
+        )
         pieces = self._offsets[self._chunks]
-        ends = pieces + np.cumsum(np.bincount(owners, minlength=len(chunks)))
-        self._words = Words(*(_put(*both, pieces) for both in zip(self._words, new, strict=True)))
+        ends = pieces + np.cumsum(np.bincount(chunk_of_piece, minlength=len(chunks)))
+        self._words = Words(
+            *(_put(*old_and_new, pieces) for old_and_new in zip(self._words, new_words, strict=True))
+        )
         self._lengths = _put(self._lengths, lengths, self._chunks)
         self._offsets = _put(self._offsets, ends, self._chunks + 1)
         self._chunks += len(chunks)
@@ -467,9 +483,9 @@ def _put(array: np.ndarray, values: np.ndarray, position: int) -> np.ndarray:
     """Return the array with `values` from `position` on: the array itself, or one of twice the size if it is full."""
     end = position + len(values)
     if end > len(array):
-        grown = np.empty(max(end, 2 * len(array)), array.dtype)
-        grown[:position] = array[:position]
-        array = grown
+        larger_array = np.empty(max(end, 2 * len(array)), array.dtype)
+        larger_array[:position] = array[:position]
+        array = larger_array
     array[position:end] = values
     return array
 

@@ -86,11 +86,11 @@ class WordDocuments(DocumentRows[WordStore]):
     def gather(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the words of some documents end to end (int32), and where each begins and ends (int64)."""
         # Documents that follow each other in a store are copied together.
-        follows = (np.diff(rows) == 1) & ~np.isin(rows[1:], self._firsts)
+        is_adjacent = (np.diff(rows) == 1) & ~np.isin(rows[1:], self._firsts)
         words = [np.zeros(0, np.int32)]
-        for run in np.split(rows, 1 + np.flatnonzero(~follows)) if len(rows) else ():
-            store, first = self._items(int(run[0]))
-            words.append(store.words[first.start : first.start + int(self.lengths[run].sum())])
+        for adjacent_rows in np.split(rows, 1 + np.flatnonzero(~is_adjacent)) if len(rows) else ():
+            store, first = self._items(int(adjacent_rows[0]))
+            words.append(store.words[first.start : first.start + int(self.lengths[adjacent_rows].sum())])
         offsets = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(self.lengths[rows], out=offsets[1:])
         return np.concatenate(words), offsets

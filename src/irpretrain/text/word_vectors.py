@@ -16,7 +16,7 @@ from irpretrain.foundation.errors import InputError, IntegrityError, count_of, r
 from irpretrain.foundation.files import DAMAGE, open_bytes, split_fields
 from irpretrain.foundation.out_of_core import create_mapped
 from irpretrain.foundation.progress import progress
-from irpretrain.foundation.records import most_bytes, most_parts
+from irpretrain.foundation.records import max_record_bytes, max_record_parts
 from irpretrain.text.train_vectors import train_vectors
 from irpretrain.text.word_store import word_numbers
 
@@ -51,29 +51,29 @@ def read_vectors(path: str | Path, numbers: dict[str, int], output: Path) -> dic
     """
     try:
         with open_bytes(one_file(path)) as handle:
-            kind, dimensions, entries = _entries(handle, path, numbers)
+            file_format, dimensions, entries = _entries(handle, path, numbers)
             first = next(entries)  # so that no file of three numbers takes gigabytes of the disk
             rows = create_mapped(output, np.dtype(np.float32), (len(numbers), dimensions))
-            held, words = np.zeros(len(numbers), bool), 0
+            has_vector, words_read = np.zeros(len(numbers), bool), 0
             for word, vector in progress(chain([first], entries), "read word vectors", "words"):
-                words += 1
-                if len(vector) and not held[numbers[word]]:
-                    rows[numbers[word]], held[numbers[word]] = vector, True
+                words_read += 1
+                if len(vector) and not has_vector[numbers[word]]:
+                    rows[numbers[word]], has_vector[numbers[word]] = vector, True
     except DAMAGE as error:
         raise InputError(path, f"it cannot be read: {error}", remedy=FORMATS) from None
-    if not held.any():
+    if not has_vector.any():
         raise InputError(
             path,
-            f"none of its {count_of(words, 'word')} is a word of the collection",
+            f"none of its {count_of(words_read, 'word')} is a word of the collection",
             remedy="Words of collections are lower-cased; give vectors of lower-cased words in its language.",
         )
     return {
         "source": Path(path).name,
-        "format": kind,
+        "format": file_format,
         "words": len(numbers),
         "dimensions": dimensions,
-        "words_with_vector": int(held.sum()),
-        "words_in_file": words,
+        "words_with_vector": int(has_vector.sum()),
+        "words_in_file": words_read,
     }
 
 
@@ -81,30 +81,30 @@ def _entries(
     handle: IO[bytes], path: str | Path, numbers: dict[str, int]
 ) -> tuple[str, int, Iterator[Entry]]:
     """Return (format, dimensions, words with their vectors); words that the collection lacks come without theirs."""
-    first = _line(handle, path, 1)
-    fields = split_fields(first, None)
+    first_line = _line(handle, path, 1)
+    fields = split_fields(first_line, None)
     if len(fields) == 2 and all(field.isdigit() for field in fields):
         # Python reads no integers of thousands of digits.
         count, dimensions = (int(field) if len(field) <= MOST_DIGITS else 0 for field in fields)
-        if not 1 <= dimensions <= most_parts() or count < 1:
-            quoted = first.strip()[:QUOTED].decode()  # digits and blanks
+        if not 1 <= dimensions <= max_record_parts() or count < 1:
+            quoted_line = first_line.strip()[:QUOTED].decode()  # digits and blanks
             raise InputError(
                 path,
-                f"its first line, {quoted!r}, gives an impossible number of vectors or dimensions",
+                f"its first line, {quoted_line!r}, gives an impossible number of vectors or dimensions",
                 1,
                 FORMATS,
             )
-        start = _line(handle, path, 2) if _is_text(path, dimensions) else None
-        if start is None:
+        second_line = _line(handle, path, 2) if _is_text(path, dimensions) else None
+        if second_line is None:
             return "word2vec-binary", dimensions, _binary(handle, path, count, dimensions, numbers)
-        lines = _text(handle, start, 2, path, dimensions, numbers)
+        lines = _text(handle, second_line, 2, path, dimensions, numbers)
         return "word2vec-text", dimensions, _counted(lines, path, count)
     dimensions = len(fields) - 1
     if dimensions < 1 or not _are_numbers(fields[1:]):
         raise InputError(
             path, "its first line is neither a word2vec header nor a word with numbers", 1, FORMATS
         )
-    return "glove", dimensions, _text(handle, first, 1, path, dimensions, numbers)
+    return "glove", dimensions, _text(handle, first_line, 1, path, dimensions, numbers)
 
 
 def _is_text(path: str | Path, dimensions: int) -> bool:
@@ -116,9 +116,9 @@ def _is_text(path: str | Path, dimensions: int) -> bool:
 
 
 def _line(handle: IO[bytes], path: str | Path, number: int) -> bytes:
-    line = handle.readline(most_bytes() + 1)
-    if len(line) > most_bytes():
-        raise InputError(path, f"a line of more than {most_bytes():,} bytes", number, FORMATS)
+    line = handle.readline(max_record_bytes() + 1)
+    if len(line) > max_record_bytes():
+        raise InputError(path, f"a line of more than {max_record_bytes():,} bytes", number, FORMATS)
     return without_marks(line)
 
 
@@ -134,21 +134,26 @@ NOTHING = np.empty(0, np.float32)
 
 
 def _text(
-    handle: IO[bytes], first: bytes, line: int, path: str | Path, dimensions: int, numbers: dict[str, int]
+    handle: IO[bytes],
+    first_line: bytes,
+    line: int,
+    path: str | Path,
+    dimensions: int,
+    numbers: dict[str, int],
 ) -> Iterator[Entry]:
-    text = first
+    text = first_line
     while text:
         fields = text.rsplit(None, dimensions)
         if fields:
             if len(fields[0]) > LONGEST_WORD:
                 fault = f"a word of more than {LONGEST_WORD:,} bytes before {dimensions} numbers"
                 raise InputError(path, fault, line, FORMATS)
-            parts = fields[0].split()
-            number = len(parts) + len(fields) - 1
-            if number <= dimensions or any(_are_numbers([part]) for part in parts[1:]):
-                fault = f"{number} fields where a word and {dimensions} numbers should be"
+            word_fields = fields[0].split()
+            field_count = len(word_fields) + len(fields) - 1
+            if field_count <= dimensions or any(_are_numbers([field]) for field in word_fields[1:]):
+                fault = f"{field_count} fields where a word and {dimensions} numbers should be"
                 raise InputError(path, fault, line, FORMATS)
-            word = b" ".join(parts).decode("utf-8", "replace")
+            word = b" ".join(word_fields).decode("utf-8", "replace")
             yield word, _parsed(fields[1:], path, line) if word in numbers else NOTHING
         line += 1
         text = _line(handle, path, line)
@@ -179,25 +184,25 @@ def _binary(
     handle: IO[bytes], path: str | Path, count: int, dimensions: int, numbers: dict[str, int]
 ) -> Iterator[Entry]:
     size = 4 * dimensions
-    buffer, at = b"", 0
+    buffer, position = b"", 0
     for entry in range(count):
-        blank = buffer.find(b" ", at)
-        if blank < 0 or len(buffer) < blank + 1 + size:
-            buffer, at = buffer[at:] + handle.read(max(1 << 20, LONGEST_WORD + 2 * size)), 0
-            blank = buffer.find(b" ")
-        if not 0 <= blank - at <= LONGEST_WORD or len(buffer) < blank + 1 + size:
+        word_end = buffer.find(b" ", position)
+        if word_end < 0 or len(buffer) < word_end + 1 + size:
+            buffer, position = buffer[position:] + handle.read(max(1 << 20, LONGEST_WORD + 2 * size)), 0
+            word_end = buffer.find(b" ")
+        if not 0 <= word_end - position <= LONGEST_WORD or len(buffer) < word_end + 1 + size:
             raise InputError(path, f"it ends or is damaged at word {entry + 1:,} of {count:,}", None, FORMATS)
         # Some writers end a vector with a line end.
-        word = buffer[at:blank].lstrip(b"\n").decode("utf-8", "replace")
-        at = blank + 1 + size
+        word = buffer[position:word_end].lstrip(b"\n").decode("utf-8", "replace")
+        position = word_end + 1 + size
         if word not in numbers:
             yield word, NOTHING
             continue
-        vector = np.frombuffer(buffer, "<f4", dimensions, blank + 1)
+        vector = np.frombuffer(buffer, "<f4", dimensions, word_end + 1)
         if not np.isfinite(vector).all():
             raise InputError(path, f"a number of word {entry + 1:,} is not finite", None, FORMATS)
         yield word, vector
-    if (buffer[at:] + handle.read(LONGEST_WORD)).strip(b"\n\0 "):
+    if (buffer[position:] + handle.read(LONGEST_WORD)).strip(b"\n\0 "):
         raise InputError(
             path, f"it goes on behind the {count:,} words that its first line promises", None, FORMATS
         )

@@ -52,11 +52,11 @@ def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
     """Return the function that cuts a text into words."""
     if language_of(kind) != ENGLISH:
         return lambda text: word_spans(text, kind).words
-    belongs = str.isalnum if kind == "alphanumeric" else str.isalpha
+    is_word_character = str.isalnum if kind == "alphanumeric" else str.isalpha
     # ASCII separators are blanked byte by byte, several times as fast as a regular expression; only the rest is
     # searched.
-    blanks = bytes(code if code > 127 or belongs(chr(code)) else ord(" ") for code in range(256))
-    cut = _RUN.findall if kind == "alphanumeric" else _letters
+    blanks = bytes(code if code > 127 or is_word_character(chr(code)) else ord(" ") for code in range(256))
+    split_rest = _RUN.findall if kind == "alphanumeric" else _letters
 
     def find(text: str) -> list[str]:
         lower = text.lower()
@@ -70,7 +70,7 @@ def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
             if piece.isascii():
                 words.append(piece)
             else:
-                words += cut(piece)
+                words += split_rest(piece)
         return words
 
     return find
@@ -112,11 +112,11 @@ class MarkedWords(NamedTuple):
 def marked_words(kind: WordKind) -> MarkedWords:
     import regex  # takes 20 ms, and English needs none
 
-    base = _OF_WORDS[kind.rpartition(":")[2]]
-    letter = rf"[{UNSPACED}&&{base}][{ATTACHED}]*+"
-    spaced = rf"[{base}--[{UNSPACED}{ATTACHED}]][[{base}{ATTACHED}]--{UNSPACED}]*+"
+    word_class = _OF_WORDS[kind.rpartition(":")[2]]
+    letter = rf"[{UNSPACED}&&{word_class}][{ATTACHED}]*+"
+    spaced_word = rf"[{word_class}--[{UNSPACED}{ATTACHED}]][[{word_class}{ATTACHED}]--{UNSPACED}]*+"
     return MarkedWords(
-        regex.compile(rf"(?V1)(?P<unspaced>(?:{letter})++)|{spaced}"), regex.compile(rf"(?V1){letter}")
+        regex.compile(rf"(?V1)(?P<unspaced>(?:{letter})++)|{spaced_word}"), regex.compile(rf"(?V1){letter}")
     )
 
 
@@ -155,12 +155,12 @@ def word_spans(text: str, kind: WordKind) -> WordSpans:
     else:
         positions = [match.span() for match in _RUN.finditer(lower)]
     if kind == "letters":
-        positions = [part for position in positions for part in _letter_spans(lower, *position)]
+        positions = [letter_span for position in positions for letter_span in _letter_spans(lower, *position)]
     words = [lower[start:end] for start, end in positions]
     bounds = np.array(positions, np.int32).reshape(-1, 2)
     if len(lower) != len(text):
-        written = np.repeat(np.arange(len(text), dtype=np.int32), [len(c.lower()) for c in text])
-        return WordSpans(words, written[bounds[:, 0]], written[bounds[:, 1] - 1] + 1)
+        original_position = np.repeat(np.arange(len(text), dtype=np.int32), [len(c.lower()) for c in text])
+        return WordSpans(words, original_position[bounds[:, 0]], original_position[bounds[:, 1] - 1] + 1)
     return WordSpans(words, bounds[:, 0], bounds[:, 1])
 
 

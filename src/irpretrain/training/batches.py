@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from irpretrain.text.vocabulary import Vocabulary
 from irpretrain.text.word_pieces import ChunkTable, WordPieceTokenizer
 from irpretrain.text.word_store import WordDocuments
 from irpretrain.training.ranking_groups import RankingGroups, text_rows
+
+if TYPE_CHECKING:
+    from irpretrain.models.encoder_batches import EncoderBatch, Layout, PaddedBatch
+    from irpretrain.training.masking import Masked
 
 
 @dataclass
@@ -37,6 +41,14 @@ class Batch:
     def tokens(self) -> int:
         """Word pieces and special tokens, without padding."""
         return int(self.attention_mask.sum())
+
+    def padded(self, masked: Masked | None = None) -> PaddedBatch:
+        """Return what an encoder reads; `masked` has replaced word pieces and their positions."""
+        from irpretrain.models.encoder_batches import PaddedBatch  # torch
+
+        input_ids = self.input_ids if masked is None else masked.input_ids
+        selected = None if masked is None else masked.selected
+        return PaddedBatch(input_ids, self.token_type_ids, self.attention_mask, selected)
 
 
 # Characters of the words of literal queries whose word pieces are remembered: they take about 25 MB.
@@ -62,50 +74,72 @@ class BatchBuilder:
             )
         store.check_tokenizer(tokenizer)
         self.store, self.tokenizer = store, tokenizer
-        self.max_length, self._query_length = max_length, query_length
+        self._max_length, self._query_length = max_length, query_length
         self._cutter = ChunkTable(tokenizer, RETAINED_CHARACTERS) if tokenizer.cuts_at_spaces else tokenizer
 
     def build(self, groups: RankingGroups) -> Batch:
-        cut = self._cut(groups)
+        cut_texts = self._cut(groups)
         template = self.tokenizer.template
         (ids, types, attention), query, document = lay_out(
-            template, cut.queries, cut.documents, self.tokenizer.pad_token_id
+            template, cut_texts.queries, cut_texts.documents, self.tokenizer.pad_token_id
         )
         word_starts, anchors = np.zeros(ids.shape, bool), np.zeros(ids.shape, bool)
-        first = len(template.prefix.ids)
-        columns = np.append(np.full(len(ids), first), first + cut.queries + len(template.middle.ids))
-        for texts, tokens, begins, firsts in cut.sources:
-            _copy(tokens, begins, firsts, texts, cut.runs, columns, ids, word_starts)
+        query_column = len(template.prefix.ids)
+        text_columns = np.append(
+            np.full(len(ids), query_column), query_column + cut_texts.queries + len(template.middle.ids)
+        )
+        for texts, tokens, source_word_starts, source_starts in cut_texts.sources:
+            _copy(
+                tokens,
+                source_word_starts,
+                source_starts,
+                texts,
+                cut_texts.runs,
+                text_columns,
+                ids,
+                word_starts,
+            )
         if (groups.anchors >= 0).any():
-            _mark_anchors(groups.anchors, groups.queries, cut.queries, first, anchors)
+            _mark_anchors(groups.anchors, groups.queries, cut_texts.queries, query_column, anchors)
         return Batch(ids, types, attention, query, document, anchors, word_starts, groups.sizes)
+
+    def for_encoder(self, padded: PaddedBatch, layout: Layout) -> EncoderBatch:
+        """Return a batch of this builder in the layout of an encoder."""
+        from irpretrain.models.encoder_batches import encoder_batch  # torch
+
+        return encoder_batch(layout, padded, self._max_length)
 
     def lengths(self, groups: RankingGroups) -> np.ndarray:
         """Return the word pieces and special tokens of each sequence, int64 [sequences]."""
-        cut = self._cut(groups)
-        return self.tokenizer.template.special + cut.queries + cut.documents
+        cut_texts = self._cut(groups)
+        return self.tokenizer.template.special + cut_texts.queries + cut_texts.documents
 
     def _cut(self, groups: RankingGroups) -> _CutTexts:
         spans = np.concatenate([groups.queries, groups.documents])
         rows, sequences = spans["row"], len(groups.queries)
         if len(rows) and rows.max() >= len(self.store):
             raise IndexError(f"row {rows.max()} is outside a store of {len(self.store)} documents")
-        stored, literal = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
+        stored_rows, literal_rows = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
         lengths = np.empty(len(rows), np.int64)
-        lengths[stored] = self.store.lengths[rows[stored]]
-        sources = [(stored[some], *source) for some, *source in self.store.in_shards(rows[stored])]
-        if len(literal):
+        lengths[stored_rows] = self.store.lengths[rows[stored_rows]]
+        sources = [
+            (stored_rows[selection], *source)
+            for selection, *source in self.store.in_shards(rows[stored_rows])
+        ]
+        if len(literal_rows):
             # A text is tokenised once; `groups.texts` may have many more than these groups.
-            numbers, positions = np.unique(text_rows(rows[literal]), return_inverse=True)
-            words, bounds = self._cutter.end_to_end([groups.texts[number] for number in numbers.tolist()])
-            lengths[literal] = np.diff(bounds)[positions]
-            arrays = words.ids.astype(self.store.piece_type), words.begins
+            text_numbers, positions = np.unique(text_rows(rows[literal_rows]), return_inverse=True)
+            tokenised, bounds = self._cutter.end_to_end(
+                [groups.texts[number] for number in text_numbers.tolist()]
+            )
+            lengths[literal_rows] = np.diff(bounds)[positions]
+            arrays = tokenised.ids.astype(self.store.piece_type), tokenised.begins
             for array in arrays:
                 array.flags.writeable = False  # as those of the store, so that `_copy` meets one type
-            sources.append((literal, *arrays, bounds[positions]))
-        room = self.max_length - self.tokenizer.template.special
+            sources.append((literal_rows, *arrays, bounds[positions]))
+        max_pieces = self._max_length - self.tokenizer.template.special
         runs = np.empty((len(rows), 4), np.int64)
-        _cut_spans(spans, lengths, self._query_length, room, runs)
+        _cut_spans(spans, lengths, self._query_length, max_pieces, runs)
         counts = runs[:, 1] + runs[:, 3]
         return _CutTexts(sources, runs, counts[:sequences], counts[sequences:])
 
@@ -124,23 +158,23 @@ class _CutTexts(NamedTuple):
 
 @compiled
 def _cut_spans(
-    spans: np.ndarray, lengths: np.ndarray, query_length: int, room: int, runs: np.ndarray
+    spans: np.ndarray, lengths: np.ndarray, query_length: int, max_pieces: int, runs: np.ndarray
 ) -> None:
-    """Write the runs of texts of these lengths; `room` is for query and document together."""
+    """Write the runs of texts of these lengths; `max_pieces` is for query and document together."""
     sequences = len(spans) // 2
     for text in range(len(spans)):
-        most = query_length
+        limit = query_length
         if text >= sequences:
             query = runs[text - sequences]
-            most = room - query[1] - query[3]
+            limit = max_pieces - query[1] - query[3]
         span, length = spans[text], lengths[text]
         start, end = _inside(span.start, length), length if span.end < 0 else _inside(span.end, length)
         gap_start = gap_end = end
         if span.gap_start != span.gap_end:
             gap_start, gap_end = _inside(span.gap_start, length), _inside(span.gap_end, length)
-        before_gap = min(max(gap_start - start, 0), most)
+        before_gap = min(max(gap_start - start, 0), limit)
         runs[text, 0], runs[text, 1] = start, before_gap
-        runs[text, 2], runs[text, 3] = gap_end, min(max(end - gap_end, 0), most - before_gap)
+        runs[text, 2], runs[text, 3] = gap_end, min(max(end - gap_end, 0), limit - before_gap)
 
 
 @compiled
@@ -151,8 +185,8 @@ def _inside(position: int, length: int) -> int:
 @compiled
 def _copy(
     tokens: np.ndarray,
-    begins: np.ndarray,
-    firsts: np.ndarray,  # where each of `texts` begins in tokens and begins
+    source_word_starts: np.ndarray,
+    source_starts: np.ndarray,  # where each of `texts` begins in tokens and source_word_starts
     texts: np.ndarray,
     runs: np.ndarray,
     columns: np.ndarray,  # where each text begins in its sequence
@@ -162,11 +196,11 @@ def _copy(
     for number in range(len(texts)):
         text = texts[number]
         row, column = text % len(ids), columns[text]
-        for part in range(0, 4, 2):
-            first, count = firsts[number] + runs[text, part], runs[text, part + 1]
+        for run_column in range(0, 4, 2):
+            first_piece, count = source_starts[number] + runs[text, run_column], runs[text, run_column + 1]
             for piece in range(count):
-                ids[row, column + piece] = tokens[first + piece]
-                word_starts[row, column + piece] = begins[first + piece]
+                ids[row, column + piece] = tokens[first_piece + piece]
+                word_starts[row, column + piece] = source_word_starts[first_piece + piece]
             if count > 0:
                 # A text that begins inside a word, or goes on inside one after its gap, does so with the word's rest.
                 word_starts[row, column] = True
@@ -175,7 +209,7 @@ def _copy(
 
 @compiled
 def _mark_anchors(
-    anchors: np.ndarray, queries: np.ndarray, counts: np.ndarray, column: int, marks: np.ndarray
+    anchors: np.ndarray, queries: np.ndarray, counts: np.ndarray, query_column: int, marks: np.ndarray
 ) -> None:
     for row in range(len(anchors)):
         start = queries[row].start  # an anchor counts from the beginning of the document
@@ -183,7 +217,7 @@ def _mark_anchors(
             _inside(anchors[row, 0] - start, counts[row]),
             _inside(anchors[row, 1] - start, counts[row]),
         )
-        marks[row, column + first : column + last] = True
+        marks[row, query_column + first : query_column + last] = True
 
 
 # From ranking groups and word stores to padded batches of word ids, for rankers over words.

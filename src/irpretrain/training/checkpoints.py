@@ -19,15 +19,15 @@ from typing import Any
 import torch
 
 from irpretrain.foundation.atomic import atomic_file, write_text
-from irpretrain.foundation.other_code import go_on_from, keep_code
+from irpretrain.foundation.other_code import keep_code, resume_from
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import content_hash
 from irpretrain.training.job_lock import hold
-from irpretrain.training.ranks import here
+from irpretrain.training.ranks import current_ranks
 
 NAME = re.compile(r"step-(\d+)-([0-9a-f]{16})\.pt")
 CODE = "code.json"
-RETAINED = 2
+KEPT_CHECKPOINTS = 2
 
 
 class Checkpoints:
@@ -39,7 +39,7 @@ class Checkpoints:
         self.key = content_hash(job)
         self.directory = Path(root) / self.key
         self.clock = CheckpointClock(minutes)
-        self._job, self._title, self._ranks = job, title, here()
+        self._job, self._title, self._ranks = job, title, current_ranks()
         self._lock = hold(Path(root) / f"{self.key}.lock", title) if self._ranks.leads else nullcontext()
 
     def __enter__(self) -> Checkpoints:
@@ -62,7 +62,7 @@ class Checkpoints:
         data = buffer.getbuffer()
         with atomic_file(self.directory / f"step-{step:08d}-{sha256(data).hexdigest()[:16]}.pt") as temporary:
             temporary.write_bytes(data)
-        for _, path in self._all()[RETAINED:]:
+        for _, path in self._all()[KEPT_CHECKPOINTS:]:
             path.unlink()
         self.clock.saved()
 
@@ -73,8 +73,8 @@ class Checkpoints:
             is_whole: whether the files that belong to a state, such as the metrics of its steps, are whole.
         """
         state, path = self._newest(is_whole) if self._ranks.leads else (None, None)
-        chosen = self._ranks.from_first(lambda: path)
-        return self._read(chosen) if state is None and chosen is not None else state
+        newest_path = self._ranks.from_first(lambda: path)
+        return self._read(newest_path) if state is None and newest_path is not None else state
 
     def _newest(
         self, is_whole: Callable[[dict[str, Any]], bool]
@@ -82,14 +82,14 @@ class Checkpoints:
         for step, path in self._all():
             state = self._read(path)
             if state is None:
-                damaged = f"the checkpoint {path} is damaged; it"
+                fault = f"the checkpoint {path} is damaged; it"
             elif not is_whole(state):
-                damaged = f"the files up to step {step} are damaged in {self.directory}; the checkpoint of this step"
+                fault = f"the files up to step {step} are damaged in {self.directory}; the checkpoint of this step"
             else:
                 print_line(f"[{self._title}] resumes from {path}")
-                go_on_from(self.directory / CODE)
+                resume_from(self.directory / CODE)
                 return state, path
-            print_line(f"[{self._title}] {damaged} is removed and an earlier state is used")
+            print_line(f"[{self._title}] {fault} is removed and an earlier state is used")
             path.unlink()
         return None, None
 
@@ -98,11 +98,11 @@ class Checkpoints:
         if not self._ranks.leads:
             return
         # Renamed first: a folder that a killed process left half removed must not be resumed from.
-        removed = self.directory.with_name(f".{self.key}.removed")
-        shutil.rmtree(removed, ignore_errors=True)
+        removed_folder = self.directory.with_name(f".{self.key}.removed")
+        shutil.rmtree(removed_folder, ignore_errors=True)
         if self.directory.exists():
-            self.directory.rename(removed)
-        shutil.rmtree(removed, ignore_errors=True)
+            self.directory.rename(removed_folder)
+        shutil.rmtree(removed_folder, ignore_errors=True)
 
     def _all(self) -> list[tuple[int, Path]]:
         if not self.directory.exists():

@@ -24,7 +24,7 @@ from irpretrain.models.fused_layers import why_not_fused
 from irpretrain.models.kernels import why_no_triton
 from irpretrain.models.parameters import is_bert
 from irpretrain.training.job_lock import holder, take
-from irpretrain.training.ranks import here
+from irpretrain.training.ranks import current_ranks
 
 # Which GPUs of a machine a job computes on: each is a slot with a lock file, and a process keeps the slots it took.
 #
@@ -38,7 +38,7 @@ POLL_SECONDS = 1.0
 SHARED = -1
 
 # Visible device → descriptor of its slot's lock, for the rest of the process.
-_retained: dict[int, int] = {}
+_held_locks: dict[int, int] = {}
 
 
 def own_devices(count: int, names: Sequence[str], folder: Path | None = None) -> list[int]:
@@ -59,54 +59,55 @@ def own_devices(count: int, names: Sequence[str], folder: Path | None = None) ->
             f"compute.gpus is {count}, but this job sees {len(names)} GPUs "
             f"(CUDA_VISIBLE_DEVICES={os.environ.get('CUDA_VISIBLE_DEVICES', 'not set')})"
         )
-    if len(_retained) >= max(count, 1):
-        return sorted(_retained)[: max(count, 1)]
+    if len(_held_locks) >= max(count, 1):
+        return sorted(_held_locks)[: max(count, 1)]
     folder = folder or temporary_folder() / f"irpretrain-gpus-{os.getuid()}"
-    needed = max(count, 1) - len(_retained)
-    taken = _take(needed, names, folder)
-    if not taken and count == 0:
-        taken = {0: SHARED}
-    if not taken:
+    missing_count = max(count, 1) - len(_held_locks)
+    taken_locks = _take(missing_count, names, folder)
+    if not taken_locks and count == 0:
+        taken_locks = {0: SHARED}
+    if not taken_locks:
         print_line(
-            f"waits for {needed} of {len(names)} GPUs: other jobs of this machine have them ({_holders(names, folder)})"
+            f"waits for {missing_count} of {len(names)} GPUs: other jobs of this machine have them "
+            f"({_holders(names, folder)})"
         )
-    while not taken:
+    while not taken_locks:
         time.sleep(POLL_SECONDS)
-        taken = _take(needed, names, folder)
-    _retained.update(taken)
-    return sorted(_retained)
+        taken_locks = _take(missing_count, names, folder)
+    _held_locks.update(taken_locks)
+    return sorted(_held_locks)
 
 
 def _take(count: int, names: Sequence[str], folder: Path) -> dict[int, int]:
-    taken: dict[int, int] = {}
+    taken_locks: dict[int, int] = {}
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _check_owner(folder)
         for device, name in enumerate(names):
-            if device not in _retained and len(taken) < count:
+            if device not in _held_locks and len(taken_locks) < count:
                 descriptor = take(folder / f"{name}.lock")
-                taken |= {device: descriptor} if descriptor is not None else {}
+                taken_locks |= {device: descriptor} if descriptor is not None else {}
         # Two jobs that want two devices each must not both wait with one in hand.
-        if len(taken) < count:
-            release(taken)
+        if len(taken_locks) < count:
+            release(taken_locks)
     except OSError as error:
         raise SetupError(
             f"{folder}: cannot lock a GPU's slot there ({error.strerror}); set TMPDIR to a local folder"
         ) from None
-    return taken
+    return taken_locks
 
 
 def _check_owner(folder: Path) -> None:
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
-        what = (
+        fault = (
             "a link"
             if stat.S_ISLNK(status.st_mode)
             else f"of user {status.st_uid}, mode {status.st_mode & 0o777:o}"
         )
         raise SetupError(
             f"{folder}: locks of GPUs belong into a folder of your own that others cannot write to, and this is "
-            f"{what}; remove it, or set TMPDIR to a local folder of your own"
+            f"{fault}; remove it, or set TMPDIR to a local folder of your own"
         )
 
 
@@ -129,10 +130,10 @@ M_MMAP_THRESHOLD = -3
 OWN_PAGES = 4 << 20
 
 # Shapes of products that are kept prepared: those of one batch.
-RETAINED_PRODUCTS = "64"
+CACHED_PRODUCTS = "64"
 
 # What makes a training's steps take less memory.
-SMALLER = (
+MEMORY_ADVICE = (
     "raise accumulation: results then change by rounding, and with dropout by what is dropped. Or lower the batch "
     "(batch_groups, batch_size, or batch_sizes of a grid) or max_length."
 )
@@ -162,7 +163,7 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         keep_few_products()
     else:
         device = own_gpu(options)
-    before = (
+    saved_settings = (
         torch.get_num_threads(),
         torch.are_deterministic_algorithms_enabled(),
         torch.utils.deterministic.fill_uninitialized_memory,  # type: ignore[attr-defined]
@@ -180,13 +181,14 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         if not memory_ran_out(error):
             raise
         raise TrainingError(
-            f"memory ran out{free_memory(error)}. In re-ranking and inference lower batch_tokens; in training {SMALLER}"
+            f"memory ran out{free_memory(error)}. In re-ranking and inference lower batch_tokens; in training "
+            f"{MEMORY_ADVICE}"
         ) from None
     finally:
-        torch.set_num_threads(before[0])
-        torch.use_deterministic_algorithms(before[1])
-        torch.utils.deterministic.fill_uninitialized_memory = before[2]  # type: ignore[attr-defined]
-        torch.backends.cudnn.allow_tf32 = before[3]
+        torch.set_num_threads(saved_settings[0])
+        torch.use_deterministic_algorithms(saved_settings[1])
+        torch.utils.deterministic.fill_uninitialized_memory = saved_settings[2]  # type: ignore[attr-defined]
+        torch.backends.cudnn.allow_tf32 = saved_settings[3]
 
 
 def scored_at_once(batch_tokens: int | None, device: torch.device) -> int:
@@ -209,7 +211,7 @@ def keep_few_products() -> None:
     # By default 1,024 shapes stay, and packed batches bring new shapes in every step: 6 MB per step for nothing.
     # Values that a user has set stay.
     for variable in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
-        os.environ.setdefault(variable, RETAINED_PRODUCTS)
+        os.environ.setdefault(variable, CACHED_PRODUCTS)
 
 
 def choose_device(options: ComputeConfig) -> torch.device:
@@ -228,7 +230,7 @@ def choose_device(options: ComputeConfig) -> torch.device:
 
 def own_gpu(options: ComputeConfig) -> torch.device:
     """Take a GPU for this process or its job, and make it torch's current device."""
-    gpu = here().gpu
+    gpu = current_ranks().gpu
     device = torch.device("cuda", own_gpus(options)[0] if gpu is None else gpu)
     torch.cuda.set_device(device)
     return device
@@ -272,8 +274,8 @@ def precision_on(device: torch.device, options: ComputeConfig) -> str:
 
 
 def autocast(device: torch.device, options: ComputeConfig) -> torch.autocast:
-    narrow = NARROW.get(precision_on(device, options))
-    return torch.autocast(device.type, dtype=narrow, enabled=narrow is not None)
+    narrow_type = NARROW.get(precision_on(device, options))
+    return torch.autocast(device.type, dtype=narrow_type, enabled=narrow_type is not None)
 
 
 # What makes an encoder fast where available: packed sequences; a log line, once per job, where a GPU lacks it.
@@ -288,16 +290,16 @@ def use_fast_paths(model: nn.Module, options: ComputeConfig, device: torch.devic
     if not hasattr(model, "packing"):
         return lambda: None
     packable: Any = model
-    before = packable.packing
+    saved_packing = packable.packing
     packable.packing = options.packing
     if device.type == "cuda":
         for reason in slow_paths(packable.encoder, options, device):
             log_once(f"SLOW: {reason}")
 
-    def put_back() -> None:
-        packable.packing = before
+    def restore_packing() -> None:
+        packable.packing = saved_packing
 
-    return put_back
+    return restore_packing
 
 
 def slow_paths(encoder: Any, options: ComputeConfig, device: torch.device) -> Iterator[str]:
@@ -310,13 +312,13 @@ def slow_paths(encoder: Any, options: ComputeConfig, device: torch.device) -> It
     elif options.packing == "off":
         yield "padding is computed, because compute.packing is off"
     elif reason := why_not_fused(encoder, device, NARROW.get(precision, torch.float32)):
-        doing = "padding is computed" if options.packing == "auto" else "attention is a call a sequence"
-        yield f"{doing}: torch's attention of variable length cannot be used, because {reason}"
+        consequence = "padding is computed" if options.packing == "auto" else "attention is a call a sequence"
+        yield f"{consequence}: torch's attention of variable length cannot be used, because {reason}"
     elif reason := why_no_triton():
         yield f"layers have more kernels than necessary: {reason}"
 
 
 def log_once(line: str) -> None:
-    if here().leads and line not in _logged:
+    if current_ranks().leads and line not in _logged:
         _logged.add(line)
         print_line(line)

@@ -81,7 +81,7 @@ class QuestionAnswering:
     def _windows(self, rows: list[dict[str, Any]], role: str) -> Iterator[dict[str, Any]]:
         if not rows:
             return
-        encoded = self.tokenizer(
+        encoding = self.tokenizer(
             self._cut_questions([row["question"] for row in rows]),
             [row["context"] for row in rows],
             truncation="only_second",
@@ -96,34 +96,34 @@ class QuestionAnswering:
             self.counts["questions"] = self.counts.get("questions", 0) + len(rows)
         else:
             self._questions[role] |= {row["question_id"]: row for row in rows}
-        for number, question in enumerate(encoded["overflow_to_sample_mapping"]):
-            row, window = rows[question], encoded[number]
+        for number, question in enumerate(encoding["overflow_to_sample_mapping"]):
+            row, window = rows[question], encoding[number]
             start, end = _target(window, zip(row["starts"], row["ends"], strict=True))
             if role == TRAIN and end:
                 self.counts["windows_with_answer"] = self.counts.get("windows_with_answer", 0) + 1
             feature: dict[str, Any] = {
-                name: np.array(encoded[name][number], np.int32) for name in self._inputs(encoded)
+                name: np.array(encoding[name][number], np.int32) for name in self._inputs(encoding)
             }
             feature |= {"start_positions": start, "end_positions": end}
             if role != TRAIN:
                 feature |= {"question": row["question_id"], "spans": _text_spans(window)}
             yield feature
 
-    def _inputs(self, encoded: Any) -> list[str]:
-        return [name for name in self.tokenizer.model_input_names if name in encoded]
+    def _inputs(self, encoding: Any) -> list[str]:
+        return [name for name in self.tokenizer.model_input_names if name in encoding]
 
     def _cut_questions(self, questions: list[str]) -> list[str]:
-        most = min(QUESTION_LENGTH, self.options.max_length // 2)
-        encoded = self.tokenizer(
+        max_pieces = min(QUESTION_LENGTH, self.options.max_length // 2)
+        encoding = self.tokenizer(
             questions,
             add_special_tokens=False,
             truncation=True,
-            max_length=most,
+            max_length=max_pieces,
             return_offsets_mapping=True,
             split_special_tokens=True,
         )
-        spans = zip(questions, encoded["offset_mapping"], strict=True)
-        return [text[: offsets[-1][1]] if len(offsets) == most else text for text, offsets in spans]
+        spans = zip(questions, encoding["offset_mapping"], strict=True)
+        return [text[: offsets[-1][1]] if len(offsets) == max_pieces else text for text, offsets in spans]
 
     def predictions(self, role: str, outputs: Any) -> dict[str, str]:
         """Return the answer to every question of a role from logits of starts and ends, float32 [windows, pieces]."""
@@ -163,8 +163,8 @@ def best_span(starts: np.ndarray, ends: np.ndarray, spans: np.ndarray) -> tuple[
     `_text_spans`) are padding.
     """
     size = len(spans)
-    outside = np.where(spans[:, 0] < 0, -np.inf, 0)
-    sums = (starts[:size] + outside)[:, None] + (ends[:size] + outside)
+    outside_penalty = np.where(spans[:, 0] < 0, -np.inf, 0)
+    sums = (starts[:size] + outside_penalty)[:, None] + (ends[:size] + outside_penalty)
     length = np.arange(size) - np.arange(size)[:, None]
     sums[(length < 0) | (length >= ANSWER_LENGTH)] = -np.inf
     first, last = np.unravel_index(int(sums.argmax()), sums.shape)
@@ -204,8 +204,8 @@ def finetune_downstream(
         InputError: nothing to train on, or the inputs do not fit together.
         TrainingError: outputs are NaN, or memory ran out.
     """
-    work = QuestionAnswering(model, examples, options)
-    training, choosing = work.features(TRAIN), work.features(CHOOSE)
+    task = QuestionAnswering(model, examples, options)
+    training, validation = task.features(TRAIN), task.features(CHOOSE)
     if not training:
         raise InputError(examples, "no training example can be used", remedy="Give more of them.")
     with reproducible(options.compute) as device:
@@ -221,60 +221,64 @@ def finetune_downstream(
         }
         with Checkpoints(checkpoints, job, title, 0) as folder:
             trainer = Trainer(
-                model=_network(work, options.dropout, seed),
+                model=_network(task, options.dropout, seed),
                 args=_arguments(folder.directory, options, seed, device),
-                data_collator=DataCollatorWithPadding(work.tokenizer),
+                data_collator=DataCollatorWithPadding(task.tokenizer),
                 train_dataset=training,
-                eval_dataset=choosing,
-                compute_metrics=lambda outputs: _measures(work, outputs.predictions),
+                eval_dataset=validation,
+                compute_metrics=lambda outputs: _measures(task, outputs.predictions),
                 callbacks=[_StatusLines(title)],
             )
             trainer.remove_callback(PrinterCallback)
             with quiet():
                 trainer.train(resume_from_checkpoint=_last_checkpoint(folder.directory))
             trainer.compute_metrics = None  # which `predict` would call
-            outputs: Any = trainer.predict(work.features(TEST)).predictions  # type: ignore[arg-type]
+            outputs: Any = trainer.predict(task.features(TEST)).predictions  # type: ignore[arg-type]
             _refuse_broken(outputs)
-            predicted = work.predictions(TEST, outputs)
-            tested = {TEST: work.measures(predicted, TEST)}
+            predicted_answers = task.predictions(TEST, outputs)
+            test_measures = {TEST: task.measures(predicted_answers, TEST)}
             steps, state = trainer.state.max_steps, trainer.state
-            chosen = {
+            choice = {
                 "epoch": (state.best_global_step or steps) * options.epochs // steps,
                 F1: state.best_metric,
             }
-            counts = {**work.counts, "training_sequences": len(training)}
-            answers = json.dumps(predicted, ensure_ascii=False, indent=0) + "\n"
-            report = {"chosen": chosen, "tested": tested, "epochs": _epochs(trainer), "counts": counts}
-            text = json.dumps(report, indent=1, sort_keys=True) + "\n"
+            counts = {**task.counts, "training_sequences": len(training)}
+            answers_json = json.dumps(predicted_answers, ensure_ascii=False, indent=0) + "\n"
+            report = {"chosen": choice, "tested": test_measures, "epochs": _epochs(trainer), "counts": counts}
+            report_json = json.dumps(report, indent=1, sort_keys=True) + "\n"
             files = {
-                predictions: lambda path: write_text(path, answers),
-                metrics: lambda path: write_text(path, text),
+                predictions: lambda path: write_text(path, answers_json),
+                metrics: lambda path: write_text(path, report_json),
             }
             publish({}, files, folder)
             folder.discard()
-    return {**counts, "steps": steps, "chosen": chosen, "tested": tested}
+    return {**counts, "steps": steps, "chosen": choice, "tested": test_measures}
 
 
-def _network(work: QuestionAnswering, dropout: float | None, seed: int) -> Any:
-    directory = work.directory
-    given = {key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER}
-    names = {"id2label": {0: "start", 1: "end"}, "label2id": {"start": 0, "end": 1}}
+def _network(task: QuestionAnswering, dropout: float | None, seed: int) -> Any:
+    directory = task.directory
+    encoder_config = {
+        key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER
+    }
+    label_names = {"id2label": {0: "start", 1: "end"}, "label2id": {"start": 0, "end": 1}}
     with refusing(directory, "config.json cannot be used", REMEDY):
-        config = AutoConfig.for_model(given.pop("model_type", "bert"), **given, **names)
+        config = AutoConfig.for_model(
+            encoder_config.pop("model_type", "bert"), **encoder_config, **label_names
+        )
     for name in [name for name in config.to_dict() if "dropout" in name] if dropout is not None else []:
         setattr(config, name, dropout)
-    network, missing = load_network(AutoModelForQuestionAnswering, directory, REMEDY, config=config)
+    network, missing_weights = load_network(AutoModelForQuestionAnswering, directory, REMEDY, config=config)
     prefix = f"{network.base_model_prefix}."
     refuse_missing(
-        directory, {name for name in missing if name.startswith(prefix) and ".pooler." not in name}
+        directory, {name for name in missing_weights if name.startswith(prefix) and ".pooler." not in name}
     )
     check_types(network, directory)
-    initialise(network, missing, deviation_of(config), seed)
-    most = positions(network)
-    if most is not None and work.options.max_length > most:
+    initialise(network, missing_weights, deviation_of(config), seed)
+    encoder_positions = positions(network)
+    if encoder_positions is not None and task.options.max_length > encoder_positions:
         raise ConfigError(
-            f"question_answering.max_length: {work.options.max_length} is longer than the encoder's {most} positions; "
-            "lower it"
+            f"question_answering.max_length: {task.options.max_length} is longer than the encoder's "
+            f"{encoder_positions} positions; lower it"
         )
     return network
 
@@ -327,20 +331,20 @@ def _refuse_broken(outputs: Any) -> None:
         raise TrainingError("the model's outputs are NaN; lower the learning rate, or set precision to fp32")
 
 
-def _measures(work: QuestionAnswering, outputs: Any) -> dict[str, float]:
+def _measures(task: QuestionAnswering, outputs: Any) -> dict[str, float]:
     _refuse_broken(outputs)
-    return work.measures(work.predictions(CHOOSE, outputs), CHOOSE)
+    return task.measures(task.predictions(CHOOSE, outputs), CHOOSE)
 
 
 def _epochs(trainer: Trainer) -> list[dict[str, Any]]:
     records = [record for record in trainer.state.log_history if f"eval_{F1}" in record]
-    dropped = ("_loss", "_runtime", "_per_second")
+    dropped_suffixes = ("_loss", "_runtime", "_per_second")
     return [
         {"epoch": number}
         | {
             key.removeprefix("eval_"): value
             for key, value in record.items()
-            if key.startswith("eval_") and not key.endswith(dropped)
+            if key.startswith("eval_") and not key.endswith(dropped_suffixes)
         }
         for number, record in enumerate(records, start=1)
     ]

@@ -42,7 +42,7 @@ from irpretrain.training.judged_queries import (
 from irpretrain.training.metrics import StepMetrics, waited_share
 from irpretrain.training.outputs import check_model, check_weights, publish
 from irpretrain.training.rankers import ranker_of
-from irpretrain.training.trainer import Setting, StepTask, Trainer
+from irpretrain.training.trainer import StepContext, StepTask, Trainer
 
 # Options that change no score, so a run may be resumed with others.
 WITHOUT_EFFECT = {"keep_models", "recipe"}
@@ -112,14 +112,16 @@ def finetune(
         read_run(candidates),
         roles(read_folds(folds), fold, validates=options.chooses(regime)),
     )
-    tested = collection
+    test_collection = collection
     if test is not None:
-        asked = read_queries(test.queries)
-        roles_of_all = Roles([], [], list(asked))
-        tested = _Collection(ranker.open(test.stores), asked, {}, read_run(test.candidates), roles_of_all)
-    chosen = training_queries(collection.roles.train, regime, seed, options.few_shot_queries)
+        test_queries = read_queries(test.queries)
+        test_roles = Roles([], [], list(test_queries))
+        test_collection = _Collection(
+            ranker.open(test.stores), test_queries, {}, read_run(test.candidates), test_roles
+        )
+    training_ids = training_queries(collection.roles.train, regime, seed, options.few_shot_queries)
     training, skipped = judged_queries(
-        chosen,
+        training_ids,
         collection.texts,
         collection.qrels,
         collection.candidates,
@@ -130,7 +132,7 @@ def finetune(
     if not training:
         raise InputError(
             qrels,
-            f"none of the {count_of(len(chosen), 'training query')} of fold {fold} ({regime}) has both a "
+            f"none of the {count_of(len(training_ids), 'training query')} of fold {fold} ({regime}) has both a "
             "relevant document in the "
             "corpus and another candidate",
             remedy="Check that judgements, candidates and corpus belong together, or retrieve deeper.",
@@ -149,7 +151,7 @@ def finetune(
             "from": sha256(model),
             "tokens": collection.documents.fingerprint,
             "inputs": [sha256(path) for path in (queries, qrels, candidates, folds)],
-            "test": [tested.documents.fingerprint, *map(sha256, test[1:])] if test else None,
+            "test": [test_collection.documents.fingerprint, *map(sha256, test[1:])] if test else None,
             "fold": fold,
             "regime": regime,
             "options": deciding(options, options.model_dump(exclude=WITHOUT_EFFECT)),
@@ -161,10 +163,10 @@ def finetune(
             "output": str(run),
         }
         with Checkpoints(checkpoints, job, title, options.compute.checkpoint_minutes) as folder:
-            best, progress, retained = search.run(folder, device, title)
-            ranked = search.rank(best, tested, tested.roles.test, retained)
-            order = check_training_order(
-                lambda queries: search.rank(best, collection, queries),
+            best_model, progress, kept_scores = search.run(folder, device, title)
+            test_run = search.rank(best_model, test_collection, test_collection.roles.test, kept_scores)
+            order_check = check_training_order(
+                lambda queries: search.rank(best_model, collection, queries),
                 [query.identifier for query in training],
                 collection.qrels,
                 collection.candidates,
@@ -173,28 +175,28 @@ def finetune(
                 title,
                 options.positives,
             )
-            if not ranked and not order["queries"]:
-                search.check_scores(best, device)
+            if not test_run and not order_check["queries"]:
+                search.check_scores(best_model, device)
             counts = {
                 "training_queries": len(training),
                 "training_queries_skipped": skipped,
                 "training_groups": sum(len(query.relevant) for query in training),
-                "training_order": order,
+                "training_order": order_check,
                 "validation_queries": len(validation),
-                "test_queries": len(tested.roles.test),
+                "test_queries": len(test_collection.roles.test),
                 "test_queries_without_candidates": sum(
-                    query not in tested.candidates for query in tested.roles.test
+                    query not in test_collection.candidates for query in test_collection.roles.test
                 ),
                 "steps": progress.chosen_steps,
                 "epochs_trained": sum(len(records) for records in progress.history),
             }
             report = {**search.report(progress), "counts": counts}
-            text = json.dumps(report, indent=1, sort_keys=True) + "\n"
+            report_json = json.dumps(report, indent=1, sort_keys=True) + "\n"
             files = {
-                run: lambda path: write_run(path, ranked, TAG),
-                metrics: lambda path: write_text(path, text),
+                run: lambda path: write_run(path, test_run, TAG),
+                metrics: lambda path: write_text(path, report_json),
             }
-            publish({} if output is None else {output: best.write_files}, files, folder)
+            publish({} if output is None else {output: best_model.write_files}, files, folder)
             if not keeps_checkpoints:
                 folder.discard()
     return counts
@@ -250,18 +252,23 @@ class _Search:
             progress.point, progress.epochs = progress.point + 1, 0
             if folder.clock.due():
                 self._save(folder, None)
-        best = self._ranker.load()
-        best.load_state_dict(self._weights)
-        check_weights(best)
-        return best, progress, self._retained_scores(folder, None)
+        best_model = self._ranker.load()
+        best_model.load_state_dict(self._weights)
+        check_weights(best_model)
+        return best_model, progress, self._score_checkpoint(folder, None)
 
-    def check_scores(self, best: Any, device: torch.device) -> None:
+    def check_scores(self, best_model: Any, device: torch.device) -> None:
         """Raise TrainingError where scores by the chosen model are not finite, for a model that has ranked nothing."""
         point = self.grid[self._progress.best["point"]]
         groups = JudgedGroups(self._training, self._options.negatives, point.batch_size, self._seed)
-        task = self._ranker.task(best, self._collection.documents, groups, self._options)
-        last = self._progress.best["epoch"] * groups.steps_per_epoch - 1
-        check_model(best.to(device), [task], Setting(device, self._options.compute, accumulation=1), last)
+        task = self._ranker.task(best_model, self._collection.documents, groups, self._options)
+        last_step = self._progress.best["epoch"] * groups.steps_per_epoch - 1
+        check_model(
+            best_model.to(device),
+            [task],
+            StepContext(device, self._options.compute, accumulation=1),
+            last_step,
+        )
 
     def _start(self, point: GridPoint, device: torch.device) -> tuple[Trainer[Any], StepTask, JudgedGroups]:
         options = self._options
@@ -281,33 +288,35 @@ class _Search:
         folder: Checkpoints,
         title: str,
     ) -> None:
-        progress, first = self._progress, self._progress.epochs * groups.steps_per_epoch
-        steps = range(first + progress.steps, first + groups.steps_per_epoch)
-        measured: list[StepMetrics] = []
-        done = trainer.run(steps, [task], lambda step: folder.clock.due())
-        for metrics in follow(done, title, "steps", trainer.steps, done=steps.start):
-            measured.append(metrics)
+        progress, first_step = self._progress, self._progress.epochs * groups.steps_per_epoch
+        steps = range(first_step + progress.steps, first_step + groups.steps_per_epoch)
+        step_metrics: list[StepMetrics] = []
+        finished_steps = trainer.run(steps, [task], lambda step: folder.clock.due())
+        for metrics in follow(finished_steps, title, "steps", trainer.steps, done=steps.start):
+            step_metrics.append(metrics)
             progress.add(metrics)
             if metrics.pauses and folder.clock.due():
                 self._save(folder, trainer)
-        retained = self._retained_scores(folder, trainer)
-        value = None
+        kept_scores = self._score_checkpoint(folder, trainer)
+        validation_score = None
         if self._validation:
-            ranked = self.rank(trainer.model, self._collection, self._validation, retained)
-            value = mean_of_run(ranked, self._collection.qrels, self._measure, self._validation)
-        record = progress.end_epoch(value)
+            validation_run = self.rank(trainer.model, self._collection, self._validation, kept_scores)
+            validation_score = mean_of_run(
+                validation_run, self._collection.qrels, self._measure, self._validation
+            )
+        record = progress.end_epoch(validation_score)
         if not progress.best or record["validation"] > progress.best["validation"]:
             progress.best = {**record, "point": progress.point}
             state = trainer.model.state_dict()
             self._weights = {name: tensor.detach().cpu().clone() for name, tensor in state.items()}
-        print_line(self._line(title, record, measured))
+        print_line(self._line(title, record, step_metrics))
 
     def _finished(self) -> bool:
         """All epochs are done, or `PATIENCE` of them brought no improvement."""
-        epochs, values = self._progress.epochs, [r["validation"] for r in self._progress.history[-1]]
+        epochs, scores = self._progress.epochs, [r["validation"] for r in self._progress.history[-1]]
         if epochs in (0, self._options.epochs):
             return epochs > 0
-        best_epoch = values.index(max(values)) + 1
+        best_epoch = scores.index(max(scores)) + 1
         return epochs - best_epoch >= PATIENCE
 
     def _save(
@@ -323,22 +332,24 @@ class _Search:
         self._saved += 1
         folder.save(self._saved, state)
 
-    def _retained_scores(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> KeptScores:
+    def _score_checkpoint(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> KeptScores:
         """Return where a ranking by the present weights keeps its scores, with those from before an interruption."""
-        found, self._ranked = self._ranked, None
-        return KeptScores(found, folder.clock, lambda ranking: self._save(folder, trainer, ranking))
+        interrupted_scores, self._ranked = self._ranked, None
+        return KeptScores(
+            interrupted_scores, folder.clock, lambda ranking: self._save(folder, trainer, ranking)
+        )
 
     def rank(
         self,
         model: torch.nn.Module,
         data: _Collection,
         queries: Sequence[str],
-        retained: KeptScores | None = None,
+        kept_scores: KeptScores | None = None,
     ) -> Run:
-        chosen = {query: data.candidates[query] for query in queries if query in data.candidates}
-        chosen = top(chosen, self._ranker.reranking.depth)
-        ranked: Run = self._ranker.rank(model, data.documents, data.texts, chosen, retained)
-        return ranked
+        candidates = {query: data.candidates[query] for query in queries if query in data.candidates}
+        candidates = top(candidates, self._ranker.reranking.depth)
+        run: Run = self._ranker.rank(model, data.documents, data.texts, candidates, kept_scores)
+        return run
 
     def report(self, progress: Progress) -> dict[str, Any]:
         best = progress.best
@@ -356,15 +367,15 @@ class _Search:
             ],
         }
 
-    def _line(self, title: str, record: dict[str, Any], measured: list[StepMetrics]) -> str:
-        progress, value = self._progress, record["validation"]
-        validated = "no validation" if value is None else f"validation {self._measure} {value:.4f}"
+    def _line(self, title: str, record: dict[str, Any], step_metrics: list[StepMetrics]) -> str:
+        progress, score = self._progress, record["validation"]
+        validation_text = "no validation" if score is None else f"validation {self._measure} {score:.4f}"
         point = self.grid[progress.point]
-        speed = sum(m.tokens for m in measured) / max(sum(m.seconds for m in measured), 1e-9)
+        speed = sum(m.tokens for m in step_metrics) / max(sum(m.seconds for m in step_metrics), 1e-9)
         return (
             f"[{title}] batch {point.batch_size}, rate {point.learning_rate:g} "
             f"({progress.point + 1}/{len(self.grid)}), epoch {progress.epochs}/{self._options.epochs}: "
             f"loss {record['loss']:.4f}, pair accuracy {record['pair_accuracy']:.3f}, "
-            f"{validated}, {speed:,.0f} tokens/s, "
-            f"waited for batches {waited_share(measured):.1%}"
+            f"{validation_text}, {speed:,.0f} tokens/s, "
+            f"waited for batches {waited_share(step_metrics):.1%}"
         )

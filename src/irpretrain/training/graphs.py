@@ -44,9 +44,9 @@ class _Graph:
 class RecordedPasses:
     """Forward and backward passes of micro-batches, recorded once for each shape that comes again."""
 
-    def __init__(self, parameters: Sequence[nn.Parameter], alone: bool) -> None:
-        """`alone`: whether a step has one micro-batch, so that its gradients may stay where the graph puts them."""
-        self._parameters, self._alone = parameters, alone
+    def __init__(self, parameters: Sequence[nn.Parameter], has_one_batch: bool) -> None:
+        """`has_one_batch`: whether a step has one micro-batch: its gradients may stay where the graph puts them."""
+        self._parameters, self._has_one_batch = parameters, has_one_batch
         self._graphs: dict[Hashable, _Graph] = {}
         self._seen: Counter[Hashable] = Counter()
         self._gradients: dict[nn.Parameter, Tensor] = {}  # where graphs put them
@@ -71,23 +71,23 @@ class RecordedPasses:
             if self._seen[shape] <= UNRECORDED or len(self._graphs) >= MOST_GRAPHS:
                 return backward(*batch.tensors)
             self._graphs[shape] = self._record(batch.tensors, backward)
-        recorded = self._graphs[shape]
-        for static, tensor in zip(recorded.tensors, batch.tensors, strict=True):
-            static.copy_(tensor, non_blocking=True)
-        recorded.graph.replay()
-        for parameter in recorded.trained:
+        graph = self._graphs[shape]
+        for graph_input, tensor in zip(graph.tensors, batch.tensors, strict=True):
+            graph_input.copy_(tensor, non_blocking=True)
+        graph.graph.replay()
+        for parameter in graph.trained:
             gradient = self._gradients[parameter]
             if parameter.grad is not None:
                 parameter.grad.add_(gradient)
             else:
-                parameter.grad = gradient if self._alone else gradient.clone()
-        if self._alone:
-            return recorded.measured
-        return {name: number.clone() for name, number in recorded.measured.items()}
+                parameter.grad = gradient if self._has_one_batch else gradient.clone()
+        if self._has_one_batch:
+            return graph.measured
+        return {name: number.clone() for name, number in graph.measured.items()}
 
     def _record(self, tensors: Sequence[Tensor], backward: Callable[..., Measured]) -> _Graph:
-        before = [parameter.grad for parameter in self._parameters]
-        random = torch.cuda.get_rng_state()
+        saved_gradients = [parameter.grad for parameter in self._parameters]
+        rng_state = torch.cuda.get_rng_state()
         self._forget_gradients()
         backward(*tensors)  # which parameters get gradients is seen from a pass
         trained = [parameter for parameter in self._parameters if parameter.grad is not None]
@@ -104,9 +104,9 @@ class RecordedPasses:
             torch._foreach_zero_(gradients)
             measured = backward(*copies)
         self._pool = self._pool or graph.pool()
-        for parameter, gradient in zip(self._parameters, before, strict=True):
+        for parameter, gradient in zip(self._parameters, saved_gradients, strict=True):
             parameter.grad = gradient
-        torch.cuda.set_rng_state(random)  # so that the step drops what it would drop without a graph
+        torch.cuda.set_rng_state(rng_state)  # so that the step drops what it would drop without a graph
         return _Graph(graph, copies, measured, trained)
 
     def _forget_gradients(self) -> None:

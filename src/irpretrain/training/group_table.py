@@ -68,19 +68,24 @@ class GroupTable:
 
     def _check(self, path: str | Path) -> None:
         queries, documents = self._queries.counts(), self._documents.counts()
-        alone = ((queries != 1) & (documents != 1)) | (queries < 1) | (documents < 1)
+        shares_nothing = ((queries != 1) & (documents != 1)) | (queries < 1) | (documents < 1)
         anchors = np.diff(self._anchor_bounds)
-        unequal = (anchors > 0) & (anchors != np.maximum(queries, documents))
-        literal = (anchors > 0) & self._queries.with_literal() if anchors.any() else unequal
-        for wrong, fault in (
-            (alone, "needs one query or one document that all its sequences share"),
-            (unequal, "has anchors, but not one for each sequence"),
-            (literal, "has anchors beside a literal query, which has no document that they could lie in"),
+        unequal_anchors = (anchors > 0) & (anchors != np.maximum(queries, documents))
+        literal_with_anchors = (
+            (anchors > 0) & self._queries.with_literal() if anchors.any() else unequal_anchors
+        )
+        for is_faulty, fault in (
+            (shares_nothing, "needs one query or one document that all its sequences share"),
+            (unequal_anchors, "has anchors, but not one for each sequence"),
+            (
+                literal_with_anchors,
+                "has anchors beside a literal query, which has no document that they could lie in",
+            ),
         ):
-            if wrong.any():
+            if is_faulty.any():
                 raise IntegrityError(
                     path,
-                    f"group {int(np.flatnonzero(wrong)[0])} {fault}",
+                    f"group {int(np.flatnonzero(is_faulty)[0])} {fault}",
                     remedy=MAKE_AGAIN,
                 )
 
@@ -100,12 +105,12 @@ class GroupTable:
 
     def order(self, step: int) -> np.ndarray:
         """Return the indices of the groups of `step`: the next of an endless series of permutations."""
-        parts, position = [], step * self._batch_groups
+        index_blocks, position = [], step * self._batch_groups
         while position < (end := (step + 1) * self._batch_groups):
-            epoch, first = divmod(position, self.trained_count)
-            parts.append(self._permutation(epoch)[first : first + end - position])
-            position += len(parts[-1])
-        return np.concatenate(parts)
+            epoch, start = divmod(position, self.trained_count)
+            index_blocks.append(self._permutation(epoch)[start : start + end - position])
+            position += len(index_blocks[-1])
+        return np.concatenate(index_blocks)
 
     def groups(self, step: int) -> RankingGroups:
         return self.take(self.order(step))
@@ -116,9 +121,9 @@ class GroupTable:
         queries, texts = self._queries.take(indices, sizes)
         documents, _ = self._documents.take(indices, sizes)
         anchors = np.full((len(queries), 2), NO_ANCHOR, np.int64)
-        firsts, ends = self._anchor_bounds[:-1][indices], self._anchor_bounds[1:][indices]
-        with_anchors = np.repeat(ends > firsts, sizes)
-        positions = positions_of_lists(firsts, ends - firsts)
+        starts, ends = self._anchor_bounds[:-1][indices], self._anchor_bounds[1:][indices]
+        with_anchors = np.repeat(ends > starts, sizes)
+        positions = positions_of_lists(starts, ends - starts)
         for column, values in enumerate((self._anchor_starts, self._anchor_ends)):
             anchors[with_anchors, column] = values[positions]
         shares_query = self._queries.counts(indices) == 1
@@ -133,17 +138,17 @@ class GroupTable:
 
 
 def _held_out(path: str | Path, share: float) -> tuple[np.ndarray, np.ndarray]:
-    flags, retained = [], []
+    flags, held_out_hashes = [], []
     for block in GROUPS.stream(path, ["part", "position"]):
         # By the location of the source document alone: all groups of a document are held out, or none, whatever the
         # objective, the seed, and the number of shards.
         hashes = _hash_positions(*(block.column(name).to_numpy() for name in ("part", "position")))
         flags.append(hashes < np.uint64(share * 2.0**63) * np.uint64(2))  # 2⁶⁴ itself has no place in 64 bits
-        retained.append(hashes[flags[-1]])
+        held_out_hashes.append(hashes[flags[-1]])
     is_held_out = np.concatenate(flags)
     if is_held_out.all():
         return np.zeros_like(is_held_out), np.zeros(0, np.uint64)
-    return is_held_out, np.concatenate(retained)
+    return is_held_out, np.concatenate(held_out_hashes)
 
 
 def _hash_positions(part: np.ndarray, position: np.ndarray) -> np.ndarray:
@@ -168,10 +173,10 @@ def _read_lists(path: str | Path, name: str) -> tuple[np.ndarray, list[pa.Struct
 
 def _numbers(columns: Sequence[pa.StructArray], field: str) -> np.ndarray:
     """A field of numbers; where all are 0, one 0 serves for all and takes no memory."""
-    parts = [column.field(field).to_numpy() for column in columns]
-    if not any(part.any() for part in parts):
-        return np.broadcast_to(np.int32(0), sum(map(len, parts)))
-    return np.concatenate(parts)
+    arrays = [column.field(field).to_numpy() for column in columns]
+    if not any(array.any() for array in arrays):
+        return np.broadcast_to(np.int32(0), sum(map(len, arrays)))
+    return np.concatenate(arrays)
 
 
 class _Entries:
@@ -179,22 +184,26 @@ class _Entries:
 
     # Texts stay in the blocks that they were read in: joined, those of a large corpus would outgrow an Arrow string
     # array (2 GiB).
-    def __init__(self, bounds: np.ndarray, flat: Sequence[pa.StructArray], store: TokenStore) -> None:
+    def __init__(self, bounds: np.ndarray, blocks: Sequence[pa.StructArray], store: TokenStore) -> None:
         self._bounds = bounds
-        names = pa.chunked_array([column.field("document_id") for column in flat])
+        document_ids = pa.chunked_array([column.field("document_id") for column in blocks])
         self._texts = None
-        if flat[0].type.get_field_index("text") >= 0:
-            self._texts = pa.chunked_array([column.field("text") for column in flat])
-        literal = np.zeros(len(names), dtype=bool) if self._texts is None else pc.equal(names, "").to_numpy()
+        if blocks[0].type.get_field_index("text") >= 0:
+            self._texts = pa.chunked_array([column.field("text") for column in blocks])
+        literal = (
+            np.zeros(len(document_ids), dtype=bool)
+            if self._texts is None
+            else pc.equal(document_ids, "").to_numpy()
+        )
         if literal.all():  # no span: one number serves for all rows and takes no memory
-            self._rows = self._starts = self._ends = np.broadcast_to(np.int64(LITERAL), len(names))
+            self._rows = self._starts = self._ends = np.broadcast_to(np.int64(LITERAL), len(document_ids))
             self._gaps: tuple[np.ndarray, ...] = ()
             return
-        self._rows = np.full(len(names), LITERAL, dtype=np.int64)
-        self._rows[~literal] = store.rows(names.filter(pa.array(~literal)))
-        self._starts, self._ends = (_numbers(flat, name) for name in ("start", "end"))
-        gaps = ("gap_start", "gap_end") if flat[0].type.get_field_index("gap_start") >= 0 else ()
-        self._gaps = tuple(_numbers(flat, name) for name in gaps)
+        self._rows = np.full(len(document_ids), LITERAL, dtype=np.int64)
+        self._rows[~literal] = store.rows(document_ids.filter(pa.array(~literal)))
+        self._starts, self._ends = (_numbers(blocks, name) for name in ("start", "end"))
+        gaps = ("gap_start", "gap_end") if blocks[0].type.get_field_index("gap_start") >= 0 else ()
+        self._gaps = tuple(_numbers(blocks, name) for name in gaps)
 
     def __len__(self) -> int:
         return len(self._bounds) - 1
@@ -209,15 +218,15 @@ class _Entries:
 
     def take(self, indices: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, list[str]]:
         """Return the lists at `indices`, SPAN [sum of `sizes`], and their texts; one entry alone is repeated."""
-        within = positions_of_lists(np.zeros(len(sizes), np.int64), sizes)
-        steps = np.repeat(self.counts(indices) > 1, sizes)
-        positions = np.repeat(self._bounds[:-1][indices], sizes) + within * steps
+        offsets_in_list = positions_of_lists(np.zeros(len(sizes), np.int64), sizes)
+        advances_by_entry = np.repeat(self.counts(indices) > 1, sizes)
+        positions = np.repeat(self._bounds[:-1][indices], sizes) + offsets_in_list * advances_by_entry
         spans = make_spans(self._rows[positions], self._starts[positions], self._ends[positions])
         for name, column in zip(("gap_start", "gap_end"), self._gaps, strict=False):
             spans[name] = column[positions]
         if self._texts is None:
             return spans, []
-        literal = spans["row"] == LITERAL
-        distinct, numbers = np.unique(positions[literal], return_inverse=True)
-        spans[literal] = make_spans(text_rows(numbers))
-        return spans, [self._texts[position].as_py() for position in distinct.tolist()]
+        is_literal = spans["row"] == LITERAL
+        distinct_positions, text_numbers = np.unique(positions[is_literal], return_inverse=True)
+        spans[is_literal] = make_spans(text_rows(text_numbers))
+        return spans, [self._texts[position].as_py() for position in distinct_positions.tolist()]

@@ -65,7 +65,7 @@ def _released(path: Path, descriptor: int) -> Iterator[None]:
 
 
 def _wait(path: Path, title: str) -> int:
-    deadline, reported = time.monotonic() + WAIT_SECONDS, False
+    deadline, is_announced = time.monotonic() + WAIT_SECONDS, False
     while (descriptor := _take_if_possible(path)) is None:
         held_by = holder(path)
         if time.monotonic() >= deadline:
@@ -73,11 +73,11 @@ def _wait(path: Path, title: str) -> int:
                 f"{title}: {held_by} still works on this job ({path}). Wait until it has ended, or end it; then run "
                 "the same command again: training goes on from the last checkpoint."
             )
-        if not reported:
+        if not is_announced:
             print_line(
                 f"[{title}] waits up to {WAIT_SECONDS:.0f} s for {held_by}, which works on the same job"
             )
-            reported = True
+            is_announced = True
         time.sleep(POLL_SECONDS)
     return descriptor
 

@@ -27,11 +27,11 @@ class JudgedQuery:
     text: str
     # Rows of the relevant documents that are learned from, in the order of the judgements.
     relevant: np.ndarray
-    others: np.ndarray  # rows of its candidates that are not relevant, best first
+    negatives: np.ndarray  # rows of its candidates that are not relevant, best first
 
 
 def judged_queries(
-    chosen: Sequence[str],  # training queries
+    training_queries: Sequence[str],  # training queries
     texts: Mapping[str, str],  # query → text
     qrels: Qrels,
     candidates: Run,  # first-stage run, in canonical order
@@ -44,21 +44,27 @@ def judged_queries(
 
     Candidates without a judgement count as not relevant. Relevant documents must be in the corpus.
     """
-    relevant_documents = {query: relevant(qrels.get(query, {})) for query in chosen}
-    learned = {query: set(documents) for query, documents in relevant_documents.items()}
+    relevant_documents = {query: relevant(qrels.get(query, {})) for query in training_queries}
+    learned_documents = {query: set(documents) for query, documents in relevant_documents.items()}
     if positives == "candidates":
         # Negatives are the first stage's best, so they share words with the query. A relevant document that shares none
         # beside them teaches against words.
-        for query in chosen:
-            learned[query] &= {document for document, _ in candidates.get(query, [])}
-            learned[query] = learned[query] or set(relevant_documents[query])
-    rows = _rows(store.find, [[d for d in qrels.get(query, {}) if d in learned[query]] for query in chosen])
-    others = _rows(
+        for query in training_queries:
+            learned_documents[query] &= {document for document, _ in candidates.get(query, [])}
+            learned_documents[query] = learned_documents[query] or set(relevant_documents[query])
+    rows = _rows(
+        store.find,
+        [[d for d in qrels.get(query, {}) if d in learned_documents[query]] for query in training_queries],
+    )
+    negative_rows = _rows(
         store.rows,
-        [[d for d, _ in candidates.get(query, []) if d not in relevant_documents[query]] for query in chosen],
+        [
+            [d for d, _ in candidates.get(query, []) if d not in relevant_documents[query]]
+            for query in training_queries
+        ],
     )
     queries, skipped = [], Counter[str]()
-    for query, relevant_rows, other_rows in zip(chosen, rows, others, strict=True):
+    for query, relevant_rows, other_rows in zip(training_queries, rows, negative_rows, strict=True):
         if not (relevant_rows >= 0).any():
             skipped["without_relevant_document"] += 1
         elif len(other_rows) == 0:
@@ -71,9 +77,11 @@ def judged_queries(
 
 def _rows(look_up: Callable[[list[str]], np.ndarray], documents: Sequence[list[str]]) -> list[np.ndarray]:
     """Return the rows of each list of documents, looked up together: each call costs a pass over the store."""
-    rows = look_up([document for some in documents for document in some])
-    ends = np.cumsum([len(some) for some in documents])
-    return [rows[end - len(some) : end] for some, end in zip(documents, ends, strict=True)]
+    rows = look_up([document for query_documents in documents for document in query_documents])
+    ends = np.cumsum([len(query_documents) for query_documents in documents])
+    return [
+        rows[end - len(query_documents) : end] for query_documents, end in zip(documents, ends, strict=True)
+    ]
 
 
 class JudgedGroups:
@@ -98,12 +106,12 @@ class JudgedGroups:
     def epoch(self, epoch: int) -> RankingGroups:
         documents = np.concatenate([self._documents(query, epoch) for query in self._queries])
         order = generator(self._seed, "data order", f"judged/{epoch}").permutation(len(documents))
-        numbers = np.repeat(range(len(self._queries)), [len(query.relevant) for query in self._queries])[
-            order
-        ]
+        query_numbers = np.repeat(
+            range(len(self._queries)), [len(query.relevant) for query in self._queries]
+        )[order]
         size = 1 + self._negatives
         return RankingGroups.of_queries(
-            make_spans(np.repeat(text_rows(numbers), size)),
+            make_spans(np.repeat(text_rows(query_numbers), size)),
             make_spans(documents[order].ravel()),
             np.full(len(order), size),
             self._texts,
@@ -111,10 +119,13 @@ class JudgedGroups:
 
     def _documents(self, query: JudgedQuery, epoch: int) -> np.ndarray:
         """Rows of the documents of the query's groups, the relevant one first; int64 [groups, documents]."""
-        draw = generator(self._seed, "negatives", f"{query.identifier}/{epoch}")
-        scarce = len(query.others) < self._negatives
+        rng = generator(self._seed, "negatives", f"{query.identifier}/{epoch}")
+        has_too_few = len(query.negatives) < self._negatives
         return np.array(
-            [(row, *draw.choice(query.others, self._negatives, replace=scarce)) for row in query.relevant],
+            [
+                (row, *rng.choice(query.negatives, self._negatives, replace=has_too_few))
+                for row in query.relevant
+            ],
             np.int64,
         )
 
@@ -159,17 +170,21 @@ def check_training_order(
         relevant and another candidate, the share in the right order, equal scores counting half; mean over queries,
         None without any. Whether that is below a random order's 0.5.
     """
-    known = {query: relevant(qrels.get(query, {})) for query in queries}
+    relevant_of_query = {query: relevant(qrels.get(query, {})) for query in queries}
     ranked = top(candidates, depth)
-    telling = [
+    mixed_queries = [
         query
         for query in queries
-        if 0 < sum(document in known[query] for document, _ in ranked.get(query, [])) < len(ranked[query])
+        if 0
+        < sum(document in relevant_of_query[query] for document, _ in ranked.get(query, []))
+        < len(ranked[query])
     ]
-    drawn = generator(seed, STAGE).permutation(len(telling))[:MOST_QUERIES]
-    run = rank([telling[position] for position in sorted(drawn)])
+    drawn_positions = generator(seed, STAGE).permutation(len(mixed_queries))[:MOST_QUERIES]
+    run = rank([mixed_queries[position] for position in sorted(drawn_positions)])
     shares = [
-        area([score for _, score in ranking], [document in known[query] for document, _ in ranking])
+        area(
+            [score for _, score in ranking], [document in relevant_of_query[query] for document, _ in ranking]
+        )
         for query, ranking in run.items()
     ]
     if not shares:
@@ -182,12 +197,12 @@ def check_training_order(
         return {"queries": 0, "share": None, "below_random": False}
     share = float(np.mean(shares))
     if share < RANDOM_ORDER:
-        among = "set finetuning.positives to candidates, " if positives == "all" else ""
+        candidates_advice = "set finetuning.positives to candidates, " if positives == "all" else ""
         notice(
             title,
             f"the model ranks its own training queries below a random order: a relevant candidate comes before another "
             f"in {share:.1%} of the pairs ({len(shares)} queries; random order: 50 %). Do not use its scores. "
-            f"Lower finetuning.learning_rates, {among}or give more queries.",
+            f"Lower finetuning.learning_rates, {candidates_advice}or give more queries.",
         )
     return {"queries": len(shares), "share": share, "below_random": share < RANDOM_ORDER}
 

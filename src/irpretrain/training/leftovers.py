@@ -38,7 +38,7 @@ class Leftover(NamedTuple):
 
 
 def leftovers(directory: Path) -> Iterator[Leftover]:
-    found = []
+    entries = []
     for folder in filter(Path.is_dir, (directory / ROOT).glob("*")):
         try:
             output = str(json.loads((folder / "job.json").read_text(encoding="utf-8"))["output"])
@@ -47,8 +47,8 @@ def leftovers(directory: Path) -> Iterator[Leftover]:
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         # A folder that a finished job was about to remove has a name that begins with a dot.
         is_stale = folder.name.startswith(".") or (bool(output) and (directory / output).exists())
-        found.append(Leftover(folder, output or "an unknown output", size / 1e6, is_stale))
-    yield from sorted(found, key=lambda leftover: (leftover.output, leftover.folder))
+        entries.append(Leftover(folder, output or "an unknown output", size / 1e6, is_stale))
+    yield from sorted(entries, key=lambda leftover: (leftover.output, leftover.folder))
 
 
 def _outputs_being_written(job: Path) -> list[str]:
@@ -87,10 +87,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--remove", action="store_true", help="remove those that no job goes on from")
     parser.add_argument("--directory", type=Path, default=Path(), help="folder of the run")
     options = parser.parse_args(arguments)
-    removed = 0.0
+    removed_megabytes = 0.0
     for leftover in leftovers(options.directory):
-        goes_on = "its job goes on from it; if you changed or dropped that job, remove the folder"
-        state = "stale: its output is there" if leftover.is_stale else goes_on
+        resumable_note = "its job goes on from it; if you changed or dropped that job, remove the folder"
+        state = "stale: its output is there" if leftover.is_stale else resumable_note
         print(f"{leftover.megabytes:10,.1f} MB  {leftover.output}  {leftover.folder}  ({state})")
         if options.remove and leftover.is_stale:
             try:
@@ -99,9 +99,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             except (IRPretrainError, OSError) as error:
                 print(f"ERROR: {error}", file=sys.stderr)
                 return 1
-            removed += leftover.megabytes
+            removed_megabytes += leftover.megabytes
     if options.remove:
-        print(f"{removed:10,.1f} MB  removed")
+        print(f"{removed_megabytes:10,.1f} MB  removed")
     return 0
 
 

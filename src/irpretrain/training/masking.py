@@ -20,7 +20,8 @@ from irpretrain.text.draws import uniform_at, write_uniforms
 from irpretrain.text.word_pieces import WordPieceTokenizer
 from irpretrain.training.batches import Batch
 
-# Shares of the chosen pieces that become [MASK], or a random piece; the others stay (Devlin et al., 2019, section 3.1).
+# Shares of the selected pieces that become [MASK], or a random piece; the others stay (Devlin et al., 2019,
+# section 3.1).
 BY_MASK, BY_RANDOM = 0.8, 0.1
 
 # Uniform draws a position: order of choice, kind of replacement, random word piece.
@@ -30,8 +31,8 @@ DRAWS = 3
 @dataclass
 class Masked:
     input_ids: np.ndarray  # int64 [sequences, positions], with replacements
-    chosen: np.ndarray  # bool [sequences, positions]; the positions to predict
-    labels: np.ndarray  # int64 [chosen positions], the original word pieces in row-major order
+    selected: np.ndarray  # bool [sequences, positions]; the positions to predict
+    labels: np.ndarray  # int64 [selected positions], the original word pieces in row-major order
 
 
 class Masker:
@@ -63,15 +64,15 @@ class Masker:
         self._mask = tokenizer.mask_token_id
         self._words = np.flatnonzero(~tokenizer.special())
 
-    def apply(self, batch: Batch, step: int, before: int = 0) -> Masked:
+    def apply(self, batch: Batch, step: int, first_sequence: int = 0) -> Masked:
         """Return the masked copy of the batch of optimiser step `step`, counted from 0.
 
         Args:
-            before: sequences of the step before the first of `batch`.
+            first_sequence: sequences of the step before the first of `batch`.
         """
         options = self._options
         key_0, key_1 = stream_key(self._seed, "masking", f"{self._name}/{step}")
-        draws = _Draws(np.uint64(key_0), np.uint64(key_1), before, self._width)
+        draws = _Draws(np.uint64(key_0), np.uint64(key_1), first_sequence, self._width)
         choice = _Choice(
             options.scope == "sequence",
             options.unit == "word",
@@ -79,13 +80,13 @@ class Masker:
             -1.0 if options.anchor_ratio is None else options.anchor_ratio,
             -1 if options.most is None else options.most,
         )
-        chosen = np.zeros(batch.input_ids.shape, bool)
+        selected = np.zeros(batch.input_ids.shape, bool)
         inputs = batch.query, batch.document, batch.anchors, batch.word_starts
-        _choose(*inputs, choice, draws, chosen)
+        _choose(*inputs, choice, draws, selected)
         input_ids = batch.input_ids.copy()
         replacement = self._mask, self._words, BY_MASK, BY_MASK + BY_RANDOM
-        labels = _replace(input_ids, chosen, *replacement, draws)
-        return Masked(input_ids, chosen, labels)
+        labels = _replace(input_ids, selected, *replacement, draws)
+        return Masked(input_ids, selected, labels)
 
 
 class _Choice(NamedTuple):
@@ -104,13 +105,13 @@ class _Draws(NamedTuple):
     # Key of the stream.
     key_0: np.uint64
     key_1: np.uint64
-    before: int  # sequences of the step before the batch
+    first_sequence: int  # sequences of the step before the batch
     width: int  # positions that a sequence has draws for
 
 
 @compiled
 def _first_draw(draws: _Draws, row: int, kind: int) -> int:
-    return ((draws.before + row) * DRAWS + kind) * draws.width
+    return ((draws.first_sequence + row) * DRAWS + kind) * draws.width
 
 
 @compiled
@@ -121,12 +122,12 @@ def _choose(
     word_starts: np.ndarray,
     choice: _Choice,
     draws: _Draws,
-    chosen: np.ndarray,
+    selected: np.ndarray,
 ) -> None:
-    sequences, positions = chosen.shape
-    # Of a sequence: its positions that can be chosen, and among them where each unit begins and the last ends.
-    inside, bounds = np.empty(positions, np.int64), np.empty(positions + 1, np.int64)
-    of_anchor, numbers = np.empty(positions, np.bool_), np.empty(positions)
+    sequences, positions = selected.shape
+    # Of a sequence: its positions that can be selected, and among them where each unit begins and the last ends.
+    piece_positions, bounds = np.empty(positions, np.int64), np.empty(positions + 1, np.int64)
+    is_anchor, uniforms = np.empty(positions, np.bool_), np.empty(positions)
     order, scratch = np.empty(positions, np.int64), np.empty(positions + 1, np.int64)
     for row in range(sequences):
         pieces = units = 0
@@ -141,90 +142,92 @@ def _choose(
                 or pieces == 0
                 or document[row, position] != in_document
             ):
-                bounds[units], of_anchor[units] = pieces, False
+                bounds[units], is_anchor[units] = pieces, False
                 units += 1
             in_document = document[row, position]
             if choice.anchor_ratio >= 0 and anchors[row, position]:
-                of_anchor[units - 1] = True
-            inside[pieces] = position
+                is_anchor[units - 1] = True
+            piece_positions[pieces] = position
             pieces += 1
         bounds[units] = pieces
         # The draw of a unit is that of its first piece.
-        last = inside[bounds[units - 1]] if units else 0
-        write_uniforms(draws.key_0, draws.key_1, _first_draw(draws, row, 0), numbers[: last + 1])
-        rounding = numbers[0]  # [CLS] is never chosen, so its draw is free for the sequence as a whole
-        linking = 0
+        last_position = piece_positions[bounds[units - 1]] if units else 0
+        write_uniforms(draws.key_0, draws.key_1, _first_draw(draws, row, 0), uniforms[: last_position + 1])
+        rounding = uniforms[0]  # [CLS] is never selected, so its draw is free for the sequence as a whole
+        anchor_units = 0
         for unit in range(units):
-            linking += of_anchor[unit]
-            numbers[unit] = numbers[inside[bounds[unit]]]
-        other_quota = max(1.0, np.floor((units - linking) * choice.ratio + 0.5)) if choice.ratio > 0 else 0.0
+            anchor_units += is_anchor[unit]
+            uniforms[unit] = uniforms[piece_positions[bounds[unit]]]
+        other_quota = (
+            max(1.0, np.floor((units - anchor_units) * choice.ratio + 0.5)) if choice.ratio > 0 else 0.0
+        )
         anchor_quota = 0.0
         if choice.anchor_ratio >= 0:
-            anchor_quota = np.floor(linking * choice.anchor_ratio + rounding)
-        _sort_draws(numbers[:units], order, scratch)
-        others = linked = taken = 0
-        for place in range(units):
-            unit = order[place]
-            if of_anchor[unit]:
-                if linked >= anchor_quota:
+            anchor_quota = np.floor(anchor_units * choice.anchor_ratio + rounding)
+        _sort_draws(uniforms[:units], order, scratch)
+        other_count = anchor_count = pieces_taken = 0
+        for rank in range(units):
+            unit = order[rank]
+            if is_anchor[unit]:
+                if anchor_count >= anchor_quota:
                     continue
-                linked += 1
+                anchor_count += 1
             else:
-                if others >= other_quota:
+                if other_count >= other_quota:
                     continue
-                others += 1
-            taken += bounds[unit + 1] - bounds[unit]
-            if choice.most >= 0 and taken > choice.most:
+                other_count += 1
+            pieces_taken += bounds[unit + 1] - bounds[unit]
+            if choice.most >= 0 and pieces_taken > choice.most:
                 break
             for piece in range(bounds[unit], bounds[unit + 1]):
-                chosen[row, inside[piece]] = True
+                selected[row, piece_positions[piece]] = True
 
 
 @compiled
-def _sort_draws(draws: np.ndarray, order: np.ndarray, ends: np.ndarray) -> None:
+def _sort_draws(draws: np.ndarray, order: np.ndarray, bucket_ends: np.ndarray) -> None:
     """Write the indices of uniform draws in [0, 1) in ascending order, equal draws in their own order."""
     # They fall evenly into as many buckets as there are draws, so that sorting within buckets takes linear time.
     size = len(draws)
-    ends[: size + 1] = 0
+    bucket_ends[: size + 1] = 0
     for index in range(size):
-        ends[int(draws[index] * size) + 1] += 1
+        bucket_ends[int(draws[index] * size) + 1] += 1
     for bucket in range(size):
-        ends[bucket + 1] += ends[bucket]
+        bucket_ends[bucket + 1] += bucket_ends[bucket]
     for index in range(size):
         bucket = int(draws[index] * size)
-        order[ends[bucket]] = index
-        ends[bucket] += 1
+        order[bucket_ends[bucket]] = index
+        bucket_ends[bucket] += 1
     for place in range(1, size):
-        index, other = order[place], place
-        while other > 0 and draws[order[other - 1]] > draws[index]:
-            order[other] = order[other - 1]
-            other -= 1
-        order[other] = index
+        index, slot = order[place], place
+        while slot > 0 and draws[order[slot - 1]] > draws[index]:
+            order[slot] = order[slot - 1]
+            slot -= 1
+        order[slot] = index
 
 
 @compiled
 def _replace(
     input_ids: np.ndarray,
-    chosen: np.ndarray,
+    selected: np.ndarray,
     mask: int,
-    words: np.ndarray,  # word pieces that a random one is drawn from
-    by_mask: float,
-    by_mask_or_random: float,
+    random_pieces: np.ndarray,  # word pieces that a random one is drawn from
+    mask_share: float,
+    changed_share: float,
     draws: _Draws,
 ) -> np.ndarray:
-    """Replace the chosen word pieces in place; return them as they were, in row-major order."""
-    labels = np.empty(chosen.sum(), np.int64)
-    size = 0
-    for row in range(len(chosen)):
-        for position in range(chosen.shape[1]):
-            if not chosen[row, position]:
+    """Replace the selected word pieces in place; return them as they were, in row-major order."""
+    labels = np.empty(selected.sum(), np.int64)
+    labels_written = 0
+    for row in range(len(selected)):
+        for position in range(selected.shape[1]):
+            if not selected[row, position]:
                 continue
-            labels[size] = input_ids[row, position]
-            size += 1
-            kind = uniform_at(draws.key_0, draws.key_1, _first_draw(draws, row, 1) + position)
-            if kind < by_mask:
+            labels[labels_written] = input_ids[row, position]
+            labels_written += 1
+            action_draw = uniform_at(draws.key_0, draws.key_1, _first_draw(draws, row, 1) + position)
+            if action_draw < mask_share:
                 input_ids[row, position] = mask
-            elif kind < by_mask_or_random:
-                word = uniform_at(draws.key_0, draws.key_1, _first_draw(draws, row, 2) + position)
-                input_ids[row, position] = words[int(word * len(words))]
+            elif action_draw < changed_share:
+                piece_draw = uniform_at(draws.key_0, draws.key_1, _first_draw(draws, row, 2) + position)
+                input_ids[row, position] = random_pieces[int(piece_draw * len(random_pieces))]
     return labels

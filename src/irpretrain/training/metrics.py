@@ -133,9 +133,9 @@ class MetricsLog:
             return list(islice(handle, number))
 
 
-def waited_share(measured: Sequence[StepMetrics]) -> float:
+def waited_share(steps: Sequence[StepMetrics]) -> float:
     """Return the share of the steps' time in which nothing was computed because a batch was not read yet."""
-    return sum(m.waited for m in measured) / max(sum(m.seconds for m in measured), 1e-9)
+    return sum(m.waited for m in steps) / max(sum(m.seconds for m in steps), 1e-9)
 
 
 class StatusLine:
@@ -156,20 +156,20 @@ class StatusLine:
             self._waiting = []
 
     def _line(self) -> str:
-        recent = self._waiting
-        seconds = max(sum(m.seconds for m in recent), 1e-9)
-        last = recent[-1]
-        parts = [f"step {last.step}/{self._steps}", f"loss {_mean([m.loss for m in recent]):.4f}"]
-        accuracy = [m.pair_accuracy for m in recent if m.pair_accuracy is not None]
+        recent_steps = self._waiting
+        seconds = max(sum(m.seconds for m in recent_steps), 1e-9)
+        last = recent_steps[-1]
+        fields = [f"step {last.step}/{self._steps}", f"loss {_mean([m.loss for m in recent_steps]):.4f}"]
+        accuracy = [m.pair_accuracy for m in recent_steps if m.pair_accuracy is not None]
         if accuracy:
-            parts.append(f"pair accuracy {_mean(accuracy):.3f}")
-        mlm = [t.mlm_loss for m in recent for t in m.tasks.values() if t.mlm_weight > 0]
+            fields.append(f"pair accuracy {_mean(accuracy):.3f}")
+        mlm = [t.mlm_loss for m in recent_steps for t in m.tasks.values() if t.mlm_weight > 0]
         if mlm:
-            parts.append(f"MLM {_mean(mlm):.3f}")
-        parts.append(f"{sum(m.tokens for m in recent) / seconds:,.0f} tokens/s")
-        parts.append(f"waited for batches {waited_share(recent):.1%}")
-        parts.append(f"{duration((self._steps - last.step) * seconds / len(recent))} left")
-        return f"[{self._title}] " + ", ".join(parts)
+            fields.append(f"MLM {_mean(mlm):.3f}")
+        fields.append(f"{sum(m.tokens for m in recent_steps) / seconds:,.0f} tokens/s")
+        fields.append(f"waited for batches {waited_share(recent_steps):.1%}")
+        fields.append(f"{duration((self._steps - last.step) * seconds / len(recent_steps))} left")
+        return f"[{self._title}] " + ", ".join(fields)
 
 
 def _mean(values: list[float]) -> float:

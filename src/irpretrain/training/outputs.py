@@ -20,7 +20,7 @@ from irpretrain.training.leftovers import BEING_WRITTEN
 
 if TYPE_CHECKING:
     from irpretrain.training.checkpoints import Checkpoints
-    from irpretrain.training.trainer import Setting, StepTask
+    from irpretrain.training.trainer import StepContext, StepTask
 
 LOWER_RATE = (
     "Lower optimiser.learning_rate (of a fine-tuning: learning_rates), raise optimiser.warmup, or compute in a wider "
@@ -28,13 +28,13 @@ LOWER_RATE = (
 )
 
 
-def check_model(model: nn.Module, tasks: Sequence["StepTask"], setting: "Setting", step: int) -> None:
+def check_model(model: nn.Module, tasks: Sequence["StepTask"], context: "StepContext", step: int) -> None:
     """Raise TrainingError unless all weights are finite, and all outputs of the model for the batch of a step.
 
     Losses and gradients are looked at before each update, so nothing has seen what the last one made.
     """
     check_weights(model)
-    if _broken_outputs(model, tasks, setting, step):
+    if _broken_outputs(model, tasks, context, step):
         raise TrainingError(_refusal("model's scores are"))
 
 
@@ -48,41 +48,41 @@ def check_weights(model: nn.Module) -> None:
         raise TrainingError(_refusal(f"weights {broken[0]} are"))
 
 
-def _refusal(what: str) -> str:
-    return f"after the last update the {what} not finite numbers, so nothing is written. {LOWER_RATE}"
+def _refusal(subject: str) -> str:
+    return f"after the last update the {subject} not finite numbers, so nothing is written. {LOWER_RATE}"
 
 
-def _broken_outputs(model: nn.Module, tasks: Sequence["StepTask"], setting: "Setting", step: int) -> int:
+def _broken_outputs(model: nn.Module, tasks: Sequence["StepTask"], context: "StepContext", step: int) -> int:
     """Return how many outputs and losses of the step's batch are not finite, over all processes."""
     training, checks = model.training, list[Tensor]()
 
-    def look_at(module: nn.Module, inputs: Any, outputs: Any) -> None:
-        for part in outputs if isinstance(outputs, tuple) else (outputs,):
-            if isinstance(part, Tensor):
-                checks.append(part.isfinite().all())
+    def check_outputs(module: nn.Module, inputs: Any, outputs: Any) -> None:
+        for output in outputs if isinstance(outputs, tuple) else (outputs,):
+            if isinstance(output, Tensor):
+                checks.append(output.isfinite().all())
 
     # Of the layers themselves: a packed batch does not pass through the model's `forward`.
     layers = [module for module in model.eval().modules() if not any(module.children())]
-    handles = [module.register_forward_hook(look_at) for module in layers]
+    handles = [module.register_forward_hook(check_outputs) for module in layers]
     try:
         with torch.inference_mode():
             for task in tasks:
-                part = task.read(setting, step)
-                for batch in part.batches.values():
-                    micro = task.micro_batch(model, setting, step, part, batch)
-                    checks.append(micro.loss(*micro.tensors)[0].isfinite().all())
+                task_step = task.read(context, step)
+                for batch in task_step.batches.values():
+                    micro_batch = task.micro_batch(model, context, step, task_step, batch)
+                    checks.append(micro_batch.loss(*micro_batch.tensors)[0].isfinite().all())
     finally:
         for handle in handles:
             handle.remove()
         model.train(training)
     finite = to_host(torch.stack(checks))().tolist() if checks else []
-    return int(setting.ranks.sums([finite.count(False)])[0])
+    return int(context.ranks.sums([finite.count(False)])[0])
 
 
-def check_scores(scores: np.ndarray, what: str) -> None:
+def check_scores(scores: np.ndarray, scored_texts: str) -> None:
     """Raise TrainingError unless a model's scores are finite."""
     if not np.isfinite(scores).all():
-        raise TrainingError(f"a score of {what} is not a finite number. {LOWER_RATE}")
+        raise TrainingError(f"a score of {scored_texts} is not a finite number. {LOWER_RATE}")
 
 
 def publish(
@@ -93,4 +93,4 @@ def publish(
     """Write the outputs of a job together, in the first process: folders and files, with what writes each."""
     names = json.dumps([str(path) for path in (*folders, *files)])
     marker = checkpoints.directory / BEING_WRITTEN
-    write_together(folders, files, before=lambda: write_text(marker, names))
+    write_together(folders, files, before_replacing=lambda: write_text(marker, names))

@@ -35,7 +35,7 @@ from irpretrain.training.outputs import publish
 from irpretrain.training.probe import Probe, write_probe
 from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
-from irpretrain.training.ranks import here
+from irpretrain.training.ranks import current_ranks
 from irpretrain.training.trainer import Trainer, run_steps
 
 
@@ -91,15 +91,15 @@ def pretrain(
             write_together({output: model.write_files}, files)
             return {"steps": 0}
         for task in tasks:
-            where = "pretraining" if task.max_length is None else f"task {task.objective}"
-            model.check_length(options.of_task(task).max_length, f"{where}.max_length")
+            key_path = "pretraining" if task.max_length is None else f"task {task.objective}"
+            model.check_length(options.of_task(task).max_length, f"{key_path}.max_length")
         model.trained_length = max(options.of_task(task).max_length for task in tasks)
         model.trained_reading = {"query_length": options.query_length, "passages": None}
         store = TokenStore.open(tokens)
         tokenizer = load_tokenizer(start or encoder, encoder_options.vocabulary_size)
-        tables, readers, work = _tasks(groups, tasks, options, store, tokenizer, seed)
+        tables, readers, ranking_tasks = _tasks(groups, tasks, options, store, tokenizer, seed)
         options, steps = resolve_length(options, tasks, [table.trained_count for table in tables], title)
-        job = here().from_first(
+        job = current_ranks().from_first(
             lambda: {
                 "stage": "pretrain",
                 "from": sha256(start or encoder),
@@ -121,26 +121,35 @@ def pretrain(
             log = MetricsLog(folder.directory / "metrics.jsonl")
             snapshots = folder.directory / SNAPSHOTS
             # Of several processes the first alone probes; the others wait for it at their next sum.
-            probed = trainer.ranks.leads and options.held_out_share > 0
-            setting = replace(trainer.setting, accumulation=1)
-            seen = steps * options.batch_groups
+            probes_model = trainer.ranks.leads and options.held_out_share > 0
+            context = replace(trainer.context, accumulation=1)
+            groups_seen = steps * options.batch_groups
             probes = [
-                Probe(task.name, table, reader.builder, setting, seen, seed)
-                for task, reader, table in zip(work, readers, tables, strict=True)
-                if probed
+                Probe(task.name, table, reader.builder, context, groups_seen, seed)
+                for task, reader, table in zip(ranking_tasks, readers, tables, strict=True)
+                if probes_model
             ]
-            before = [part.accuracies(model.eval()) for part in probes]
+            accuracies_before = [part.accuracies(model.eval()) for part in probes]
 
             def keep_snapshot(step: int) -> None:
                 model.save(snapshots / snapshot_name(step))
 
             pieces = run_steps(
-                trainer, work, options.log_every, folder, log, title, options.snapshots, keep_snapshot
+                trainer,
+                ranking_tasks,
+                options.log_every,
+                folder,
+                log,
+                title,
+                options.snapshots,
+                keep_snapshot,
             )
             if trainer.ranks.leads:
                 model.eval()
                 rows = [
-                    row for part, was in zip(probes, before, strict=True) for row in part.rows(model, was)
+                    row
+                    for part, probe_before in zip(probes, accuracies_before, strict=True)
+                    for row in part.rows(model, probe_before)
                 ]
 
                 def write_model(written: Path) -> None:
@@ -153,12 +162,12 @@ def pretrain(
                 publish({output: write_model}, files, folder)
             if not keeps_checkpoints:
                 folder.discard()
-    by_task = dict(zip((task.name for task in work), tables, strict=True))
+    by_task = dict(zip((task.name for task in ranking_tasks), tables, strict=True))
     return {
         "steps": steps,
-        "groups": dict.fromkeys(by_task, seen),
+        "groups": dict.fromkeys(by_task, groups_seen),
         "groups_available": {name: table.trained_count for name, table in by_task.items()},
-        "epochs": {name: round(seen / table.trained_count, 4) for name, table in by_task.items()},
+        "epochs": {name: round(groups_seen / table.trained_count, 4) for name, table in by_task.items()},
         "tokens": pieces,
         "groups_held_out": {name: len(table.held_out) for name, table in by_task.items()},
         "documents": len(store),
@@ -174,7 +183,7 @@ def _tasks(
     tokenizer: WordPieceTokenizer,
     seed: int,
 ) -> tuple[list[GroupTable], list[SequenceReader], list[RankingTask]]:
-    tables, readers, made = [], [], []
+    tables, readers, ranking_tasks = [], [], []
     for number, (path, task) in enumerate(zip(groups, tasks, strict=True)):
         # The number keeps the streams apart when one objective is used twice.
         name = f"{task.objective}/{number}"
@@ -185,12 +194,12 @@ def _tasks(
             masker = Masker(task_options.masking, tokenizer, seed, task_options.max_length, name=name)
         builder = BatchBuilder(store, tokenizer, task_options.max_length, task_options.query_length)
         reader = SequenceReader(builder, masker, options.mlm_head_steps)
-        unique = task.objective if number == 0 else f"{task.objective}#{number}"
+        task_name = task.objective if number == 0 else f"{task.objective}#{number}"
         loss = (task_options.loss, task_options.margin)
-        made.append(RankingTask(unique, table, reader, *loss, task.weight, task.mlm_weight))
+        ranking_tasks.append(RankingTask(task_name, table, reader, *loss, task.weight, task.mlm_weight))
         tables.append(table)
         readers.append(reader)
-    return tables, readers, made
+    return tables, readers, ranking_tasks
 
 
 # How long a pre-training is: the configured steps, or those of so many epochs of one task's or all groups.
@@ -208,12 +217,12 @@ def resolve_length(
         return options, options.steps
     steps = steps_of(options, tasks, groups)
     resolved = options.model_copy(update={"steps": steps, "epochs": None, "epochs_of": None})
-    counted = ", ".join(f"{groups[position]:,}" for position in _deciding(options, tasks))
-    of = "" if options.epochs_of is None else f" of {options.epochs_of}"
-    reported = f"epochs {options.epochs:g} of {counted} groups{of} are steps {steps:,}"
+    group_counts = ", ".join(f"{groups[position]:,}" for position in _length_task_positions(options, tasks))
+    task_note = "" if options.epochs_of is None else f" of {options.epochs_of}"
+    resolution = f"epochs {options.epochs:g} of {group_counts} groups{task_note} are steps {steps:,}"
     if fault := resolved.head_start_fault(tasks):
-        raise ConfigError(f"{title}: {reported}; {fault}")
-    print_line(f"[{title}] {reported}")
+        raise ConfigError(f"{title}: {resolution}; {fault}")
+    print_line(f"[{title}] {resolution}")
     return resolved, steps
 
 
@@ -221,8 +230,8 @@ def steps_of(options: PretrainingConfig, tasks: Sequence[TaskConfig], groups: Se
     """Return the fewest steps in which every task (or `epochs_of`) passes its groups `epochs` times or more."""
     # Decimals as they were written: in floating point 0.7 epochs of 10 groups would be more than 7 groups.
     passes = Fraction(str(options.epochs)) / options.batch_groups
-    return max(math.ceil(passes * groups[position]) for position in _deciding(options, tasks))
+    return max(math.ceil(passes * groups[position]) for position in _length_task_positions(options, tasks))
 
 
-def _deciding(options: PretrainingConfig, tasks: Sequence[TaskConfig]) -> list[int]:
+def _length_task_positions(options: PretrainingConfig, tasks: Sequence[TaskConfig]) -> list[int]:
     return [i for i, task in enumerate(tasks) if options.epochs_of in (None, task.objective)]

@@ -16,13 +16,13 @@ from irpretrain.evaluation.significance import randomisation_test, wilson_interv
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.foundation.contracts import NO_ANCHOR, PROBE
 from irpretrain.foundation.randomness import generator
-from irpretrain.models.encoder_batches import EncoderBatch, PaddedBatch, encoder_batch
+from irpretrain.models.encoder_batches import EncoderBatch
 from irpretrain.models.length_batches import prefetch, to_host
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.outputs import check_scores
 from irpretrain.training.ranking_groups import RankingGroups, make_spans, text_rows
-from irpretrain.training.trainer import Setting
+from irpretrain.training.trainer import StepContext
 
 # What a model makes of held-out groups: whether it ranks by the shared text, or by what candidates look like.
 #
@@ -51,13 +51,19 @@ class Probe:
     """The held-out groups of one task that models are tested on."""
 
     def __init__(
-        self, task: str, table: GroupTable, builder: BatchBuilder, setting: Setting, trained: int, seed: int
+        self,
+        task: str,
+        table: GroupTable,
+        builder: BatchBuilder,
+        context: StepContext,
+        trained_groups: int,
+        seed: int,
     ) -> None:
-        self._task, self._builder, self._setting, self._seed = task, builder, setting, seed
+        self._task, self._builder, self._context, self._seed = task, builder, context, seed
         rng = generator(seed, "probe", task)
-        most = min(max(trained // TRAINED_PER_PROBED, LEAST_GROUPS), MOST_GROUPS)
+        max_groups = min(max(trained_groups // TRAINED_PER_PROBED, LEAST_GROUPS), MOST_GROUPS)
         positions = rng.permutation(len(table.held_out))
-        positions = positions[table.sizes(table.held_out[positions]) > 1][:most]
+        positions = positions[table.sizes(table.held_out[positions]) > 1][:max_groups]
         self._groups = table.take(table.held_out[positions])
         self._partners = draw_partners(self._groups, table.held_out_documents[positions], rng)
 
@@ -65,29 +71,31 @@ class Probe:
         """Return the pair accuracy of each group as it is, float64 [groups]."""
         return self._of_model(model, self._groups)
 
-    def rows(self, model: Scorer, before: np.ndarray) -> Iterator[dict[str, Any]]:
+    def rows(self, model: Scorer, accuracies_before: np.ndarray) -> Iterator[dict[str, Any]]:
         """Yield the task's rows of PROBE, for a trained model and its accuracies before its training."""
-        right = self.accuracies(model)
-        paired = np.flatnonzero(self._partners >= 0)
-        swapped = with_shared(self._groups.take(paired), self._groups.take(self._partners[paired]))
-        bare = without_shared(self._groups)
-        yield self._row("right", right, None)
-        yield self._row("swapped", self._of_model(model, swapped), right[paired])
-        yield self._row("none", self._of_model(model, bare), right)
-        yield self._row("before", before, right)
+        right_accuracies = self.accuracies(model)
+        with_partner = np.flatnonzero(self._partners >= 0)
+        swapped_groups = with_shared(
+            self._groups.take(with_partner), self._groups.take(self._partners[with_partner])
+        )
+        groups_without_shared = without_shared(self._groups)
+        yield self._row("right", right_accuracies, None)
+        yield self._row("swapped", self._of_model(model, swapped_groups), right_accuracies[with_partner])
+        yield self._row("none", self._of_model(model, groups_without_shared), right_accuracies)
+        yield self._row("before", accuracies_before, right_accuracies)
 
-    def _row(self, name: str, accuracies: np.ndarray, right: np.ndarray | None) -> dict[str, Any]:
+    def _row(self, name: str, accuracies: np.ndarray, reference: np.ndarray | None) -> dict[str, Any]:
         interval = wilson_interval(float(accuracies.sum()), len(accuracies))
         p_value = math.nan
-        if right is not None and len(right):
+        if reference is not None and len(reference):
             stream = f"{self._task}/{name}"
-            p_value = randomisation_test(accuracies, right, PERMUTATIONS, self._seed, stream).p_value
+            p_value = randomisation_test(accuracies, reference, PERMUTATIONS, self._seed, stream).p_value
         values = (len(accuracies), interval.mean, interval.low, interval.high, p_value)
         numbers = dict(zip(("groups", "accuracy", "low", "high", "p_value"), values, strict=True))
         return {"task": self._task, "input": name, **numbers}
 
     def _of_model(self, model: Scorer, groups: RankingGroups) -> np.ndarray:
-        return pair_accuracies(score_groups(model, self._builder, groups, self._setting), groups)
+        return pair_accuracies(score_groups(model, self._builder, groups, self._context), groups)
 
 
 def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:
@@ -96,32 +104,36 @@ def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:
     write_csv(path, names, (["" if row[name] != row[name] else row[name] for name in names] for row in rows))
 
 
-def score_groups(model: Scorer, builder: BatchBuilder, groups: RankingGroups, setting: Setting) -> np.ndarray:
+def score_groups(
+    model: Scorer, builder: BatchBuilder, groups: RankingGroups, context: StepContext
+) -> np.ndarray:
     def begin(number: int) -> Callable[[], Tensor]:
         batch = builder.build(groups[number : number + 1])
-        padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
-        scores, _ = model.encode(encoder_batch(setting.layout, padded, builder.max_length))
+        scores, _ = model.encode(builder.for_encoder(batch.padded(), context.layout))
         return to_host(scores.float())
 
-    with torch.inference_mode(), setting.autocast():
-        scores = [wait().numpy() for _, wait in prefetch(range(len(groups)), begin, setting.device)]
-    whole = np.concatenate([np.zeros(0, np.float32), *scores])
-    check_scores(whole, "the held-out groups")
-    return whole
+    with torch.inference_mode(), context.autocast():
+        scores = [wait().numpy() for _, wait in prefetch(range(len(groups)), begin, context.device)]
+    all_scores = np.concatenate([np.zeros(0, np.float32), *scores])
+    check_scores(all_scores, "the held-out groups")
+    return all_scores
 
 
 def pair_accuracies(scores: np.ndarray, groups: RankingGroups) -> np.ndarray:
     """Return the share of each group's (first, other) pairs in the right order, float64 [groups]; ties count half."""
-    parts = np.split(scores, np.cumsum(groups.sizes))[: len(groups)]
-    differences = [part[0] - part[1:] for part in parts]
-    return np.array([np.mean(np.sign(part) / 2 + 0.5, dtype=np.float64) for part in differences], np.float64)
+    scores_by_group = np.split(scores, np.cumsum(groups.sizes))[: len(groups)]
+    differences = [group_values[0] - group_values[1:] for group_values in scores_by_group]
+    return np.array(
+        [np.mean(np.sign(group_values) / 2 + 0.5, dtype=np.float64) for group_values in differences],
+        np.float64,
+    )
 
 
-def with_shared(groups: RankingGroups, others: RankingGroups) -> RankingGroups:
+def with_shared(groups: RankingGroups, donors: RankingGroups) -> RankingGroups:
     """Return groups with the shared texts of as many others of their own kind, whose `texts` are the same."""
     of_query = np.repeat(groups.shares_query, groups.sizes)
     queries, documents = (
-        np.repeat(column[others.firsts], groups.sizes) for column in (others.queries, others.documents)
+        np.repeat(column[donors.firsts], groups.sizes) for column in (donors.queries, donors.documents)
     )
     return replace(
         groups,
@@ -149,16 +161,16 @@ def draw_partners(groups: RankingGroups, documents: np.ndarray, rng: np.random.G
         documents: number of each group's document, [groups].
     """
     partners = np.full(len(groups), -1, np.int64)
-    _, numbers = np.unique(documents, return_inverse=True)
-    order = rng.permutation(len(groups))[numbers] if len(groups) else numbers
-    for kind in (True, False):
-        positions = np.flatnonzero(groups.shares_query == kind)
+    _, document_numbers = np.unique(documents, return_inverse=True)
+    document_order = rng.permutation(len(groups))[document_numbers] if len(groups) else document_numbers
+    for shares_query in (True, False):
+        positions = np.flatnonzero(groups.shares_query == shares_query)
         if not len(positions):
             continue
         # Groups in a random order of their documents, turned by as many positions as the largest document has groups:
         # groups that meet are of different documents, unless one document has more than half of the groups.
-        turn = positions[np.argsort(order[positions], kind="stable")]
-        others = np.roll(turn, -np.bincount(order[positions]).max())
-        differ = order[turn] != order[others]
-        partners[turn[differ]] = others[differ]
+        shuffled = positions[np.argsort(document_order[positions], kind="stable")]
+        shifted = np.roll(shuffled, -np.bincount(document_order[positions]).max())
+        are_different = document_order[shuffled] != document_order[shifted]
+        partners[shuffled[are_different]] = shifted[are_different]
     return partners

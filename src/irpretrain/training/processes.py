@@ -21,11 +21,11 @@ from typing import IO, Any, cast
 from torch.distributed import TCPStore
 
 from irpretrain.config.training import SharedComputeConfig
-from irpretrain.foundation.code_digest import begin_record, code_record, rest_on
+from irpretrain.foundation.code_digest import add_earlier_code, begin_record, code_record
 from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.progress import print_line
 from irpretrain.training.compute import choose_device, own_gpus
-from irpretrain.training.ranks import LostProcessError, Ranks, here, taking_part
+from irpretrain.training.ranks import LostProcessError, Ranks, current_ranks, taking_part
 
 # One of the processes that share a training: what it receives, and how it reports the result.
 
@@ -35,11 +35,13 @@ PR_SET_PDEATHSIG = 1
 
 def portable(error: BaseException) -> tuple[BaseException, str]:
     """Return an exception that another process can read, and its traceback."""
-    text = "".join(traceback.format_exception(error))
+    traceback_text = "".join(traceback.format_exception(error))
     try:
-        return pickle.loads(pickle.dumps(error)), text  # some exceptions only fail when they are read
+        return pickle.loads(
+            pickle.dumps(error)
+        ), traceback_text  # some exceptions only fail when they are read
     except Exception:
-        return TrainingError(f"a process failed: {text.splitlines()[-1]}"), text
+        return TrainingError(f"a process failed: {traceback_text.splitlines()[-1]}"), traceback_text
 
 
 def main(parent: int, descriptor: int) -> None:
@@ -74,16 +76,16 @@ def end_with(parent: int) -> None:
 #     if wants_processes(options.compute):
 #         return in_processes(pretrain, arguments, options.compute)
 #
-# calls the same function with the same arguments in as many processes, where `training.ranks.here` distinguishes them,
-# and returns what the first one returned. They live as long as this process, and fail together: with the error of the
-# one that began it.
+# calls the same function with the same arguments in as many processes, where `training.ranks.current_ranks`
+# distinguishes them, and returns what the first one returned. They live as long as this process, and fail together:
+# with the error of the one that began it.
 
 
 BEGIN = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from irpretrain.foundation.garbage import search_rarely
-search_rarely()  # before torch is imported
+from irpretrain.foundation.garbage import raise_gc_threshold
+raise_gc_threshold()  # before torch is imported
 from irpretrain.training.processes import main
 main(int(sys.argv[2]), int(sys.argv[3]))
 """
@@ -99,7 +101,7 @@ DISPLAYED_LINES = 20
 
 def wants_processes(compute: SharedComputeConfig) -> bool:
     """Whether a training has to be started in several processes, and this is not one of them."""
-    return compute.process_count > 1 and here().count == 1
+    return compute.process_count > 1 and current_ranks().count == 1
 
 
 def in_processes(
@@ -120,9 +122,9 @@ def in_processes(
     on_gpu = choose_device(compute).type == "cuda"
     gpus = own_gpus(compute)[:count] if on_gpu else [None] * count
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
-    with ExitStack() as held:
+    with ExitStack() as resources:
         # Files without a name: nothing is left behind, however this process ends.
-        files = [[held.enter_context(TemporaryFile()) for _ in range(3)] for _ in range(count)]
+        files = [[resources.enter_context(TemporaryFile()) for _ in range(3)] for _ in range(count)]
         processes = []
         for rank, (call, report, output) in enumerate(files):
             pickle.dump((function, arguments, Ranks(rank, count, gpus[rank]), store.port), call)
@@ -138,20 +140,20 @@ def in_processes(
                 text=True,
                 errors="replace",
             )
-            held.callback(process.kill)
+            resources.callback(process.kill)
             processes.append(process)
         # Lines of the first process read as those of this one, and reach its log.
-        relay = Thread(target=_relay, args=[processes[0].stdout], daemon=True)
-        relay.start()
+        relay_thread = Thread(target=_relay, args=[processes[0].stdout], daemon=True)
+        relay_thread.start()
         while not any(process.poll() for process in processes) and None in [p.returncode for p in processes]:
             time.sleep(POLL_SECONDS)
         statuses = _wait_for_all(processes)
-        relay.join(GRACE_SECONDS)
+        relay_thread.join(GRACE_SECONDS)
         reports = [_read(report) for _, report, _ in files]
         if any(statuses):
             raise _cause(statuses, reports, [output for _, _, output in files])
     result, code = reports[0]
-    rest_on(code)
+    add_earlier_code(code)
     return result
 
 
@@ -190,24 +192,26 @@ def _cause(
         reports: by rank; a result with its code, what `portable` made of an error, or None of a killed process.
         outputs: by rank; the first one's is empty, since its lines were displayed.
     """
-    failed = {rank: status for rank, status in enumerate(statuses) if status}
-    errors = {rank: got for rank, got in enumerate(reports) if got and isinstance(got[0], BaseException)}
-    for error, text in errors.values():
+    failed_statuses = {rank: status for rank, status in enumerate(statuses) if status}
+    errors = {
+        rank: report for rank, report in enumerate(reports) if report and isinstance(report[0], BaseException)
+    }
+    for error, traceback_text in errors.values():
         if not isinstance(error, LostProcessError):
-            error.add_note(text)
+            error.add_note(traceback_text)
             return cast(BaseException, error)
     # Processes that report an error have lost another one; killed ones cannot report, or had their result already.
-    rank = min(failed, key=lambda rank: (failed[rank] > 0, rank in errors))
-    status = failed[rank]
+    rank = min(failed_statuses, key=lambda rank: (failed_statuses[rank] > 0, rank in errors))
+    status = failed_statuses[rank]
     name = f"process {rank + 1} of {len(statuses)}"
     outputs[rank].seek(0)
-    if last := outputs[rank].read().decode(errors="replace").splitlines()[-DISPLAYED_LINES:]:
-        print_line("\n".join(last))
+    if last_lines := outputs[rank].read().decode(errors="replace").splitlines()[-DISPLAYED_LINES:]:
+        print_line("\n".join(last_lines))
     if status > 0:
         return TrainingError(f"{name} ended with status {status}")
-    number = signal.Signals(-status)
-    memory = " The system does so when memory runs out." if number == signal.SIGKILL else ""
+    killing_signal = signal.Signals(-status)
+    memory_note = " The system does so when memory runs out." if killing_signal == signal.SIGKILL else ""
     return TrainingError(
-        f"{name} was ended by {number.name}, and the others with it.{memory} Run the same command again: training "
-        "goes on from the last checkpoint."
+        f"{name} was ended by {killing_signal.name}, and the others with it.{memory_note} Run the same command again: "
+        "training goes on from the last checkpoint."
     )

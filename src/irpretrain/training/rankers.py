@@ -65,10 +65,10 @@ class CrossEncoderRanker:
         documents: TokenStore,
         texts: Mapping[str, str],
         candidates: Run,
-        retained: KeptScores | None = None,
+        kept_scores: KeptScores | None = None,
     ) -> Run:
         return rerank_run(
-            model, self.tokenizer, documents, texts, candidates, self.reranking, retained=retained
+            model, self.tokenizer, documents, texts, candidates, self.reranking, kept_scores=kept_scores
         )
 
 
@@ -86,8 +86,10 @@ class WordRanker:
     def task(
         self, model: NeuralRanker, documents: WordDocuments, source: GroupSource, options: FinetuningConfig
     ) -> RankingTask:
-        sizes = model.options
-        builder = WordBatchBuilder(documents, model.vocabulary, sizes.query_words, sizes.document_words)
+        model_options = model.options
+        builder = WordBatchBuilder(
+            documents, model.vocabulary, model_options.query_words, model_options.document_words
+        )
         return RankingTask(NAME, source, WordReader(builder), options.loss, options.margin)
 
     def rank(
@@ -96,9 +98,9 @@ class WordRanker:
         documents: WordDocuments,
         texts: Mapping[str, str],
         candidates: Run,
-        retained: KeptScores | None = None,
+        kept_scores: KeptScores | None = None,
     ) -> Run:
-        return rerank_words(model, documents, texts, candidates, self.reranking, retained=retained)
+        return rerank_words(model, documents, texts, candidates, self.reranking, kept_scores=kept_scores)
 
 
 def ranker_of(

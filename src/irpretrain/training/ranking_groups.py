@@ -60,8 +60,8 @@ class RankingGroups:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def __getitem__(self, some: slice) -> RankingGroups:
-        return self.take(np.arange(*some.indices(len(self))))
+    def __getitem__(self, index: slice) -> RankingGroups:
+        return self.take(np.arange(*index.indices(len(self))))
 
     @cached_property
     def firsts(self) -> np.ndarray:

@@ -14,7 +14,7 @@ from torch.nn import functional
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import Loss
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.models.encoder_batches import EncoderBatch, Layout, PackedBatch, PaddedBatch, encoder_batch
+from irpretrain.models.encoder_batches import EncoderBatch, Layout, PackedBatch, PaddedBatch
 from irpretrain.models.length_batches import to_device
 from irpretrain.models.mlm_heads import IGNORED
 from irpretrain.text.passages import piece_bounds
@@ -23,7 +23,7 @@ from irpretrain.training.graphs import Measured, MicroBatch
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.ranking_groups import GroupSource, RankingGroups, make_spans
-from irpretrain.training.trainer import Setting, StepPart
+from irpretrain.training.trainer import StepContext, TaskStep
 
 
 def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0) -> Tensor:
@@ -38,37 +38,37 @@ def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0)
 
     A group of one sequence has nothing to rank: its loss is 0. `sizes`, int64 [groups], best lies on the host.
     """
-    table, present = _by_group(scores.float(), sizes)
+    score_table, present = _by_group(scores.float(), sizes)
     if kind == "listwise":
-        return -functional.log_softmax(table.masked_fill(~present, -torch.inf), dim=1)[:, 0]
-    differences = table[:, :1] - table[:, 1:]
-    others = present[:, 1:]
+        return -functional.log_softmax(score_table.masked_fill(~present, -torch.inf), dim=1)[:, 0]
+    differences = score_table[:, :1] - score_table[:, 1:]
+    is_other = present[:, 1:]
     if kind == "hinge":
         losses = functional.relu(margin - differences)
     elif kind == "pair-softmax":
         losses = 2 * torch.sigmoid(-differences)
     else:
         assert_never(kind)
-    return (losses * others).sum(dim=1) / others.sum(dim=1).clamp(min=1)
+    return (losses * is_other).sum(dim=1) / is_other.sum(dim=1).clamp(min=1)
 
 
 def count_correct_pairs(scores: Tensor, sizes: Tensor) -> Tensor:
     """Return how many (first, other) pairs are ordered rightly, without ties; int64 on the scores' device."""
-    table, present = _by_group(scores.detach().float(), sizes)
-    return ((table[:, :1] > table[:, 1:]) & present[:, 1:]).sum()
+    score_table, present = _by_group(scores.detach().float(), sizes)
+    return ((score_table[:, :1] > score_table[:, 1:]) & present[:, 1:]).sum()
 
 
 def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
-    largest, smallest = int(sizes.max()), int(sizes.min())
-    if smallest == largest:
-        table = scores.view(-1, largest)
-        return table, torch.ones_like(table, dtype=torch.bool)
+    largest_size, smallest_size = int(sizes.max()), int(sizes.min())
+    if smallest_size == largest_size:
+        score_table = scores.view(-1, largest_size)
+        return score_table, torch.ones_like(score_table, dtype=torch.bool)
     sizes = to_device(sizes, scores.device)
-    present = torch.arange(largest, device=scores.device) < sizes[:, None]
-    firsts = torch.cumsum(sizes, 0) - sizes
-    positions = firsts[:, None] + torch.arange(largest, device=scores.device)
-    table = scores[positions.clamp(max=len(scores) - 1)]
-    return table.masked_fill(~present, 0.0), present
+    present = torch.arange(largest_size, device=scores.device) < sizes[:, None]
+    starts = torch.cumsum(sizes, 0) - sizes
+    positions = starts[:, None] + torch.arange(largest_size, device=scores.device)
+    score_table = scores[positions.clamp(max=len(scores) - 1)]
+    return score_table.masked_fill(~present, 0.0), present
 
 
 # The task of a step: ranking groups, whose loss and gradients are computed in micro-batches.
@@ -85,10 +85,10 @@ class GroupBatch:
 
 
 class GroupReader(Protocol):
-    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
-        """Return groups of optimiser step `step`, which has `before` sequences before them."""
+    def read(self, groups: RankingGroups, step: int, first_sequence: int, layout: Layout) -> GroupBatch:
+        """Return groups of optimiser step `step`, which has `first_sequence` sequences before them."""
 
-    def scorer(self, model: Any, setting: Setting, batch: GroupBatch, step: int) -> MicroBatchScorer:
+    def scorer(self, model: Any, context: StepContext, batch: GroupBatch, step: int) -> MicroBatchScorer:
         """Copy a batch to the device; return what scores it."""
 
 
@@ -112,49 +112,51 @@ class RankingTask:
     weight: float = 1.0  # of the ranking loss; with 0 it is not computed
     mlm_weight: float = 0.0  # of the MLM loss of a reader that masks
 
-    def read(self, setting: Setting, step: int) -> StepPart:
+    def read(self, context: StepContext, step: int) -> TaskStep:
         groups = self.source.groups(step)
         batches = {
             number: self.reader.read(
-                groups[some], step, int(groups.sizes[: some.start].sum()), setting.layout
+                groups[group_slice], step, int(groups.sizes[: group_slice.start].sum()), context.layout
             )
-            for number, some in setting.share(len(groups)).items()
+            for number, group_slice in context.share(len(groups)).items()
         }
-        masked = sum(int((b.labels != IGNORED).sum()) for b in batches.values() if b.labels is not None)
+        masked_positions = sum(
+            int((b.labels != IGNORED).sum()) for b in batches.values() if b.labels is not None
+        )
         pairs = sum(int(batch.sizes.sum()) - len(batch.sizes) for batch in batches.values())
         metrics = TaskMetrics(
             self.weight, self.mlm_weight, pairs=pairs if self.weight > 0 else 0, groups=len(groups)
         )
-        return StepPart(metrics, sum(batch.tokens for batch in batches.values()), batches, masked)
+        return TaskStep(metrics, sum(batch.tokens for batch in batches.values()), batches, masked_positions)
 
     def micro_batch(
-        self, model: nn.Module, setting: Setting, step: int, part: StepPart, batch: GroupBatch
+        self, model: nn.Module, context: StepContext, step: int, task_step: TaskStep, batch: GroupBatch
     ) -> MicroBatch:
-        scorer = self.reader.scorer(model, setting, batch, step)
-        sizes, groups = torch.from_numpy(batch.sizes), part.metrics.groups
+        scorer = self.reader.scorer(model, context, batch, step)
+        sizes, groups = torch.from_numpy(batch.sizes), task_step.metrics.groups
         # A tensor, as it differs from step to step.
-        counted = setting.tensor(np.array(max(part.counted, 1), np.float32))
+        denominator = context.tensor(np.array(max(task_step.loss_denominator, 1), np.float32))
 
-        def loss(counted: Tensor, *tensors: Tensor) -> tuple[Tensor, Measured]:
-            measured: dict[str, Tensor] = {}
-            with setting.autocast():
-                scores, mlm = scorer.scores(*tensors)
+        def loss(denominator: Tensor, *tensors: Tensor) -> tuple[Tensor, Measured]:
+            measurements: dict[str, Tensor] = {}
+            with context.autocast():
+                scores, mlm_loss = scorer.scores(*tensors)
                 total = scores.new_zeros((), dtype=torch.float32)
                 if self.weight > 0:
                     ranking = ranking_loss(self.loss, scores, sizes, self.margin).sum() / groups
                     total = total + self.weight * ranking
-                    right = count_correct_pairs(scores, sizes)
-                    measured |= {"ranking_loss": ranking.detach(), "correct_pairs": right}
-                if mlm is not None:
-                    mlm = mlm / counted
-                    measured["mlm_loss"] = mlm.detach()
-                    total = total + self.mlm_weight * mlm
-            return total, measured
+                    correct_pairs = count_correct_pairs(scores, sizes)
+                    measurements |= {"ranking_loss": ranking.detach(), "correct_pairs": correct_pairs}
+                if mlm_loss is not None:
+                    mlm_loss = mlm_loss / denominator
+                    measurements["mlm_loss"] = mlm_loss.detach()
+                    total = total + self.mlm_weight * mlm_loss
+            return total, measurements
 
         # Groups of different sizes seldom come again, and their sizes are copied from the host.
         repeats = scorer.shape is not None and (batch.sizes == batch.sizes[0]).all()
         shape = (self.name, groups, len(batch.sizes), int(batch.sizes[0]), scorer.shape) if repeats else None
-        return MicroBatch([counted, *scorer.tensors], loss, shape)
+        return MicroBatch([denominator, *scorer.tensors], loss, shape)
 
 
 @dataclass(frozen=True)
@@ -165,23 +167,22 @@ class SequenceReader:
     masker: Masker | None = None
     mlm_head_steps: int = 0  # number of first steps in which the MLM loss trains only the MLM head
 
-    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
+    def read(self, groups: RankingGroups, step: int, first_sequence: int, layout: Layout) -> GroupBatch:
         batch = self.builder.build(groups)
-        masked = None if self.masker is None else self.masker.apply(batch, step, before)
-        ids, chosen, labels = batch.input_ids, None, None
-        if masked is not None and len(masked.labels):
-            ids, chosen, labels = masked.input_ids, masked.chosen, masked.labels
-        padded = PaddedBatch(ids, batch.token_type_ids, batch.attention_mask, chosen)
-        inputs = encoder_batch(layout, padded, self.builder.max_length)
+        masked = None if self.masker is None else self.masker.apply(batch, step, first_sequence)
+        if masked is not None and not len(masked.labels):
+            masked = None
+        labels = None if masked is None else masked.labels
+        inputs = self.builder.for_encoder(batch.padded(masked), layout)
         if labels is not None and isinstance(inputs, PackedBatch) and inputs.masked is not None:
             labels = np.pad(labels, (0, len(inputs.masked) - len(labels)), constant_values=IGNORED)
         return GroupBatch(batch.sizes, batch.tokens, inputs, labels)
 
     def scorer(
-        self, model: CrossEncoderModel, setting: Setting, batch: GroupBatch, step: int
+        self, model: CrossEncoderModel, context: StepContext, batch: GroupBatch, step: int
     ) -> MicroBatchScorer:
         inputs, trains_encoder = batch.inputs, step >= self.mlm_head_steps
-        labels = [] if batch.labels is None else [setting.tensor(batch.labels)]
+        labels = [] if batch.labels is None else [context.tensor(batch.labels)]
 
         def scores(*tensors: Tensor) -> tuple[Tensor, Tensor | None]:
             scores, states = model.encode(inputs, *tensors[len(labels) :])
@@ -189,7 +190,7 @@ class SequenceReader:
 
         if isinstance(inputs, PaddedBatch):
             return MicroBatchScorer(labels, scores)
-        tensors = [*labels, inputs.flat(setting.device)]
+        tensors = [*labels, inputs.flat(context.device)]
         return MicroBatchScorer(tensors, scores, (inputs.shape, bool(labels), trains_encoder))
 
 
@@ -204,26 +205,26 @@ class PassageReader:
     builder: BatchBuilder
     options: PassagesConfig
 
-    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
+    def read(self, groups: RankingGroups, step: int, first_sequence: int, layout: Layout) -> GroupBatch:
         rows = groups.documents["row"]
         passages = [self._passages(row) for row in rows.tolist()]
         counts = np.array([len(bounds) for bounds in passages], np.int64)
         documents = make_spans(np.repeat(rows, counts), *np.concatenate(passages).T)
         queries = np.repeat(groups.queries, counts)
         batch = self.builder.build(RankingGroups.of_queries(queries, documents, counts, groups.texts))
-        padded = PaddedBatch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
-        inputs = encoder_batch(layout, padded, self.builder.max_length), padded, batch.sizes
+        padded = batch.padded()
+        inputs = self.builder.for_encoder(padded, layout), padded, batch.sizes
         return GroupBatch(groups.sizes, batch.tokens, inputs)
 
     def scorer(
-        self, model: CrossEncoderModel, setting: Setting, batch: GroupBatch, step: int
+        self, model: CrossEncoderModel, context: StepContext, batch: GroupBatch, step: int
     ) -> MicroBatchScorer:
-        encoded, padded, counts = batch.inputs
+        all_passages, padded, counts = batch.inputs
 
         def scores() -> tuple[Tensor, Tensor | None]:
-            best = best_passages(untrained_scores(model, encoded), counts)
-            trained = encoder_batch(setting.layout, padded.take(best), self.builder.max_length)
-            return model.encode(trained)[0], None
+            best = best_passages(untrained_scores(model, all_passages), counts)
+            best_batch = self.builder.for_encoder(padded.take(best), context.layout)
+            return model.encode(best_batch)[0], None
 
         return MicroBatchScorer([], scores)
 
@@ -238,12 +239,14 @@ class WordReader:
 
     builder: WordBatchBuilder
 
-    def read(self, groups: RankingGroups, step: int, before: int, layout: Layout) -> GroupBatch:
+    def read(self, groups: RankingGroups, step: int, first_sequence: int, layout: Layout) -> GroupBatch:
         batch = self.builder.build(groups)
         return GroupBatch(batch.sizes, batch.tokens, (batch.query, batch.document))
 
-    def scorer(self, model: nn.Module, setting: Setting, batch: GroupBatch, step: int) -> MicroBatchScorer:
-        tensors = [setting.tensor(array) for array in batch.inputs]
+    def scorer(
+        self, model: nn.Module, context: StepContext, batch: GroupBatch, step: int
+    ) -> MicroBatchScorer:
+        tensors = [context.tensor(array) for array in batch.inputs]
         return MicroBatchScorer(tensors, lambda *tensors: (model(*tensors), None))
 
 
@@ -266,8 +269,8 @@ def best_passages(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
         scores: of the passages of all documents, one after the other; float [passages].
         counts: passages of each document; int64 [documents].
     """
-    firsts = np.cumsum(counts) - counts
-    ends = firsts + counts
+    starts = np.cumsum(counts) - counts
+    ends = starts + counts
     return np.array(
-        [first + scores[first:end].argmax() for first, end in zip(firsts, ends, strict=True)], np.int64
+        [start + scores[start:end].argmax() for start, end in zip(starts, ends, strict=True)], np.int64
     )

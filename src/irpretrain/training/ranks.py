@@ -23,9 +23,9 @@ def share_of(items: int, accumulation: int, rank: int = 0, processes: int = 1) -
     """
     if items < processes:
         raise ValueError(f"{items} items cannot be shared out among {processes} processes")
-    parts = min(max(accumulation, processes), items)
-    bounds = [int(bound) for bound in np.linspace(0, items, parts + 1).round()]
-    numbers = range(parts * rank // processes, parts * (rank + 1) // processes)
+    micro_batches = min(max(accumulation, processes), items)
+    bounds = [int(bound) for bound in np.linspace(0, items, micro_batches + 1).round()]
+    numbers = range(micro_batches * rank // processes, micro_batches * (rank + 1) // processes)
     return {number: slice(bounds[number], bounds[number + 1]) for number in numbers}
 
 
@@ -83,11 +83,11 @@ def lost_processes() -> Iterator[None]:
 
 
 ALONE = Ranks()
-_here = [ALONE]
+_current = [ALONE]
 
 
-def here() -> Ranks:
-    return _here[0]
+def current_ranks() -> Ranks:
+    return _current[0]
 
 
 @contextmanager
@@ -107,11 +107,11 @@ def taking_part(ranks: Ranks, port: int) -> Iterator[None]:
             world_size=ranks.count,
             device_id=device,
         )
-    _here[0] = ranks
+    _current[0] = ranks
     try:
         yield
     finally:
-        _here[0] = ALONE
+        _current[0] = ALONE
     distributed.destroy_process_group()
 
 
@@ -127,9 +127,9 @@ def sum_gradients(parameters: Sequence[Tensor], ranks: Ranks) -> None:
     if ranks.count == 1:
         return
     trained = [parameter for parameter in parameters if parameter.requires_grad]
-    processes = ranks.sums([float(parameter.grad is not None) for parameter in trained])
+    processes_with_gradient = ranks.sums([float(parameter.grad is not None) for parameter in trained])
     # A parameter without a gradient in every process stays without, so the optimiser leaves it alone.
-    for parameter in (p for p, count in zip(trained, processes, strict=True) if count):
+    for parameter in (p for p, count in zip(trained, processes_with_gradient, strict=True) if count):
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
         with lost_processes():

@@ -49,12 +49,12 @@ class Helpers(Generic[Work]):
     def each(self, function: Callable[[Work, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield `function(work, item)` of each item, in order; other processes are ahead."""
         remaining = iter(items)
-        begun = deque(self.begin(function, item) for item in islice(remaining, self._ahead))
+        pending = deque(self.begin(function, item) for item in islice(remaining, self._ahead))
         for item in remaining:
-            begun.append(self.begin(function, item))
-            yield begun.popleft().result()
-        while begun:
-            yield begun.popleft().result()
+            pending.append(self.begin(function, item))
+            yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
 
 
 @contextmanager
@@ -89,9 +89,11 @@ def helping(work: Work, processes: int) -> Iterator[Helpers[Work]]:
 
 
 @contextmanager
-def reading_ahead(read: Callable[[int], Result], steps: range, ahead: bool) -> Iterator[Iterator[Result]]:
-    """Yield an iterator over `read(step)` of all steps; `ahead`: in other processes, see `helping`."""
-    with helping(read, min(PROCESSES, len(steps)) if ahead else 0) as helpers:
+def reading_ahead(
+    read: Callable[[int], Result], steps: range, in_other_processes: bool
+) -> Iterator[Iterator[Result]]:
+    """Yield an iterator over `read(step)` of all steps; `in_other_processes`: in other processes, see `helping`."""
+    with helping(read, min(PROCESSES, len(steps)) if in_other_processes else 0) as helpers:
         yield helpers.each(_read, steps)
 
 

@@ -34,11 +34,13 @@ def select_model(
         Counts: the chosen step and its score, queries, steps compared.
     """
     judged = read_qrels(qrels)
-    values = {step: mean_of_run(read_run(runs[step]), judged, measure, judged) for step in sorted(runs)}
-    best = max(values, key=lambda step: (values[step], -step))
+    score_of_step = {
+        step: mean_of_run(read_run(runs[step]), judged, measure, judged) for step in sorted(runs)
+    }
+    best_step = max(score_of_step, key=lambda step: (score_of_step[step], -step))
     with atomic_directory(output) as folder:
         shutil.copytree(
-            snapshot(model, best, max(runs)),
+            snapshot(model, best_step, max(runs)),
             folder,
             ignore=shutil.ignore_patterns(*NOT_CONTENT),
             copy_function=_link_or_copy,
@@ -47,11 +49,16 @@ def select_model(
     report = {
         "measure": measure,
         "queries": len(judged),
-        "chosen": {"step": best, "score": values[best]},
-        "scores": [{"step": step, "score": value} for step, value in values.items()],
+        "chosen": {"step": best_step, "score": score_of_step[best_step]},
+        "scores": [{"step": step, "score": value} for step, value in score_of_step.items()],
     }
     write_text(scores, json.dumps(report, indent=1, sort_keys=True) + "\n")
-    return {"chosen_step": best, "score": values[best], "queries": len(judged), "steps_compared": len(values)}
+    return {
+        "chosen_step": best_step,
+        "score": score_of_step[best_step],
+        "queries": len(judged),
+        "steps_compared": len(score_of_step),
+    }
 
 
 def _link_or_copy(source: str, target: str) -> None:

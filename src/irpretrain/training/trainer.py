@@ -24,14 +24,14 @@ from irpretrain.training.compute import autocast, use_fast_paths
 from irpretrain.training.graphs import Measured, MicroBatch, RecordedPasses
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
 from irpretrain.training.outputs import LOWER_RATE, check_model
-from irpretrain.training.ranks import ALONE, Ranks, here, share_of, sum_gradients
+from irpretrain.training.ranks import ALONE, Ranks, current_ranks, share_of, sum_gradients
 from irpretrain.training.read_ahead import reading_ahead
 
 # One training step: where it is computed, and what each task adds. All tasks read their batches before it is computed.
 
 
 @dataclass(frozen=True)
-class Setting:
+class StepContext:
     """Where and how a step's losses are computed."""
 
     device: torch.device  # where
@@ -52,43 +52,49 @@ class Setting:
 
 
 @dataclass
-class StepPart:
+class TaskStep:
     """What one task adds to one step, as far as this process computes it: plain data, made in any process."""
 
     metrics: TaskMetrics  # complete when what the losses measured has been added (`fetch_measured`)
     tokens: int  # word pieces and special tokens, without padding
     batches: Mapping[int, Any]  # number of each micro-batch → its sequences and labels, on the host
     # What the loss is a mean over: as far as this process computes it, and from the trainer in the whole step.
-    counted: int = 0
+    loss_denominator: int = 0
 
 
 class StepTask(Protocol):
     name: str
 
-    def read(self, setting: Setting, step: int) -> StepPart:
+    def read(self, context: StepContext, step: int) -> TaskStep:
         """Read what the task adds to a step, which depends on nothing else; this does not touch the device."""
 
-    def micro_batch(self, model: Any, setting: Setting, step: int, part: StepPart, batch: Any) -> MicroBatch:
-        """Copy a batch of `part` to the device; return its loss. All losses, of all processes, add up to the task's."""
+    def micro_batch(
+        self, model: Any, context: StepContext, step: int, task_step: TaskStep, batch: Any
+    ) -> MicroBatch:
+        """Copy a batch to the device; return its loss. All losses, of all processes, add up to the task's."""
 
 
-def fetch_measured(measured: list[tuple[TaskMetrics, Measured]], also: Tensor) -> Callable[[], float]:
-    """Begin to copy measurements to the host; return a wait that adds them to the metrics and returns `also`."""
+def fetch_measured(
+    measured: list[tuple[TaskMetrics, Measured]], gradient_norm: Tensor
+) -> Callable[[], float]:
+    """Begin to copy measurements to the host; return a wait that adds them to the metrics and returns the norm."""
     tensors = [tensor for _, values in measured for tensor in values.values()]
     # All numbers come from the device together: a step waits once. With fp16 too: the fused optimiser reads on the
     # device whether a gradient is infinite.
-    copied = to_host(
-        torch.stack([tensor.detach().to(also.device, torch.float64) for tensor in (*tensors, also)])
+    wait_for_copy = to_host(
+        torch.stack(
+            [tensor.detach().to(gradient_norm.device, torch.float64) for tensor in (*tensors, gradient_norm)]
+        )
     )
 
     def wait() -> float:
-        *numbers, last = copied().tolist()
+        *numbers, norm = wait_for_copy().tolist()
         remaining = iter(numbers)
         for metrics, values in measured:
             for name in values:
-                before = getattr(metrics, name)
-                setattr(metrics, name, before + type(before)(next(remaining)))
-        return float(last)
+                previous = getattr(metrics, name)
+                setattr(metrics, name, previous + type(previous)(next(remaining)))
+        return float(norm)
 
     return wait
 
@@ -123,11 +129,11 @@ class Trainer(Generic[Model]):
         use_fast_paths(model, compute, device)
         self.optimiser = make_optimiser(model, optimiser)
         self.steps = steps
-        self.ranks = here()
+        self.ranks = current_ranks()
         self._options, self._seed = optimiser, seed
         with autocast(device, compute):
             layout = layout_of(model)
-        self.setting = Setting(device, compute, accumulation, self.ranks, layout)
+        self.context = StepContext(device, compute, accumulation, self.ranks, layout)
         # Whether a step is given to the device while it computes the one before.
         self.overlaps = device.type != "cpu" and self.ranks.count == 1
         self._parameters = list(model.parameters())
@@ -160,28 +166,28 @@ class Trainer(Generic[Model]):
             TrainingError: loss or gradient of a step is NaN; the weights are then of no use.
         """
         read = partial(self._read, tasks)
-        began = time.perf_counter()
-        begun: _BegunStep | None = None
+        started_at = time.perf_counter()
+        begun_step: _BegunStep | None = None
         with reading_ahead(read, steps, self.overlaps and len(steps) > 1) as batches:
             for step in steps:
-                asked = time.perf_counter()
-                parts = next(batches)
-                waited = time.perf_counter() - asked
-                before, begun = begun, self._begin(step, tasks, parts, waited)
-                if before is not None:
-                    began, metrics = self._end(before, began)
+                wait_start = time.perf_counter()
+                task_steps = next(batches)
+                waited = time.perf_counter() - wait_start
+                previous_step, begun_step = begun_step, self._begin(step, tasks, task_steps, waited)
+                if previous_step is not None:
+                    started_at, metrics = self._end(previous_step, started_at)
                     yield metrics
                 pausing = pauses(step + 1) or step == steps[-1]
                 if pausing or not self.overlaps:
-                    began, metrics = self._end(begun, began)
-                    begun = None
+                    started_at, metrics = self._end(begun_step, started_at)
+                    begun_step = None
                     yield replace(metrics, pauses=pausing)
 
-    def _read(self, tasks: Sequence[StepTask], step: int) -> list[StepPart]:
-        return [task.read(self.setting, step) for task in tasks]
+    def _read(self, tasks: Sequence[StepTask], step: int) -> list[TaskStep]:
+        return [task.read(self.context, step) for task in tasks]
 
     def _begin(
-        self, step: int, tasks: Sequence[StepTask], parts: Sequence[StepPart], waited: float
+        self, step: int, tasks: Sequence[StepTask], task_steps: Sequence[TaskStep], waited: float
     ) -> _BegunStep:
         """Give the device a step; it is not waited for."""
         self.model.train()
@@ -190,66 +196,96 @@ class Trainer(Generic[Model]):
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.zero_grad(set_to_none=True)
-        counted = self.ranks.sums([part.counted for part in parts])
+        denominators = self.ranks.sums([task_step.loss_denominator for task_step in task_steps])
         if self._passes is None:
-            self._passes = RecordedPasses(self._parameters, sum(len(part.batches) for part in parts) == 1)
-        measured = list[tuple[TaskMetrics, Measured]]()
-        for position, (task, part, number) in enumerate(zip(tasks, parts, counted, strict=True)):
-            part.counted = int(number)
-            for micro_batch, batch in part.batches.items():
+            self._passes = RecordedPasses(
+                self._parameters, sum(len(task_step.batches) for task_step in task_steps) == 1
+            )
+        measurements = list[tuple[TaskMetrics, Measured]]()
+        for position, (task, task_step, denominator) in enumerate(
+            zip(tasks, task_steps, denominators, strict=True)
+        ):
+            task_step.loss_denominator = int(denominator)
+            for batch_number, batch in task_step.batches.items():
                 # A micro-batch has a stream of its own; a step that is not split continues that of the step.
-                if max(self.setting.accumulation, self.ranks.count) > 1:
-                    torch.manual_seed(integer_seed(self._seed, "dropout", f"{step}/{position}/{micro_batch}"))
-                micro = task.micro_batch(self.model, self.setting, step, part, batch)
-                measured.append((part.metrics, self._passes.run(micro, partial(self._gradients, micro.loss))))
+                if max(self.context.accumulation, self.ranks.count) > 1:
+                    torch.manual_seed(
+                        integer_seed(self._seed, "dropout", f"{step}/{position}/{batch_number}")
+                    )
+                micro_batch = task.micro_batch(self.model, self.context, step, task_step, batch)
+                measurements.append(
+                    (
+                        task_step.metrics,
+                        self._passes.run(micro_batch, partial(self._gradients, micro_batch.loss)),
+                    )
+                )
         sum_gradients(self._parameters, self.ranks)
         self._scaler.unscale_(self.optimiser)
-        wait = fetch_measured(measured, clip_gradients(self._parameters, self._options))
+        wait = fetch_measured(measurements, clip_gradients(self._parameters, self._options))
         self._scaler.step(self.optimiser)
         self._scaler.update()
-        return _BegunStep(step, [task.name for task in tasks], parts, wait, rate, waited)
+        return _BegunStep(step, [task.name for task in tasks], task_steps, wait, rate, waited)
 
     def _gradients(self, loss: Callable[..., tuple[Tensor, Measured]], *tensors: Tensor) -> Measured:
-        value, measured = loss(*tensors)
-        if value.requires_grad:
-            self._scaler.scale(value).backward()
-        return measured
+        loss_value, measurements = loss(*tensors)
+        if loss_value.requires_grad:
+            self._scaler.scale(loss_value).backward()
+        return measurements
 
-    def _end(self, begun: _BegunStep, began: float) -> tuple[float, StepMetrics]:
-        """Wait for a step's numbers; return the time, and what was measured since `began`."""
-        norm = begun.wait()
-        tokens = self._add_up(begun.parts)
-        metrics = dict(zip(begun.names, (part.metrics for part in begun.parts), strict=True))
-        self._refuse_broken(begun.step, metrics, norm)
+    def _end(self, begun_step: _BegunStep, started_at: float) -> tuple[float, StepMetrics]:
+        """Wait for a step's numbers; return the time, and what was measured since `started_at`."""
+        gradient_norm = begun_step.wait()
+        tokens = self._add_up(begun_step.parts)
+        metrics = dict(
+            zip(begun_step.names, (task_step.metrics for task_step in begun_step.parts), strict=True)
+        )
+        self._refuse_broken(begun_step.step, metrics, gradient_norm)
         now = time.perf_counter()
         loss = math.fsum(task.weighted_loss for task in metrics.values())
-        values = (begun.step + 1, loss, metrics, begun.rate, norm, tokens, now - began, begun.waited)
+        values = (
+            begun_step.step + 1,
+            loss,
+            metrics,
+            begun_step.rate,
+            gradient_norm,
+            tokens,
+            now - started_at,
+            begun_step.waited,
+        )
         return now, StepMetrics(*values)
 
-    def _add_up(self, parts: Sequence[StepPart]) -> int:
+    def _add_up(self, task_steps: Sequence[TaskStep]) -> int:
         sums = iter(
-            self.ranks.sums([number for part in parts for number in (part.tokens, *part.metrics.summed())])
+            self.ranks.sums(
+                [
+                    number
+                    for task_step in task_steps
+                    for number in (task_step.tokens, *task_step.metrics.summed())
+                ]
+            )
         )
         tokens = 0
-        for part in parts:
+        for task_step in task_steps:
             tokens += int(next(sums))
-            part.metrics.put_summed(sums)
+            task_step.metrics.put_summed(sums)
         return tokens
 
-    def _refuse_broken(self, step: int, metrics: Mapping[str, TaskMetrics], norm: float) -> None:
+    def _refuse_broken(self, step: int, metrics: Mapping[str, TaskMetrics], gradient_norm: float) -> None:
         """Raise TrainingError on a NaN: nobody may save broken weights. Losses are of all processes, which so agree."""
-        broken = [
+        broken_values = [
             f"loss of {name}" for name, task in metrics.items() if not math.isfinite(task.weighted_loss)
         ]
         # With fp16 an infinite gradient is expected now and then: the scaler skips the step and lowers its scale.
-        if not math.isfinite(norm) and not self._scaler.is_enabled():
-            broken.append("gradient of all tasks")
-        if broken:
-            raise TrainingError(f"the {broken[0]} is not a finite number at step {step + 1}. {LOWER_RATE}")
+        if not math.isfinite(gradient_norm) and not self._scaler.is_enabled():
+            broken_values.append("gradient of all tasks")
+        if broken_values:
+            raise TrainingError(
+                f"the {broken_values[0]} is not a finite number at step {step + 1}. {LOWER_RATE}"
+            )
 
     def check_result(self, step: int, tasks: Sequence[StepTask]) -> None:
         """Raise TrainingError unless the weights after the last step, and scores by them, are finite."""
-        check_model(self.model, tasks, self.setting, step)
+        check_model(self.model, tasks, self.context, step)
 
     def state(self) -> dict[str, Any]:
         return {
@@ -269,7 +305,7 @@ class _BegunStep(NamedTuple):
 
     step: int
     names: list[str]  # of the tasks
-    parts: Sequence[StepPart]
+    parts: Sequence[TaskStep]
     wait: Callable[[], float]  # completes the parts' metrics and returns the norm of the gradients
     rate: float
     waited: float  # seconds until its batches were read
@@ -290,33 +326,33 @@ def run_steps(
     snapshot: Callable[[int], None] = lambda step: None,
 ) -> int:
     """Do all steps after the newest checkpoint; return the word pieces of all steps. The first process logs."""
-    done, tokens = 0, 0
+    steps_done, tokens = 0, 0
     if (state := checkpoints.load(lambda state: log.holds(state["step"], state.get("metrics")))) is not None:
         trainer.restore(state)
-        done, tokens = int(state["step"]), int(state["tokens"])
+        steps_done, tokens = int(state["step"]), int(state["tokens"])
     leads = trainer.ranks.leads
     if leads:
-        log.truncate(done)
-        if done in snapshots:
-            snapshot(done)
+        log.truncate(steps_done)
+        if steps_done in snapshots:
+            snapshot(steps_done)
     status = StatusLine(title, trainer.steps, log_every)
 
     def pauses(step: int) -> bool:
         return leads and (checkpoints.clock.due() or step in snapshots)
 
-    for measured in trainer.run(range(done, trainer.steps), tasks, pauses):
-        tokens += measured.tokens
-        if measured.step == trainer.steps:
-            trainer.check_result(measured.step - 1, tasks)
+    for metrics in trainer.run(range(steps_done, trainer.steps), tasks, pauses):
+        tokens += metrics.tokens
+        if metrics.step == trainer.steps:
+            trainer.check_result(metrics.step - 1, tasks)
         if not leads:
             continue
-        log.append(measured.record())
-        status.add(measured)
-        if measured.pauses:
+        log.append(metrics.record())
+        status.add(metrics)
+        if metrics.pauses:
             log.flush()
-            checkpoints.save(measured.step, {**trainer.state(), "tokens": tokens, "metrics": log.digest})
-            if measured.step in snapshots:
-                snapshot(measured.step)
+            checkpoints.save(metrics.step, {**trainer.state(), "tokens": tokens, "metrics": log.digest})
+            if metrics.step in snapshots:
+                snapshot(metrics.step)
     return tokens
 
 
@@ -350,10 +386,10 @@ def make_optimiser(model: nn.Module, options: OptimiserConfig) -> AdamW:
     """Decay applies to weights of two dimensions, not to biases and LayerNorm."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     decayed = [parameter for parameter in parameters if parameter.dim() > 1]
-    others = [parameter for parameter in parameters if parameter.dim() <= 1]
+    undecayed = [parameter for parameter in parameters if parameter.dim() <= 1]
     groups = [
         {"params": decayed, "weight_decay": options.weight_decay},
-        {"params": others, "weight_decay": 0.0},
+        {"params": undecayed, "weight_decay": 0.0},
     ]
     return AdamW(groups, options)
 
@@ -365,14 +401,14 @@ def learning_rate(options: OptimiserConfig, step: int, steps: int) -> float:
     linearly so that it would reach 0 one step after the last (decay linear); or stays (none); or stays until
     `later_from` steps are done, and is `later_rate` after that (step).
     """
-    rising = round(options.warmup * steps)
-    if step < rising:
-        return options.learning_rate * (step + 1) / (rising + 1)
+    warmup_steps = round(options.warmup * steps)
+    if step < warmup_steps:
+        return options.learning_rate * (step + 1) / (warmup_steps + 1)
     if options.later_from is not None and options.later_rate is not None and step >= options.later_from:
         return options.later_rate
     if options.decay != "linear":
         return options.learning_rate
-    return options.learning_rate * (steps - step) / (steps - rising)
+    return options.learning_rate * (steps - step) / (steps - warmup_steps)
 
 
 def clip_gradients(parameters: Iterable[Tensor], options: OptimiserConfig) -> Tensor:

@@ -114,8 +114,8 @@ class WikiStructureTree:
 
     def leaves(self) -> tuple[int, ...]:
         """Return the numbers of the nodes without children; the root is one where there is nothing else."""
-        inner = {node.parent for node in self.nodes}
-        return tuple(n for n in range(len(self.nodes)) if n not in inner)
+        parents = {node.parent for node in self.nodes}
+        return tuple(n for n in range(len(self.nodes)) if n not in parents)
 
 
 def build_tree(
@@ -143,16 +143,16 @@ def build_tree(
     if not sections:
         raise ValueError("an article has at least its lead section")
     parents = section_parents(sections)
-    dropped = within(sections, BOILERPLATE if drop_boilerplate else ())
-    remaining = _without(sections, parents, dropped, drop_empty)
-    numbers: dict[int, int] = {}
+    is_dropped = within(sections, BOILERPLATE if drop_boilerplate else ())
+    remaining = _without(sections, parents, is_dropped, drop_empty)
+    node_of_section: dict[int, int] = {}
     nodes: list[Node] = []
-    for number in remaining:
-        section, parent = sections[number], numbers.get(parents[number], -1)
+    for section_number in remaining:
+        section, parent = sections[section_number], node_of_section.get(parents[section_number], -1)
         depth = nodes[parent].depth + 1 if parent >= 0 else 0
-        numbers[number] = len(nodes)
+        node_of_section[section_number] = len(nodes)
         name = section.heading if parent >= 0 else title
-        nodes.append(Node(number, name, section.start, section.end, parent, depth))
+        nodes.append(Node(section_number, name, section.start, section.end, parent, depth))
     return WikiStructureTree(tuple(nodes))
 
 
@@ -174,10 +174,10 @@ def within(sections: Sequence[Section], roles: Collection[Role]) -> list[bool]:
     A section's own role counts; where it has none, that of the nearest section above that has one: an external links
     section below a See Also section is none.
     """
-    counted: list[Role] = []
+    roles_with_parents: list[Role] = []
     for section, parent in zip(sections, section_parents(sections), strict=True):
-        counted.append("" if parent < 0 else section.role or counted[parent])
-    return [role in roles for role in counted]
+        roles_with_parents.append("" if parent < 0 else section.role or roles_with_parents[parent])
+    return [role in roles for role in roles_with_parents]
 
 
 def read_sections(rows: Iterable[Mapping[str, Any]], body: str) -> list[Section]:
@@ -187,16 +187,16 @@ def read_sections(rows: Iterable[Mapping[str, Any]], body: str) -> list[Section]
 
 
 def _without(
-    sections: Sequence[Section], parents: Sequence[int], dropped: Sequence[bool], drop_empty: bool
+    sections: Sequence[Section], parents: Sequence[int], is_dropped: Sequence[bool], drop_empty: bool
 ) -> list[int]:
     has_text = [False] * len(sections)
     for number in reversed(range(len(sections))):
-        if not dropped[number]:
+        if not is_dropped[number]:
             has_text[number] |= sections[number].start < sections[number].end
             if has_text[number] and parents[number] >= 0:
                 has_text[parents[number]] = True
     return [
         number
         for number in range(len(sections))
-        if number == ROOT or (not dropped[number] and (has_text[number] or not drop_empty))
+        if number == ROOT or (not is_dropped[number] and (has_text[number] or not drop_empty))
     ]

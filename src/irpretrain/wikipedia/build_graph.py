@@ -81,46 +81,46 @@ def _title_cases(path: str | Path) -> list[str]:
     return facts.get(TITLE_CASE.encode(), b"").decode().split(",")
 
 
-def resolve_redirects(base: GraphDatabase, redirects: Corpora, case: TitleCase) -> dict[str, int]:
+def resolve_redirects(graph: GraphDatabase, redirects: Corpora, case: TitleCase) -> dict[str, int]:
     """Make `redirects` and `names` of REDIRECTS tables and the table `pages`; at most REDIRECT_HOPS are followed.
 
     Returns:
         Counts: redirects read, those with a document's or an earlier redirect's title (not used), those that lead to
         a document, through more than one redirect, to no page, and endless ones.
     """
-    base.run(
+    graph.run(
         "CREATE TABLE read_redirects (corpus SMALLINT, part INTEGER, position BIGINT, key VARCHAR, target VARCHAR)"
     )
-    base.insert("read_redirects", _read(redirects, case))
-    base.run(
+    graph.insert("read_redirects", _read(redirects, case))
+    graph.run(
         "CREATE TABLE redirects AS SELECT key, target FROM read_redirects "
         "WHERE key <> '' AND key NOT IN (SELECT key FROM pages) "
         "QUALIFY row_number() OVER (PARTITION BY key ORDER BY corpus, part, position) = 1"
     )
-    base.run("CREATE TABLE names AS SELECT key, node, 0 AS hops FROM pages")
-    base.run("CREATE TABLE waiting AS SELECT key, target FROM redirects")
+    graph.run("CREATE TABLE names AS SELECT key, node, 0 AS hops FROM pages")
+    graph.run("CREATE TABLE waiting AS SELECT key, target FROM redirects")
     for hop in range(1, REDIRECT_HOPS + 1):
-        base.run(
+        graph.run(
             "CREATE OR REPLACE TABLE step AS SELECT w.key, p.node, r.target FROM waiting w "
             "LEFT JOIN pages p ON w.target = p.key LEFT JOIN redirects r ON w.target = r.key"
         )
-        base.run(
+        graph.run(
             f"INSERT INTO names SELECT key, coalesce(node, {MISSING}), {hop} FROM step "
             "WHERE node IS NOT NULL OR target IS NULL"
         )
-        base.run(
+        graph.run(
             "CREATE OR REPLACE TABLE waiting AS SELECT key, target FROM step WHERE node IS NULL AND target IS NOT NULL"
         )
-    base.run(f"INSERT INTO names SELECT key, {ENDLESS}, {REDIRECT_HOPS} FROM waiting")
-    counts = _counts(base)
+    graph.run(f"INSERT INTO names SELECT key, {ENDLESS}, {REDIRECT_HOPS} FROM waiting")
+    counts = _counts(graph)
     for table in ("read_redirects", "step", "waiting", "redirects"):
-        base.run(f"DROP TABLE {table}")
+        graph.run(f"DROP TABLE {table}")
     return counts
 
 
-def _counts(base: GraphDatabase) -> dict[str, int]:
-    read = base.row("SELECT count(*) AS read FROM read_redirects")
-    used = base.row(
+def _counts(graph: GraphDatabase) -> dict[str, int]:
+    read_count = graph.row("SELECT count(*) AS read FROM read_redirects")
+    used_counts = graph.row(
         f"""SELECT count(*) AS used,
             count(*) FILTER (node >= 0) AS resolved,
             count(*) FILTER (node >= 0 AND hops > 1) AS through_more_than_one,
@@ -128,8 +128,8 @@ def _counts(base: GraphDatabase) -> dict[str, int]:
             count(*) FILTER (node = {ENDLESS}) AS endless
         FROM names WHERE hops > 0"""
     )
-    unused = read["read"] - used.pop("used")
-    return {**read, "title_taken": unused, **used}
+    unused_count = read_count["read"] - used_counts.pop("used")
+    return {**read_count, "title_taken": unused_count, **used_counts}
 
 
 def _read(redirects: Corpora, case: TitleCase) -> Iterator[pa.Table]:
@@ -137,9 +137,11 @@ def _read(redirects: Corpora, case: TitleCase) -> Iterator[pa.Table]:
         for path in shards:
             for batch in REDIRECTS.stream(path, columns=["part", "position", "title", "target"]):
                 columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-                for old, new in (("title", "key"), ("target", "target")):
-                    titles = columns.pop(old).to_pylist()
-                    columns[new] = pa.array([normal_title(title, case) for title in titles], pa.string())
+                for title_column, key_column in (("title", "key"), ("target", "target")):
+                    titles = columns.pop(title_column).to_pylist()
+                    columns[key_column] = pa.array(
+                        [normal_title(title, case) for title in titles], pa.string()
+                    )
                 yield pa.table({"corpus": pa.array([corpus] * len(batch), pa.int16()), **columns})
 
 
@@ -177,18 +179,18 @@ def build_graph(
     with atomic_directory(output) as folder:
         scratch = folder / "scratch"
         scratch.mkdir()
-        with database(scratch, options.memory_mb, options.threads) as base:
+        with database(scratch, options.memory_mb, options.threads) as graph:
             counts: dict[str, Any] = {
-                "nodes": _number_nodes(base, sources, options, folder / "nodes.parquet")
+                "nodes": _number_nodes(graph, sources, options, folder / "nodes.parquet")
             }
-            counts["redirects"] = resolve_redirects(base, redirects, options.title_case)
-            _find_targets(base, links)
-            counts |= _drop_frequent_mentions(base, options, counts["nodes"]["documents"])
-            counts["links"] = _count_links(base, "NOT mention")
+            counts["redirects"] = resolve_redirects(graph, redirects, options.title_case)
+            _find_targets(graph, links)
+            counts |= _drop_frequent_mentions(graph, options, counts["nodes"]["documents"])
+            counts["links"] = _count_links(graph, "NOT mention")
             if options.mentions != "none":
-                counts["mentions"] |= _count_links(base, "mention")
-            counts["hyperlinks"] = _write_hyperlinks(base, options, folder)
-            counts["see_also"] = _write_see_also(base, folder)
+                counts["mentions"] |= _count_links(graph, "mention")
+            counts["hyperlinks"] = _write_hyperlinks(graph, options, folder)
+            counts["see_also"] = _write_see_also(graph, folder)
         shutil.rmtree(scratch)
         write_text(folder / "counts.json", json.dumps(counts, indent=1) + "\n")
     return counts
@@ -196,38 +198,38 @@ def build_graph(
 
 def by_corpus(shards: Sequence[str], counts: Sequence[int]) -> list[list[str]]:
     """Cut a flat list of shards into those of each corpus, given how many each has."""
-    rest = iter(shards)
-    return [list(islice(rest, count)) for count in counts]
+    shard_iterator = iter(shards)
+    return [list(islice(shard_iterator, count)) for count in counts]
 
 
 def _number_nodes(
-    base: GraphDatabase, sources: Corpora, options: GraphConfig, output: Path
+    graph: GraphDatabase, sources: Corpora, options: GraphConfig, output: Path
 ) -> dict[str, int]:
     total = sum(LINK_SOURCES.count(path) for shards in sources for path in shards)
     if total == 0:
         raise InputError("collection", "it has no documents, so there is no graph of it")
     if total > MOST_NODES:
         raise InputError("collection", f"{total:,} documents are more than a graph can number")
-    base.run("CREATE TABLE titled (node INTEGER, key VARCHAR)")
-    base.run(
+    graph.run("CREATE TABLE titled (node INTEGER, key VARCHAR)")
+    graph.run(
         "CREATE TABLE nodes (node INTEGER, corpus SMALLINT, part INTEGER, position BIGINT, segments INTEGER, "
         "disambiguation BOOLEAN)"
     )
     with NODES.writing(output) as writer:
         for rows in progress(_numbered(sources), "number documents", "documents", total, size=len):
             writer.add(rows)
-            base.insert("titled", [rows.select(["node", "key"])])
-            base.insert("nodes", [rows.drop_columns(["document_id", "title", "key", "words"])])
+            graph.insert("titled", [rows.select(["node", "key"])])
+            graph.insert("nodes", [rows.drop_columns(["document_id", "title", "key", "words"])])
         writer.note({SEGMENT_WORDS: str(options.segment_words)})
-    base.run("CREATE TABLE pages AS SELECT key, min(node) AS node FROM titled WHERE key <> '' GROUP BY key")
-    base.run("DROP TABLE titled")
-    named = base.row("SELECT count(*) AS pages FROM pages")["pages"]
-    flagged = base.row("SELECT count(*) FILTER (disambiguation) AS n, sum(segments) AS s FROM nodes")
+    graph.run("CREATE TABLE pages AS SELECT key, min(node) AS node FROM titled WHERE key <> '' GROUP BY key")
+    graph.run("DROP TABLE titled")
+    title_count = graph.row("SELECT count(*) AS pages FROM pages")["pages"]
+    node_counts = graph.row("SELECT count(*) FILTER (disambiguation) AS n, sum(segments) AS s FROM nodes")
     return {
         "documents": total,
-        "titles": named,
-        "disambiguation_pages": flagged["n"],
-        "segments": flagged["s"],
+        "titles": title_count,
+        "disambiguation_pages": node_counts["n"],
+        "segments": node_counts["s"],
     }
 
 
@@ -235,52 +237,58 @@ def _numbered(sources: Corpora) -> Iterator[pa.Table]:
     node = 0
     for corpus, shards in enumerate(sources):
         for rows in merge_rounds([LINK_SOURCES.stream(path) for path in shards], ["part", "position"]):
-            numbers = pa.array(np.arange(node, node + len(rows), dtype=np.int32))
+            node_numbers = pa.array(np.arange(node, node + len(rows), dtype=np.int32))
             corpora = pa.array(np.full(len(rows), corpus, np.int16))
             node += len(rows)
-            yield rows.append_column("node", numbers).append_column("corpus", corpora)
+            yield rows.append_column("node", node_numbers).append_column("corpus", corpora)
 
 
-def _find_targets(base: GraphDatabase, links: Corpora) -> None:
-    base.run(
+def _find_targets(graph: GraphDatabase, links: Corpora) -> None:
+    graph.run(
         "CREATE TABLE found (source INTEGER, segment SMALLINT, section SMALLINT, start INTEGER, stop INTEGER, "
         "see_also BOOLEAN, mention BOOLEAN, target INTEGER, hops INTEGER)"
     )
-    for corpus, shards in enumerate(links):
+    for corpus_number, shards in enumerate(links):
         for path in shards:
             LINKS.check(path)
         if not shards:
             continue
-        base.run(
+        graph.run(
             f"""INSERT INTO found
             SELECT n.node, l.segment, l.section, l.start, l."end", l.see_also, l.mention,
                 coalesce(t.node, {NO_PAGE}), coalesce(t.hops, 0)
             FROM {parquet(shards)} l
-            JOIN (SELECT * FROM nodes WHERE corpus = {corpus}) n ON n.part = l.part AND n.position = l.position
+            JOIN (SELECT * FROM nodes WHERE corpus = {corpus_number}) n ON n.part = l.part AND n.position = l.position
             LEFT JOIN names t ON t.key = l.target"""
         )
 
 
 def _drop_frequent_mentions(
-    base: GraphDatabase, options: GraphConfig, documents: int
+    graph: GraphDatabase, options: GraphConfig, documents: int
 ) -> dict[str, dict[str, int]]:
     if options.mentions == "none":
         return {}
-    most = int(MENTION_DOCUMENT_SHARE * documents)
-    base.run(
+    max_documents = int(MENTION_DOCUMENT_SHARE * documents)
+    graph.run(
         "CREATE TABLE frequent AS SELECT target FROM "
         "(SELECT DISTINCT source, target FROM found WHERE mention AND target >= 0 AND source <> target) "
-        f"GROUP BY target HAVING count(*) > {most}"
+        f"GROUP BY target HAVING count(*) > {max_documents}"
     )
-    where = "mention AND target IN (SELECT target FROM frequent)"
-    dropped = base.row(f"SELECT count(*) AS n FROM found WHERE {where}")["n"]
-    titles = base.row("SELECT count(*) AS n FROM frequent")["n"]
-    base.run(f"DELETE FROM found WHERE {where}")
-    return {"mentions": {"most_documents": most, "too_frequent": dropped, "too_frequent_titles": titles}}
+    condition = "mention AND target IN (SELECT target FROM frequent)"
+    dropped_count = graph.row(f"SELECT count(*) AS n FROM found WHERE {condition}")["n"]
+    titles = graph.row("SELECT count(*) AS n FROM frequent")["n"]
+    graph.run(f"DELETE FROM found WHERE {condition}")
+    return {
+        "mentions": {
+            "most_documents": max_documents,
+            "too_frequent": dropped_count,
+            "too_frequent_titles": titles,
+        }
+    }
 
 
-def _count_links(base: GraphDatabase, which: str) -> dict[str, int]:
-    return base.row(
+def _count_links(graph: GraphDatabase, condition: str) -> dict[str, int]:
+    return graph.row(
         f"""SELECT count(*) AS read,
             count(*) FILTER (f.target = {NO_PAGE}) AS no_page,
             count(*) FILTER (f.target = {MISSING}) AS redirect_to_no_page,
@@ -289,32 +297,32 @@ def _count_links(base: GraphDatabase, which: str) -> dict[str, int]:
             count(*) FILTER (f.target >= 0 AND f.target <> source) AS used,
             count(*) FILTER (f.target >= 0 AND f.target <> source AND hops > 0) AS by_redirect,
             count(*) FILTER (f.target >= 0 AND f.target <> source AND n.disambiguation) AS to_disambiguation_pages
-        FROM found f LEFT JOIN nodes n ON n.node = f.target WHERE {which}"""
+        FROM found f LEFT JOIN nodes n ON n.node = f.target WHERE {condition}"""
     )
 
 
-def _write_hyperlinks(base: GraphDatabase, options: GraphConfig, folder: Path) -> dict[str, int]:
+def _write_hyperlinks(graph: GraphDatabase, options: GraphConfig, folder: Path) -> dict[str, int]:
     # Sections follow each other in the text, so the smallest is that of the first anchor.
-    base.run(
+    graph.run(
         """CREATE TABLE placed AS
         SELECT source, segment, target, min((start::BIGINT << 32) + stop) AS anchor, min(section) AS section
         FROM found WHERE target >= 0 AND target <> source GROUP BY source, segment, target"""
     )
     # PHP's first segment: the part of segment 0 in the lead section ("the description or summary", section 3.1).
     front = "segment = 0 AND section = 0"
-    base.run(
+    graph.run(
         f"""CREATE TABLE pairs AS
         SELECT source, target, min(segment) AS first, bool_or({front}) AS front, count(*)::INTEGER AS segments
         FROM placed GROUP BY source, target"""
     )
-    base.run(
+    graph.run(
         """CREATE TABLE both_ways AS
         SELECT a.source, a.target, b.first AS back, b.front AS strong, a.segments
         FROM pairs a JOIN pairs b ON a.source = b.target AND a.target = b.source"""
     )
-    counts = _count_groups(base)
-    base.run("DROP TABLE pairs")
-    rows = base.write(
+    counts = _count_groups(graph)
+    graph.run("DROP TABLE pairs")
+    rows = graph.write(
         """SELECT p.source, p.segment, p.target, (p.anchor >> 32)::INTEGER AS start,
             (p.anchor & 4294967295)::INTEGER AS "end", s.back IS NOT NULL AS "symmetric",
             coalesce(s.back, -1)::SMALLINT AS back_segment, coalesce(s.strong, false) AS strong, p.section
@@ -323,40 +331,40 @@ def _write_hyperlinks(base: GraphDatabase, options: GraphConfig, folder: Path) -
         HYPERLINKS,
         folder / "hyperlinks.parquet",
     )
-    base.run("DROP TABLE placed")
-    base.run("DROP TABLE both_ways")
+    graph.run("DROP TABLE placed")
+    graph.run("DROP TABLE both_ways")
     return {"rows": rows, **counts}
 
 
-def _count_groups(base: GraphDatabase) -> dict[str, int]:
+def _count_groups(graph: GraphDatabase) -> dict[str, int]:
     """Count (segment, target) pairs of each group over all segments of all documents, without listing D4 and D5."""
     # A document of s segments whose target is linked from k of them has that target in D4 or D5 of the s - k
     # others.
-    every = base.row(
+    all_pairs = graph.row(
         """SELECT count(*) AS pairs, sum(p.segments) AS rows, sum(n.segments - p.segments) AS elsewhere
         FROM pairs p JOIN nodes n ON n.node = p.source"""
     )
-    both = base.row(
+    mutual = graph.row(
         """SELECT count(*) AS pairs, sum(s.segments) AS rows, sum(n.segments - s.segments) AS elsewhere,
             sum(s.segments) FILTER (s.strong) AS strong
         FROM both_ways s JOIN nodes n ON n.node = s.source"""
     )
     return {
-        "pairs": every["pairs"],
-        "symmetric_pairs": both["pairs"],
-        "D1": both["strong"],
-        "D2": both["rows"] - both["strong"],
-        "D3": every["rows"] - both["rows"],
-        "D4": every["elsewhere"] - both["elsewhere"],
-        "D5": both["elsewhere"],
+        "pairs": all_pairs["pairs"],
+        "symmetric_pairs": mutual["pairs"],
+        "D1": mutual["strong"],
+        "D2": mutual["rows"] - mutual["strong"],
+        "D3": all_pairs["rows"] - mutual["rows"],
+        "D4": all_pairs["elsewhere"] - mutual["elsewhere"],
+        "D5": mutual["elsewhere"],
     }
 
 
-def _write_see_also(base: GraphDatabase, folder: Path) -> dict[str, int]:
-    edges = base.write(
+def _write_see_also(graph: GraphDatabase, folder: Path) -> dict[str, int]:
+    edges = graph.write(
         "SELECT DISTINCT source, target FROM found WHERE see_also AND target >= 0 AND target <> source "
         "ORDER BY source, target",
         SEE_ALSO,
         folder / "see-also.parquet",
     )
-    return {**_count_links(base, "see_also"), "edges": edges}
+    return {**_count_links(graph, "see_also"), "edges": edges}

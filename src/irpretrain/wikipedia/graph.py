@@ -57,14 +57,14 @@ class Links:
     def groups(self, segment: int) -> LinkGroups:
         """Return the groups of the linked documents for one segment, which need not hold an anchor."""
         rows = self.rows(segment)
-        here, symmetric, strong = self.target[rows], self.symmetric[rows], self.strong[rows]
+        targets_here, symmetric, strong = self.target[rows], self.symmetric[rows], self.strong[rows]
         targets, mutual, inverse = self._targets
         elsewhere = np.ones(len(targets), np.bool_)
         elsewhere[inverse[rows]] = False
         return LinkGroups(
-            here[strong],
-            here[symmetric & ~strong],
-            here[~symmetric],
+            targets_here[strong],
+            targets_here[symmetric & ~strong],
+            targets_here[~symmetric],
             targets[elsewhere & ~mutual],
             targets[elsewhere & mutual],
         )
@@ -113,8 +113,8 @@ class Graph:
         identifiers = pa.array(document_ids, pa.string()) if isinstance(document_ids, list) else document_ids
         nodes = pc.index_in(identifiers, value_set=self.document_ids)
         if nodes.null_count:
-            missing = identifiers.filter(pc.is_null(nodes))[0].as_py()
-            fault = f"document {missing!r} is not in this graph"
+            missing_id = identifiers.filter(pc.is_null(nodes))[0].as_py()
+            fault = f"document {missing_id!r} is not in this graph"
             remedy = "Delete the graph and run the workflow again; its collection has changed."
             raise IntegrityError(self._directory, fault, remedy=remedy)
         return nodes.to_numpy(zero_copy_only=False).astype(np.int32)
@@ -160,22 +160,22 @@ class Graph:
                 them are read.
         """
         sources = None if nodes is None else np.unique(nodes)
-        waiting: list[pa.Table] = []
+        pending: list[pa.Table] = []
         path = self._directory / "hyperlinks.parquet"
         with HYPERLINKS.opened(path) as file:
-            for number in range(file.num_row_groups):
-                if sources is not None and not _holds(file, number, sources):
+            for group_number in range(file.num_row_groups):
+                if sources is not None and not _holds(file, group_number, sources):
                     continue
-                rows = row_group(file, number)
+                rows = row_group(file, group_number)
                 # The last source of a row group may go on in the next one.
-                last = rows.column("source")[-1].as_py()
-                split = int(np.searchsorted(rows.column("source").to_numpy(), last))
-                if split or (waiting and waiting[0].column("source")[0].as_py() != last):
-                    yield from _by_source(pa.concat_tables([*waiting, rows.slice(0, split)]), sources)
-                    waiting = []
-                waiting.append(rows.slice(split))
-        if waiting:
-            yield from _by_source(pa.concat_tables(waiting), sources)
+                last_source = rows.column("source")[-1].as_py()
+                split = int(np.searchsorted(rows.column("source").to_numpy(), last_source))
+                if split or (pending and pending[0].column("source")[0].as_py() != last_source):
+                    yield from _by_source(pa.concat_tables([*pending, rows.slice(0, split)]), sources)
+                    pending = []
+                pending.append(rows.slice(split))
+        if pending:
+            yield from _by_source(pa.concat_tables(pending), sources)
 
     def see_also(self, node: int) -> np.ndarray:
         """Return int32: the documents that a document's See Also sections name, ascending."""
@@ -204,10 +204,12 @@ def _by_source(rows: pa.Table, nodes: np.ndarray | None) -> Iterator[Links]:
     columns = {name: rows.column(name).to_numpy() for name in rows.column_names}
     sources, firsts = np.unique(columns.pop("source"), return_index=True)
     lasts = [*firsts[1:].tolist(), len(rows)]
-    chosen = np.ones(len(sources), np.bool_) if nodes is None else np.isin(sources, nodes)
-    for number in np.flatnonzero(chosen).tolist():
-        part = {name: values[firsts[number] : lasts[number]] for name, values in columns.items()}
-        yield Links(int(sources[number]), **part)
+    is_selected = np.ones(len(sources), np.bool_) if nodes is None else np.isin(sources, nodes)
+    for source_index in np.flatnonzero(is_selected).tolist():
+        columns_of_source = {
+            name: values[firsts[source_index] : lasts[source_index]] for name, values in columns.items()
+        }
+        yield Links(int(sources[source_index]), **columns_of_source)
 
 
 # A DuckDB database on disk for one stage: joins larger than memory, under the limits of the configuration.

@@ -120,9 +120,9 @@ def _limit_memory(megabytes: int) -> None:
     except OSError:
         return
     limit = pages * resource.getpagesize() + (megabytes << 20)
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    limit = limit if most == resource.RLIM_INFINITY else min(limit, most)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
+    limit = limit if hard_limit == resource.RLIM_INFINITY else min(limit, hard_limit)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard_limit))
 
 
 # The reader's side.
@@ -189,8 +189,8 @@ class GuardedParser:
             return _WorkerDied(f"took more than {self._settings.seconds:g} s", retry=False)
         if status == OUT_OF_MEMORY:
             return _WorkerDied(f"needed more than {self._settings.memory_mb:,} MB", retry=True)
-        what = f"signal {-status}" if status < 0 else f"status {status}"
-        return _WorkerDied(f"made the parser crash ({what})", retry=True)
+        status_text = f"signal {-status}" if status < 0 else f"status {status}"
+        return _WorkerDied(f"made the parser crash ({status_text})", retry=True)
 
     def _start(self) -> Connection:
         ours, theirs = Pipe()

@@ -89,9 +89,13 @@ class Names(Section):
 
     @model_validator(mode="after")
     def _check_roles(self) -> Self:
-        both = {heading_key(name) for name in self.see_also} & {heading_key(n) for n in self.boilerplate}
-        if both:
-            raise ValueError(f"{min(both)!r} is in see_also and in boilerplate; a heading has one role")
+        names_in_both = {heading_key(name) for name in self.see_also} & {
+            heading_key(n) for n in self.boilerplate
+        }
+        if names_in_both:
+            raise ValueError(
+                f"{min(names_in_both)!r} is in see_also and in boilerplate; a heading has one role"
+            )
         return self
 
     def roles(self) -> dict[str, Role]:
@@ -168,41 +172,41 @@ class WikiLanguage:
     dots_capitals: bool
 
     @classmethod
-    def of(cls, site: SiteInfo, more: Names | None = None) -> Self:
+    def of(cls, site: SiteInfo, own_names: Names | None = None) -> Self:
         """Return the language of a dump: the names we know, those of its siteinfo, and those the user adds.
 
         Where the user gives a heading, a link trail or a template that is known, the user's counts.
         """
         code = language_code(site)
         names_by_language = _read_names()
-        parts = [
+        name_sets = [
             names_by_language["all"],
             _read_mediawiki().get(code, Names()),
             names_by_language.get(code, Names()),
-            more or Names(),
+            own_names or Names(),
         ]
         if not names_are_known(code):
-            parts.insert(1, names_by_language["en"])
+            name_sets.insert(1, names_by_language["en"])
         namespaces = {number: name for number, name in site.namespaces.items() if name}
         category = [namespaces[CATEGORIES]] if CATEGORIES in namespaces else []
         file = [namespaces[FILES]] if FILES in namespaces else []
-        hidden = _spelt([*file, *category, *_all(parts, "file"), *_all(parts, "category")])
-        others = [name for number, name in namespaces.items() if number != ARTICLES]
-        disambiguation = _spelt(_all(parts, "disambiguation"))
+        hidden = _spelt([*file, *category, *_all(name_sets, "file"), *_all(name_sets, "category")])
+        other_namespaces = [name for number, name in namespaces.items() if number != ARTICLES]
+        disambiguation = _spelt(_all(name_sets, "disambiguation"))
         dotted = (code or site.language) in _read("editions.yaml")["dotted_capitals"]
         return cls(
             code=code,
-            roles={heading: role for part in parts for heading, role in part.roles().items()},
+            roles={heading: role for name_set in name_sets for heading, role in name_set.roles().items()},
             disambiguation=disambiguation,
-            redirects=frozenset(map(redirect_word, _all(parts, "redirect"))),
+            redirects=frozenset(map(redirect_word, _all(name_sets, "redirect"))),
             hidden=hidden,
-            namespaces=hidden | _spelt([*others, *_all(parts, "namespaces")]),
-            wikis=_spelt(_all(parts, "wikis")),
-            languages=_spelt(_all(parts, "languages")) - {code},
-            link_prefix=_last([part.link_prefix for part in parts]),
-            link_trail=_last([part.link_trail for part in parts]),
-            images=ImageOptions(_all(parts, "image_options"), _all(parts, "image_frames")),
-            templates=_templates(code, disambiguation, more),
+            namespaces=hidden | _spelt([*other_namespaces, *_all(name_sets, "namespaces")]),
+            wikis=_spelt(_all(name_sets, "wikis")),
+            languages=_spelt(_all(name_sets, "languages")) - {code},
+            link_prefix=_last([name_set.link_prefix for name_set in name_sets]),
+            link_trail=_last([name_set.link_trail for name_set in name_sets]),
+            images=ImageOptions(_all(name_sets, "image_options"), _all(name_sets, "image_frames")),
+            templates=_templates(code, disambiguation, own_names),
             dots_capitals=dotted and site.case != "case-sensitive",
         )
 
@@ -227,9 +231,12 @@ class WikiLanguage:
         prefix, _, name = title.partition(":") if self.in_other_namespace(title) else ("", "", title)
         names = {"NAMESPACE": prefix, "FULLPAGENAME": title, "PAGENAME": name}
         names |= {
-            f"{kind}E": quote(words.strip().replace(" ", "_"), ";@$!*(),/:~") for kind, words in names.items()
+            f"{variable}E": quote(words.strip().replace(" ", "_"), ";@$!*(),/:~")
+            for variable, words in names.items()
         }
-        names = {word: names[kind].strip().translate(_PLAIN) for word, kind in self._page_names.items()}
+        names = {
+            word: names[variable].strip().translate(_PLAIN) for word, variable in self._page_names.items()
+        }
         return self._page_name[1].sub(lambda call: names[call[1]] if call[1] else call[0], wikitext)
 
     @cached_property
@@ -237,22 +244,22 @@ class WikiLanguage:
         """What finds behaviour switches such as __NOTOC__, those that mark a disambiguation page in a group of that
         name; other words between underscores are text."""
         words = _read("behaviour_switches.json")
-        either = {
-            kind: "|".join(
+        pattern_of_kind = {
+            switch_kind: "|".join(
                 re.escape(word)
                 for code in ("all", self.code)
-                for word in words.get(code, {}).get(kind, "").split()
+                for word in words.get(code, {}).get(switch_kind, "").split()
             )
-            for kind in ("any_case", "exact", "disambiguation")
+            for switch_kind in ("any_case", "exact", "disambiguation")
         }
         return re.compile(
-            rf"(?i:{either['any_case']})|{either['exact']}|(?P<disambiguation>{either['disambiguation']})"
+            rf"(?i:{pattern_of_kind['any_case']})|{pattern_of_kind['exact']}|(?P<disambiguation>{pattern_of_kind['disambiguation']})"
         )
 
     @cached_property
     def _page_names(self) -> Mapping[str, str]:
         names = _read("page_names.json")
-        encoded = {f"{word}E": f"{kind}E" for word, kind in names["all"].items()}
+        encoded = {f"{word}E": f"{variable}E" for word, variable in names["all"].items()}
         return names["all"] | encoded | names.get(self.code, {})
 
     @cached_property
@@ -292,22 +299,26 @@ def names_are_known(code: str) -> bool:
 
 
 def _last(letters: list[str | None]) -> str:
-    return next((given for given in reversed(letters) if given is not None), "")
+    return next((letters_of_set for letters_of_set in reversed(letters) if letters_of_set is not None), "")
 
 
-def _all(parts: list[Names], key: str) -> list[str]:
-    return [name for part in parts for name in getattr(part, key)]
+def _all(name_sets: list[Names], key: str) -> list[str]:
+    return [name for name_set in name_sets for name in getattr(name_set, key)]
 
 
 def _spelt(names: list[str]) -> frozenset[str]:
     return frozenset(spelt(name) for name in names) - {""}
 
 
-def _templates(code: str, disambiguation: frozenset[str], more: Names | None) -> Templates:
+def _templates(code: str, disambiguation: frozenset[str], own_names: Names | None) -> Templates:
     locale = _read("cldr.json").get(code, {})
     patterns = _language_templates(code, locale.get("languages", ""))
-    listed = _read("templates.yaml")
-    for names in (listed["all"], listed.get(code, {}), more.templates if more else {}):
+    templates_of_language = _read("templates.yaml")
+    for names in (
+        templates_of_language["all"],
+        templates_of_language.get(code, {}),
+        own_names.templates if own_names else {},
+    ):
         patterns.update({spelt(name): pattern for name, pattern in names.items()})
     patterns.update(dict.fromkeys(disambiguation, DISAMBIGUATION))
     calendar = Calendar(**{key: text for key, text in locale.items() if key != "languages"})

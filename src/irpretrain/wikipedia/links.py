@@ -117,9 +117,9 @@ class _Rows:
         columns["segment"] += [max(0, bisect_right(beginnings, link.start) - 1) for link in links]
         for name in _Link._fields:
             columns[name] += [getattr(link, name) for link in links]
-        inside = [see_also[link.section] and not link.mention for link in links]
-        columns["see_also"] += inside
-        self._counts["see_also"] += sum(inside)
+        is_see_also = [see_also[link.section] and not link.mention for link in links]
+        columns["see_also"] += is_see_also
+        self._counts["see_also"] += sum(is_see_also)
 
     def _written(self, row: dict[str, Any]) -> Iterator[_Link]:
         """Yield the hyperlinks of a document; those to a place within the page itself have no target."""
@@ -148,8 +148,8 @@ class _Rows:
 
 
 def _overlaps(anchors: Sequence[tuple[int, int]], start: int, end: int) -> bool:
-    before = bisect_right(anchors, (end, -1)) - 1
-    return before >= 0 and anchors[before][1] > start
+    previous = bisect_right(anchors, (end, -1)) - 1
+    return previous >= 0 and anchors[previous][1] > start
 
 
 def _finder(titles_of: Sequence[str | Path], options: GraphConfig) -> TitleFinder | None:
@@ -194,38 +194,40 @@ def write_anchor_texts(
     """
     from irpretrain.wikipedia.graph import database  # duckdb
 
-    opened = Graph.open(graph)
+    opened_graph = Graph.open(graph)
     with (
         working_directory(output, "anchors") as folder,
-        database(folder, memory_mb, threads) as base,
+        database(folder, memory_mb, threads) as anchor_database,
         atomic_file(output) as temporary,
     ):
-        base.run("CREATE TABLE anchors (anchor VARCHAR, target INTEGER)")
+        anchor_database.run("CREATE TABLE anchors (anchor VARCHAR, target INTEGER)")
         for shard in documents:
-            anchors = progress(_anchors(shard, opened), f"anchors {Path(shard).stem}", "links", size=len)
-            base.insert("anchors", anchors)
-        distinct = base.write(
+            anchors = progress(
+                _anchors(shard, opened_graph), f"anchors {Path(shard).stem}", "links", size=len
+            )
+            anchor_database.insert("anchors", anchors)
+        distinct_anchors = anchor_database.write(
             "SELECT anchor, target, count(*)::INTEGER AS links FROM anchors GROUP BY ALL ORDER BY anchor, target",
             ANCHOR_TEXTS,
             temporary,
         )
-        counts = base.row(
+        counts = anchor_database.row(
             """SELECT sum(links) AS anchors, count(*) AS texts, count(*) FILTER (targets > 1) AS ambiguous_texts FROM
             (SELECT count(*) AS links, count(DISTINCT target) AS targets FROM anchors GROUP BY anchor)"""
         )
-    return {**counts, "distinct": distinct}
+    return {**counts, "distinct": distinct_anchors}
 
 
 def _anchors(documents: str | Path, graph: Graph) -> Iterator[pa.Table]:
     nodes = graph.nodes(DOCUMENTS.read(documents, columns=["document_id"])["document_id"])
-    found = graph.links(nodes)  # in the order of the nodes, which is that of a shard
-    links, before = next(found, None), 0
+    link_iterator = graph.links(nodes)  # in the order of the nodes, which is that of a shard
+    links, rows_before = next(link_iterator, None), 0
     for batch in DOCUMENTS.stream(documents, ["body"], ROWS):
         texts: list[str] = []
         targets: list[int] = []
-        here = nodes[before : before + len(batch)].tolist()
-        before += len(batch)
-        for node, body in zip(here, batch.column("body").to_pylist(), strict=True):
+        batch_nodes = nodes[rows_before : rows_before + len(batch)].tolist()
+        rows_before += len(batch)
+        for node, body in zip(batch_nodes, batch.column("body").to_pylist(), strict=True):
             if links is None or links.source != node:
                 continue
             for target, start, end in zip(
@@ -233,7 +235,7 @@ def _anchors(documents: str | Path, graph: Graph) -> Iterator[pa.Table]:
             ):
                 texts.append(normal_anchor(body[start:end]))
                 targets.append(target)
-            links = next(found, None)
+            links = next(link_iterator, None)
         yield pa.table({"anchor": pa.array(texts, pa.string()), "target": pa.array(targets, pa.int32())})
 
 
@@ -262,5 +264,8 @@ def segments(body: str, words_per_segment: int, language_name: str = ENGLISH) ->
     count = (len(words) + words_per_segment // 2) // words_per_segment
     count = min(max(count, 1), MOST_SEGMENTS)
     firsts = range(0, count * words_per_segment, words_per_segment)
-    lasts = [*(first - 1 for first in firsts[1:]), len(words) - 1]
-    return [(words[first][0], words[last][1]) for first, last in zip(firsts, lasts, strict=True)]
+    lasts = [*(first_word - 1 for first_word in firsts[1:]), len(words) - 1]
+    return [
+        (words[first_word][0], words[last_word][1])
+        for first_word, last_word in zip(firsts, lasts, strict=True)
+    ]

@@ -45,7 +45,7 @@ class TitleFinder:
     form, the one that is written so is taken, then one that is title-cased so, then the smaller by code points.
     """
 
-    def __init__(self, titles: Iterable[str], shortest: int = 1, lower: bool = False) -> None:
+    def __init__(self, titles: Iterable[str], minimum_length: int = 1, with_lower_case: bool = False) -> None:
         """Take titles, in any order and repeated or not.
 
         Args:
@@ -53,8 +53,8 @@ class TitleFinder:
             shortest: titles of fewer characters are left out.
             lower: find them with a small first letter too, as in running text.
         """
-        self._forms = (str, title_cased, lower_first) if lower else (str, title_cased)
-        chunks = [_spaced(batch, shortest) for batch in _batches(iter(titles))]
+        self._forms = (str, title_cased, lower_first) if with_lower_case else (str, title_cased)
+        chunks = [_spaced(batch, minimum_length) for batch in _batches(iter(titles))]
         unique = pc.unique(pa.chunked_array(chunks, pa.string()))
         self.titles: pa.StringArray = unique.take(pc.sort_indices(unique))
         self._beginnings, self._wholes, self._numbers = _tables(self.titles, self._forms)
@@ -62,33 +62,33 @@ class TitleFinder:
     def find(self, text: str) -> list[Mention]:
         """Return the mentions in `text`, in its order."""
         tokens = _Tokens(text)
-        lengths, numbers = self._longest(tokens)
+        lengths, title_numbers = self._longest(tokens)
         mentions: list[Mention] = []
-        free = 0
-        for first in np.flatnonzero(lengths).tolist():
-            if first < free:
+        next_free = 0
+        for first_token in np.flatnonzero(lengths).tolist():
+            if first_token < next_free:
                 continue
-            last = first + int(lengths[first]) - 1
-            start, end = int(tokens.starts[first]), int(tokens.ends[last])
-            title = self.titles[int(numbers[first])].as_py()
+            last_token = first_token + int(lengths[first_token]) - 1
+            start, end = int(tokens.starts[first_token]), int(tokens.ends[last_token])
+            title = self.titles[int(title_numbers[first_token])].as_py()
             # Hashes of different words may be equal, if hardly ever.
             if " ".join(text[start:end].split()) in [form(title) for form in self._forms]:
-                mentions.append(Mention(start, end, int(numbers[first])))
-                free = last + 1
+                mentions.append(Mention(start, end, int(title_numbers[first_token])))
+                next_free = last_token + 1
         return mentions
 
     def _longest(self, tokens: _Tokens) -> tuple[np.ndarray, np.ndarray]:
-        lengths, numbers = np.zeros(len(tokens), np.int64), np.zeros(len(tokens), np.int64)
+        lengths, title_numbers = np.zeros(len(tokens), np.int64), np.zeros(len(tokens), np.int64)
         alive, sums = np.arange(len(tokens)), tokens.hashes
         for size in range(1, MOST_TOKENS + 1):
-            near = _positions(self._beginnings, sums) >= 0
-            alive, sums = alive[near], sums[near]
+            is_beginning = _positions(self._beginnings, sums) >= 0
+            alive, sums = alive[is_beginning], sums[is_beginning]
             positions = _positions(self._wholes, sums)
             hits = positions >= 0
             lengths[alive[hits]] = size
-            numbers[alive[hits]] = self._numbers[positions[hits]]
+            title_numbers[alive[hits]] = self._numbers[positions[hits]]
             alive, sums = tokens.extended(alive, sums, alive + size)
-        return lengths, numbers
+        return lengths, title_numbers
 
 
 def title_cased(title: str) -> str:
@@ -128,8 +128,8 @@ class _Tokens:
 def _tables(titles: pa.StringArray, forms: Sequence[Form]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Hashes of the beginnings of titles; hashes of whole titles, and these titles' numbers. Hashes are sorted."""
     beginnings, wholes = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
-    numbers = [np.zeros(0, np.int64)]
-    for chosen, texts in _written(titles, forms):
+    title_numbers = [np.zeros(0, np.int64)]
+    for title_rows, texts in _written(titles, forms):
         tokens = _Tokens("\n".join(texts))
         lines = np.cumsum([0, *(len(text) + 1 for text in texts)])
         firsts = np.searchsorted(tokens.starts, lines)
@@ -138,22 +138,22 @@ def _tables(titles: pa.StringArray, forms: Sequence[Form]) -> tuple[np.ndarray, 
         sums = tokens.hashes[firsts[alive]]
         for size in range(1, MOST_TOKENS + 1):
             beginnings.append(np.unique(sums))
-            whole = counts[alive] == size
-            wholes.append(sums[whole])
-            numbers.append(chosen[alive[whole]])
-            alive, sums = tokens.extended(alive[~whole], sums[~whole], firsts[alive[~whole]] + size)
+            is_whole = counts[alive] == size
+            wholes.append(sums[is_whole])
+            title_numbers.append(title_rows[alive[is_whole]])
+            alive, sums = tokens.extended(alive[~is_whole], sums[~is_whole], firsts[alive[~is_whole]] + size)
     # The first of equal hashes is kept: titles as they are written come before their other forms.
     unique, positions = np.unique(np.concatenate(wholes), return_index=True)
-    return np.unique(np.concatenate(beginnings)), unique, np.concatenate(numbers)[positions]
+    return np.unique(np.concatenate(beginnings)), unique, np.concatenate(title_numbers)[positions]
 
 
 def _written(titles: pa.StringArray, forms: Sequence[Form]) -> Iterator[tuple[np.ndarray, list[str]]]:
     for form in forms:
-        for first in range(0, len(titles), TITLES_AT_ONCE):
-            batch = titles.slice(first, TITLES_AT_ONCE).to_pylist()
+        for start in range(0, len(titles), TITLES_AT_ONCE):
+            batch = titles.slice(start, TITLES_AT_ONCE).to_pylist()
             pairs = [
                 (number, text)
-                for number, title in enumerate(batch, first)
+                for number, title in enumerate(batch, start)
                 if (text := form(title)) != title or form is str
             ]
             if pairs:
@@ -167,9 +167,9 @@ def _positions(table: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     return np.where(table[positions] == hashes, positions, -1)
 
 
-def _spaced(titles: list[str], shortest: int) -> pa.StringArray:
+def _spaced(titles: list[str], minimum_length: int) -> pa.StringArray:
     cleaned = map(spaced, titles)
-    return pa.array([title for title in cleaned if title and len(title) >= shortest], pa.string())
+    return pa.array([title for title in cleaned if title and len(title) >= minimum_length], pa.string())
 
 
 def _batches(titles: Iterator[str]) -> Iterator[list[str]]:

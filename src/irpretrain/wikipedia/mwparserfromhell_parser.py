@@ -46,34 +46,34 @@ class _Page:
     def render(self, code: Any) -> str:
         pieces: list[str] = []
         for node in code.nodes if code is not None else ():
-            kind = type(node).__name__
-            if kind == "Text":
+            node_type = type(node).__name__
+            if node_type == "Text":
                 text = str(node)
                 if pieces and pieces[-1].endswith(ANCHOR_END) and (trail := self._trail.match(text)):
                     pieces[-1] = pieces[-1].removesuffix(ANCHOR_END) + trail[0] + ANCHOR_END
                     text = text[trail.end() :]
                 pieces.append(text)
-            elif kind == "HTMLEntity":
+            elif node_type == "HTMLEntity":
                 pieces.append(clean_text(node.normalize() or ""))
-            elif kind == "Heading":
+            elif node_type == "Heading":
                 title = " ".join(self.render(node.title).split())
                 pieces.append(f"\n\n{HEADING}{node.level}{title}\n")
-            elif kind == "Wikilink":
+            elif node_type == "Wikilink":
                 pieces.append(self._link(node))
-            elif kind == "ExternalLink":
+            elif node_type == "ExternalLink":
                 pieces.append(self.render(node.title) if node.brackets else str(node.url))
-            elif kind == "Tag":
+            elif node_type == "Tag":
                 pieces.append(self._tag(node))
-            elif kind == "Template":
+            elif node_type == "Template":
                 pieces.append(DROPPED)
         return "".join(pieces)
 
     def _link(self, node: Any) -> str:
-        written = str(node.title)
-        kind, target = read_target(written, self.language, node.text is not None)
-        if kind == "hidden":
+        target_text = str(node.title)
+        target_kind, target = read_target(target_text, self.language, node.text is not None)
+        if target_kind == "hidden":
             return DROPPED
-        label = self.render(node.text) if node.text is not None else written.strip().removeprefix(":")
+        label = self.render(node.text) if node.text is not None else target_text.strip().removeprefix(":")
         label = " ".join(label.split())
         if target is None or not label.strip(DROPPED) or ANCHOR in label:  # a link in a link is the link
             return label

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from xml.parsers import expat
 
 from irpretrain.foundation.pieces import Damage, Piece
-from irpretrain.foundation.records import most_bytes
+from irpretrain.foundation.records import max_record_bytes
 from irpretrain.wikipedia.dump import LONGEST_FIELD, XmlFault, integer
 
 # Elements within each other; dumps have four in a page.
@@ -77,15 +77,15 @@ def read_pages(pieces: Iterable[Piece | Damage], longest_text: int) -> Iterator[
         longest_text: characters; a longer text is dropped while it is read.
     """
     reader = _Reader(longest_text)
-    last: Piece | Damage | None = None
-    for last in pieces:
-        if isinstance(last, Damage):
-            yield from reader.lose(last)
-        elif last.own or not reader.idle:
-            yield from reader.read(last)
-        if reader.idle and isinstance(last, Piece) and last.past:
+    piece: Piece | Damage | None = None
+    for piece in pieces:
+        if isinstance(piece, Damage):
+            yield from reader.lose(piece)
+        elif piece.own or not reader.idle:
+            yield from reader.read(piece)
+        if reader.idle and isinstance(piece, Piece) and piece.past:
             return
-    yield from reader.end(last)
+    yield from reader.end(piece)
 
 
 @dataclass(slots=True)
@@ -96,9 +96,9 @@ class _Source:
     start: int
     pages: int = 0
 
-    def position(self, at: int) -> int:
+    def position(self, text_position: int) -> int:
         # A block's bits are more than the pages that fit into it: a page takes over a hundred bits of any dump.
-        return self.piece.offset + (self.pages if self.piece.is_block else at - self.start)
+        return self.piece.offset + (self.pages if self.piece.is_block else text_position - self.start)
 
 
 class _Reader:
@@ -117,18 +117,18 @@ class _Reader:
     def read(self, piece: Piece) -> Iterator[Page | Fault]:
         self._sources.append(_Source(piece, len(self._rest)))
         text = self._rest + piece.text
-        at = 0
+        position = 0
         for border in _BORDER.finditer(text):
             if border[0] == _BEGIN:
-                yield from self._begin(text[at : border.start()], border.start())
-                at = border.start()
+                yield from self._begin(text[position : border.start()], border.start())
+                position = border.start()
             elif self._page is not None:
-                self._page.feed(text[at : border.end()])
+                self._page.feed(text[position : border.end()])
                 yield self._page.finish()
                 self._gap, self._gap_after, self._page = b"", self._page.position, None
-                at = border.end()
+                position = border.end()
         overlap = _partial_border(text)
-        self._pass(text[at : len(text) - overlap])
+        self._pass(text[position : len(text) - overlap])
         self._keep(text[len(text) - overlap :] if piece.own or not self._unused else b"", len(text) - overlap)
 
     @property
@@ -142,26 +142,28 @@ class _Reader:
             yield Fault(damage.offset, DAMAGED_ARCHIVE, f"{damage.where} {damage.reason}", loses_more=True)
         self._gap, self._rest, self._sources = None, b"", []
 
-    def end(self, last: Piece | Damage | None) -> Iterator[Fault]:
+    def end(self, last_piece: Piece | Damage | None) -> Iterator[Fault]:
         yield from self._cut_off("the file ends", loses_more=True)
-        if not isinstance(last, Piece):
+        if not isinstance(last_piece, Piece):
             return
-        ending = last.text[-LONGEST_GAP:].rstrip()
-        whole = ending.endswith(_DUMP_END) or _DUMP_END.endswith(ending)
-        if not whole and last.own:
-            yield Fault(last.offset, DAMAGED_XML, "the dump does not end with </mediawiki>", loses_more=True)
-        if whole and self._gap is not None:
+        ending = last_piece.text[-LONGEST_GAP:].rstrip()
+        is_whole = ending.endswith(_DUMP_END) or _DUMP_END.endswith(ending)
+        if not is_whole and last_piece.own:
+            yield Fault(
+                last_piece.offset, DAMAGED_XML, "the dump does not end with </mediawiki>", loses_more=True
+            )
+        if is_whole and self._gap is not None:
             yield from self._close_gap((self._gap + self._rest).rstrip().removesuffix(_DUMP_END))
 
-    def _begin(self, before: bytes, at: int) -> Iterator[Fault]:
+    def _begin(self, text_before: bytes, position: int) -> Iterator[Fault]:
         if self._gap is not None:
-            yield from self._close_gap(self._gap + before[:LONGEST_GAP])
+            yield from self._close_gap(self._gap + text_before[:LONGEST_GAP])
         if self._page is not None:
-            self._page.feed(before)
+            self._page.feed(text_before)
             yield from self._cut_off("the next page begins")
-        source = next(source for source in reversed(self._sources) if source.start <= at)
+        source = next(source for source in reversed(self._sources) if source.start <= position)
         if source.piece.own:
-            self._page = _PageParser(source.position(at), self._longest)
+            self._page = _PageParser(source.position(position), self._longest)
         source.pages += 1
 
     def _close_gap(self, gap: bytes) -> Iterator[Fault]:
@@ -182,8 +184,8 @@ class _Reader:
         elif self._gap is not None and len(self._gap) < LONGEST_GAP:
             self._gap = (self._gap + text[:LONGEST_GAP]).lstrip()
 
-    def _keep(self, rest: bytes, passed: int) -> None:
-        self._rest = rest
+    def _keep(self, kept_text: bytes, passed: int) -> None:
+        self._rest = kept_text
         for source in self._sources:
             source.start -= passed
         self._sources = [s for s in self._sources if s.start + len(s.piece.text) > 0]
@@ -236,8 +238,8 @@ class _PageParser:
         try:
             self._parser.Parse(text, False)
             self._unfinished = self._fed - self._parser.CurrentByteIndex
-            if self._unfinished > most_bytes():
-                raise XmlFault(f"a tag of more than {most_bytes():,} bytes")
+            if self._unfinished > max_record_bytes():
+                raise XmlFault(f"a tag of more than {max_record_bytes():,} bytes")
         except expat.ExpatError as error:
             self._fault = self._reason(error, text)
         except XmlFault as fault:
@@ -245,10 +247,10 @@ class _PageParser:
         self._tail = (self._tail + text[-4:])[-4:]  # a letter may begin in one piece and end in the next
 
     def _reason(self, error: expat.ExpatError, text: bytes) -> str:
-        near = self._tail + text
-        offset = self._parser.ErrorByteIndex - self._fed + len(near)
+        text_near_fault = self._tail + text
+        offset = self._parser.ErrorByteIndex - self._fed + len(text_near_fault)
         # In UTF-8 such bytes are letters, which are allowed.
-        if 0 <= offset < len(near) and near[offset] >= 0x80:
+        if 0 <= offset < len(text_near_fault) and text_near_fault[offset] >= 0x80:
             return "bytes that are not UTF-8"
         return expat.ErrorString(error.code)
 

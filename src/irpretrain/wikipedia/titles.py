@@ -57,7 +57,9 @@ _PERCENT = re.compile("%[0-9a-fA-F]{2}")
 _DOT_ABOVE = "\N{COMBINING DOT ABOVE}"
 
 
-def redirect_target(text: str | None, marked: str | None, words: Collection[str]) -> tuple[str, str] | None:
+def redirect_target(
+    text: str | None, marked_target: str | None, words: Collection[str]
+) -> tuple[str, str] | None:
     """Return (title, fragment) that a page redirects to; None for other pages, ("", "") where the target is illegible.
 
     Args:
@@ -66,14 +68,18 @@ def redirect_target(text: str | None, marked: str | None, words: Collection[str]
         words: what follows # in a redirect that the dump does not mark (before 2010), each as `redirect_word`.
     """
     link = _REDIRECT.match(text) if text else None
-    if marked is None and (link is None or redirect_word(link[1].rstrip().removesuffix(":")) not in words):
+    if marked_target is None and (
+        link is None or redirect_word(link[1].rstrip().removesuffix(":")) not in words
+    ):
         return None
-    title, _, fragment = (marked or "").partition("#")
+    title, _, fragment = (marked_target or "").partition("#")
     if link is not None:
-        written, _, part = unicodedata.normalize("NFC", unescaped(unquote(link[2]))).partition("#")
-        if not title and _PERCENT.search(written):
+        written_title, _, written_fragment = unicodedata.normalize(
+            "NFC", unescaped(unquote(link[2]))
+        ).partition("#")
+        if not title and _PERCENT.search(written_title):
             return "", ""  # MediaWiki decodes once, and has no such title
-        title, fragment = title or written, fragment or part
+        title, fragment = title or written_title, fragment or written_fragment
     return normal_title(title, "case-sensitive"), normal_title(fragment, "case-sensitive")
 
 

@@ -40,28 +40,32 @@ def cancel_jobs(folder: Path, wait: float = WAIT_SECONDS) -> int:
         SetupError: Slurm's commands are missing or fail, or jobs outlive `wait` seconds.
     """
     names = run_ids(folder)
-    cancelled = left = left_jobs(names) if names else []
-    if left:
-        print_line(f"Cancelling {len(left)} Slurm jobs of a run that is dead: {' '.join(left)}")
-        slurm("scancel", *left)
+    cancelled = remaining_jobs = left_jobs(names) if names else []
+    if remaining_jobs:
+        print_line(
+            f"Cancelling {len(remaining_jobs)} Slurm jobs of a run that is dead: {' '.join(remaining_jobs)}"
+        )
+        slurm("scancel", *remaining_jobs)
     end = time.monotonic() + wait
-    while left:
+    while remaining_jobs:
         if time.monotonic() > end:
-            raise SetupError(f"Slurm jobs {' '.join(left)} were cancelled but still run; see squeue")
+            raise SetupError(
+                f"Slurm jobs {' '.join(remaining_jobs)} were cancelled but still run; see squeue"
+            )
         time.sleep(POLL_SECONDS)
-        left = left_jobs(names)
+        remaining_jobs = left_jobs(names)
     return len(cancelled)
 
 
 def slurm(*command: str) -> str:
     """Return the output of one of Slurm's commands; SetupError if it is not installed, or fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True)
+        finished = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError:
         raise SetupError(f"{command[0]} was not found: is this a machine of a Slurm cluster?") from None
-    if done.returncode:
-        raise SetupError(f"{command[0]} failed: {done.stderr.strip()}")
-    return done.stdout
+    if finished.returncode:
+        raise SetupError(f"{command[0]} failed: {finished.stderr.strip()}")
+    return finished.stdout
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -25,13 +25,13 @@ def live_processes(folder: Path) -> list[int]:
 
     Slurm's jobs do not count: `workflow.cancel` cancels them. Jobs of the Slurm job that this process belongs to do.
     """
-    own = {os.getpid(), *(ancestor.pid for ancestor in psutil.Process().parents())}
+    own_processes = {os.getpid(), *(ancestor.pid for ancestor in psutil.Process().parents())}
     slurm_jobs = (None, os.environ.get("SLURM_JOB_ID"))
     live = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):  # it has ended, or is another user's
             if (
-                process.pid not in own
+                process.pid not in own_processes
                 and _is_of_a_run(process.cmdline())
                 and os.path.samefile(process.cwd(), folder)
                 and process.environ().get("SLURM_JOB_ID") in slurm_jobs
@@ -68,10 +68,10 @@ def main(arguments: Sequence[str]) -> int:
     live = live_processes(folder) if folder.is_dir() else []
     if not live:
         return 0
-    numbers = " ".join(map(str, live))
+    process_numbers = " ".join(map(str, live))
     print(
-        f"ERROR: {folder.resolve()}: a run is alive here, process {numbers}.\n"
-        f"  Wait until it ends, or end it (kill {numbers}); then do this again.",
+        f"ERROR: {folder.resolve()}: a run is alive here, process {process_numbers}.\n"
+        f"  Wait until it ends, or end it (kill {process_numbers}); then do this again.",
         file=sys.stderr,
     )
     return 1

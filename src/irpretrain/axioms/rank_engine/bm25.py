@@ -31,8 +31,8 @@ def document_norms(lengths: np.ndarray, average: float, bm25: Bm25Config) -> np.
             f"k1 = {bm25.k1} and b = {bm25.b}: BM25 needs k1 from {K1[0]:g} to {K1[1]:g} and b from 0 to 1"
         )
     unit, k1, b = np.float32(1), np.float32(bm25.k1), np.float32(bm25.b)
-    counted = np.maximum(lengths, 1).astype(np.float32)
-    norms = unit / (k1 * ((unit - b) + b * counted / np.float32(average or 1)))
+    positive_lengths = np.maximum(lengths, 1).astype(np.float32)
+    norms = unit / (k1 * ((unit - b) + b * positive_lengths / np.float32(average or 1)))
     return np.where(lengths > 0, norms, np.float32(0))
 
 
@@ -42,17 +42,19 @@ WHOLE_LENGTHS = 24
 
 def in_one_byte(lengths: np.ndarray) -> np.ndarray:
     """Return lengths (int32) as Lucene's indexes keep them (class SmallFloat): rounded down to one of 256 numbers."""
-    beyond = np.maximum(lengths.astype(np.int64) - WHOLE_LENGTHS, 0)
-    _, digits = np.frexp(beyond.astype(np.float64))  # exact below 2**53
-    dropped = np.maximum(digits - 4, 0)
-    rounded = WHOLE_LENGTHS + ((beyond >> dropped) << dropped)
+    excess = np.maximum(lengths.astype(np.int64) - WHOLE_LENGTHS, 0)
+    _, digits = np.frexp(excess.astype(np.float64))  # exact below 2**53
+    dropped_bits = np.maximum(digits - 4, 0)
+    rounded = WHOLE_LENGTHS + ((excess >> dropped_bits) << dropped_bits)
     return np.where(lengths < WHOLE_LENGTHS, lengths, rounded).astype(np.int32)
 
 
 def inverse_document_frequencies(frequencies: np.ndarray, documents: int) -> np.ndarray:
     """Return idf (float32) of terms with these document frequencies."""
-    held = frequencies.astype(np.float64)
-    return np.log(1 + (documents - held + 0.5) / (held + 0.5)).astype(np.float32)
+    document_frequencies = frequencies.astype(np.float64)
+    return np.log(1 + (documents - document_frequencies + 0.5) / (document_frequencies + 0.5)).astype(
+        np.float32
+    )
 
 
 @compiled

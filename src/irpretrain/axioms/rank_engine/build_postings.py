@@ -70,13 +70,13 @@ def write_postings(
         raise IntegrityError(output, f"a term number is outside -1 … {terms - 1:,}", remedy=MAKE_AGAIN)
     collection = _Collection(corpora, np.asarray(term_of, np.int32), Path(output))
     with atomic_directory(output) as folder:
-        lengths, held = np.zeros(len(collection.order), np.int32), np.zeros(terms, np.int64)
+        lengths, document_frequencies = np.zeros(len(collection.order), np.int32), np.zeros(terms, np.int64)
         last_seen = np.full(terms, -1, np.int32)
-        for first, words, bounds in collection.chunks("count terms"):
-            _count_terms(words, bounds, first, last_seen, held, lengths)
+        for first_document, words, bounds in collection.chunks("count terms"):
+            _count_terms(words, bounds, first_document, last_seen, document_frequencies, lengths)
         offsets, directory_offsets = np.zeros(terms + 1, np.int64), np.zeros(terms + 1, np.int64)
-        np.cumsum(held, out=offsets[1:])
-        _size_directories(held, len(lengths), directory_offsets)
+        np.cumsum(document_frequencies, out=offsets[1:])
+        _size_directories(document_frequencies, len(lengths), directory_offsets)
         np.save(folder / "lengths.npy", lengths)
         np.save(folder / "offsets.npy", offsets)
         np.save(folder / "directory_offsets.npy", directory_offsets)
@@ -113,14 +113,16 @@ class _Collection:
 
     def chunks(self, title: str) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yield (number of the first document, terms of some documents end to end, where each begins and ends)."""
-        ends, last = np.cumsum(self._documents.lengths[self.order]), len(self.order)
-        full = np.arange(WORDS_AT_ONCE, ends[-1] if last else 0, WORDS_AT_ONCE)
-        pairs = list(pairwise(np.unique([0, *np.searchsorted(ends, full), last]).tolist()))
-        for start, end in progress(pairs, title, "documents", last, size=lambda pair: pair[1] - pair[0]):
+        ends, document_count = np.cumsum(self._documents.lengths[self.order]), len(self.order)
+        chunk_ends = np.arange(WORDS_AT_ONCE, ends[-1] if document_count else 0, WORDS_AT_ONCE)
+        pairs = list(pairwise(np.unique([0, *np.searchsorted(ends, chunk_ends), document_count]).tolist()))
+        for start, end in progress(
+            pairs, title, "documents", document_count, size=lambda pair: pair[1] - pair[0]
+        ):
             words, bounds = self._documents.gather(self.order[start:end])
             if len(words) and not 0 <= words.min() <= words.max() < len(self._term_of):
-                known = f"the {len(self._term_of):,} of the collection"
-                fault = f"a word store holds a word that is not among {known}"
+                expected = f"the {len(self._term_of):,} of the collection"
+                fault = f"a word store holds a word that is not among {expected}"
                 raise IntegrityError(self._name, fault, remedy=MAKE_AGAIN)
             yield start, self._term_of[words], bounds
 
@@ -134,36 +136,38 @@ class _Collection:
 def _count_terms(
     terms: np.ndarray,
     bounds: np.ndarray,
-    first: int,
+    first_document: int,
     last_seen: np.ndarray,
-    held: np.ndarray,
+    document_frequencies: np.ndarray,
     lengths: np.ndarray,
 ) -> None:
-    for number in range(len(bounds) - 1):
-        document, length = first + number, 0
-        for term in terms[bounds[number] : bounds[number + 1]]:
+    for index in range(len(bounds) - 1):
+        document, length = first_document + index, 0
+        for term in terms[bounds[index] : bounds[index + 1]]:
             if term < 0:
                 continue
             length += 1
             if last_seen[term] != document:
                 last_seen[term] = document
-                held[term] += 1
+                document_frequencies[term] += 1
         lengths[document] = length
 
 
 @compiled
-def _size_directories(held: np.ndarray, documents: int, offsets: np.ndarray) -> None:
-    for term in range(len(held)):
+def _size_directories(document_frequencies: np.ndarray, documents: int, offsets: np.ndarray) -> None:
+    for term in range(len(document_frequencies)):
         offsets[term + 1] = offsets[term]
-        if held[term] >= DIRECTORY_FROM:
-            offsets[term + 1] += ((documents - 1) >> directory_shift(held[term], documents)) + 2
+        if document_frequencies[term] >= DIRECTORY_FROM:
+            offsets[term + 1] += (
+                (documents - 1) >> directory_shift(document_frequencies[term], documents)
+            ) + 2
 
 
-def _ranges(offsets: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of terms with at most `most` postings each, or of one term that has more."""
+def _ranges(offsets: np.ndarray, max_postings: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of terms with at most `max_postings` postings each, or of one term that has more."""
     start, terms = 0, len(offsets) - 1
     while start < terms:
-        end = int(np.searchsorted(offsets, offsets[start] + most, side="right")) - 1
+        end = int(np.searchsorted(offsets, offsets[start] + max_postings, side="right")) - 1
         end = min(max(end, start + 1), terms)
         yield start, end
         start = end
@@ -183,23 +187,23 @@ def _write_lists(
     directory = created(folder, "directory", int(directory_offsets[-1]))
     positions: list[np.ndarray] = [np.zeros(0, np.int64)]
     overflowing: list[np.ndarray] = [np.zeros(0, np.int32)]
-    for number, (start, end) in enumerate(ranges, 1):
-        first, last = int(offsets[start]), int(offsets[end])
+    for pass_number, (start, end) in enumerate(ranges, 1):
+        first_posting, end_posting = int(offsets[start]), int(offsets[end])
         lists = _Growing(
             np.full(end - start, -1, np.int32),
-            offsets[start:end] - first,
-            np.empty(last - first, np.int32),
-            np.empty(last - first, np.int32),
+            offsets[start:end] - first_posting,
+            np.empty(end_posting - first_posting, np.int32),
+            np.empty(end_posting - first_posting, np.int32),
         )
-        for document, terms, bounds in collection.chunks(f"invert, pass {number} of {len(ranges)}"):
+        for document, terms, bounds in collection.chunks(f"invert, pass {pass_number} of {len(ranges)}"):
             _invert(terms, bounds, document, start, lists)
-        documents[first:last] = lists.documents
-        frequencies[first:last] = np.minimum(lists.times, OVERFLOW)
-        over = np.flatnonzero(lists.times >= OVERFLOW)
-        positions.append(over + first)
-        overflowing.append(lists.times[over])
+        documents[first_posting:end_posting] = lists.documents
+        frequencies[first_posting:end_posting] = np.minimum(lists.times, OVERFLOW)
+        overflow_rows = np.flatnonzero(lists.times >= OVERFLOW)
+        positions.append(overflow_rows + first_posting)
+        overflowing.append(lists.times[overflow_rows])
         _fill_directories(
-            lists.documents, offsets[start : end + 1] - first, len(collection.order),
+            lists.documents, offsets[start : end + 1] - first_posting, len(collection.order),
             directory_offsets[start : end + 1], directory,
         )  # fmt: skip
     np.save(folder / "overflow_positions.npy", np.concatenate(positions))
@@ -216,21 +220,21 @@ class _Growing(NamedTuple):
 
 
 @compiled
-def _invert(terms: np.ndarray, bounds: np.ndarray, first: int, start: int, lists: _Growing) -> None:
-    last_seen, free, documents, times = lists.last_seen, lists.free, lists.documents, lists.times
-    for number in range(len(bounds) - 1):
-        document = first + number
-        for at in range(bounds[number], bounds[number + 1]):
-            term = terms[at] - start
+def _invert(terms: np.ndarray, bounds: np.ndarray, first_document: int, start: int, lists: _Growing) -> None:
+    last_seen, next_slots, documents, times = lists.last_seen, lists.free, lists.documents, lists.times
+    for index in range(len(bounds) - 1):
+        document = first_document + index
+        for position in range(bounds[index], bounds[index + 1]):
+            term = terms[position] - start
             if term < 0 or term >= len(last_seen):
                 continue
             if last_seen[term] != document:
                 last_seen[term] = document
-                documents[free[term]] = document
-                times[free[term]] = 1
-                free[term] += 1
+                documents[next_slots[term]] = document
+                times[next_slots[term]] = 1
+                next_slots[term] += 1
             else:
-                times[free[term] - 1] += 1
+                times[next_slots[term] - 1] += 1
 
 
 @compiled
@@ -244,6 +248,6 @@ def _fill_directories(
     for term in range(len(offsets) - 1):
         first, last = directory_offsets[term], directory_offsets[term + 1]
         if last > first:
-            listed = documents[offsets[term] : offsets[term + 1]]
-            runs = np.arange(last - first) << directory_shift(len(listed), count)
-            directory[first:last] = np.searchsorted(listed, runs)
+            documents_of_term = documents[offsets[term] : offsets[term + 1]]
+            runs = np.arange(last - first) << directory_shift(len(documents_of_term), count)
+            directory[first:last] = np.searchsorted(documents_of_term, runs)

@@ -76,16 +76,21 @@ def document_ranks(
     if depth is not None and depth < 1:
         raise ValueError(f"depth {depth} is below 1")
     ranks = np.zeros(len(documents), np.int32)
-    most = np.iinfo(np.int32).max if depth is None else depth
+    max_rank = np.iinfo(np.int32).max if depth is None else depth
 
-    def work(first: int) -> None:
-        last = first + QUERIES_AT_ONCE
+    def rank_block(first_query: int) -> None:
+        end_query = first_query + QUERIES_AT_ONCE
         _rank_queries(
-            postings.index, documents[first:last], terms, offsets[first : last + 1], most, ranks[first:last]
+            postings.index,
+            documents[first_query:end_query],
+            terms,
+            offsets[first_query : end_query + 1],
+            max_rank,
+            ranks[first_query:end_query],
         )
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, range(0, len(documents), QUERIES_AT_ONCE)))
+        list(pool.map(rank_block, range(0, len(documents), QUERIES_AT_ONCE)))
     return ranks
 
 
@@ -109,53 +114,57 @@ def _rank_queries(
     depth: int,
     ranks: np.ndarray,
 ) -> None:
-    longest = 1
-    for number in range(len(documents)):
-        longest = max(longest, offsets[number + 1] - offsets[number])
-    table = np.empty((ROWS, longest), np.int64)
-    weights, rest = np.empty(longest, np.float32), np.empty(longest + 1, np.float64)
+    most_terms = 1
+    for query_number in range(len(documents)):
+        most_terms = max(most_terms, offsets[query_number + 1] - offsets[query_number])
+    table = np.empty((ROWS, most_terms), np.int64)
+    weights, bound_sums = np.empty(most_terms, np.float32), np.empty(most_terms + 1, np.float64)
     candidates = empty_candidates()
-    for number in range(len(documents)):
-        size = distinct_terms(terms[offsets[number] : offsets[number + 1]], index.lists.offsets, table)
-        unscored = RankQuery(table, weights, rest, size, documents[number], np.float32(0))
+    for query_number in range(len(documents)):
+        size = distinct_terms(
+            terms[offsets[query_number] : offsets[query_number + 1]], index.lists.offsets, table
+        )
+        unscored = RankQuery(table, weights, bound_sums, size, documents[query_number], np.float32(0))
         describe_lists(index, unscored)
-        score = score_of(index, unscored, documents[number])
+        score = score_of(index, unscored, documents[query_number])
         if score >= 0:
-            query = RankQuery(table, weights, rest, size, documents[number], score)
+            query = RankQuery(table, weights, bound_sums, size, documents[query_number], score)
             choose_cutoffs(index.bounds, query)
-            ranks[number] = _rank(index, query, depth, candidates)
+            ranks[query_number] = _rank(index, query, depth, candidates)
 
 
 @compiled_uncounted
 def _rank(index: Index, query: RankQuery, depth: int, candidates: RankCandidates) -> int:
     """Count the documents above the target among the essential postings; return its rank, or 0 beyond `depth`."""
     table, bounds = query.table, index.bounds
-    above = 0
+    better_documents = 0
     batch = FIRST_BATCH
-    for at in range(query.size):
-        if table[CUTOFF, at] >= table[TOP, at]:
+    for term in range(query.size):
+        if table[CUTOFF, term] >= table[TOP, term]:
             continue
-        order_others(query, at)
-        floor = lowest_level(query, at) - 1
-        long = table[LONG, at]
-        if long >= 0:
-            cursor, end = bounds.prefix_offsets[long], bounds.prefix_offsets[long + 1]
+        order_others(query, term)
+        floor = lowest_level(query, term) - 1
+        long_list = table[LONG, term]
+        if long_list >= 0:
+            cursor, end = bounds.prefix_offsets[long_list], bounds.prefix_offsets[long_list + 1]
             while cursor < end:
-                taken, cursor = take_from_prefix(index, query, at, cursor, floor, batch, candidates)
-                above += count_better(index, query, at, taken, candidates)
-                if above >= depth:
+                candidate_count, cursor = take_from_prefix(
+                    index, query, term, cursor, floor, batch, candidates
+                )
+                better_documents += count_better(index, query, term, candidate_count, candidates)
+                if better_documents >= depth:
                     return 0
                 batch = min(2 * batch, LARGEST_BATCH)
-        if highest_listed(index, query, at) <= floor:
+        if highest_listed(index, query, term) <= floor:
             continue
-        cursor, end = table[START, at], table[END, at]
+        cursor, end = table[START, term], table[END, term]
         while cursor < end:
-            taken, cursor = take_from_list(index, query, at, cursor, floor, batch, candidates)
-            above += count_better(index, query, at, taken, candidates)
-            if above >= depth:
+            candidate_count, cursor = take_from_list(index, query, term, cursor, floor, batch, candidates)
+            better_documents += count_better(index, query, term, candidate_count, candidates)
+            if better_documents >= depth:
                 return 0
             batch = min(2 * batch, LARGEST_BATCH)
-    return above + 1
+    return better_documents + 1
 
 
 # The best documents under a query by Lucene's BM25, from the same postings.
@@ -185,9 +194,11 @@ def top_documents(
         raise ValueError(f"depth {depth} is below 1")
     documents, scores = np.full((count, depth), -1, np.int32), np.zeros((count, depth), np.float32)
 
-    def search(number: int) -> None:
-        best, best_scores = _best(*_scores(postings, terms[offsets[number] : offsets[number + 1]]), depth)
-        documents[number, : len(best)], scores[number, : len(best)] = best, best_scores
+    def search(query_number: int) -> None:
+        best, best_scores = _best(
+            *_scores(postings, terms[offsets[query_number] : offsets[query_number + 1]]), depth
+        )
+        documents[query_number, : len(best)], scores[query_number, : len(best)] = best, best_scores
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(search, range(count)))
@@ -214,7 +225,7 @@ def _scores(postings: Postings, terms: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _best(documents: np.ndarray, scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
     if len(documents) > depth:
-        near = scores >= np.partition(scores, -depth)[-depth]
-        documents, scores = documents[near], scores[near]
+        is_near_top = scores >= np.partition(scores, -depth)[-depth]
+        documents, scores = documents[is_near_top], scores[is_near_top]
     order = np.lexsort((documents, -scores))[:depth]
     return documents[order], scores[order]

@@ -55,12 +55,19 @@ def write_impacts(postings: Path, record: Mapping[str, Any], bm25: Bm25Config) -
     folder.mkdir()
     make = partial(created, folder)
     offsets, terms = lists.offsets, record["terms"]
-    long = np.flatnonzero(np.diff(offsets) >= LONG_FROM)
-    long_lists, long_numbers = make("long_lists", len(long)), make("long_numbers", terms)
-    long_lists[:], long_numbers[:] = long, -1
-    long_numbers[long] = np.arange(len(long))
-    levels, tops, floors = make("levels", record["postings"]), make("tops", terms), make("floors", len(long))
-    hull_offsets, prefix_offsets = make("hull_offsets", len(long) + 1), make("prefix_offsets", len(long) + 1)
+    long_terms = np.flatnonzero(np.diff(offsets) >= LONG_FROM)
+    long_lists, long_numbers = make("long_lists", len(long_terms)), make("long_numbers", terms)
+    long_lists[:], long_numbers[:] = long_terms, -1
+    long_numbers[long_terms] = np.arange(len(long_terms))
+    levels, tops, floors = (
+        make("levels", record["postings"]),
+        make("tops", terms),
+        make("floors", len(long_terms)),
+    )
+    hull_offsets, prefix_offsets = (
+        make("hull_offsets", len(long_terms) + 1),
+        make("prefix_offsets", len(long_terms) + 1),
+    )
     _fill_levels(lists, norms, levels, tops)
     _size_summaries(offsets, levels, long_lists, floors, hull_offsets, prefix_offsets)
     hull_offsets[:], prefix_offsets[:] = np.cumsum(hull_offsets), np.cumsum(prefix_offsets)
@@ -111,10 +118,10 @@ def _hull(above: np.ndarray, vertices: np.ndarray) -> int:
     count = 0
     for level in range(LEVELS + 1):
         while count > 1:
-            middle, first = vertices[count - 1], vertices[count - 2]
+            middle, previous = vertices[count - 1], vertices[count - 2]
             # The middle vertex lies on or above the line from the first to the new one.
-            rise = (above[middle] - above[first]) * (level - first)
-            if rise < (above[level] - above[first]) * (middle - first):
+            rise = (above[middle] - above[previous]) * (level - previous)
+            if rise < (above[level] - above[previous]) * (middle - previous):
                 break
             count -= 1
         vertices[count] = level
@@ -136,15 +143,15 @@ def _size_summaries(
     """Fill the floor of each long list, and the sizes of its hull and prefix (one entry later, for running sums)."""
     above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
     hull_sizes[0] = prefix_sizes[0] = 0
-    for number in range(len(long_lists)):
-        first, last = offsets[long_lists[number]], offsets[long_lists[number] + 1]
-        _count_above(levels[first:last], above)
+    for list_number in range(len(long_lists)):
+        start, end = offsets[long_lists[list_number]], offsets[long_lists[list_number] + 1]
+        _count_above(levels[start:end], above)
         floor = 0
-        while above[floor] * SHARE_OF_PREFIX > last - first:
+        while above[floor] * SHARE_OF_PREFIX > end - start:
             floor += 1
-        floors[number] = floor
-        hull_sizes[number + 1] = _hull(above, vertices)
-        prefix_sizes[number + 1] = above[floor]
+        floors[list_number] = floor
+        hull_sizes[list_number + 1] = _hull(above, vertices)
+        prefix_sizes[list_number + 1] = above[floor]
 
 
 @compiled
@@ -157,11 +164,11 @@ def _fill_hulls(
     hull_above: np.ndarray,
 ) -> None:
     above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
-    for number in range(len(long_lists)):
-        _count_above(levels[offsets[long_lists[number]] : offsets[long_lists[number] + 1]], above)
+    for list_number in range(len(long_lists)):
+        _count_above(levels[offsets[long_lists[list_number]] : offsets[long_lists[list_number] + 1]], above)
         for vertex in range(_hull(above, vertices)):
-            hull_levels[hull_offsets[number] + vertex] = vertices[vertex]
-            hull_above[hull_offsets[number] + vertex] = above[vertices[vertex]]
+            hull_levels[hull_offsets[list_number] + vertex] = vertices[vertex]
+            hull_above[hull_offsets[list_number] + vertex] = above[vertices[vertex]]
 
 
 @compiled
@@ -175,15 +182,15 @@ def _fill_prefixes(
     prefix_levels: np.ndarray,
 ) -> None:
     """Fill the prefixes: a counting sort by falling level, which keeps the order of documents."""
-    offsets, listed = lists.offsets, lists.documents
-    free = np.empty(LEVELS + 1, np.int64)
-    for number in range(len(long_lists)):
-        first, last = offsets[long_lists[number]], offsets[long_lists[number] + 1]
-        _count_above(levels[first:last], free)
-        for position in range(first, last):
+    offsets, all_documents = lists.offsets, lists.documents
+    next_slots = np.empty(LEVELS + 1, np.int64)
+    for list_number in range(len(long_lists)):
+        start, end = offsets[long_lists[list_number]], offsets[long_lists[list_number] + 1]
+        _count_above(levels[start:end], next_slots)
+        for position in range(start, end):
             level = levels[position]
-            if level > floors[number]:
-                target = prefix_offsets[number] + free[level]
-                documents[target] = listed[position]
+            if level > floors[list_number]:
+                target = prefix_offsets[list_number] + next_slots[level]
+                documents[target] = all_documents[position]
                 prefix_levels[target] = level
-                free[level] += 1
+                next_slots[level] += 1

@@ -175,10 +175,10 @@ class Postings:
         numbers = pc.fill_null(pc.index_in(document_ids, value_set=self.document_ids), -1)
         rows = numbers.to_numpy().astype(np.int64)
         if (rows < 0).any():
-            lost = [str(document_ids[int(i)]) for i in np.flatnonzero(rows < 0)[:3]]
+            missing_ids = [str(document_ids[int(i)]) for i in np.flatnonzero(rows < 0)[:3]]
             raise InputError(
                 self.directory,
-                f"{int((rows < 0).sum()):,} documents are not in these postings, such as {', '.join(lost)}",
+                f"{int((rows < 0).sum()):,} documents are not in these postings, such as {', '.join(missing_ids)}",
                 remedy="Both must come from the same corpora; run the workflow again.",
             )
         return rows
@@ -202,12 +202,14 @@ def _mapped(
 ) -> dict[str, np.ndarray]:
     """Map arrays, read-only; ValueError where one has another type or size, or offsets that fall."""
     mapped: dict[str, np.ndarray] = {}
-    for name, (kind, size) in arrays.items():
+    for name, (number_type, size) in arrays.items():
         shape = (sizes[size] + (name in ENDS),)
         # An empty file cannot be memory-mapped.
         array = np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r" if shape[0] else None))
-        if array.dtype != kind or array.shape != shape:
-            raise ValueError(f"{name}.npy holds {array.dtype} {array.shape}, not {np.dtype(kind)} {shape}")
+        if array.dtype != number_type or array.shape != shape:
+            raise ValueError(
+                f"{name}.npy holds {array.dtype} {array.shape}, not {np.dtype(number_type)} {shape}"
+            )
         if name in ENDS:
             end = sizes[ENDS[name]]
             if array[0] != 0 or array[-1] != end or (np.diff(array) < 0).any():
@@ -219,32 +221,32 @@ def _mapped(
 
 def created(folder: Path, name: str, length: int) -> np.ndarray:
     """Create `<name>.npy` and return its array, memory-mapped for writing."""
-    kind = np.dtype((LISTS | BOUNDS)[name][0])
+    number_type = np.dtype((LISTS | BOUNDS)[name][0])
     if length == 0:  # an empty file cannot be memory-mapped
-        np.save(folder / f"{name}.npy", np.zeros(0, kind))
-        return np.zeros(0, kind)
-    return np.asarray(create_mapped(folder / f"{name}.npy", kind, (length,)))
+        np.save(folder / f"{name}.npy", np.zeros(0, number_type))
+        return np.zeros(0, number_type)
+    return np.asarray(create_mapped(folder / f"{name}.npy", number_type, (length,)))
 
 
 @compiled
-def directory_shift(held: int, documents: int) -> int:
-    """Return log2 of the number of documents in a run of the directory of a list of `held` postings."""
+def directory_shift(postings: int, documents: int) -> int:
+    """Return log2 of the number of documents in a run of the directory of a list of `postings` postings."""
     shift = 0
-    while (held << (shift + 1)) <= POSTINGS_IN_RUN * documents:
+    while (postings << (shift + 1)) <= POSTINGS_IN_RUN * documents:
         shift += 1
     return shift
 
 
 @compiled
-def first_not_below(documents: np.ndarray, low: int, high: int, wanted: int) -> int:
-    """Return the first index in [low, high) whose document is at least `wanted`, else `high`."""
+def first_not_below(documents: np.ndarray, low: int, high: int, target: int) -> int:
+    """Return the first index in [low, high) whose document is at least `target`, else `high`."""
     while high - low > POSTINGS_IN_RUN:
         middle = (low + high) >> 1
-        if documents[middle] < wanted:
+        if documents[middle] < target:
             low = middle + 1
         else:
             high = middle
-    while low < high and documents[low] < wanted:
+    while low < high and documents[low] < target:
         low += 1
     return low
 

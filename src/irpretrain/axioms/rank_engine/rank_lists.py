@@ -40,7 +40,7 @@ class RankQuery(NamedTuple):
 
     table: np.ndarray  # int64[ROWS, lists], see `ROWS`
     weights: np.ndarray  # float32[lists]
-    rest: np.ndarray  # float64[lists + 1], sums of what the others can add, in the order of look-up
+    bound_sums: np.ndarray  # float64[lists + 1], sums of what the others can add, in the order of look-up
     size: int  # how many lists there are
     target: int  # the document
     score: np.float32  # its score θ
@@ -53,19 +53,19 @@ def distinct_terms(query: np.ndarray, offsets: np.ndarray, table: np.ndarray) ->
     for term in query:
         if term < 0 or offsets[term] == offsets[term + 1]:
             continue
-        at = 0
-        while at < size and table[TERM, at] != term:
-            at += 1
-        if at < size:
-            table[TIMES, at] += 1
+        slot = 0
+        while slot < size and table[TERM, slot] != term:
+            slot += 1
+        if slot < size:
+            table[TIMES, slot] += 1
             continue
-        held = offsets[term + 1] - offsets[term]
-        while at > 0 and held < table[END, at - 1] - table[START, at - 1]:
+        postings = offsets[term + 1] - offsets[term]
+        while slot > 0 and postings < table[END, slot - 1] - table[START, slot - 1]:
             for row in (TERM, TIMES, START, END):
-                table[row, at] = table[row, at - 1]
-            at -= 1
-        table[TERM, at], table[TIMES, at] = term, 1
-        table[START, at], table[END, at] = offsets[term], offsets[term + 1]
+                table[row, slot] = table[row, slot - 1]
+            slot -= 1
+        table[TERM, slot], table[TIMES, slot] = term, 1
+        table[START, slot], table[END, slot] = offsets[term], offsets[term + 1]
         size += 1
     return size
 
@@ -74,29 +74,35 @@ def distinct_terms(query: np.ndarray, offsets: np.ndarray, table: np.ndarray) ->
 def describe_lists(index: Index, query: RankQuery) -> None:
     """Fill the rows of the table that follow from the terms, and their weights."""
     table, documents = query.table, len(index.norms)
-    for at in range(query.size):
-        term, held = table[TERM, at], table[END, at] - table[START, at]
-        idf = np.float32(np.log(1 + (index.filled - held + 0.5) / (held + 0.5)))
-        query.weights[at] = np.float32(table[TIMES, at]) * idf
-        table[TOP, at], table[CUTOFF, at] = index.bounds.tops[term], 0
-        table[LONG, at] = index.bounds.long_numbers[term]
-        table[DIRECTORY, at], table[SHIFT, at] = -1, 0
-        if held >= DIRECTORY_FROM:
-            table[DIRECTORY, at] = index.lists.directory_offsets[term]
-            table[SHIFT, at] = directory_shift(held, documents)
+    for slot in range(query.size):
+        term, postings = table[TERM, slot], table[END, slot] - table[START, slot]
+        idf = np.float32(np.log(1 + (index.filled - postings + 0.5) / (postings + 0.5)))
+        query.weights[slot] = np.float32(table[TIMES, slot]) * idf
+        table[TOP, slot], table[CUTOFF, slot] = index.bounds.tops[term], 0
+        table[LONG, slot] = index.bounds.long_numbers[term]
+        table[DIRECTORY, slot], table[SHIFT, slot] = -1, 0
+        if postings >= DIRECTORY_FROM:
+            table[DIRECTORY, slot] = index.lists.directory_offsets[term]
+            table[SHIFT, slot] = directory_shift(postings, documents)
 
 
 @compiled_uncounted
 def _find(
-    documents: np.ndarray, directory: np.ndarray, start: int, end: int, first: int, shift: int, target: int
+    documents: np.ndarray,
+    directory: np.ndarray,
+    start: int,
+    end: int,
+    directory_start: int,
+    shift: int,
+    target: int,
 ) -> int:
     """Return the index of a document's posting in the list from `start` to `end`, -1 without one.
 
-    `first` and `shift` are of the list's directory, as in the table.
+    `directory_start` and `shift` are of the list's directory, as in the table.
     """
     low, high = start, end
-    if first >= 0:
-        run = first + (target >> shift)
+    if directory_start >= 0:
+        run = directory_start + (target >> shift)
         low, high = start + directory[run], start + directory[run + 1]
     position = first_not_below(documents, low, high, target)
     if position < high and documents[position] == target:
@@ -108,17 +114,17 @@ def _find(
 def score_of(index: Index, query: RankQuery, document: int) -> np.float32:
     """Return the exact score of a document, -1 if it holds no term of the query."""
     lists, table = index.lists, query.table
-    score, held = 0.0, False
-    for at in range(query.size):
-        start, end = table[START, at], table[END, at]
-        first, shift = table[DIRECTORY, at], table[SHIFT, at]
-        position = _find(lists.documents, lists.directory, start, end, first, shift, document)
+    score, holds_term = 0.0, False
+    for slot in range(query.size):
+        start, end = table[START, slot], table[END, slot]
+        directory_start, shift = table[DIRECTORY, slot], table[SHIFT, slot]
+        position = _find(lists.documents, lists.directory, start, end, directory_start, shift, document)
         if position >= 0:
-            held = True
+            holds_term = True
             frequency = np.float32(frequency_at(lists, position))
-            part = part_of_score(query.weights[at], frequency, index.norms[document])
-            score += np.float64(part)
-    return np.float32(score) if held else np.float32(-1)
+            term_score = part_of_score(query.weights[slot], frequency, index.norms[document])
+            score += np.float64(term_score)
+    return np.float32(score) if holds_term else np.float32(-1)
 
 
 @compiled_uncounted
@@ -140,14 +146,14 @@ def lower_bound(weight: np.float32, level: int) -> float:
 
 
 @compiled_uncounted
-def _next_vertex(bounds: ScoreBounds, table: np.ndarray, at: int) -> tuple[int, int]:
+def _next_vertex(bounds: ScoreBounds, table: np.ndarray, slot: int) -> tuple[int, int]:
     """Return (level of the next vertex of a list's hull, essential postings avoided up to there); (0, 0) at the top."""
-    if table[CUTOFF, at] >= table[TOP, at]:
+    if table[CUTOFF, slot] >= table[TOP, slot]:
         return 0, 0
     # A short list is avoided as a whole.
-    if table[LONG, at] < 0:
-        return table[TOP, at], table[END, at] - table[START, at]
-    vertex = bounds.hull_offsets[table[LONG, at]] + table[VERTEX, at]
+    if table[LONG, slot] < 0:
+        return table[TOP, slot], table[END, slot] - table[START, slot]
+    vertex = bounds.hull_offsets[table[LONG, slot]] + table[VERTEX, slot]
     return bounds.hull_levels[vertex + 1], bounds.hull_above[vertex] - bounds.hull_above[vertex + 1]
 
 
@@ -160,60 +166,63 @@ def choose_cutoffs(bounds: ScoreBounds, query: RankQuery) -> None:
     """
     table, weights = query.table, query.weights
     budget = np.float64(query.score) * (1 - SLACK)
-    for at in range(query.size):
-        table[VERTEX, at] = 0
+    for slot in range(query.size):
+        table[VERTEX, slot] = 0
     while True:
         best, best_rate, best_level = -1, 0.0, 0
-        for at in range(query.size):
-            level, skipped_lists = _next_vertex(bounds, table, at)
-            cost = upper_bound(weights[at], level) - upper_bound(weights[at], table[CUTOFF, at])
+        for slot in range(query.size):
+            level, skipped_lists = _next_vertex(bounds, table, slot)
+            cost = upper_bound(weights[slot], level) - upper_bound(weights[slot], table[CUTOFF, slot])
             if skipped_lists > 0 and cost < budget and skipped_lists > best_rate * cost:
-                best, best_rate, best_level = at, skipped_lists / cost, level
+                best, best_rate, best_level = slot, skipped_lists / cost, level
         if best < 0:
             break
         budget -= upper_bound(weights[best], best_level) - upper_bound(weights[best], table[CUTOFF, best])
         table[CUTOFF, best] = best_level
         table[VERTEX, best] += 1
-    for at in range(query.size):
-        if table[LONG, at] >= 0 and table[CUTOFF, at] < table[TOP, at]:
-            now = upper_bound(weights[at], table[CUTOFF, at])
-            level = int(LEVELS * ((now + budget) / np.float64(weights[at]) - 2 * SLACK))
-            if level > table[CUTOFF, at]:
-                table[CUTOFF, at] = min(level, table[TOP, at])
-                budget -= upper_bound(weights[at], table[CUTOFF, at]) - now
+    for slot in range(query.size):
+        if table[LONG, slot] >= 0 and table[CUTOFF, slot] < table[TOP, slot]:
+            current_bound = upper_bound(weights[slot], table[CUTOFF, slot])
+            level = int(LEVELS * ((current_bound + budget) / np.float64(weights[slot]) - 2 * SLACK))
+            if level > table[CUTOFF, slot]:
+                table[CUTOFF, slot] = min(level, table[TOP, slot])
+                budget -= upper_bound(weights[slot], table[CUTOFF, slot]) - current_bound
 
 
 @compiled_uncounted
-def order_others(query: RankQuery, at: int) -> None:
-    """Order the lists other than `at` by what they can add, and sum that up from the last to the first."""
-    table, rest, count = query.table, query.rest, 0
-    for other in range(query.size):
-        if other == at:
+def order_others(query: RankQuery, slot: int) -> None:
+    """Order the lists other than `slot` by what they can add, and sum that up from the last to the first."""
+    table, bound_sums, count = query.table, query.bound_sums, 0
+    for other_slot in range(query.size):
+        if other_slot == slot:
             continue
-        most = _most(query, other, at)
+        bound = _score_bound(query, other_slot, slot)
         position = count
-        while position > 0 and most > _most(query, table[OTHER, position - 1], at):
+        while position > 0 and bound > _score_bound(query, table[OTHER, position - 1], slot):
             table[OTHER, position] = table[OTHER, position - 1]
             position -= 1
-        table[OTHER, position] = other
+        table[OTHER, position] = other_slot
         count += 1
-    rest[count] = 0.0
+    bound_sums[count] = 0.0
     for position in range(count - 1, -1, -1):
-        rest[position] = rest[position + 1] + _most(query, table[OTHER, position], at)
+        bound_sums[position] = bound_sums[position + 1] + _score_bound(query, table[OTHER, position], slot)
 
 
 @compiled_uncounted
-def _most(query: RankQuery, other: int, at: int) -> float:
-    """Return what a list can add to a candidate from list `at`: its cut-off's bound where it was worked through."""
-    return upper_bound(query.weights[other], query.table[CUTOFF if other < at else TOP, other])
+def _score_bound(query: RankQuery, other_slot: int, slot: int) -> float:
+    """Return what a list can add to a candidate from list `slot`: its cut-off's bound where it was worked through."""
+    return upper_bound(
+        query.weights[other_slot], query.table[CUTOFF if other_slot < slot else TOP, other_slot]
+    )
 
 
 @compiled_uncounted
-def lowest_level(query: RankQuery, at: int) -> int:
+def lowest_level(query: RankQuery, slot: int) -> int:
     """Return the lowest essential level from which a document can come to θ with what the others add."""
-    level = query.table[CUTOFF, at] + 1
+    level = query.table[CUTOFF, slot] + 1
     while (
-        level <= query.table[TOP, at] and upper_bound(query.weights[at], level) + query.rest[0] < query.score
+        level <= query.table[TOP, slot]
+        and upper_bound(query.weights[slot], level) + query.bound_sums[0] < query.score
     ):
         level += 1
     return level
@@ -253,35 +262,48 @@ def empty_candidates() -> RankCandidates:
 
 @compiled_uncounted
 def take_from_prefix(
-    index: Index, query: RankQuery, at: int, cursor: int, floor: int, wanted: int, candidates: RankCandidates
+    index: Index,
+    query: RankQuery,
+    slot: int,
+    cursor: int,
+    floor: int,
+    max_taken: int,
+    candidates: RankCandidates,
 ) -> tuple[int, int]:
-    """Make candidates of the next `wanted` postings above the floor in list `at`'s prefix; return number and cursor."""
+    """Make candidates of the next `max_taken` postings above the floor in list `slot`'s prefix; return number and
+    cursor."""
     documents, levels = index.bounds.prefix_documents, index.bounds.prefix_levels
-    end, weight = index.bounds.prefix_offsets[query.table[LONG, at] + 1], query.weights[at]
-    taken = 0
-    while taken < wanted and cursor < end:
+    end, weight = index.bounds.prefix_offsets[query.table[LONG, slot] + 1], query.weights[slot]
+    taken_count = 0
+    while taken_count < max_taken and cursor < end:
         level = levels[cursor]
         if level <= floor:
-            return taken, end
-        candidates.documents[taken] = documents[cursor]
-        candidates.uppers[taken], candidates.lowers[taken] = (
+            return taken_count, end
+        candidates.documents[taken_count] = documents[cursor]
+        candidates.uppers[taken_count], candidates.lowers[taken_count] = (
             upper_bound(weight, level),
             lower_bound(weight, level),
         )
-        taken += documents[cursor] != query.target
+        taken_count += documents[cursor] != query.target
         cursor += 1
-    return taken, cursor
+    return taken_count, cursor
 
 
 @compiled_uncounted
 def take_from_list(
-    index: Index, query: RankQuery, at: int, cursor: int, floor: int, wanted: int, candidates: RankCandidates
+    index: Index,
+    query: RankQuery,
+    slot: int,
+    cursor: int,
+    floor: int,
+    max_taken: int,
+    candidates: RankCandidates,
 ) -> tuple[int, int]:
     """Make candidates of the next postings above the floor that are not in a prefix; as `take_from_prefix`."""
     documents, levels = index.lists.documents, index.bounds.levels
-    end, weight, highest = query.table[END, at], query.weights[at], highest_listed(index, query, at)
-    taken = 0
-    while taken < wanted and cursor < end:
+    end, weight, highest = query.table[END, slot], query.weights[slot], highest_listed(index, query, slot)
+    taken_count = 0
+    while taken_count < max_taken and cursor < end:
         stop = min(cursor + BLOCK, end)
         top = np.uint8(0)
         for position in range(cursor, stop):
@@ -289,87 +311,104 @@ def take_from_list(
         if top <= floor:
             cursor = stop
             continue
-        while taken < wanted and cursor < stop:
+        while taken_count < max_taken and cursor < stop:
             level = levels[cursor]
             if floor < level <= highest:
-                candidates.documents[taken] = documents[cursor]
-                candidates.uppers[taken], candidates.lowers[taken] = (
+                candidates.documents[taken_count] = documents[cursor]
+                candidates.uppers[taken_count], candidates.lowers[taken_count] = (
                     upper_bound(weight, level),
                     lower_bound(weight, level),
                 )
-                taken += documents[cursor] != query.target
+                taken_count += documents[cursor] != query.target
             cursor += 1
-    return taken, cursor
+    return taken_count, cursor
 
 
 @compiled_uncounted
-def highest_listed(index: Index, query: RankQuery, at: int) -> int:
-    """Return the highest level of postings of list `at` that its prefix lacks."""
-    long = query.table[LONG, at]
-    top = query.table[TOP, at]
-    return min(top, np.int64(index.bounds.floors[long])) if long >= 0 else top
+def highest_listed(index: Index, query: RankQuery, slot: int) -> int:
+    """Return the highest level of postings of list `slot` that its prefix lacks."""
+    long_list = query.table[LONG, slot]
+    top = query.table[TOP, slot]
+    return min(top, np.int64(index.bounds.floors[long_list])) if long_list >= 0 else top
 
 
 @compiled_uncounted
-def count_better(index: Index, query: RankQuery, at: int, taken: int, candidates: RankCandidates) -> int:
-    """Return how many candidates from list `at` are above the target and were not met in an earlier list."""
+def count_better(
+    index: Index, query: RankQuery, slot: int, candidate_count: int, candidates: RankCandidates
+) -> int:
+    """Return how many candidates from list `slot` are above the target and were not met in an earlier list."""
     score = query.score
     for number in range(query.size - 1):
-        other = query.table[OTHER, number]
-        most = query.table[CUTOFF, other] if other < at else LEVELS
-        taken = look_up(index, query, other, most, score - query.rest[number + 1], taken, candidates)
-    above = 0
-    for number in range(taken):
+        other_slot = query.table[OTHER, number]
+        max_level = query.table[CUTOFF, other_slot] if other_slot < slot else LEVELS
+        candidate_count = look_up(
+            index,
+            query,
+            other_slot,
+            max_level,
+            score - query.bound_sums[number + 1],
+            candidate_count,
+            candidates,
+        )
+    better_documents = 0
+    for number in range(candidate_count):
         if candidates.lowers[number] > score * (1 + SLACK):
-            above += 1
+            better_documents += 1
             continue
         document = candidates.documents[number]
         exact = score_of(index, query, document)
         if exact > score or (exact == score and document < query.target):
-            above += 1
-    return above
+            better_documents += 1
+    return better_documents
 
 
 @compiled_uncounted
 def look_up(
-    index: Index, query: RankQuery, at: int, most: int, needed: float, taken: int, candidates: RankCandidates
+    index: Index,
+    query: RankQuery,
+    slot: int,
+    max_level: int,
+    needed_score: float,
+    candidate_count: int,
+    candidates: RankCandidates,
 ) -> int:
-    """Add the parts of list `at` to the candidates, and keep those that can still reach θ; return their number.
+    """Add the parts of list `slot` to the candidates, and keep those that can still reach θ; return their number.
 
-    A candidate with a level above `most` was met in this list before; `needed` is the bound that a candidate must have.
+    A candidate with a level above `max_level` was met in this list before; `needed_score` is the bound that a
+    candidate must have.
     """
     documents, levels, directory = index.lists.documents, index.bounds.levels, index.lists.directory
-    table, weight = query.table, query.weights[at]
-    start, end = table[START, at], table[END, at]
-    first, shift = table[DIRECTORY, at], table[SHIFT, at]
+    table, weight = query.table, query.weights[slot]
+    start, end = table[START, slot], table[END, slot]
+    directory_start, shift = table[DIRECTORY, slot], table[SHIFT, slot]
     # Memory is slow, and a loop without branches that depend on it waits for many places at once.
-    if first >= 0:
-        for number in range(taken):
-            run = first + (candidates.documents[number] >> shift)
+    if directory_start >= 0:
+        for number in range(candidate_count):
+            run = directory_start + (candidates.documents[number] >> shift)
             candidates.lows[number], candidates.highs[number] = (
                 start + directory[run],
                 start + directory[run + 1],
             )
-        for number in range(taken):
+        for number in range(candidate_count):
             candidates.peeks[number] = documents[min(candidates.lows[number], end - 1)]
     else:
-        candidates.lows[:taken], candidates.highs[:taken] = start, end
-    retained = 0
-    for number in range(taken):
+        candidates.lows[:candidate_count], candidates.highs[:candidate_count] = start, end
+    kept_count = 0
+    for number in range(candidate_count):
         document = candidates.documents[number]
         upper, lower = candidates.uppers[number], candidates.lowers[number]
-        high = candidates.highs[number]
-        position = first_not_below(documents, candidates.lows[number], high, document)
-        if position < high and documents[position] == document:
+        search_end = candidates.highs[number]
+        position = first_not_below(documents, candidates.lows[number], search_end, document)
+        if position < search_end and documents[position] == document:
             level = int(levels[position])
-            if level > most:
+            if level > max_level:
                 continue
             upper += upper_bound(weight, level)
             lower += lower_bound(weight, level)
-        candidates.documents[retained], candidates.uppers[retained], candidates.lowers[retained] = (
+        candidates.documents[kept_count], candidates.uppers[kept_count], candidates.lowers[kept_count] = (
             document,
             upper,
             lower,
         )
-        retained += upper >= needed
-    return retained
+        kept_count += upper >= needed_score
+    return kept_count

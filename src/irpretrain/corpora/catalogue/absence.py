@@ -43,7 +43,7 @@ class FileState:
 def fingerprint(path: str | Path) -> str:
     """Return number, bytes and latest change of files: whether they have changed since they were verified."""
     path = Path(path)
-    states = [inner.stat() for inner in (path.rglob("*") if path.is_dir() else [path]) if inner.is_file()]
+    states = [file.stat() for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
     # A file that replaces another may have an older time of writing (cp -p, rsync -a), but not of its change.
     latest = max((max(state.st_mtime_ns, state.st_ctime_ns) for state in states), default=0)
     return f"{len(states)} files, {sum(state.st_size for state in states)} bytes, {latest}"
@@ -66,54 +66,60 @@ def status_of(entry: Entry, files: Mapping[str, FileState]) -> Status:
 
 def needed_files(config: Config, entries: Entries | None = None) -> list[UsedFile]:
     """Return `used_files` by their paths, each once; embedded assets and ir_datasets' data left out."""
-    used = {used.path: used for used in used_files(config, entries) if resolve(used.path)[0] == "file"}
-    return list(used.values())
+    files_by_path = {
+        files_by_path.path: files_by_path
+        for files_by_path in used_files(config, entries)
+        if resolve(files_by_path.path)[0] == "file"
+    }
+    return list(files_by_path.values())
 
 
 def missing_files(config: Config, entries: Entries | None = None) -> list[UsedFile]:
     """Return what is needed, is not there and is a file of the catalogue, so that it is known how to get it."""
-    missing = [needed for needed in needed_files(config, entries) if not os.path.exists(needed.path)]
-    if not missing:
+    absent_files = [
+        needed_file for needed_file in needed_files(config, entries) if not os.path.exists(needed_file.path)
+    ]
+    if not absent_files:
         return []
     catalogued = catalogue_paths(config.data_folder)
-    return [needed for needed in missing if needed.path in catalogued]
+    return [needed_file for needed_file in absent_files if needed_file.path in catalogued]
 
 
 def missing_by_entry(config: Config) -> dict[str, list[str]]:
-    missing = missing_files(config)
-    entries = catalogue_paths(config.data_folder) if missing else {}
-    by_entry: dict[str, list[str]] = {}
-    for needed in missing:
-        by_entry.setdefault(entries[needed.path], []).append(needed.path)
-    return dict(sorted(by_entry.items()))
+    absent_files = missing_files(config)
+    entries = catalogue_paths(config.data_folder) if absent_files else {}
+    paths_by_entry: dict[str, list[str]] = {}
+    for absent_file_of_entry in absent_files:
+        paths_by_entry.setdefault(entries[absent_file_of_entry.path], []).append(absent_file_of_entry.path)
+    return dict(sorted(paths_by_entry.items()))
 
 
 def read_entries(config: Config, folders: Iterable[str]) -> set[str]:
     """Return the catalogue's entries whose files a configuration reads, in any data folder."""
     entries = ChainMap(*map(catalogue_paths, folders))
-    return {entries[needed.path] for needed in needed_files(config) if needed.path in entries}
+    return {entries[needed_file.path] for needed_file in needed_files(config) if needed_file.path in entries}
 
 
-def reported(missing: dict[str, list[str]], heading: str) -> str:
+def reported(paths_by_entry: dict[str, list[str]], heading: str) -> str:
     """Return which files are missing, where each can be had, and how large the downloads are, as text for the screen;
     nothing if none is missing."""
-    if not missing:
+    if not paths_by_entry:
         return ""
     catalogue = read_catalogue()
-    width = max(map(len, missing))
+    width = max(map(len, paths_by_entry))
     lines, sizes = [heading], dict[str, float | None]()
-    for name, paths in missing.items():
+    for name, paths in paths_by_entry.items():
         entry = catalogue[name]
         # A path begins with the data folder.
         sizes[name] = entry.download(
             file for file in entry.files if any(path.endswith(f"/{file}") for path in paths)
         )
-        others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        lines += [f"  {name:<{width}}  {paths[0]}{others}, {_size(sizes[name])}", f"      {entry.source}"]
-    known = sum(size for size in sizes.values() if size is not None)
-    unknown = [name for name, size in sizes.items() if size is None]
-    total = [size_text(known)] if known else []
-    total += [f"what is not known of {', '.join(unknown)}"] if unknown else []
+        more_files = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        lines += [f"  {name:<{width}}  {paths[0]}{more_files}, {_size(sizes[name])}", f"      {entry.source}"]
+    known_bytes = sum(size for size in sizes.values() if size is not None)
+    entries_without_size = [name for name, size in sizes.items() if size is None]
+    total = [size_text(known_bytes)] if known_bytes else []
+    total += [f"what is not known of {', '.join(entries_without_size)}"] if entries_without_size else []
     lines.append(textwrap.fill(f"To fetch: {', and '.join(total)}.", 100))
     lines.append(f"{LISTING} says where each belongs, on which terms, and how to get it.")
     return "\n".join(lines)
@@ -151,11 +157,11 @@ def refuse_absent(config: Config) -> None:
     """
     if config.skip_absent:
         return
-    left = without_absent(config)
-    if left is config:
+    reduced_config = without_absent(config)
+    if reduced_config is config:
         return
-    names = [f"experiments.{name}" for name in left.absent]
-    names += [f"downstream_tasks.{task}" for task in left.absent_tasks]
+    names = [f"experiments.{name}" for name in reduced_config.absent]
+    names += [f"downstream_tasks.{task}" for task in reduced_config.absent_tasks]
     names += [f"{section}.{name}" for section, name in _absent_views(config)]
     lines = [
         f"{', '.join(names)}: files that {'this needs' if len(names) == 1 else 'these need'} are missing.",
@@ -167,17 +173,17 @@ def refuse_absent(config: Config) -> None:
 
 def absent_file(config: Config, path: str, remedy: str = "") -> ConfigError:
     """Return the error of a missing file that a target needs: its keys, location, and source or `remedy`."""
-    used = used_files(config, all_entries(config))
-    keys = ", ".join(file.key for file in used if file.path == path) or "the configuration"
+    all_files = used_files(config, all_entries(config))
+    keys = ", ".join(file.key for file in all_files if file.path == path) or "the configuration"
     fault = f"{keys}: {path}: there is no such file or folder"
     if entry := catalogue_paths(config.data_folder).get(path):
         return ConfigError("\n".join([fault, *_where_to_get(config, {entry: [path]})]))
     return ConfigError(f"{fault}\n  Paths are relative to {Path.cwd()}.{remedy}")
 
 
-def _where_to_get(config: Config, missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _where_to_get(config: Config, paths_by_entry: Mapping[str, Sequence[str]]) -> Iterator[str]:
     catalogue = read_catalogue()
-    for entry, paths in missing.items():
+    for entry, paths in paths_by_entry.items():
         yield from (f"  {entry}, from {catalogue[entry].source}", *(f"    {path}" for path in paths))
     yield f"  Looked for in {searched(config.data_folder)}."
     yield f"  `{LISTING}` says where each belongs, on which terms, and how to get it;"
@@ -204,31 +210,33 @@ def without_absent(config: Config) -> Config:
     notes = _notes("Not run", [*absent, *absent_tasks])
     notes += _notes("Not made", [f"{VIEWS[section][0]} {name}" for section, name in views])
     report = config.report.model_copy(update={"notes": [*config.report.notes, *notes]})
-    retained = {name: entry for name, entry in config.experiments.items() if name not in absent}
-    changed = {"experiments": retained, "absent": absent, "report": report}
+    kept_experiments = {name: entry for name, entry in config.experiments.items() if name not in absent}
+    changed_sections = {"experiments": kept_experiments, "absent": absent, "report": report}
     if absent_tasks:
-        changed |= {"downstream": dict(_present(config, tasks)), "absent_tasks": absent_tasks}
-    changed["absent_predictors"] = {
+        changed_sections |= {"downstream": dict(_present(config, tasks)), "absent_tasks": absent_tasks}
+    changed_sections["absent_predictors"] = {
         name: reason for (section, name), reason in views.items() if section == "predictors"
     }  # objectives name them, so that they stay
     for section in {section for section, _ in views} - {"predictors"}:
         entries = getattr(config, section)
-        changed[section] = {name: entry for name, entry in entries.items() if (section, name) not in views}
-    return config.model_copy(update=changed)
+        changed_sections[section] = {
+            name: entry for name, entry in entries.items() if (section, name) not in views
+        }
+    return config.model_copy(update=changed_sections)
 
 
 def _absence(config: Config, roots: list[Name]) -> str:
     """Return why some entries cannot be had; nothing if all files that they need are there."""
-    missing = missing_files(config, reached(config, roots))
-    if not missing:
+    absent_files = missing_files(config, reached(config, roots))
+    if not absent_files:
         return ""
-    others = f" and {len(missing) - 1} more files are" if len(missing) > 1 else " is"
-    return f"{missing[0].path}{others} missing; {HOW}"
+    more_files = f" and {len(absent_files) - 1} more files are" if len(absent_files) > 1 else " is"
+    return f"{absent_files[0].path}{more_files} missing; {HOW}"
 
 
-def _notes(what: str, names: list[str]) -> list[str]:
+def _notes(consequence: str, names: list[str]) -> list[str]:
     """One note at most: every table has it, and cells have the reasons."""
-    return [f"{what}, as files are missing: {', '.join(names)}; {HOW}."] if names else []
+    return [f"{consequence}, as files are missing: {', '.join(names)}; {HOW}."] if names else []
 
 
 def _absent_tasks(config: Config) -> Iterator[tuple[str, str, str]]:
@@ -249,5 +257,5 @@ def _present(config: Config, absent: Collection[tuple[str, str]]) -> Iterator[tu
 
 def _absent_views(config: Config) -> dict[Name, str]:
     """Return the views that need a missing file, with the reason."""
-    shown = [(section, name) for section, (_, entries) in VIEWS.items() for name in entries(config)]
-    return {view: reason for view in shown if (reason := _absence(config, [view]))}
+    view_entries = [(section, name) for section, (_, entries) in VIEWS.items() for name in entries(config)]
+    return {view: reason for view in view_entries if (reason := _absence(config, [view]))}

@@ -28,57 +28,59 @@ DATA_FOLDER = "data"
 COMPLETED = [named for named in REFERENCES if named.target in SECTIONS and named.key != "runs"]
 
 
-def complete(given: dict[str, Any], folder: str | Path | None = None) -> dict[str, Any]:
+def complete(content: dict[str, Any], folder: str | Path | None = None) -> dict[str, Any]:
     """Return an unchecked configuration with every entry that it names and the catalogue knows, and what these name.
 
     An entry that the configuration describes itself (see `DESCRIBED_BY`) stays unchanged; the keys of any other are
     laid over the catalogue's. ConfigError if the catalogue has faults.
     """
-    result = dict(given)
+    result = dict(content)
     # The catalogue is read only if something is missing.
     offers: dict[Name, dict[str, Any]] | None = None
-    tried = set[Name]()
-    while missing := [name for name in dict.fromkeys(_named(result)) if _is_missing(result, name, tried)]:
+    tried_names = set[Name]()
+    while missing_names := [
+        name for name in dict.fromkeys(_names_in(result)) if _is_missing(result, name, tried_names)
+    ]:
         if offers is None:
-            offers = _offers(read_catalogue(folder), str(given.get("data_folder", DATA_FOLDER)))
-        for section, name in missing:
-            tried.add((section, name))
+            offers = _offers(read_catalogue(folder), str(content.get("data_folder", DATA_FOLDER)))
+        for section, name in missing_names:
+            tried_names.add((section, name))
             if (offer := offers.get((section, name))) is not None:
                 entries = entries_of(result, section)
                 result[section] = {**entries, name: deep_merge(offer, entries.get(name, {}))}
-    return _without_other_runs(result, tried)
+    return _without_other_runs(result, tried_names)
 
 
-def _named(given: dict[str, Any]) -> Iterator[Name]:
+def _names_in(content: dict[str, Any]) -> Iterator[Name]:
     for section in SECTIONS:
-        for name in entries_of(given, section):
+        for name in entries_of(content, section):
             yield section, name
-    for names, key, target in naming_keys(given):
+    for names, key, target in naming_keys(content):
         for name in names[key] if isinstance(names[key], list) else [names[key]]:
             if isinstance(name, str):
                 yield target, name
 
 
-def naming_keys(given: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str]]:
+def naming_keys(content: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str]]:
     """Yield mapping, key and section of the names that the catalogue may know in an unchecked configuration."""
     for section, key, target, *_ in COMPLETED:
-        for name, names in list(entries_of(given, section).items()):
-            *parents, last = key.split(".") if key else [name]
-            names = names if key else entries_of(given, section)
+        for name, holder in list(entries_of(content, section).items()):
+            *parents, last_key = key.split(".") if key else [name]
+            holder = holder if key else entries_of(content, section)
             for parent in parents:
-                names = names.get(parent) if isinstance(names, dict) else None
-            if isinstance(names, dict) and last in names:
-                yield names, last, target
+                holder = holder.get(parent) if isinstance(holder, dict) else None
+            if isinstance(holder, dict) and last_key in holder:
+                yield holder, last_key, target
 
 
-def _is_missing(given: dict[str, Any], name: Name, tried: set[Name]) -> bool:
+def _is_missing(content: dict[str, Any], name: Name, tried_names: set[Name]) -> bool:
     section, key = name
-    entry = entries_of(given, section).get(key, {})
-    return name not in tried and isinstance(entry, dict) and DESCRIBED_BY[section] not in entry
+    entry = entries_of(content, section).get(key, {})
+    return name not in tried_names and isinstance(entry, dict) and DESCRIBED_BY[section] not in entry
 
 
-def entries_of(given: dict[str, Any], section: str) -> dict[str, Any]:
-    entries = given.get(section)
+def entries_of(content: dict[str, Any], section: str) -> dict[str, Any]:
+    entries = content.get(section)
     return entries if isinstance(entries, dict) else {}
 
 
@@ -87,27 +89,27 @@ def _offers(catalogue: Catalogue, data_folder: str) -> dict[Name, dict[str, Any]
     for name, entry in catalogue.items():
         locations = {path: f"{data_folder}/{path}" for path in known_paths(entry, catalogue)}
         for section in SECTIONS:
-            for key, described in getattr(entry, section).items():
-                offer = with_paths(described, locations)
+            for key, entry_values in getattr(entry, section).items():
+                offer = with_paths(entry_values, locations)
                 for from_entry in offer["runs"].values() if section == "first_stages" else [offer]:
                     from_entry["entry"] = name
                 offers[section, key] = deep_merge(offers.get((section, key), {}), offer)
     return offers
 
 
-def _without_other_runs(given: dict[str, Any], tried: set[Name]) -> dict[str, Any]:
+def _without_other_runs(content: dict[str, Any], tried_names: set[Name]) -> dict[str, Any]:
     """Leave out the catalogue's runs over other data sets, and first stages without runs, which would search."""
-    stages = entries_of(given, "first_stages")
-    retained = {}
+    stages = entries_of(content, "first_stages")
+    kept_stages = {}
     for name, stage in stages.items():
         runs = stage.get("runs") if isinstance(stage, dict) else None
-        if ("first_stages", name) in tried and isinstance(runs, dict):
-            datasets = entries_of(given, "datasets")
+        if ("first_stages", name) in tried_names and isinstance(runs, dict):
+            datasets = entries_of(content, "datasets")
             stage = {**stage, "runs": {key: run for key, run in runs.items() if key in datasets}}
             if not stage["runs"]:
                 continue
-        retained[name] = stage
-    return {**given, "first_stages": retained} if stages else given
+        kept_stages[name] = stage
+    return {**content, "first_stages": kept_stages} if stages else content
 
 
 # Where the files of the catalogue's data sets are looked for: beside the results, then beside the project.
@@ -119,10 +121,10 @@ def data_folders(data_folder: str) -> list[str]:
     A relative `data_folder` is that of the working directory (`--directory`), then that of the project: data in the
     project serve every run.
     """
-    in_project = project_directory() / data_folder
-    if Path(data_folder).is_absolute() or in_project.resolve() == Path(data_folder).resolve():
+    project_data_folder = project_directory() / data_folder
+    if Path(data_folder).is_absolute() or project_data_folder.resolve() == Path(data_folder).resolve():
         return [data_folder]
-    return [data_folder, os.path.relpath(in_project)]
+    return [data_folder, os.path.relpath(project_data_folder)]
 
 
 def searched(data_folder: str) -> str:
@@ -133,8 +135,8 @@ def searched(data_folder: str) -> str:
 def folder_of(entry: Entry, data_folder: str) -> str:
     """Return the folder that has an entry's files: the first that has any of them, else the first."""
     folders = data_folders(data_folder)
-    there = (folder for folder in folders for path in entry.files if Path(folder, path).exists())
-    return next(there, folders[0])
+    folders_with_files = (folder for folder in folders for path in entry.files if Path(folder, path).exists())
+    return next(folders_with_files, folders[0])
 
 
 def with_data_of_the_project(config: Config) -> Config:

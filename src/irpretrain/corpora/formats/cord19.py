@@ -16,7 +16,7 @@ from irpretrain.corpora.fields import repeated_names
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.characters import clean_line
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
-from irpretrain.foundation.records import AnyDocument, Malformed, Share, Skipped, everything, most_bytes
+from irpretrain.foundation.records import AnyDocument, Malformed, Share, Skipped, everything, max_record_bytes
 
 NEEDED = ("cord_uid", "title", "abstract")
 
@@ -27,7 +27,7 @@ REPEATED = "repeated identifier"
 
 def read(path: Path, options: NoOptions, share: Share = everything) -> Iterator[AnyDocument]:
     """Yield the papers of one table; a position is the number of the row behind the header."""
-    seen = set[str]()
+    seen_ids = set[str]()
     for row in _rows(path):
         if isinstance(row, Malformed):
             if share(row.position):
@@ -35,28 +35,30 @@ def read(path: Path, options: NoOptions, share: Share = everything) -> Iterator[
             continue
         position, line, cells = row
         identifier = cells["cord_uid"]
-        repeated = identifier in seen
-        seen.add(identifier)
+        is_repeated = identifier in seen_ids
+        seen_ids.add(identifier)
         if share(position):
-            yield Skipped(position, REPEATED) if repeated else _document(position, line, cells)
+            yield Skipped(position, REPEATED) if is_repeated else _document(position, line, cells)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
     """Yield (position, line, cells by column) of every row; a fault of the file ends it."""
     position, columns = -1, list[str]()
     # A process reads one table at a time; the limit is the module's own and holds for all of its readers.
-    csv.field_size_limit(most_bytes())
+    csv.field_size_limit(max_record_bytes())
     with open_bytes(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
-        table = csv.reader(iter(partial(text.readline, most_bytes()), ""), strict=True)
+        table = csv.reader(iter(partial(text.readline, max_record_bytes()), ""), strict=True)
         try:
             for cells in table:
                 if position < 0:
                     position, columns = 0, [name.lstrip("\ufeff").strip() for name in cells]
                     detail = ""
-                    if missing := [name for name in NEEDED if name not in columns]:
-                        detail = f"there is no column {missing[0]}; there are {', '.join(columns[:20])}"
-                    elif repeated := repeated_names(columns):
-                        detail = f"its header names a column twice: {repeated[0][:80]}"
+                    if missing_columns := [name for name in NEEDED if name not in columns]:
+                        detail = (
+                            f"there is no column {missing_columns[0]}; there are {', '.join(columns[:20])}"
+                        )
+                    elif repeated_columns := repeated_names(columns):
+                        detail = f"its header names a column twice: {repeated_columns[0][:80]}"
                     if detail:
                         yield Malformed(0, "no table of CORD-19", clean_line(detail)[:300], 1)
                         return

@@ -55,8 +55,8 @@ def load_dataset(identifier: str) -> Any:
     try:
         return library.load(identifier)
     except KeyError:
-        near = instead_of(identifier, library.registry)
-        raise ConfigError(f"{PREFIX}{identifier}: ir_datasets has no such data set; {near}") from None
+        suggestion = instead_of(identifier, library.registry)
+        raise ConfigError(f"{PREFIX}{identifier}: ir_datasets has no such data set; {suggestion}") from None
 
 
 def dataset_with(identifier: str, part: str) -> Any:
@@ -65,8 +65,12 @@ def dataset_with(identifier: str, part: str) -> Any:
     if dataset.has(part):
         return dataset
     subsets = [name for name in _library().registry if name.startswith(f"{identifier}/")]
-    having = [f"{PREFIX}{name}" for name in subsets if load_dataset(name).has(part)]
-    hint = f"; {', '.join(having[:8])} {'have' if len(having) > 1 else 'has'} some" if having else ""
+    subsets_with_part = [f"{PREFIX}{name}" for name in subsets if load_dataset(name).has(part)]
+    hint = (
+        f"; {', '.join(subsets_with_part[:8])} {'have' if len(subsets_with_part) > 1 else 'has'} some"
+        if subsets_with_part
+        else ""
+    )
     raise ConfigError(f"{PREFIX}{identifier}: this data set has no {part}{hint}")
 
 
@@ -85,8 +89,10 @@ def download_command(identifier: str, part: str) -> str:
     return f"ir_datasets export {identifier} {part} > /dev/null"
 
 
-def read_records(identifier: str, part: str, first: int = 0, end: int | None = None) -> Iterator[Any]:
-    """Yield the records of a part of a data set from number `first` to before `end`.
+def read_records(
+    identifier: str, part: str, first_record: int = 0, end_record: int | None = None
+) -> Iterator[Any]:
+    """Yield the records of a part of a data set from number `first_record` to before `end_record`.
 
     Raises:
         InputError: they cannot be read, or are not downloaded (the message has the command).
@@ -94,9 +100,11 @@ def read_records(identifier: str, part: str, first: int = 0, end: int | None = N
     dataset = dataset_with(identifier, part)
     with _without_network(identifier, part):
         records = getattr(dataset, f"{part}_iter")()
-        if first or end is not None:
+        if first_record or end_record is not None:
             sliced = hasattr(records, "__getitem__")
-            records = records[first:end] if sliced else islice(records, first, end)
+            records = (
+                records[first_record:end_record] if sliced else islice(records, first_record, end_record)
+            )
         records = iter(records)
     while True:
         # Between two records the network is the caller's again.
@@ -113,10 +121,10 @@ def check_downloaded(identifier: str, part: str) -> None:
         raise InputError(f"{PREFIX}{identifier}", f"there are no {part}")
 
 
-def downloads_text(parts: Iterable[tuple[str, str]]) -> str:
+def downloads_text(dataset_parts: Iterable[tuple[str, str]]) -> str:
     """Return which parts of data sets are on the disk, and how to get the others; nothing if there is none."""
     lines = list[str]()
-    for identifier, part in parts:
+    for identifier, part in dataset_parts:
         state = "present"
         try:
             check_downloaded(identifier, part)
@@ -156,10 +164,12 @@ def described_part(path: Path) -> tuple[str, str, int | None]:
 
 def text_of(record: Any, fields: Sequence[str] | None, identifier: str) -> str:
     """Return a record's text of `fields`, or ir_datasets' default; InputError if it has no such field or default."""
-    named = ", ".join(record._fields)
+    field_names = ", ".join(record._fields)
     if fields is None and not hasattr(record, "default_text"):
         reason = "ir_datasets does not say what the text of its records is"
-        raise InputError(f"{PREFIX}{identifier}", reason, remedy=f"Name some of {named} by option fields.")
+        raise InputError(
+            f"{PREFIX}{identifier}", reason, remedy=f"Name some of {field_names} by option fields."
+        )
     for field in fields or ():
         if field not in record._fields:
             reason = f"there is no field {field}; {instead_of(field, record._fields)}"
@@ -221,11 +231,13 @@ def read_documents(
 ) -> Iterator[AnyDocument]:
     """Yield a share, a slice, of the documents in ir_datasets' order; a position is a document's number."""
     identifier, part, slices = described_part(path)
-    first, end, sliced = 0, None, slices is not None
+    first_record, end_record, sliced = 0, None, slices is not None
     if slices is not None:
-        first = slices * share.number // share.of
-        end = slices * (share.number + 1) // share.of if share.number + 1 < share.of else None
-    for position, document in enumerate(read_records(identifier, part, first, end), first):
+        first_record = slices * share.number // share.of
+        end_record = slices * (share.number + 1) // share.of if share.number + 1 < share.of else None
+    for position, document in enumerate(
+        read_records(identifier, part, first_record, end_record), first_record
+    ):
         if sliced or share(position):
             text, title = text_of(document, options.fields, identifier), _text(document, "title")
             body = _without_title(text, title) if options.fields is None else text
@@ -234,8 +246,8 @@ def read_documents(
 
 def _without_title(text: str, title: str) -> str:
     """Return a default text without the title that it begins with, which must end where a word ends."""
-    rest = text.removeprefix(title.rstrip())
-    return rest if not rest or rest[0].isspace() else text
+    text_after_title = text.removeprefix(title.rstrip())
+    return text_after_title if not text_after_title or text_after_title[0].isspace() else text
 
 
 def _text(record: Any, field: str) -> str:

@@ -58,24 +58,24 @@ def read_topics(path: Path, options: JsonlTopicOptions) -> Iterator[Query | Malf
 
 
 def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
-    record, values, read = entry.fields, list[str](), set[str]()
-    for named, defaults in ((options.id_field, IDENTIFIERS), (options.text_field, TEXTS)):
-        if fault := same_meaning(record, named, defaults):
+    record, values, fields_read = entry.fields, list[str](), set[str]()
+    for configured_name, defaults in ((options.id_field, IDENTIFIERS), (options.text_field, TEXTS)):
+        if fault := same_meaning(record, configured_name, defaults):
             return Malformed(entry.position, "two fields for one", fault, entry.line, remedy=NAME_FIELD)
-        key = pick(record, named, defaults)
+        key = pick(record, configured_name, defaults)
         if key is None:
-            detail = f"there is no field {named or ' or '.join(defaults)}"
+            detail = f"there is no field {configured_name or ' or '.join(defaults)}"
             return Malformed(entry.position, "field missing", detail, entry.line)
         value = as_identifier(record[key]) if defaults is IDENTIFIERS else record[key]
         if not isinstance(value, str):
             return Malformed(entry.position, "field is not text", f"field {key}", entry.line)
         values.append(value)
-        read.add(key)
+        fields_read.add(key)
     identifier, text = values
-    made = query(identifier, text, entry.position, entry.line)
-    if len(record) > len(read) and isinstance(made, Query):
-        return replace(made, unread=tuple(name for name in record if name not in read))
-    return made
+    checked_query = query(identifier, text, entry.position, entry.line)
+    if len(record) > len(fields_read) and isinstance(checked_query, Query):
+        return replace(checked_query, unread=tuple(name for name in record if name not in fields_read))
+    return checked_query
 
 
 def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skipped | Malformed]:
@@ -95,8 +95,8 @@ def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skip
             position += 1
             continue
         for document, relevance in documents.items():
-            whole = isinstance(relevance, int) and not isinstance(relevance, bool)
-            yield judgement(query_id, document, str(relevance) if whole else repr(relevance), position)
+            is_whole = isinstance(relevance, int) and not isinstance(relevance, bool)
+            yield judgement(query_id, document, str(relevance) if is_whole else repr(relevance), position)
             position += 1
 
 

@@ -84,30 +84,30 @@ def read_folds(folder: Path) -> dict[str, int]:
         if path.is_dir() and (match := _FOLD.fullmatch(path.name))
     }
     if sorted(folders) != list(range(1, len(folders) + 1)) or len(folders) < 3:
-        there = ", ".join(path.name for path in folders.values()) or "none"
+        folder_names = ", ".join(path.name for path in folders.values()) or "none"
         raise InputError(
-            folder, f"this folder must hold LETOR's folds Fold1, Fold2, Fold3 ...; it has {there}"
+            folder, f"this folder must hold LETOR's folds Fold1, Fold2, Fold3 ...; it has {folder_names}"
         )
     for path in folders.values():
         for part in PARTS:
             if not (path / f"{part}.txt").is_file():
                 raise InputError(path, f"{part}.txt is missing", remedy="Unpack the whole data set.")
-    parts = {
+    queries_of_part = {
         number: {part: _queries(path / f"{part}.txt") for part in PARTS} for number, path in folders.items()
     }
     order = [1, *range(len(folders), 1, -1)]
-    for number, following in pairwise([*order, 1]):
-        if parts[number]["vali"] != parts[following]["test"]:
-            fault = f"these are not the queries of {folders[following].name}'s test.txt"
+    for number, next_number in pairwise([*order, 1]):
+        if queries_of_part[number]["vali"] != queries_of_part[next_number]["test"]:
+            fault = f"these are not the queries of {folders[next_number].name}'s test.txt"
             raise InputError(folders[number] / "vali.txt", fault)
     fold_of: dict[str, int] = {}
     for fold, number in enumerate(order, 1):
-        for query in sorted(parts[number]["test"]):
+        for query in sorted(queries_of_part[number]["test"]):
             if query in fold_of:
                 raise InputError(folders[number] / "test.txt", f"query {query} is in two test parts")
             fold_of[query] = fold
-    for number, read in parts.items():
-        if read["train"] != set(fold_of) - read["test"] - read["vali"]:
+    for number, queries_read in queries_of_part.items():
+        if queries_read["train"] != set(fold_of) - queries_read["test"] - queries_read["vali"]:
             raise InputError(folders[number] / "train.txt", "these are not the queries of the other parts")
     return fold_of
 

@@ -52,17 +52,17 @@ def _question(record: dict[str, Any], context: str, position: int, line: int) ->
     if fault := identifier_fault(name):
         return Malformed(position, "bad identifier", fault, line)
     spans = list[tuple[int, int]]()
-    detected = record.get("detected_answers")
-    for answer in detected if isinstance(detected, list) else [None]:
+    detected_answers = record.get("detected_answers")
+    for answer in detected_answers if isinstance(detected_answers, list) else [None]:
         char_spans = answer.get("char_spans") if isinstance(answer, dict) else None
         for span in char_spans if isinstance(char_spans, list) else [None]:
-            half_open = _half_open(span, len(context))
-            if half_open is None:
+            half_open_span = _half_open(span, len(context))
+            if half_open_span is None:
                 detail = (
                     f"{span!r} of question {name}, whose context has {count_of(len(context), 'character')}"
                 )
                 return Malformed(position, "span outside the context", detail[:200], line)
-            spans.append(half_open)
+            spans.append(half_open_span)
     return SpanQuestion(position, name, text, context, tuple(answers or ()), tuple(spans), line)
 
 

@@ -44,9 +44,9 @@ def read(path: Path, options: DocumentFields, share: Share = everything) -> Iter
         _refuse_packed(path)
         with parquet_file(path) as file:
             fields.check_columns(path, options, file.schema_arrow.names)
-            there = file.schema_arrow.names
-            columns = fields.read_fields(there, options)
-            unread = tuple(name for name in there if name not in columns)
+            column_names = file.schema_arrow.names
+            columns = fields.read_fields(column_names, options)
+            unread_columns = tuple(name for name in column_names if name not in columns)
             sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
             if sum(sizes) != file.metadata.num_rows:
                 detail = f"its row groups hold {sum(sizes):,} rows, its description says {file.metadata.num_rows:,}"
@@ -58,7 +58,9 @@ def read(path: Path, options: DocumentFields, share: Share = everything) -> Iter
                 if start < rows.stop and start + size > rows.start:
                     batches = file.iter_batches(ROWS_AT_ONCE, [group], columns)
                     for record in _row_group(path, batches, range(start, start + size), options, rows):
-                        yield replace(record, unread=unread) if isinstance(record, Document) else record
+                        yield (
+                            replace(record, unread=unread_columns) if isinstance(record, Document) else record
+                        )
                 start += size
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # in the file's description of itself
         if share.number == 0:
@@ -77,17 +79,17 @@ def _refuse_packed(path: Path) -> None:
 
 def _refuse_joined(path: Path) -> None:
     # Of several files in one, the last description would be read with the rows of the first.
-    start, before = 0, b""
+    start, tail = 0, b""
     with open(path, "rb") as file:
         while piece := file.read(1 << 20):
-            data = before + piece
+            data = tail + piece
             for mark in _JOINED.finditer(data):
                 # Texts can hold these marks, too, but no length of a description before them.
                 if int.from_bytes(mark[1], "little") < start + mark.start():
                     remedy = "Give a folder with the files as they were."
                     raise InputError(path, "several Parquet files are joined in this one", remedy=remedy)
-            before = data[-11:]
-            start += len(data) - len(before)
+            tail = data[-11:]
+            start += len(data) - len(tail)
 
 
 def _row_group(

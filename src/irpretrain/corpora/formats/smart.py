@@ -118,8 +118,10 @@ def read_records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malfo
             yield record
         elif is_too_large(record.size, record.lines):
             yield too_large(record.position, record.line)
-        elif twice := record.contradicted():
-            yield several_in_one(record.position, record.headings[twice], f".{twice}", record.line)
+        elif repeated_field := record.contradicted():
+            yield several_in_one(
+                record.position, record.headings[repeated_field], f".{repeated_field}", record.line
+            )
         elif record.near_mark:
             yield _stray(
                 record.position, "a field's mark must stand alone on its line", record.near_mark, record.line

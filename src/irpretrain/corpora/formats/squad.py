@@ -43,10 +43,12 @@ class ArticleOptions(Section):
 
     @field_validator("articles")
     @classmethod
-    def _check_articles(cls, given: tuple[int, int] | None) -> tuple[int, int] | None:
-        if given is not None and not 0 <= given[0] < given[1]:
-            raise ValueError(f"{list(given)} contains no article; give [first, end] with 0 <= first < end")
-        return given
+    def _check_articles(cls, article_range: tuple[int, int] | None) -> tuple[int, int] | None:
+        if article_range is not None and not 0 <= article_range[0] < article_range[1]:
+            raise ValueError(
+                f"{list(article_range)} contains no article; give [first, end] with 0 <= first < end"
+            )
+        return article_range
 
 
 class SquadUnitOptions(ArticleOptions):
@@ -112,19 +114,23 @@ def read_articles(path: Path, options: ArticleOptions) -> Iterator[SquadArticle 
             yield article
 
 
-def _article(entry: Any, position: int, first: int) -> SquadArticle | Malformed:
+def _article(entry: Any, position: int, first_position: int) -> SquadArticle | Malformed:
     record = entry if isinstance(entry, dict) else {}
     title, paragraphs = record.get("title"), record.get("paragraphs")
     if not isinstance(title, str) or not isinstance(paragraphs, list):
         return Malformed(
-            first, "not in SQuAD's format", f"article {position + 1} lacks a title or a list of paragraphs"
+            first_position,
+            "not in SQuAD's format",
+            f"article {position + 1} lacks a title or a list of paragraphs",
         )
     identifier = re.sub(r"\s+", "_", title.strip())
     if fault := identifier_fault(identifier):
-        return Malformed(first, "bad identifier", f"article {position + 1}: {fault}")
+        return Malformed(first_position, "bad identifier", f"article {position + 1}: {fault}")
     readable = clean_line(unquote(title).replace("_", " "))
-    read = [_paragraph(p, first + index, index, identifier) for index, p in enumerate(paragraphs)]
-    return SquadArticle(position, identifier, readable, read)
+    checked_paragraphs = [
+        _paragraph(p, first_position + index, index, identifier) for index, p in enumerate(paragraphs)
+    ]
+    return SquadArticle(position, identifier, readable, checked_paragraphs)
 
 
 def _paragraph(entry: Any, position: int, index: int, article: str) -> Paragraph | Malformed:

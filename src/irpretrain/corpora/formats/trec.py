@@ -119,13 +119,13 @@ class _Block:
 
     def outside(self) -> Malformed | None:
         """Return the fault of text that belongs to no topic."""
-        outside = _FURNITURE.sub("", _without_comments(self.text())).strip()
-        if self.is_topic or not outside:
+        text_outside = _FURNITURE.sub("", _without_comments(self.text())).strip()
+        if self.is_topic or not text_outside:
             return None
-        first = outside.split("\n")[0]
-        line = next((number for number, text in self.lines if first in text), self.line)
-        remedy = SMART if outside.startswith(".I ") else "Mend the record"
-        return Malformed(0, "text outside a topic", first[:40], line, remedy=remedy)
+        first_line = text_outside.split("\n")[0]
+        line = next((number for number, text in self.lines if first_line in text), self.line)
+        remedy = SMART if text_outside.startswith(".I ") else "Mend the record"
+        return Malformed(0, "text outside a topic", first_line[:40], line, remedy=remedy)
 
 
 def read_topics(path: Path, options: TrecTopicOptions) -> Iterator[Query | Skipped | Malformed]:
@@ -142,10 +142,10 @@ def _topics(path: Path) -> Iterator[_Block | Malformed]:
         if isinstance(line, Malformed):
             yield line
             continue
-        at = 0
+        position = 0
         for border in _BORDER.finditer(line.text):
-            block.add(line.number, line.text[at : border.start()])
-            at, closes = border.end(), bool(border[1])
+            block.add(line.number, line.text[position : border.start()])
+            position, closes = border.end(), bool(border[1])
             if fault := block.outside():
                 yield fault
             elif block.is_topic and not closes:
@@ -154,9 +154,9 @@ def _topics(path: Path) -> Iterator[_Block | Malformed]:
                 yield block
             elif closes:
                 yield Malformed(0, "text outside a topic", border[0], line.number)
-            named = _TOPIC_NUMBER.search(border[2])
-            block = _Block(line.number, not closes, unescaped(named[1]) if named else "")
-        block.add(line.number, line.text[at:])
+            number_match = _TOPIC_NUMBER.search(border[2])
+            block = _Block(line.number, not closes, unescaped(number_match[1]) if number_match else "")
+        block.add(line.number, line.text[position:])
     if block.is_topic:
         yield Malformed(0, "topic is not closed", "the file ends in it", block.line)
     elif fault := block.outside():
@@ -165,11 +165,11 @@ def _topics(path: Path) -> Iterator[_Block | Malformed]:
 
 def _without_comments(text: str) -> str:
     """Return a text without `<!-- … -->`, in time that grows with its length; a comment without end stays."""
-    retained, at = [], 0
-    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin)) >= 0:
-        retained.append(text[at:begin])
-        at = end + len("-->")
-    return "".join([*retained, text[at:]])
+    kept_texts, position = [], 0
+    while (begin := text.find("<!--", position)) >= 0 and (end := text.find("-->", begin)) >= 0:
+        kept_texts.append(text[position:begin])
+        position = end + len("-->")
+    return "".join([*kept_texts, text[position:]])
 
 
 def _query(topic: _Block, position: int, fields: list[Part]) -> Query | Malformed:
@@ -183,26 +183,29 @@ def _query(topic: _Block, position: int, fields: list[Part]) -> Query | Malforme
         if marks > 1:
             return several_in_one(position, marks, f"<{tag}>", topic.line)
     is_title = bool(topic.number) and not _ANY_TAG.search(text)
-    parts = {"title": unescaped(text).strip()} if is_title else _parts(text, tags)
-    number = topic.number.strip() or parts.get("num", "")
-    if not number:
-        here = displayed_names(dict.fromkeys(_ANY_TAG.findall(topic.text()))) or "none"
-        detail = f"<num>, <number>, <docno>, <identifier>, or an attribute number or id is needed; its tags are {here}"
+    text_by_tag = {"title": unescaped(text).strip()} if is_title else _parts(text, tags)
+    topic_number = topic.number.strip() or text_by_tag.get("num", "")
+    if not topic_number:
+        tag_names = displayed_names(dict.fromkeys(_ANY_TAG.findall(topic.text()))) or "none"
+        needed = "<num>, <number>, <docno>, <identifier>, or an attribute number or id is needed"
+        detail = f"{needed}; its tags are {tag_names}"
         return Malformed(position, "topic without a number", detail, topic.line)
-    missing = [name for name in fields if name not in parts]
-    if missing:
-        detail = f"topic {number} has no {missing[0]}"
-        return Malformed(position, "topic lacks a part", detail, topic.line, remedy=_other_parts(parts))
-    return query(number, " ".join(parts[name] for name in fields), position, topic.line)
+    missing_fields = [name for name in fields if name not in text_by_tag]
+    if missing_fields:
+        detail = f"topic {topic_number} has no {missing_fields[0]}"
+        return Malformed(position, "topic lacks a part", detail, topic.line, remedy=_other_parts(text_by_tag))
+    return query(topic_number, " ".join(text_by_tag[name] for name in fields), position, topic.line)
 
 
 def _other_parts(parts: Collection[str]) -> str:
     """Return how to make queries of the parts that a topic has."""
-    there = [name for name in get_args(Part) if name in parts]
-    if not there:
+    parts_present = [name for name in get_args(Part) if name in parts]
+    if not parts_present:
         return "Mend the record"
-    named = cli_or_api(f"set options: {{fields: [{there[0]}]}}", f"add --topics-option 'fields=[{there[0]}]'")
-    return f"To make queries of its {' or '.join(there)}, {named}"
+    option_text = cli_or_api(
+        f"set options: {{fields: [{parts_present[0]}]}}", f"add --topics-option 'fields=[{parts_present[0]}]'"
+    )
+    return f"To make queries of its {' or '.join(parts_present)}, {option_text}"
 
 
 def _marks(tags: list[re.Match[str]]) -> Counter[str]:
@@ -215,21 +218,23 @@ def _marks(tags: list[re.Match[str]]) -> Counter[str]:
 
 def _parts(text: str, tags: list[re.Match[str]]) -> dict[str, str]:
     ends = [*(tag.start() for tag in tags[1:]), len(text)]
-    closed = {name.lower() for name in _CLOSING.findall(text)}
+    closed_tags = {name.lower() for name in _CLOSING.findall(text)}
     text_by_tag: dict[str, str] = {}
     for tag, end in zip(tags, ends, strict=False):
         if not tag.group(1):
             label = _LABEL.match(text, tag.end(), end)
             start = label.end() if label else tag.end()
             # A part ends before a line that begins with the tag of another part, one that is not closed.
-            others = (
-                other for other in _OTHER_PART.finditer(text, start, end) if other[1].lower() not in closed
+            other_parts = (
+                other_part
+                for other_part in _OTHER_PART.finditer(text, start, end)
+                if other_part[1].lower() not in closed_tags
             )
-            content = text[start : next((other.start() for other in others), end)]
+            content = text[start : next((other_part.start() for other_part in other_parts), end)]
             name = tag.group(2).lower()
             text_by_tag.setdefault(_NAMES.get(name, name), unescaped(_MARKUP.sub(" ", content)).strip())
-        elif tag.group(2).lower() == "docno" and (bare := text[tag.end() : end].strip()):
-            text_by_tag.setdefault("title", unescaped(_MARKUP.sub(" ", bare)))
+        elif tag.group(2).lower() == "docno" and (untagged_title := text[tag.end() : end].strip()):
+            text_by_tag.setdefault("title", unescaped(_MARKUP.sub(" ", untagged_title)))
     return text_by_tag
 
 
@@ -275,8 +280,8 @@ def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
             return fault
         if WHOLE.fullmatch(cells[2]):
             return replace(fault, remedy=WITHOUT_ITERATION)
-        with_header = "This looks like a table with a header: give format: tsv"
-        return replace(fault, remedy=cli_or_api(with_header, "Give a file of judgements"))
+        header_advice = "This looks like a table with a header: give format: tsv"
+        return replace(fault, remedy=cli_or_api(header_advice, "Give a file of judgements"))
     if layout != "qrels" and not (_CHANCE if layout == "prels" else NUMBER).fullmatch(cells[4]):
         return line.malformed("the fifth column is no chance or weight", repr(cells[4][:40]))
     row = dict(zip(columns, cells, strict=True))
@@ -339,11 +344,12 @@ class _Facts:
             return
         if len(self.second) == 1 and not self.is_written_as_smart:
             return  # a corpus may have a document 0
-        last, smart, relevance = (
+        last_column, smart, relevance = (
             ("0", ", as in SMART collections", "1") if self.is_unmarked else ("relevance", "", "$4")
         )
         remedy = (
-            f"The columns seem to be query, document, 0, {last}{smart}; TREC's are query, 0, document, relevance: "
+            f"The columns seem to be query, document, 0, {last_column}{smart}; TREC's are query, 0, document, "
+            "relevance: "
             f"awk '{{print $1, 0, $2, {relevance}}}' makes these."
         )
         raise InputError(path, "the third column, that of the document, is 0 on every line", remedy=remedy)

@@ -70,17 +70,17 @@ def _document(block: DocBlock, options: TrectextDocumentOptions) -> AnyDocument:
     markup = _COMMENT.sub(" ", escaped_cdata(markup))
     if CDATA.search(markup):
         return block.malformed("damaged markup", "<![CDATA[ is not closed")
-    marked = _Marked.of(markup, {*options.title_tags, *options.body_tags, "DOCNO"})
-    identifier = clean_line(marked.texts("DOCNO")[0])
+    marked_texts = _Marked.of(markup, {*options.title_tags, *options.body_tags, "DOCNO"})
+    identifier = clean_line(marked_texts.texts("DOCNO")[0])
     if not identifier:
         return block.malformed("no identifier", "the document has no <DOCNO>")
     if fault := identifier_fault(identifier):
         return block.malformed("bad identifier", fault)
-    titles = (clean_line(text) for name in options.title_tags for text in marked.texts(name))
+    titles = (clean_line(text) for name in options.title_tags for text in marked_texts.texts(name))
     title = next(filter(None, titles), "")
-    has_body = marked.has(*options.body_tags)
-    bare_texts = _bare_texts(marked.rest() if has_body else markup)
-    texts = marked.texts(*options.body_tags) if has_body else bare_texts
+    has_body = marked_texts.has(*options.body_tags)
+    bare_texts = _bare_texts(marked_texts.rest() if has_body else markup)
+    texts = marked_texts.texts(*options.body_tags) if has_body else bare_texts
     body = clean_text("\n".join(filter(str.strip, texts)))
     if not title and not body.strip():
         if not (tags := _unread_tags(markup, options)):
@@ -97,25 +97,27 @@ def _document(block: DocBlock, options: TrectextDocumentOptions) -> AnyDocument:
 def _bare_texts(markup: str) -> list[str]:
     """Return the texts that stand under no tag but those of running text; a tag that is not closed encloses nothing."""
     names = {tag[2].upper() for tag in _TAG.finditer(markup)} - _TEXT_TAGS
-    marked, texts, index, start = _Marked.of(markup, names), list[str](), 0, 0
-    while index < len(marked.tags):
-        tag, end = marked.tags[index], marked.ends.get(index, index)
+    marked_texts, texts, index, start = _Marked.of(markup, names), list[str](), 0, 0
+    while index < len(marked_texts.tags):
+        tag, end = marked_texts.tags[index], marked_texts.ends.get(index, index)
         is_closed = (
-            end < len(marked.tags) and marked.tags[end][1] and marked.tags[end][2].upper() == tag[2].upper()
+            end < len(marked_texts.tags)
+            and marked_texts.tags[end][1]
+            and marked_texts.tags[end][2].upper() == tag[2].upper()
         )
         texts.append(_plain(markup[start : tag.start()]))
         index = end if is_closed else index
-        start = marked.tags[index].end()
+        start = marked_texts.tags[index].end()
         index += 1
     return [*texts, _plain(markup[start:])]
 
 
 def _unread_tags(markup: str, options: TrectextDocumentOptions) -> list[str]:
     """Return the tags of a document without a body, if other tags than those of identifier and title hold text."""
-    read = {name.upper() for name in ("DOCNO", *options.title_tags)}
+    read_tags = {name.upper() for name in ("DOCNO", *options.title_tags)}
     names = dict.fromkeys(tag[2].upper() for tag in _TAG.finditer(markup))
-    rest = _Marked.of(markup, read).rest()
-    return [name for name in names if name not in read] if _plain(rest).strip() else []
+    unread_markup = _Marked.of(markup, read_tags).rest()
+    return [name for name in names if name not in read_tags] if _plain(unread_markup).strip() else []
 
 
 @dataclass(frozen=True)
@@ -134,23 +136,23 @@ class _Marked:
     def of(cls, markup: str, names: set[str]) -> Self:
         tag_names = {name.upper() for name in names}
         tags = [tag for tag in _TAG.finditer(markup) if tag[2].upper() in tag_names]
-        ends, waiting, closings = dict[int, int](), defaultdict[str, list[int]](list), dict[str, int]()
+        ends, open_tags, closings = dict[int, int](), defaultdict[str, list[int]](list), dict[str, int]()
         for index, tag in enumerate(tags):
             name = tag[2].upper()
             if not tag[1]:
-                waiting[name].append(index)
+                open_tags[name].append(index)
                 continue
             closings[name] = index
-            if waiting[name]:
-                ends[waiting[name].pop()] = index
-        following = len(tags)
+            if open_tags[name]:
+                ends[open_tags[name].pop()] = index
+        next_tag = len(tags)
         for index in range(len(tags) - 1, -1, -1):
             if tags[index][1]:
                 continue
             if index not in ends:
-                last = closings.get(tags[index][2].upper(), -1)
-                ends[index] = last if last > index else following
-            following = index
+                last_closing = closings.get(tags[index][2].upper(), -1)
+                ends[index] = last_closing if last_closing > index else next_tag
+            next_tag = index
         return cls(markup, tags, ends)
 
     def has(self, *names: str) -> bool:

@@ -33,13 +33,13 @@ def read(path: Path, options: NoOptions, share: Share = everything) -> Iterator[
 
 
 def _document(block: DocBlock) -> AnyDocument:
-    named = _DOCNO.match(block.content)
-    if named is None:
+    number_match = _DOCNO.match(block.content)
+    if number_match is None:
         return block.malformed("no identifier", "the page has no <DOCNO>")
-    identifier = named[1].decode("utf-8", "replace").strip()
+    identifier = number_match[1].decode("utf-8", "replace").strip()
     if fault := identifier_fault(identifier):
         return block.malformed("bad identifier", fault)
-    header = _HEADER.match(block.content, named.end())
+    header = _HEADER.match(block.content, number_match.end())
     if header is None:
         return block.malformed("no headers", f"page {identifier} has no <DOCHDR> ... </DOCHDR>")
     url, _, headers = header[1].partition(b"\n")

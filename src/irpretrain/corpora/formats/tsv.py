@@ -71,9 +71,13 @@ def _document(row: FieldLine, options: TsvDocumentOptions) -> AnyDocument:
 
 def table_document(cells: Mapping[str, str], options: Any, position: int, line: int) -> AnyDocument:
     """Return the document of a row of a table whose options may name its columns."""
-    made = fields.document(cells, options, position, line)
+    checked_document = fields.document(cells, options, position, line)
     # Who names all columns knows which are not read.
-    return replace(made, unread=()) if options.columns and isinstance(made, Document) else made
+    return (
+        replace(checked_document, unread=())
+        if options.columns and isinstance(checked_document, Document)
+        else checked_document
+    )
 
 
 def _unquoted(cell: str) -> str:
@@ -96,11 +100,11 @@ def read_topics(path: Path, options: TsvTopicOptions) -> Iterator[Query | Malfor
 
 def _header_of(path: Path, *names: Sequence[str], by_blanks: bool = False) -> list[str]:
     """Return the cells of the first line if each of some columns is named in it; else none."""
-    first = next(read_lines(path), None)
-    if not isinstance(first, Line):
+    first_line = next(read_lines(path), None)
+    if not isinstance(first_line, Line):
         return []
-    cells = [cell.strip().strip('"') for cell in split_cells(first, by_blanks)]
-    are_known = all(pick(cells, None, known) is not None for known in names)
+    cells = [cell.strip().strip('"') for cell in split_cells(first_line, by_blanks)]
+    are_known = all(pick(cells, None, names_of_field) is not None for names_of_field in names)
     return cells if are_known and not repeated_names(cells) else []
 
 
@@ -126,8 +130,12 @@ def topic_roles(path: Path, columns: Sequence[str]) -> TopicRoles:
 
 def query_of(row: FieldLine, roles: TopicRoles) -> Query | Malformed:
     identifier, text, unread = roles
-    made = query(row.fields[identifier], row.fields[text], row.position, row.line)
-    return replace(made, unread=unread) if unread and isinstance(made, Query) else made
+    checked_query = query(row.fields[identifier], row.fields[text], row.position, row.line)
+    return (
+        replace(checked_query, unread=unread)
+        if unread and isinstance(checked_query, Query)
+        else checked_query
+    )
 
 
 def _column(path: Path, columns: Sequence[str], names: Sequence[str]) -> str:
@@ -135,18 +143,20 @@ def _column(path: Path, columns: Sequence[str], names: Sequence[str]) -> str:
     if fault := same_meaning(columns, None, names):
         raise InputError(path, fault, remedy="Rename one of them in the first line.")
     if (key := pick(columns, None, names)) is None:
-        needed = f"one of the columns {', '.join(names)} is needed"
+        needed_columns = f"one of the columns {', '.join(names)} is needed"
         remedy = "Name it in the first line" + cli_or_api(
             ", or all columns in order in the option columns (csv, and tsv of judgements).", "."
         )
-        raise InputError(path, f"{needed}; the file has {displayed_names(columns)}", remedy=remedy)
+        raise InputError(path, f"{needed_columns}; the file has {displayed_names(columns)}", remedy=remedy)
     return key
 
 
 def _identifier_column(path: Path, columns: Sequence[str], names: Sequence[str]) -> str:
     """Return the column of identifiers; one called query or document has texts if there is another."""
-    others = [name for name in names if name not in ("query", "topic", "document", "doc")]
-    return _column(path, columns, names if pick(columns, None, others) is None else others)
+    names_of_identifiers = [name for name in names if name not in ("query", "topic", "document", "doc")]
+    return _column(
+        path, columns, names if pick(columns, None, names_of_identifiers) is None else names_of_identifiers
+    )
 
 
 QUERY_IDENTIFIERS = ("query_id", "query-id", "qid", "topic", "topic_id", "topic-id")
@@ -249,8 +259,8 @@ def run_roles(path: Path, columns: Sequence[str]) -> RunRoles:
 
 
 def retrieved_of(row: FieldLine, roles: RunRoles) -> Retrieved | Malformed:
-    query_key, document_key, *others = roles
-    rank, score = (None if name is None else row.fields[name].strip() for name in others)
+    query_key, document_key, *rank_and_score_keys = roles
+    rank, score = (None if name is None else row.fields[name].strip() for name in rank_and_score_keys)
     query_id, document_id = row.fields[query_key], row.fields[document_key]
     return retrieved(query_id, document_id, rank, score, row.position, row.line)
 

@@ -32,7 +32,7 @@ from irpretrain.foundation.records import (
     Share,
     Skipped,
     everything,
-    most_bytes,
+    max_record_bytes,
     too_large,
 )
 
@@ -53,20 +53,20 @@ def percentile_of(document_id: str, rankings: Path) -> int | None:
     page = re.match(_PAGE, document_id)
     if page is None or page["file"] not in percentiles:
         return None
-    following = int(percentiles[page["file"]][int(page["number"])])
-    return following - 1 if following else None
+    percentile_plus_1 = int(percentiles[page["file"]][int(page["number"])])
+    return percentile_plus_1 - 1 if percentile_plus_1 else None
 
 
 @lru_cache(maxsize=1)
-def _read(path: str, changed: int) -> dict[str, Any]:
+def _read(path: str, change_time: int) -> dict[str, Any]:
     """Return, for each file of ClueWeb09, one more than the percentile of each page; 0 where there is none."""
     percentiles: dict[str, Any] = {}
     columns = csv.ReadOptions(column_names=["percentile", "document"], block_size=16 << 20)
     types = csv.ConvertOptions(column_types={"percentile": pa.uint8(), "document": pa.string()})
-    shape = csv.ParseOptions(delimiter=" ", quote_char=False)
+    parse_options = csv.ParseOptions(delimiter=" ", quote_char=False)
     row = 0
     try:
-        with open_bytes(path) as stream, csv.open_csv(stream, columns, shape, types) as reader:
+        with open_bytes(path) as stream, csv.open_csv(stream, columns, parse_options, types) as reader:
             for batch in reader:
                 _add(batch, percentiles, path, row)
                 row += batch.num_rows
@@ -79,22 +79,26 @@ def _read(path: str, changed: int) -> dict[str, Any]:
 
 
 def _add(batch: pa.RecordBatch, percentiles: dict[str, Any], path: str, row: int) -> None:
-    ranked, documents = batch.columns
-    sound = pc.fill_null(pc.and_(pc.match_substring_regex(documents, _PAGE), pc.less(ranked, 100)), False)
-    if not pc.all(sound).as_py():
-        wrong = pc.index(sound, False).as_py()
-        line = f"{ranked[wrong].as_py()} {documents[wrong].as_py()}"
-        raise InputError(path, f"{line!r} is not <percentile> <document of ClueWeb09>", row + wrong + 1)
+    percentile_column, documents = batch.columns
+    is_sound = pc.fill_null(
+        pc.and_(pc.match_substring_regex(documents, _PAGE), pc.less(percentile_column, 100)), False
+    )
+    if not pc.all(is_sound).as_py():
+        first_unsound = pc.index(is_sound, False).as_py()
+        line = f"{percentile_column[first_unsound].as_py()} {documents[first_unsound].as_py()}"
+        raise InputError(
+            path, f"{line!r} is not <percentile> <document of ClueWeb09>", row + first_unsound + 1
+        )
     pages = pc.extract_regex(documents, _PAGE)
     files = pc.struct_field(pages, "file").dictionary_encode()
-    numbers = pc.cast(pc.struct_field(pages, "number"), pa.int32()).to_numpy()
-    indices, values = files.indices.to_numpy(), ranked.to_numpy() + np.uint8(1)
+    page_numbers = pc.cast(pc.struct_field(pages, "number"), pa.int32()).to_numpy()
+    indices, values = files.indices.to_numpy(), percentile_column.to_numpy() + np.uint8(1)
     edges = np.flatnonzero(np.diff(indices)) + 1
-    for first, last in zip((0, *edges), (*edges, len(indices)), strict=True):
-        name = files.dictionary[int(indices[first])].as_py()
+    for run_start, run_end in zip((0, *edges), (*edges, len(indices)), strict=True):
+        name = files.dictionary[int(indices[run_start])].as_py()
         if name not in percentiles:
             percentiles[name] = np.zeros(_MOST_PAGES, np.uint8)
-        percentiles[name][numbers[first:last]] = values[first:last]
+        percentiles[name][page_numbers[run_start:run_end]] = values[run_start:run_end]
 
 
 LONGEST_LINE, MOST_LINES = 1 << 16, 200
@@ -148,16 +152,16 @@ class _Reader:
         self.byte -= len(line)
         self.again = line
 
-    def bytes(self, number: int) -> bytes:
-        content = self.stream.read(number)
+    def bytes(self, byte_count: int) -> bytes:
+        content = self.stream.read(byte_count)
         self.byte += len(content)
         return content
 
-    def skip(self, number: int) -> bool:
+    def skip(self, byte_count: int) -> bool:
         """Read past so many bytes, with bounded memory; return whether they are there."""
-        while number and (piece := self.bytes(min(number, 1 << 20))):
-            number -= len(piece)
-        return not number
+        while byte_count and (piece := self.bytes(min(byte_count, 1 << 20))):
+            byte_count -= len(piece)
+        return not byte_count
 
 
 def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
@@ -172,15 +176,17 @@ def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
         record: WarcRecord | Malformed | None = None
         try:
             for number in count():
-                before = reader.byte
-                start, strange = _next_version(reader, number == 0)
+                byte_before = reader.byte
+                start, stray_text = _next_version(reader, number == 0)
                 if record is not None:
-                    yield _alone(record) if strange else record
+                    yield _alone(record) if stray_text else record
                     record = None
-                if strange:
+                if stray_text:
                     reason = "text between records" if number else "no WARC"
-                    detail = f"{strange[:40].decode('utf-8', 'replace')!r} stands where WARC/<version> should"
-                    yield _malformed(number, before, reason, detail)
+                    detail = (
+                        f"{stray_text[:40].decode('utf-8', 'replace')!r} stands where WARC/<version> should"
+                    )
+                    yield _malformed(number, byte_before, reason, detail)
                 elif start is None and number == 0:
                     yield _malformed(0, 0, "no WARC", "the file is empty")
                 if start is None:
@@ -201,14 +207,14 @@ def _next_version(reader: _Reader, at_beginning: bool) -> tuple[int | None, byte
 
     At the beginning of a file such text ends the search: it is no WARC.
     """
-    strange = b""
+    stray_text = b""
     while line := reader.line():
         if _VERSION.match(line):
-            return reader.byte - len(line), strange
-        strange = strange or line.strip()
-        if strange and at_beginning:
+            return reader.byte - len(line), stray_text
+        stray_text = stray_text or line.strip()
+        if stray_text and at_beginning:
             break
-    return None, strange
+    return None, stray_text
 
 
 def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
@@ -238,7 +244,7 @@ def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
     length = headers.get("content-length", "")
     if not re.fullmatch("[0-9]{1,12}", length):
         return _malformed(number, start, "no length", f"the record's Content-Length is {length[:40]!r}")
-    if int(length) > most_bytes():
+    if int(length) > max_record_bytes():
         fault = too_large(number, location=_location(number, start))
         return fault if reader.skip(int(length)) else replace(fault, loses_more=True)
     content = reader.bytes(int(length))
@@ -287,13 +293,13 @@ def read(path: Path, options: WarcDocumentOptions, share: Share = everything) ->
 
 def _responses(record: WarcRecord, options: WarcDocumentOptions) -> Iterator[AnyDocument]:
     """Yield the response, or why there is none; nothing of a record that belongs to a response."""
-    kind = record.headers.get("warc-type", "").lower()
-    if kind in _WITH_CONTENT:
-        yield Skipped(record.number, f"{kind} record, which is no response", location=record.location)
-    elif kind == "response":
+    record_type = record.headers.get("warc-type", "").lower()
+    if record_type in _WITH_CONTENT:
+        yield Skipped(record.number, f"{record_type} record, which is no response", location=record.location)
+    elif record_type == "response":
         yield _document(record, options)
-    elif kind not in _WITHOUT_CONTENT:
-        yield record.malformed("no type", f"the record's WARC-Type is {kind[:40]!r}")
+    elif record_type not in _WITHOUT_CONTENT:
+        yield record.malformed("no type", f"the record's WARC-Type is {record_type[:40]!r}")
 
 
 def _document(record: WarcRecord, options: WarcDocumentOptions) -> AnyDocument:

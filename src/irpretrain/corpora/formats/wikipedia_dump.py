@@ -113,14 +113,14 @@ def read(path: Path, options: WikipediaDumpDocumentOptions, share: Share = every
     """Yield what a share of one file holds; a position is that of `<page>`, see `irpretrain.foundation.pieces`."""
     with naming_extras():  # here, not in the process that parses
         import_module(PARSERS[options.parser].partition(":")[0])
-    read, fault = _site(path)
+    header_site, fault = _site(path)
     if share.number == 0 and fault is not None:
         yield fault
-    site, source = _with_wiki(path, read, options)
+    site, source = _with_wiki(path, header_site, options)
     if share.number == 0:
         if source:
-            what = f"the dump does not say which wiki it is of: {site.database} is taken from {source}"
-            notice(path.name, what)
+            message = f"the dump does not say which wiki it is of: {site.database} is taken from {source}"
+            notice(path.name, message)
         if fault is None:
             _log_unknown_names(path, site, options.names)
     language = WikiLanguage.of(site, options.names)
@@ -214,13 +214,13 @@ def _wiki(path: Path, options: WikipediaDumpDocumentOptions) -> SiteInfo:
 
 def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:
     pieces = read_pieces(path, everything)
-    first = next(pieces, None)
-    if first is None:
+    first_piece = next(pieces, None)
+    if first_piece is None:
         raise InputError(path, "the file is empty", remedy=f"{GET_AGAIN}.")
-    if isinstance(first, Piece):
-        refuse_packed(path, first.text)
+    if isinstance(first_piece, Piece):
+        refuse_packed(path, first_piece.text)
     try:
-        return read_site(_beginning(chain([first], pieces))), None
+        return read_site(_beginning(chain([first_piece], pieces))), None
     except ForbiddenXml as error:
         remedy = "Dumps of Wikipedia never do; the file is not to be trusted."
         raise InputError(path, f"{error}, which is refused", error.line, remedy) from None
@@ -363,8 +363,8 @@ def _name(page: Page) -> str:
 def _address(title: str, site: SiteInfo) -> str:
     if "/" not in site.base:
         return ""
-    before, query, _ = site.base.partition("?title=")  # of wikis without short addresses
-    start = before + query if query else site.base.rsplit("/", 1)[0] + "/"
+    base_path, query, _ = site.base.partition("?title=")  # of wikis without short addresses
+    start = base_path + query if query else site.base.rsplit("/", 1)[0] + "/"
     return start + quote(title.replace(" ", "_"), safe="/:(),;'!*@&=+$~._-")
 
 

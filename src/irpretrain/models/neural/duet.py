@@ -29,19 +29,19 @@ class NgraphConvolution(nn.Module):
         The n-graphs of the word with id i are numbers[offsets[i] : offsets[i + 1]].
         """
         outputs, ngraphs, window = self.weight.shape
-        different, rows = torch.unique(ids, return_inverse=True)
-        first, lengths = offsets[different], offsets[different + 1] - offsets[different]
+        distinct_ids, rows = torch.unique(ids, return_inverse=True)
+        first, lengths = offsets[distinct_ids], offsets[distinct_ids + 1] - offsets[distinct_ids]
         starts = torch.cumsum(lengths, 0) - lengths
-        within = torch.arange(int(lengths.sum()), device=ids.device) - torch.repeat_interleave(
+        positions_in_word = torch.arange(int(lengths.sum()), device=ids.device) - torch.repeat_interleave(
             starts, lengths
         )
-        flat = numbers[torch.repeat_interleave(first, lengths) + within]
+        ngraphs_of_words = numbers[torch.repeat_interleave(first, lengths) + positions_in_word]
         table = self.weight.permute(1, 2, 0).reshape(ngraphs, window * outputs)
-        summed = functional.embedding_bag(flat, table, starts, mode="sum")
-        parts = functional.embedding(rows, summed).view(*ids.shape, window, outputs)
+        word_sums = functional.embedding_bag(ngraphs_of_words, table, starts, mode="sum")
+        word_outputs = functional.embedding(rows, word_sums).view(*ids.shape, window, outputs)
         positions = ids.shape[1] - window + 1
-        shifted = [parts[:, shift : shift + positions, shift] for shift in range(window)]
-        return torch.stack(shifted).sum(dim=0) + self.bias
+        shifted_outputs = [word_outputs[:, shift : shift + positions, shift] for shift in range(window)]
+        return torch.stack(shifted_outputs).sum(dim=0) + self.bias
 
 
 # Duet: Mitra, Diaz, Craswell, "Learning to Match Using Local and Distributed Representations of Text for Web Search",
@@ -123,10 +123,10 @@ class Duet(NeuralRanker):
             return
         # Padding, the id 0, is a word without n-graphs.
         numbers, offsets = number_ngraphs(["", *self.vocabulary.words], self.ngraphs, NGRAPH_LENGTH)
-        empty = int(offsets[1])
-        self.register_buffer("ngraph_numbers", torch.from_numpy(numbers[empty:]), persistent=False)
+        padding_ngraphs = int(offsets[1])
+        self.register_buffer("ngraph_numbers", torch.from_numpy(numbers[padding_ngraphs:]), persistent=False)
         self.register_buffer(
-            "ngraph_offsets", torch.from_numpy(offsets - empty).clamp(min=0), persistent=False
+            "ngraph_offsets", torch.from_numpy(offsets - padding_ngraphs).clamp(min=0), persistent=False
         )
         self.query_windows = NgraphConvolution(len(self.ngraphs), HIDDEN, WINDOW)
         self.document_windows = NgraphConvolution(len(self.ngraphs), HIDDEN, WINDOW)
@@ -144,20 +144,20 @@ class Duet(NeuralRanker):
         return (torch.tanh(local_score) + torch.tanh(distributed_score)).squeeze(-1)
 
     def _local(self, query: Tensor, document: Tensor) -> Tensor:
-        equal = (query[:, :, None] == document[:, None, :]) & present(query)[:, :, None]
-        matches = equal.float()
+        is_equal = (query[:, :, None] == document[:, None, :]) & present(query)[:, :, None]
+        matches = is_equal.float()
         if self._is_second:
-            largest = self.idf.max().clamp(min=torch.finfo(self.idf.dtype).tiny)
-            matches = matches * (self.idf / largest)[query][:, :, None]
+            largest_idf = self.idf.max().clamp(min=torch.finfo(self.idf.dtype).tiny)
+            matches = matches * (self.idf / largest_idf)[query][:, :, None]
         states = self._activate(self.local_windows(matches)).flatten(1)
         return self._two_layers(states, self.local_first, self.local_second)
 
     def _distributed(self, query: Tensor, document: Tensor) -> Tensor:
-        of_query = self._activate(self._windows(query, self.query_windows)).amax(dim=1)
-        of_query = self._activate(self.query_layer(of_query))
+        query_state = self._activate(self._windows(query, self.query_windows)).amax(dim=1)
+        query_state = self._activate(self.query_layer(query_state))
         windows = self._activate(self._windows(document, self.document_windows)).transpose(1, 2)
         pooled = functional.max_pool1d(windows, POOLING, stride=1).transpose(1, 2)
-        states = self._activate(self.document_layer(pooled)) * of_query[:, None, :]
+        states = self._activate(self.document_layer(pooled)) * query_state[:, None, :]
         return self._two_layers(states.flatten(1), self.distributed_first, self.distributed_second)
 
     def _windows(self, ids: Tensor, convolution: nn.Module) -> Tensor:

@@ -48,8 +48,8 @@ class KernelPooling(nn.Module):
         `query` and `document`, bool [pairs, words], mark words; padding counts nothing.
         """
         distance = (similarity.unsqueeze(-1) - self.means) / self.deviations
-        soft = torch.exp(-0.5 * distance**2) * document[:, None, :, None]
-        logarithms = soft.sum(dim=2).clamp(min=SMALLEST).log() * LOG_SCALE
+        soft_matches = torch.exp(-0.5 * distance**2) * document[:, None, :, None]
+        logarithms = soft_matches.sum(dim=2).clamp(min=SMALLEST).log() * LOG_SCALE
         return (logarithms * query[:, :, None]).sum(dim=1)
 
 
@@ -106,18 +106,20 @@ class ConvKnrm(NeuralRanker):
         self.combine = nn.Linear(len(MEANS) * NGRAMS**2, 1)
 
     def scores(self, query: Tensor, document: Tensor) -> Tensor:
-        there = present(query), present(document)
+        masks = present(query), present(document)
         features = [
-            self.pooling(similarities(of_query, of_document), *there)
-            for of_query, of_document in itertools.product(self._ngrams(query), self._ngrams(document))
+            self.pooling(similarities(query_ngrams, document_ngrams), *masks)
+            for query_ngrams, document_ngrams in itertools.product(
+                self._ngrams(query), self._ngrams(document)
+            )
         ]
         return torch.tanh(self.combine(torch.cat(features, dim=1)).squeeze(-1))
 
     def _ngrams(self, words: Tensor) -> list[Tensor]:
         vectors = self.vectors(words).transpose(1, 2)
         ngrams = []
-        for beyond, convolution in enumerate(self.convolutions):
-            padded = functional.pad(vectors, (0, beyond))
+        for added_words, convolution in enumerate(self.convolutions):
+            padded = functional.pad(vectors, (0, added_words))
             ngrams.append(functional.relu(convolution(padded)).transpose(1, 2))
         return ngrams
 
@@ -151,10 +153,10 @@ class Drmm(NeuralRanker):
         self.gate = nn.Linear(1, 1, bias=False)
 
     def scores(self, query: Tensor, document: Tensor) -> Tensor:
-        matched = self.histograms(query, document)
+        match_states = self.histograms(query, document)
         for layer in self.matching:
-            matched = torch.tanh(layer(matched))
-        return (self._gates(query) * matched.squeeze(-1)).sum(dim=1)
+            match_states = torch.tanh(layer(match_states))
+        return (self._gates(query) * match_states.squeeze(-1)).sum(dim=1)
 
     @torch.no_grad()
     def histograms(self, query: Tensor, document: Tensor) -> Tensor:
@@ -168,8 +170,8 @@ class Drmm(NeuralRanker):
         return counts.log1p().float()
 
     def _gates(self, query: Tensor) -> Tensor:
-        there = present(query)
-        logits = self.gate(self.idf[query].unsqueeze(-1)).squeeze(-1).masked_fill(~there, -torch.inf)
+        is_word = present(query)
+        logits = self.gate(self.idf[query].unsqueeze(-1)).squeeze(-1).masked_fill(~is_word, -torch.inf)
         # A query without words has no largest logit to subtract.
         largest = logits.amax(dim=1, keepdim=True).clamp(min=torch.finfo(logits.dtype).min)
         weights = torch.exp(logits - largest.detach())

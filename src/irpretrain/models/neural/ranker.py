@@ -54,7 +54,7 @@ class NeuralRanker(nn.Module, ABC):
 
     def write_files(self, folder: Path) -> None:
         """Write the ranker's files into an existing folder; equal weights give equal bytes."""
-        described = {
+        model_config = {
             "model_type": MODEL_TYPE,
             "options": self.options.model_dump(mode="json"),
             "words": self.vocabulary.kind,
@@ -63,7 +63,7 @@ class NeuralRanker(nn.Module, ABC):
             "dimensions": self.dimensions,
             "facts": {"ngraphs": self.ngraphs} if self.ngraphs else {},
         }
-        (folder / "config.json").write_text(json.dumps(described, indent=1, sort_keys=True) + "\n")
+        (folder / "config.json").write_text(json.dumps(model_config, indent=1, sort_keys=True) + "\n")
         self.vocabulary.write(folder)
         weights = {name: tensor.detach().cpu().contiguous() for name, tensor in self.state_dict().items()}
         save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
@@ -86,9 +86,9 @@ def draw_weights(ranker: NeuralRanker, seed: int) -> None:
                 parameter.zero_()
             elif not name.startswith("vectors."):
                 inputs, outputs = _fans(parameter)
-                most = math.sqrt(6 / (inputs + outputs))
-                drawn = generator(seed, "initialise", name).uniform(-most, most, tuple(parameter.shape))
-                parameter.copy_(torch.from_numpy(drawn))
+                limit = math.sqrt(6 / (inputs + outputs))
+                values = generator(seed, "initialise", name).uniform(-limit, limit, tuple(parameter.shape))
+                parameter.copy_(torch.from_numpy(values))
 
 
 def _fans(weight: Tensor) -> tuple[int, int]:

@@ -36,17 +36,21 @@ RANKERS: dict[str, type[Any]] = {
 }
 
 
-def _described(directory: str | Path) -> dict[str, Any] | None:
+def _read_ranker_config(directory: str | Path) -> dict[str, Any] | None:
     """Return the config.json of a ranker over words; None for any other directory."""
     try:
-        described = json.loads((Path(directory) / "config.json").read_text(encoding="utf-8"))
+        model_config = json.loads((Path(directory) / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return described if isinstance(described, dict) and described.get("model_type") == MODEL_TYPE else None
+    return (
+        model_config
+        if isinstance(model_config, dict) and model_config.get("model_type") == MODEL_TYPE
+        else None
+    )
 
 
 def is_neural_ranker(directory: str | Path) -> bool:
-    return _described(directory) is not None
+    return _read_ranker_config(directory) is not None
 
 
 def empty_ranker(
@@ -60,18 +64,18 @@ def empty_ranker(
 def load_neural_ranker(directory: str | Path) -> NeuralRanker:
     """Load a saved ranker; InputError if there is none, or its files do not belong together."""
     directory = Path(directory)
-    if (described := _described(directory)) is None:
+    if (model_config := _read_ranker_config(directory)) is None:
         raise InputError(directory, "this is not a ranker over words")
     try:
-        vocabulary = Vocabulary.read(directory, described["collection_words"], described["words"])
-        options = NeuralConfig.model_validate(described["options"])
-        ranker = empty_ranker(options, vocabulary, described["dimensions"], described["facts"])
+        vocabulary = Vocabulary.read(directory, model_config["collection_words"], model_config["words"])
+        options = NeuralConfig.model_validate(model_config["options"])
+        ranker = empty_ranker(options, vocabulary, model_config["dimensions"], model_config["facts"])
         ranker.load_state_dict(load_file(directory / "model.safetensors"))
     except (
         AttributeError, LookupError, OSError, TypeError, ValueError, SafetensorError, RuntimeError, IRPretrainError,
     ) as error:  # fmt: skip
-        described_error = listed_faults(error) if isinstance(error, ValidationError) else str(error)
-        reason = " ".join(described_error.split())[:300]
+        message = listed_faults(error) if isinstance(error, ValidationError) else str(error)
+        reason = " ".join(message.split())[:300]
         raise InputError(directory, f"the ranker cannot be loaded: {reason}") from None
     own_memory(ranker)
     refuse_broken(directory, ranker)
@@ -105,22 +109,24 @@ def make_neural_ranker(
     facts: dict[str, Any] = {}
     if options.type == "duet":
         facts["ngraphs"] = frequent_ngraphs(vocabulary.words, counts, NGRAPHS, NGRAPH_LENGTH)
-    rows, without = np.zeros((len(vocabulary), 0), np.float32), 0
+    rows, words_without_vector = np.zeros((len(vocabulary), 0), np.float32), 0
     if options.needs_vectors:
         if vectors is None:
             raise ValueError(f"{options.type} reads word vectors; none are given")
-        opened = open_word_vectors(vectors, vocabulary.collection_words)
-        rows, without = with_drawn(opened[vocabulary.numbers], seed)
+        word_vectors = open_word_vectors(vectors, vocabulary.collection_words)
+        rows, words_without_vector = with_drawn(word_vectors[vocabulary.numbers], seed)
     ranker = empty_ranker(options, vocabulary, rows.shape[1], facts)
     draw_weights(ranker, seed)
     _fill(ranker, rows, idf(documents, read_totals(statistics).documents))
     ranker.save(output)
-    trained = sum(parameter.numel() for parameter in ranker.parameters() if parameter.requires_grad)
+    trained_parameters = sum(
+        parameter.numel() for parameter in ranker.parameters() if parameter.requires_grad
+    )
     return {
         "words": len(vocabulary),
         "words_left_out": vocabulary.collection_words - len(vocabulary),
-        "words_without_vector": without,
-        "trained_parameters": trained,
+        "words_without_vector": words_without_vector,
+        "trained_parameters": trained_parameters,
     }
 
 
@@ -131,16 +137,16 @@ def idf(documents: np.ndarray, collection_documents: int) -> np.ndarray:
 
 def with_drawn(rows: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
     """Return vectors with the zero ones replaced by random ones, and how many these are."""
-    lacking = ~rows.any(axis=1)
-    nonzero = rows[~lacking].astype(np.float64)
+    is_zero = ~rows.any(axis=1)
+    nonzero = rows[~is_zero].astype(np.float64)
     deviation = float(np.sqrt(np.mean(nonzero**2))) if len(nonzero) else 1.0
-    filled = rows.copy()
+    filled_rows = rows.copy()
     # From a normal distribution with the others' mean square: a word without a vector is similar to itself alone.
-    drawn = generator(seed, "initialise", "word vectors").normal(
-        0.0, deviation, (int(lacking.sum()), rows.shape[1])
+    drawn_vectors = generator(seed, "initialise", "word vectors").normal(
+        0.0, deviation, (int(is_zero.sum()), rows.shape[1])
     )
-    filled[lacking] = drawn.astype(np.float32)
-    return filled, int(lacking.sum())
+    filled_rows[is_zero] = drawn_vectors.astype(np.float32)
+    return filled_rows, int(is_zero.sum())
 
 
 def _fill(ranker: NeuralRanker, rows: np.ndarray, weights: np.ndarray) -> None:

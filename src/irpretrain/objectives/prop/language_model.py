@@ -82,8 +82,8 @@ def read_collection_model(
     Raises:
         InputError: the vocabulary is empty.
     """
-    stop = pa.array(sorted(stop_words), pa.string())
-    vocabulary = _vocabulary(_words(statistics, stop), minimum_count)
+    stop_words_array = pa.array(sorted(stop_words), pa.string())
+    vocabulary = _vocabulary(_words(statistics, stop_words_array), minimum_count)
     if not vocabulary.terms:
         raise InputError(
             statistics,
@@ -93,23 +93,23 @@ def read_collection_model(
                 "Lower it (--set minimum_count=NUMBER), or give more text.",
             ),
         )
-    by_documents = background == "document-frequencies"
-    masses = vocabulary.documents if by_documents else vocabulary.counts
-    counted = rare_words == "counted"
-    total = vocabulary.all_counts if counted else int(vocabulary.counts.sum())
-    whole = (
-        (vocabulary.all_documents if by_documents else vocabulary.all_counts)
-        if counted
+    uses_document_frequencies = background == "document-frequencies"
+    masses = vocabulary.documents if uses_document_frequencies else vocabulary.counts
+    counts_rare_words = rare_words == "counted"
+    total = vocabulary.all_counts if counts_rare_words else int(vocabulary.counts.sum())
+    total_mass = (
+        (vocabulary.all_documents if uses_document_frequencies else vocabulary.all_counts)
+        if counts_rare_words
         else int(masses.sum())
     )
     return CollectionModel(
         terms=vocabulary.terms,
         counts=vocabulary.counts,
         documents=vocabulary.documents,
-        background=masses / whole,
+        background=masses / total_mass,
         mu=total / max(read_totals(statistics).documents, 1),  # mean |D|
         total=total,
-        rare_words_count=counted,
+        rare_words_count=counts_rare_words,
         numbers=vocabulary.numbers | dict.fromkeys(stop_words, STOP),
     )
 
@@ -124,18 +124,18 @@ class _Vocabulary:
     all_documents: int
 
 
-def _words(statistics: str | Path, stop: pa.Array) -> Iterator[pa.RecordBatch]:
+def _words(statistics: str | Path, stop_words: pa.Array) -> Iterator[pa.RecordBatch]:
     for batch in WORD_COUNTS.stream(statistics):
-        yield batch.filter(pc.invert(pc.is_in(batch.column("word"), value_set=stop)))
+        yield batch.filter(pc.invert(pc.is_in(batch.column("word"), value_set=stop_words)))
 
 
 def _vocabulary(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vocabulary:
-    retained, all_counts, all_documents = [], 0, 0
+    frequent_rows, all_counts, all_documents = [], 0, 0
     for batch in batches:
         all_counts += pc.sum(batch.column("count")).as_py() or 0
         all_documents += pc.sum(batch.column("documents")).as_py() or 0
-        retained.append(batch.filter(pc.greater_equal(batch.column("count"), minimum_count)))
-    table = pa.Table.from_batches(retained, WORD_COUNTS.schema).combine_chunks()
+        frequent_rows.append(batch.filter(pc.greater_equal(batch.column("count"), minimum_count)))
+    table = pa.Table.from_batches(frequent_rows, WORD_COUNTS.schema).combine_chunks()
     terms: list[str] = table["word"].to_pylist()
     numbers = {term: number for number, term in enumerate(terms)}
     counts, documents = table["count"].to_numpy(), table["documents"].to_numpy()

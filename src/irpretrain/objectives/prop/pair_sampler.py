@@ -84,20 +84,20 @@ class PairSampler:
             mu=self.collection.mu,
             support_size=SUPPORT_SIZE,
             normalise_support=options.score_smoothing == "normalised",
-            generated=options.generated_pairs or options.pairs_per_document,
-            retained=options.pairs_per_document,
+            generated_pairs=options.generated_pairs or options.pairs_per_document,
+            pairs_per_document=options.pairs_per_document,
         )
 
     def _make_tables(self) -> DrawTables:
         collection = self.collection
-        retained_background = collection.background * self.keep
-        background, frequency = alias_table(retained_background), alias_table(collection.documents)
+        draw_weights = collection.background * self.keep
+        background, frequency = alias_table(draw_weights), alias_table(collection.documents)
         return DrawTables(
             background=collection.background,
             keep=self.keep,
             background_thresholds=background[0],
             background_aliases=background[1],
-            background_mass=float(retained_background.sum()),
+            background_mass=float(draw_weights.sum()),
             frequency_thresholds=frequency[0],
             frequency_aliases=frequency[1],
             sizes=cumulative(self.size_probabilities),
@@ -115,17 +115,17 @@ class PairSampler:
 
     def _number(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (term numbers end to end, offsets, |D|) of some texts."""
-        find, number = word_finder(self._text.word_kind), self.collection.numbers.get
-        words = [find(text) for text in texts]
+        split_words, number_of_word = word_finder(self._text.word_kind), self.collection.numbers.get
+        words = [split_words(text) for text in texts]
         sizes = np.fromiter(map(len, words), np.int64, len(words))
         numbers = np.fromiter(
-            map(number, chain.from_iterable(words), repeat(RARE)), np.int64, int(sizes.sum())
+            map(number_of_word, chain.from_iterable(words), repeat(RARE)), np.int64, int(sizes.sum())
         )
         ends = np.concatenate(([0], np.cumsum(sizes)))
-        numbered = np.concatenate(([0], np.cumsum(numbers >= 0)))
-        counted = RARE if self.collection.rare_words_count else 0
-        lengths = np.diff(np.concatenate(([0], np.cumsum(numbers >= counted)))[ends])
-        return numbers[numbers >= 0], numbered[ends], lengths
+        vocabulary_words_before = np.concatenate(([0], np.cumsum(numbers >= 0)))
+        lowest_counted = RARE if self.collection.rare_words_count else 0
+        lengths = np.diff(np.concatenate(([0], np.cumsum(numbers >= lowest_counted)))[ends])
+        return numbers[numbers >= 0], vocabulary_words_before[ends], lengths
 
 
 def _support(options: RopOptions) -> int:

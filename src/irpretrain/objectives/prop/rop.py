@@ -63,11 +63,11 @@ def _skip_probabilities(shard: Shard, options: RopOptions) -> np.ndarray:
     """Return float64[documents]: `short_document_skip` for documents with few word pieces, 0 for others."""
     if not options.skips_short_documents:
         return np.zeros(DOCUMENTS.count(shard.documents))
-    most = shard.text.max_word_pieces
-    if most is not None and most < options.short_document_pieces:
+    stored_pieces = shard.text.max_word_pieces
+    if stored_pieces is not None and stored_pieces < options.short_document_pieces:
         raise ConfigError(
             f"short_document_pieces: {options.short_document_pieces} is more than text.max_word_pieces "
-            f"({most}) keeps of any document, so all would count as short; lower one or raise the other"
+            f"({stored_pieces}) keeps of any document, so all would count as short; lower one or raise the other"
         )
     if not shard.tokens:
         raise SetupError(

@@ -68,8 +68,8 @@ class SetRules(NamedTuple):
     mu: float
     support_size: int
     normalise_support: bool
-    generated: int
-    retained: int
+    generated_pairs: int
+    pairs_per_document: int
 
 
 class SampledDocuments(NamedTuple):
@@ -130,23 +130,23 @@ def _sample_support(
     `sums` becomes running sums of (c(w,D) + μ P(w|C)) k(w) over the support; `mark` is the document's number.
     """
     distinct, counts, sums, seen = document.distinct, document.counts, document.sums, document.seen
-    others = rules.support_size - size if size < rules.support_size else size + OTHERS_OF_LONG_DOCUMENT
+    extra_draws = rules.support_size - size if size < rules.support_size else size + OTHERS_OF_LONG_DOCUMENT
     for index in range(size):
         seen[distinct[index]] = mark
     support = size
-    for _ in range(others):
+    for _ in range(extra_draws):
         term = draw_alias(tables.frequency_thresholds, tables.frequency_aliases, state)
         if seen[term] != mark:
             seen[term] = mark
             distinct[support], counts[support] = term, 0
             support += 1
-    total, retained = 0.0, 0.0
+    total, kept_mass = 0.0, 0.0
     for index in range(support):
         term = distinct[index]
         weight = counts[index] + rules.mu * tables.background[term]
         total += weight
-        retained += weight * tables.keep[term]
-        sums[index] = retained
+        kept_mass += weight * tables.keep[term]
+        sums[index] = kept_mass
     return support, total
 
 
@@ -155,11 +155,11 @@ def _draw_term(document: _Terms, support: int, tables: DrawTables, rules: SetRul
     if rules.support == RANDOM:
         size = len(tables.background)
         return min(int(next_uniform(state) * size), size - 1)
-    whole = document.sums[support - 1]
+    document_mass = document.sums[support - 1]
     if rules.support == DOCUMENT_AND_SAMPLE:
-        return document.distinct[first_above(document.sums, support, next_uniform(state) * whole)]
-    position = next_uniform(state) * (whole + rules.mu * tables.background_mass)
-    if position < whole:
+        return document.distinct[first_above(document.sums, support, next_uniform(state) * document_mass)]
+    position = next_uniform(state) * (document_mass + rules.mu * tables.background_mass)
+    if position < document_mass:
         return document.distinct[first_above(document.sums, support, position)]
     return draw_alias(tables.background_thresholds, tables.background_aliases, state)
 
@@ -194,25 +194,25 @@ def _draw_set(
 
 
 @compiled
-def _hash_slot(generated: int, retained: int, state: np.ndarray) -> int:
+def _reservoir_slot(pair_number: int, capacity: int, state: np.ndarray) -> int:
     """Return where the next generated pair is kept, or -1: a uniform choice in one pass (reservoir sampling)."""
-    if generated < retained:
-        return generated
-    slot = int(next_uniform(state) * (generated + 1))
-    return slot if slot < retained else -1
+    if pair_number < capacity:
+        return pair_number
+    slot = int(next_uniform(state) * (pair_number + 1))
+    return slot if slot < capacity else -1
 
 
 @compiled
-def _empty_pairs(batch: int, retained: int, most: int) -> WordSetPairs:
-    capacity = batch * retained
+def _empty_pairs(document_count: int, pairs_per_document: int, max_set_size: int) -> WordSetPairs:
+    capacity = document_count * pairs_per_document
     return WordSetPairs(
         np.empty(capacity, np.int64),
         np.empty(capacity, np.int64),
         np.empty((capacity, 2)),
-        np.empty(capacity * 2 * most, np.int64),
+        np.empty(capacity * 2 * max_set_size, np.int64),
         np.empty(capacity, np.int64),
         np.empty(capacity, np.int64),
-        np.empty(batch, np.int64),
+        np.empty(document_count, np.int64),
     )
 
 
@@ -222,25 +222,25 @@ def draw_pairs(documents: SampledDocuments, tables: DrawTables, rules: SetRules)
 
     If both sets are equally likely, the second one drawn comes first (line 16 of the algorithm).
     """
-    batch, most = len(documents.lengths), len(tables.sizes)
-    made = _empty_pairs(batch, rules.retained, most)
+    document_count, max_set_size = len(documents.lengths), len(tables.sizes)
+    output = _empty_pairs(document_count, rules.pairs_per_document, max_set_size)
     longest = 0
-    for document in range(batch):
+    for document in range(document_count):
         longest = max(longest, documents.offsets[document + 1] - documents.offsets[document])
-    room = 2 * longest + max(rules.support_size, OTHERS_OF_LONG_DOCUMENT) + 1
+    capacity = 2 * longest + max(rules.support_size, OTHERS_OF_LONG_DOCUMENT) + 1
     seen = np.full(len(tables.background) if rules.support == DOCUMENT_AND_SAMPLE else 1, -1, np.int64)
-    scratch = _Terms(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room), seen)
+    scratch = _Terms(np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity), seen)
     state = np.empty(STATE_WORDS, np.uint64)
-    terms, score = np.empty((2, most), np.int64), np.empty(2)
+    terms, score = np.empty((2, max_set_size), np.int64), np.empty(2)
     pairs = words = 0
-    for document in range(batch):
-        words_of = documents.terms[documents.offsets[document] : documents.offsets[document + 1]]
+    for document in range(document_count):
+        document_terms = documents.terms[documents.offsets[document] : documents.offsets[document + 1]]
         start_stream(state, documents.keys[document, 0], documents.keys[document, 1])
         skipped = next_uniform(state) < documents.skip[document]
-        made.fate[document] = EMPTY if len(words_of) == 0 else (SHORT if skipped else PAIRED)
-        if made.fate[document] != PAIRED:
+        output.fate[document] = EMPTY if len(document_terms) == 0 else (SHORT if skipped else PAIRED)
+        if output.fate[document] != PAIRED:
             continue
-        size = support = count_terms(words_of, scratch.distinct, scratch.counts)
+        size = support = count_terms(document_terms, scratch.distinct, scratch.counts)
         norm = documents.lengths[document] + rules.mu
         if rules.support == DOCUMENT_AND_SAMPLE:
             support, total = _sample_support(scratch, size, document, tables, rules, state)
@@ -248,47 +248,49 @@ def draw_pairs(documents: SampledDocuments, tables: DrawTables, rules: SetRules)
         else:
             _document_sums(scratch, size, tables)
         drawable = _Support(size, support, norm)
-        for generated in range(rules.generated):
-            length = first_above(tables.sizes, most, next_uniform(state)) + 1
+        for generated in range(rules.generated_pairs):
+            length = first_above(tables.sizes, max_set_size, next_uniform(state)) + 1
             outside = repeated = 0
             for side in range(2):
-                chosen = terms[side, :length]
-                score[side], others = _draw_set(scratch, drawable, tables, rules, state, chosen)
-                outside += others
-                repeated += _has_repeat(chosen, length)
+                word_set = terms[side, :length]
+                score[side], outside_words = _draw_set(scratch, drawable, tables, rules, state, word_set)
+                outside += outside_words
+                repeated += _has_repeat(word_set, length)
             if abs(score[0] - score[1]) <= SAME * abs(score[0]):
                 score[0] = score[1]
-            slot = _hash_slot(generated, rules.retained, state)
+            slot = _reservoir_slot(generated, rules.pairs_per_document, state)
             if slot >= 0:
-                pair, base = pairs + slot, words + slot * 2 * most
-                made.document[pair], made.sizes[pair] = document, length
-                made.outside[pair], made.repeated[pair] = outside, repeated
+                pair, base = pairs + slot, words + slot * 2 * max_set_size
+                output.document[pair], output.sizes[pair] = document, length
+                output.outside[pair], output.repeated[pair] = outside, repeated
                 preferred = 0 if score[0] > score[1] else 1
                 for rank, side in enumerate((preferred, 1 - preferred)):
-                    made.scores[pair, rank] = score[side]
+                    output.scores[pair, rank] = score[side]
                     start = base + rank * length
-                    made.terms[start : start + length] = terms[side, :length]
-        words = _close_gaps(made.terms, made.sizes, pairs, pairs + rules.retained, words, most)
-        pairs += rules.retained
+                    output.terms[start : start + length] = terms[side, :length]
+        words = _close_gaps(
+            output.terms, output.sizes, pairs, pairs + rules.pairs_per_document, words, max_set_size
+        )
+        pairs += rules.pairs_per_document
     return WordSetPairs(
-        made.document[:pairs],
-        made.sizes[:pairs],
-        made.scores[:pairs],
-        made.terms[:words],
-        made.outside[:pairs],
-        made.repeated[:pairs],
-        made.fate,
+        output.document[:pairs],
+        output.sizes[:pairs],
+        output.scores[:pairs],
+        output.terms[:words],
+        output.outside[:pairs],
+        output.repeated[:pairs],
+        output.fate,
     )
 
 
 @compiled
 def _close_gaps(
-    terms: np.ndarray, sizes: np.ndarray, first_pair: int, end_pair: int, first_word: int, most: int
+    terms: np.ndarray, sizes: np.ndarray, first_pair: int, end_pair: int, first_word: int, max_set_size: int
 ) -> int:
-    """Move a document's sets, which lie in slots of 2 × most words, end to end; return where they end."""
+    """Move a document's sets, which lie in slots of 2 × max_set_size words, end to end; return where they end."""
     end = first_word
     for pair in range(first_pair, end_pair):
-        start = first_word + (pair - first_pair) * 2 * most
+        start = first_word + (pair - first_pair) * 2 * max_set_size
         for position in range(2 * sizes[pair]):
             terms[end] = terms[start + position]
             end += 1

@@ -118,7 +118,7 @@ class Block(NamedTuple):
 
     texts: int
     batches: list[EncoderBatch]
-    rest: Parcel[ReadTexts]
+    texts_read: Parcel[ReadTexts]
 
 
 @dataclass
@@ -157,31 +157,35 @@ class WeightPredictor:
         block = self.read(texts)
         with self.computing():
             weights = [values for _, values in self.computed([block]) if values is not None]
-        return self.collect(block.rest, weights)
+        return self.collect(block.texts_read, weights)
 
     def read(self, texts: Sequence[Text]) -> Block:
         """Return the batches of texts, and what is needed to collect their weights."""
         words = [word_spans(text.text, self.text.word_kind) for text in texts]
         pieces = self.encoder.pieces([text.text for text in texts])
-        room, overlap = self.encoder.room(self.options.max_length), self.options.window_overlap
-        read = [windows(len(text_pieces.ids), room, overlap) for text_pieces in pieces]
+        max_pieces, overlap = self.encoder.room(self.options.max_length), self.options.window_overlap
+        window_bounds = [windows(len(text_pieces.ids), max_pieces, overlap) for text_pieces in pieces]
         sequences = [
-            Window(number, start, end)
-            for number, spans in enumerate(read)
+            Window(text_number, start, end)
+            for text_number, spans in enumerate(window_bounds)
             for start, end in spans
             if end > start
         ]
-        batches, places, positions = list[EncoderBatch](), list[tuple[list[Window], list[int]]](), 0
+        batches, window_places, positions = list[EncoderBatch](), list[tuple[list[Window], list[int]]](), 0
         for batch in self._batches(sequences):
-            inputs, firsts = self._inputs(pieces, batch)
+            inputs, first_positions = self._inputs(pieces, batch)
             batches.append(inputs)
-            places.append((batch.items, firsts))
+            window_places.append((batch.items, first_positions))
             positions += batch.positions
-        keys, spans_words = [text.key for text in texts], [spans.words for spans in words]
-        first = [first_pieces(spans, of_text) for spans, of_text in zip(words, pieces, strict=True)]
-        lengths = [len(of_text.ids) for of_text in pieces]
-        rest = ReadTexts(keys, spans_words, first, lengths, read, places, positions)
-        return Block(len(texts), batches, Parcel(rest))
+        keys, words_of_texts = [text.key for text in texts], [spans.words for spans in words]
+        first_pieces_of_words = [
+            first_pieces(spans, pieces_of_text) for spans, pieces_of_text in zip(words, pieces, strict=True)
+        ]
+        lengths = [len(pieces_of_text.ids) for pieces_of_text in pieces]
+        texts_read = ReadTexts(
+            keys, words_of_texts, first_pieces_of_words, lengths, window_bounds, window_places, positions
+        )
+        return Block(len(texts), batches, Parcel(texts_read))
 
     @contextmanager
     def computing(self) -> Iterator[None]:
@@ -192,27 +196,27 @@ class WeightPredictor:
     def computed(
         self,
         blocks: Iterable[Block],
-        retained: Sequence[
+        earlier_weights: Sequence[
             np.ndarray
         ] = (),  # what was computed before, of the first batches of the first block
     ) -> Iterator[tuple[Block, np.ndarray | None]]:
         """Yield each block with the weights of all positions of each of its batches, float32; None: it has none."""
 
         def batches() -> Iterator[tuple[Block, EncoderBatch | None, np.ndarray | None]]:
-            before = list(retained)
+            remaining_weights = list(earlier_weights)
             for block in blocks:
                 if not block.batches:
                     yield block, None, None
                 for number, batch in enumerate(block.batches):
-                    yield block, batch, before[number] if number < len(before) else None
-                before = []
+                    yield block, batch, remaining_weights[number] if number < len(remaining_weights) else None
+                remaining_weights = []
 
-        def begin(part: tuple[Block, EncoderBatch | None, np.ndarray | None]) -> Callable[[], Any]:
-            _, batch, values = part
+        def begin(entry: tuple[Block, EncoderBatch | None, np.ndarray | None]) -> Callable[[], Any]:
+            _, batch, values = entry
             if batch is None or values is not None:
                 return lambda: values
-            copied = to_host(self.model.weights(batch).float())
-            return lambda: copied().numpy().ravel()
+            wait_for_copy = to_host(self.model.weights(batch).float())
+            return lambda: wait_for_copy().numpy().ravel()
 
         # All blocks in one row: a GPU is given the first batch of the next before the last of one is waited for.
         for (block, *_), wait in prefetch(batches(), begin, self.device):
@@ -220,38 +224,42 @@ class WeightPredictor:
 
     def collect(
         self,
-        rest: Parcel[ReadTexts],
+        parcel: Parcel[ReadTexts],
         weights: Sequence[np.ndarray],  # of each batch
     ) -> tuple[pa.Table, dict[str, int]]:
         """Return the TERM_WEIGHTS rows of a block's texts, in order, and counts."""
-        read, predicted = rest.open(), dict[Window, np.ndarray]()
-        for (of_batch, firsts), values in zip(read.places, weights, strict=True):
-            for window, first in zip(of_batch, firsts, strict=True):
-                predicted[window] = values[first : first + window.end - window.start]
-        nothing = np.zeros(0, np.float32)
-        rows, unread = [], 0
-        for number, (key, words, bounds) in enumerate(zip(read.keys, read.words, read.windows, strict=True)):
-            of_windows = [predicted.get(Window(number, *span), nothing) for span in bounds]
-            merged = word_weights(read.first[number], read.pieces[number], bounds, of_windows)
-            terms, left_out = weighted_terms(words, merged.values, merged.read)
-            unread += left_out
+        texts_read, weights_of_window = parcel.open(), dict[Window, np.ndarray]()
+        for (windows_of_batch, first_positions), values in zip(texts_read.places, weights, strict=True):
+            for window, first in zip(windows_of_batch, first_positions, strict=True):
+                weights_of_window[window] = values[first : first + window.end - window.start]
+        no_weights = np.zeros(0, np.float32)
+        rows, words_without_weight = [], 0
+        for number, (key, words, bounds) in enumerate(
+            zip(texts_read.keys, texts_read.words, texts_read.windows, strict=True)
+        ):
+            window_weights = [weights_of_window.get(Window(number, *span), no_weights) for span in bounds]
+            text_weights = word_weights(
+                texts_read.first[number], texts_read.pieces[number], bounds, window_weights
+            )
+            terms, text_without_weight = weighted_terms(words, text_weights.values, text_weights.read)
+            words_without_weight += text_without_weight
             rows.append(key | {"terms": terms})
         counts = {
-            "sequences": len(predicted),
-            "word_pieces": sum(end - start for _, start, end in predicted),
-            "positions": read.positions,
-            "texts": len(read.keys),
-            "texts_without_words": sum(not words for words in read.words),
-            "words": sum(map(len, read.words)),
-            "words_without_weight": unread,
+            "sequences": len(weights_of_window),
+            "word_pieces": sum(end - start for _, start, end in weights_of_window),
+            "positions": texts_read.positions,
+            "texts": len(texts_read.keys),
+            "texts_without_words": sum(not words for words in texts_read.words),
+            "words": sum(map(len, texts_read.words)),
+            "words_without_weight": words_without_weight,
         }
         return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts
 
     def write(
-        self, rest: Parcel[ReadTexts], weights: Sequence[np.ndarray], path: Path
+        self, parcel: Parcel[ReadTexts], weights: Sequence[np.ndarray], path: Path
     ) -> tuple[str, dict[str, int]]:
         """Write the TERM_WEIGHTS table of a block; return its hash, and counts."""
-        rows, counts = self.collect(rest, weights)
+        rows, counts = self.collect(parcel, weights)
         TERM_WEIGHTS.write(path, rows)
         return sha256(path), counts
 
@@ -266,24 +274,24 @@ class WeightPredictor:
 
     def _inputs(self, pieces: Sequence[Pieces], batch: LengthBatch[Window]) -> tuple[EncoderBatch, list[int]]:
         """Return a batch on the host, and where the word pieces of each window begin among its positions."""
-        before, after = self.encoder.prefix, self.encoder.suffix
-        wholes = [
-            [*before, *pieces[window.text].ids[window.start : window.end], *after] for window in batch.items
+        prefix, suffix = self.encoder.prefix, self.encoder.suffix
+        whole_sequences = [
+            [*prefix, *pieces[window.text].ids[window.start : window.end], *suffix] for window in batch.items
         ]
-        ids, attention = padded(wholes, batch.rows, batch.length, self.encoder.pad)
+        ids, attention = padded(whole_sequences, batch.rows, batch.length, self.encoder.pad)
         inputs = text_batch(self.layout, ids, attention, self.options.max_length)
         if isinstance(inputs, PackedBatch):
-            starts = inputs.ends[: len(wholes)]
+            starts = inputs.ends[: len(whole_sequences)]
         else:
-            starts = np.arange(len(wholes)) * inputs.input_ids.shape[1]
-        return inputs, (starts + len(before)).tolist()
+            starts = np.arange(len(whole_sequences)) * inputs.input_ids.shape[1]
+        return inputs, (starts + len(prefix)).tolist()
 
 
 # A shard is computed block by block, each written to a file of its own; a checkpoint has the hashes of the whole blocks
 # and the results of the next one. An interrupted job resumes after the last batch that was saved.
 
 
-class _Begun(NamedTuple):
+class _PendingBlock(NamedTuple):
     """A block that is not in the checkpoint yet."""
 
     weights: list[np.ndarray]  # of the batches that are computed
@@ -303,55 +311,57 @@ def _write_in_blocks(
 
     state: dict[str, Any] = {"step": 0, "hashes": [], "counts": [], "weights": []}
     state |= folder.load() or {}
-    step, written = state["step"], len(state["hashes"])
-    finished = next((block for block in range(written) if not is_whole(block)), written)
-    hashes, counts = state["hashes"][:finished], state["counts"][:finished]
-    retained = [tensor.numpy() for tensor in state["weights"]]  # of the block after the last that was written
-    if finished < written:
-        print_line(f"[{title}] {file_of(finished)} is damaged; it and what follows it are computed again")
-        retained = []
+    step, blocks_written = state["step"], len(state["hashes"])
+    whole_blocks = next((block for block in range(blocks_written) if not is_whole(block)), blocks_written)
+    hashes, counts = state["hashes"][:whole_blocks], state["counts"][:whole_blocks]
+    saved_weights = [
+        tensor.numpy() for tensor in state["weights"]
+    ]  # of the block after the last that was written
+    if whole_blocks < blocks_written:
+        print_line(f"[{title}] {file_of(whole_blocks)} is damaged; it and what follows it are computed again")
+        saved_weights = []
     total = DOCUMENTS.count(documents)
-    counter, begun = Counter(title, "texts", total), deque[_Begun]()
+    counter, pending = Counter(title, "texts", total), deque[_PendingBlock]()
 
     def save() -> None:
         nonlocal step
         step += 1
         # Checkpoints hold plain values and tensors alone.
-        weights = [torch.from_numpy(values) for values in (begun[0].weights if begun else [])]
+        weights = [torch.from_numpy(values) for values in (pending[0].weights if pending else [])]
         folder.save(step, {"hashes": hashes, "counts": counts, "weights": weights})
 
     def finish() -> None:
-        for known, value in zip((hashes, counts), begun.popleft().written[0].result(), strict=True):
-            known.append(value)
+        for records, value in zip((hashes, counts), pending.popleft().written[0].result(), strict=True):
+            records.append(value)
         save()
 
     if not step:
         save()  # so that the folder says from its beginning whose it is
-    texts, done = document_texts(documents, predictor.text, BLOCK), 0
-    for skipped in islice(texts, finished):
-        done += len(skipped)
-        counter.skip(len(skipped))
-    resumed, files = done, map(file_of, count(finished))
-    with helping(predictor, _processes(predictor, total - done)) as helpers, predictor.computing():
-        for block, values in predictor.computed(helpers.each(WeightPredictor.read, texts), retained):
-            if not begun or begun[-1].written:
-                begun.append(_Begun([], []))
-            weights, writing = begun[-1]
+    texts, texts_done = document_texts(documents, predictor.text, BLOCK), 0
+    for skipped_texts in islice(texts, whole_blocks):
+        texts_done += len(skipped_texts)
+        counter.skip(len(skipped_texts))
+    texts_resumed, files = texts_done, map(file_of, count(whole_blocks))
+    with helping(predictor, _processes(predictor, total - texts_done)) as helpers, predictor.computing():
+        for block, values in predictor.computed(helpers.each(WeightPredictor.read, texts), saved_weights):
+            if not pending or pending[-1].written:
+                pending.append(_PendingBlock([], []))
+            weights, futures = pending[-1]
             weights += [] if values is None else [values]
-            counter.reach(done + block.texts * len(weights) // max(len(block.batches), 1))
+            counter.reach(texts_done + block.texts * len(weights) // max(len(block.batches), 1))
             if len(weights) == len(block.batches):
-                writing.append(helpers.begin(WeightPredictor.write, block.rest, weights, next(files)))
-                done += block.texts
-            while begun and begun[0].written and begun[0].written[0].done():
+                futures.append(helpers.begin(WeightPredictor.write, block.texts_read, weights, next(files)))
+                texts_done += block.texts
+            while pending and pending[0].written and pending[0].written[0].done():
                 finish()
             if folder.clock.due():
                 save()
-        while begun:
+        while pending:
             finish()
-    if resumed:
-        print_line(f"[{title}] {resumed:,} of {done:,} texts were done before")
-    parts = (part for number in range(len(hashes)) for part in TERM_WEIGHTS.stream(file_of(number)))
-    TERM_WEIGHTS.write(output, (pa.Table.from_batches([part]) for part in parts))
+    if texts_resumed:
+        print_line(f"[{title}] {texts_resumed:,} of {texts_done:,} texts were done before")
+    batches = (batch for number in range(len(hashes)) for batch in TERM_WEIGHTS.stream(file_of(number)))
+    TERM_WEIGHTS.write(output, (pa.Table.from_batches([batch]) for batch in batches))
     folder.discard()
     return {name: sum(block[name] for block in counts) for name in counts[0]} if counts else {}
 

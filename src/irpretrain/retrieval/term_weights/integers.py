@@ -28,25 +28,25 @@ SCALE = 100.0
 
 
 def integer_weights(
-    weights: np.ndarray, scale: float, square_root: bool, largest: np.ndarray | int = LARGEST
+    weights: np.ndarray, scale: float, square_root: bool, largest_allowed: np.ndarray | int = LARGEST
 ) -> tuple[np.ndarray, dict[str, int]]:
     """Return float32 weights as scale · weight or scale · √weight, int32, rounded half to even, and counts of special
     cases.
 
-    NaN becomes 0 (not_a_number), less than 0 becomes 0 (negative), rounding to 0 counts as zero, more than `largest`
-    (one limit for all, or one each) becomes `largest` (overflow; infinity too).
+    NaN becomes 0 (not_a_number), less than 0 becomes 0 (negative), rounding to 0 counts as zero, more than
+    `largest_allowed` (one limit for all, or one each) becomes that (overflow; infinity too).
     """
-    wide = weights.astype(np.float64)
-    unknown = np.isnan(wide)
-    positive = np.where(unknown | (wide < 0), 0.0, wide)
-    scaled = np.rint(scale * (np.sqrt(positive) if square_root else positive))
+    double_weights = weights.astype(np.float64)
+    is_nan = np.isnan(double_weights)
+    clipped = np.where(is_nan | (double_weights < 0), 0.0, double_weights)
+    rounded = np.rint(scale * (np.sqrt(clipped) if square_root else clipped))
     counts = {
-        "not_a_number": int(unknown.sum()),
-        "negative": int((wide < 0).sum()),
-        "zero": int(((scaled == 0) & ~unknown & ~(wide < 0)).sum()),
-        "overflow": int((scaled > largest).sum()),
+        "not_a_number": int(is_nan.sum()),
+        "negative": int((double_weights < 0).sum()),
+        "zero": int(((rounded == 0) & ~is_nan & ~(double_weights < 0)).sum()),
+        "overflow": int((rounded > largest_allowed).sum()),
     }
-    return np.minimum(scaled, largest).astype(np.int32), counts
+    return np.minimum(rounded, largest_allowed).astype(np.int32), counts
 
 
 def write_vectors(weights: str | Path, scale: float, square_root: bool, output: str | Path) -> dict[str, Any]:
@@ -70,26 +70,29 @@ def write_vectors(weights: str | Path, scale: float, square_root: bool, output: 
 
 def _vectors(batch: pa.RecordBatch, scale: float, square_root: bool) -> tuple[pa.Table, dict[str, int]]:
     lists = batch.column("terms")
-    flat = lists.flatten()
+    entries_flat = lists.flatten()
     lengths = lists.value_lengths().to_numpy()
-    row_of = np.repeat(np.arange(len(lists)), lengths)
+    row_of_entry = np.repeat(np.arange(len(lists)), lengths)
     largest = LONGEST_DOCUMENT // np.maximum(lengths, MANY_TERMS)
-    weights = flat.field("weight").to_numpy()
-    numbers, counts = integer_weights(weights, scale, square_root, largest[row_of])
-    retained = numbers > 0
-    sizes = np.bincount(row_of[retained], minlength=len(lists))
+    weights = entries_flat.field("weight").to_numpy()
+    integers, counts = integer_weights(weights, scale, square_root, largest[row_of_entry])
+    is_positive = integers > 0
+    sizes = np.bincount(row_of_entry[is_positive], minlength=len(lists))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    kind = TERM_VECTORS.schema.field("terms").type
+    list_type = TERM_VECTORS.schema.field("terms").type
     entries = pa.StructArray.from_arrays(
-        [flat.field("term").filter(pa.array(retained)), pa.array(numbers[retained], pa.int32())],
-        fields=list(kind.value_type),
+        [
+            entries_flat.field("term").filter(pa.array(is_positive)),
+            pa.array(integers[is_positive], pa.int32()),
+        ],
+        fields=list(list_type.value_type),
     )
-    terms = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries, type=kind)
+    terms = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries, type=list_type)
     keys = [batch.column(name) for name in ("part", "position", "document_id")]
     counts |= {
         "texts": len(lists),
         "texts_without_terms": int((sizes == 0).sum()),
-        "terms": int(retained.sum()),
+        "terms": int(is_positive.sum()),
     }
     return pa.Table.from_arrays([*keys, terms], schema=TERM_VECTORS.schema), counts
 
@@ -102,12 +105,12 @@ def weighted_terms(
 ) -> tuple[list[dict[str, Any]], int]:
     """Return distinct words by code point with their largest weight, and the number of words not `read`."""
     best: dict[str, float] = {}
-    covered = np.ones(len(words), bool) if read is None else read
-    for word, weight, has_weight in zip(words, weights.tolist(), covered.tolist(), strict=True):
+    was_read = np.ones(len(words), bool) if read is None else read
+    for word, weight, has_weight in zip(words, weights.tolist(), was_read.tolist(), strict=True):
         if not has_weight:
             continue
-        old = best.get(word)
+        best_weight = best.get(word)
         # A NaN stays: it is a fault, and must be seen where weights become integers.
-        if old is None or (old == old and not weight <= old):
+        if best_weight is None or (best_weight == best_weight and not weight <= best_weight):
             best[word] = weight
-    return [{"term": word, "weight": best[word]} for word in sorted(best)], int((~covered).sum())
+    return [{"term": word, "weight": best[word]} for word in sorted(best)], int((~was_read).sum())

@@ -37,9 +37,9 @@ class WordWeights(NamedTuple):
 def first_pieces(words: WordSpans, pieces: Pieces) -> np.ndarray:
     """Return the first piece of each word (int32 [words]), NO_PIECE if there is none."""
     first = np.searchsorted(pieces.ends, words.starts, "right").astype(np.int32)
-    reached = first < len(pieces.ids)
-    reached[reached] = pieces.starts[first[reached]] < words.ends[reached]
-    first[~reached] = NO_PIECE
+    has_piece = first < len(pieces.ids)
+    has_piece[has_piece] = pieces.starts[first[has_piece]] < words.ends[has_piece]
+    first[~has_piece] = NO_PIECE
     return first
 
 
@@ -53,49 +53,49 @@ def piece_targets(words: WordSpans, pieces: Pieces, targets: np.ndarray) -> tupl
     """
     first = first_pieces(words, pieces)
     values = np.where(pieces.begins & ~_inside(words, pieces), np.float32(0), MASKED_OUT)
-    resolved = first != NO_PIECE
-    values[first[resolved]] = MASKED_OUT
-    np.fmax.at(values, first[resolved], targets[resolved])
-    return values, int((~resolved).sum())
+    has_piece = first != NO_PIECE
+    values[first[has_piece]] = MASKED_OUT
+    np.fmax.at(values, first[has_piece], targets[has_piece])
+    return values, int((~has_piece).sum())
 
 
 def _inside(words: WordSpans, pieces: Pieces) -> np.ndarray:
     word = np.searchsorted(words.ends, pieces.starts, "right")
-    inside = word < len(words.words)
-    inside[inside] = words.starts[word[inside]] < pieces.ends[inside]
-    return inside
+    is_inside = word < len(words.words)
+    is_inside[is_inside] = words.starts[word[is_inside]] < pieces.ends[is_inside]
+    return is_inside
 
 
-def windows(pieces: int, room: int, overlap: int | None) -> list[tuple[int, int]]:
-    """Return (first, end) of windows of `room` pieces over `pieces` pieces; neighbours share `overlap` pieces.
+def windows(pieces: int, window_pieces: int, overlap: int | None) -> list[tuple[int, int]]:
+    """Return (first, end) of windows of `window_pieces` pieces over `pieces` pieces; neighbours share `overlap` pieces.
 
     `overlap` None: one window at the beginning. The last window ends with the text and may share more.
     """
-    if pieces <= room or overlap is None:
-        return [(0, min(pieces, room))]
-    starts = list(range(0, pieces - room, room - overlap))
-    return [*((start, start + room) for start in starts), (pieces - room, pieces)]
+    if pieces <= window_pieces or overlap is None:
+        return [(0, min(pieces, window_pieces))]
+    starts = list(range(0, pieces - window_pieces, window_pieces - overlap))
+    return [*((start, start + window_pieces) for start in starts), (pieces - window_pieces, pieces)]
 
 
 def word_weights(
-    first: np.ndarray,  # first piece of each word
+    first_piece: np.ndarray,  # first piece of each word
     pieces: int,
-    read: Sequence[tuple[int, int]],  # windows of the text; of equally far ones the first counts
+    windows: Sequence[tuple[int, int]],  # windows of the text; of equally far ones the first counts
     weights: Sequence[np.ndarray],  # of each window's pieces, float32
 ) -> WordWeights:
     """Return the weights of the words of a text, each from the window where the word is farthest from an edge."""
-    positions = np.arange(len(first))
-    table = np.zeros((len(read), len(first)), np.float32)
-    margin = np.full((len(read), len(first)), -1, np.int32)
-    for row, ((start, end), values) in enumerate(zip(read, weights, strict=True)):
-        inside = (first >= start) & (first < end)
-        position = first[inside]
-        table[row, inside] = values[position - start]
-        before = position - start if start > 0 else np.full(len(position), pieces)
-        after = end - 1 - position if end < pieces else np.full(len(position), pieces)
-        margin[row, inside] = np.minimum(before, after)
-    has_weight: np.ndarray = margin.max(0) >= 0
-    return WordWeights(table[margin.argmax(0), positions], has_weight)
+    positions = np.arange(len(first_piece))
+    weight_table = np.zeros((len(windows), len(first_piece)), np.float32)
+    margins = np.full((len(windows), len(first_piece)), -1, np.int32)
+    for row, ((start, end), values) in enumerate(zip(windows, weights, strict=True)):
+        in_window = (first_piece >= start) & (first_piece < end)
+        position = first_piece[in_window]
+        weight_table[row, in_window] = values[position - start]
+        left_margin = position - start if start > 0 else np.full(len(position), pieces)
+        right_margin = end - 1 - position if end < pieces else np.full(len(position), pieces)
+        margins[row, in_window] = np.minimum(left_margin, right_margin)
+    has_weight: np.ndarray = margins.max(0) >= 0
+    return WordWeights(weight_table[margins.argmax(0), positions], has_weight)
 
 
 # Texts as sequences of word pieces with targets, and batches of them, for the training of a token regression.
@@ -107,14 +107,14 @@ ROWS_AT_ONCE = 256
 
 
 def _texts(
-    path: str | Path, encoder: EncoderPieces, text: TextConfig, chosen: Collection[str] | None
+    path: str | Path, encoder: EncoderPieces, text: TextConfig, document_ids: Collection[str] | None
 ) -> Iterator[tuple[Pieces, np.ndarray, int]]:
     """Yield the pieces of each chosen text of a TERM_TARGETS table, their targets, and how many words have no piece."""
     for batch in TERM_TARGETS.stream(path, rows=ROWS_AT_ONCE):
         names = batch.column("document_id").to_pylist()
-        rows = [row for row, name in enumerate(names) if chosen is None or name in chosen]
-        written = [batch.column("text")[row].as_py() for row in rows]
-        for row, content, pieces in zip(rows, written, encoder.pieces(written), strict=True):
+        rows = [row for row, name in enumerate(names) if document_ids is None or name in document_ids]
+        contents = [batch.column("text")[row].as_py() for row in rows]
+        for row, content, pieces in zip(rows, contents, encoder.pieces(contents), strict=True):
             words, word_targets = (
                 word_spans(content, text.word_kind),
                 batch.column("targets")[row].values.to_numpy(),
@@ -158,24 +158,26 @@ class TrainingSequences:
         encoder: EncoderPieces,
         options: TermWeightsConfig,
         text: TextConfig,  # what a word is; as the table was made with
-        chosen: Collection[str] | None = None,  # identifiers of the texts to take; None for all
+        document_ids: Collection[str] | None = None,  # identifiers of the texts to take; None for all
     ) -> Self:
         """Read TERM_TARGETS and cut the texts into windows; IntegrityError if targets and words differ in number."""
         ids, targets, spans = [np.zeros(0, np.int32)], [np.zeros(0, np.float32)], list[tuple[int, int]]()
         counts = dict.fromkeys(("texts", "sequences", "words_without_piece", "pieces_not_read"), 0)
-        total, room = 0, encoder.room(options.max_length)
-        for pieces, text_targets, missed in _texts(path, encoder, text, chosen):
-            read = windows(len(text_targets), room, options.window_overlap)
-            spans += [(total + start, total + end) for start, end in read if end > start]
+        total, window_pieces = 0, encoder.room(options.max_length)
+        for pieces, text_targets, without_piece in _texts(path, encoder, text, document_ids):
+            text_windows = windows(len(text_targets), window_pieces, options.window_overlap)
+            spans += [(total + start, total + end) for start, end in text_windows if end > start]
             ids.append(pieces.ids)
             targets.append(text_targets)
             total += len(text_targets)
             counts["texts"] += 1
-            counts["words_without_piece"] += missed
-            counts["pieces_not_read"] += len(text_targets) - read[-1][1]
+            counts["words_without_piece"] += without_piece
+            counts["pieces_not_read"] += len(text_targets) - text_windows[-1][1]
         counts["sequences"] = len(spans)
-        flat = np.array(spans, np.int64).reshape(-1, 2)
-        return cls(encoder, options.max_length, np.concatenate(ids), np.concatenate(targets), flat, counts)
+        span_table = np.array(spans, np.int64).reshape(-1, 2)
+        return cls(
+            encoder, options.max_length, np.concatenate(ids), np.concatenate(targets), span_table, counts
+        )
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -186,21 +188,21 @@ class TrainingSequences:
         return self._pad([self.spans[self._position(position, seed)] for position in positions])
 
     def _position(self, position: int, seed: int) -> int:
-        epoch, rest = divmod(position, len(self))
+        epoch, position_in_epoch = divmod(position, len(self))
         if epoch != self._epoch:
             self._order = generator(seed, "data order", f"term weights/{epoch}").permutation(len(self))
             self._epoch = epoch
-        return int(self._order[rest])
+        return int(self._order[position_in_epoch])
 
     def _pad(self, spans: list[np.ndarray]) -> TokenBatch:
-        before, after = self.encoder.prefix, self.encoder.suffix
-        longest = max(int(end - start) for start, end in spans) + len(before) + len(after)
+        prefix, suffix = self.encoder.prefix, self.encoder.suffix
+        longest = max(int(end - start) for start, end in spans) + len(prefix) + len(suffix)
         ids = np.full((len(spans), longest), self.encoder.pad, np.int64)
         attention = np.zeros_like(ids)
         targets = np.full(ids.shape, MASKED_OUT, np.float32)
         for row, (start, end) in enumerate(spans):
-            first, last = len(before), len(before) + int(end - start)
-            ids[row, : last + len(after)] = [*before, *self.ids[start:end], *after]
-            attention[row, : last + len(after)] = 1
-            targets[row, first:last] = self.targets[start:end]
+            first_column, end_column = len(prefix), len(prefix) + int(end - start)
+            ids[row, : end_column + len(suffix)] = [*prefix, *self.ids[start:end], *suffix]
+            attention[row, : end_column + len(suffix)] = 1
+            targets[row, first_column:end_column] = self.targets[start:end]
         return TokenBatch(ids, attention, targets)

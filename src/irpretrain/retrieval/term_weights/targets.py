@@ -37,27 +37,27 @@ def passage_targets(
         Counts: texts, rows, words, words with a target above 0, queries used, documents judged but not in the corpus.
     """
     labeller = _Labeller(options, text)
-    requested = read_queries(queries)
-    queries_of: dict[str, list[str]] = {}
+    query_texts = read_queries(queries)
+    queries_of_document: dict[str, list[str]] = {}
     for query, grades in read_qrels(qrels).items():
-        if query in requested:
+        if query in query_texts:
             for document in relevant(grades):
-                queries_of.setdefault(document, []).append(query)
-    terms = {query: labeller.matched(written) for query, written in requested.items()}
-    used, document_ids = set[str](), set[str]()
+                queries_of_document.setdefault(document, []).append(query)
+    terms = {query: labeller.matched(text_of_fields) for query, text_of_fields in query_texts.items()}
+    used_queries, document_ids = set[str](), set[str]()
 
     def rows() -> Iterator[dict[str, Any]]:
-        for key, written in _documents(documents, text, text.fields, queries_of):
+        for key, text_of_fields in _documents(documents, text, text.fields, queries_of_document):
             document_ids.add(key["document_id"])
-            document_queries = sorted(queries_of[key["document_id"]])
-            used.update(document_queries)
-            yield from labeller.rows(key, written, [terms[query] for query in document_queries])
+            document_queries = sorted(queries_of_document[key["document_id"]])
+            used_queries.update(document_queries)
+            yield from labeller.rows(key, text_of_fields, [terms[query] for query in document_queries])
 
     counts = labeller.write(output, rows(), qrels, "no document of the corpus is relevant to a query")
     return {
         **counts,
-        "queries": len(used),
-        "documents_not_in_corpus": len(queries_of.keys() - document_ids),
+        "queries": len(used_queries),
+        "documents_not_in_corpus": len(queries_of_document.keys() - document_ids),
     }
 
 
@@ -78,26 +78,28 @@ def query_targets(
         Counts: texts, rows, words, words with a target above 0, documents used, queries without a relevant document.
     """
     labeller = _Labeller(options, text)
-    requested = read_queries(queries)
-    judged = {query: relevant(grades) for query, grades in read_qrels(qrels).items() if query in requested}
+    query_texts = read_queries(queries)
+    relevant_documents = {
+        query: relevant(grades) for query, grades in read_qrels(qrels).items() if query in query_texts
+    }
     terms = {
-        key["document_id"]: labeller.matched(written)
-        for key, written in _documents(
-            documents, text, options.fields or text.fields, set().union(*judged.values())
+        key["document_id"]: labeller.matched(text_of_fields)
+        for key, text_of_fields in _documents(
+            documents, text, options.fields or text.fields, set().union(*relevant_documents.values())
         )
     }
     skipped = 0
 
     def rows() -> Iterator[dict[str, Any]]:
         nonlocal skipped
-        for position, (query, written) in enumerate(requested.items()):
+        for position, (query, text_of_fields) in enumerate(query_texts.items()):
             counterparts = [
-                terms[document] for document in sorted(judged.get(query, ())) if document in terms
+                terms[document] for document in sorted(relevant_documents.get(query, ())) if document in terms
             ]
             skipped += not counterparts
             if counterparts:
                 key = {"part": 0, "position": position, "document_id": query}
-                yield from labeller.rows(key, written, counterparts)
+                yield from labeller.rows(key, text_of_fields, counterparts)
 
     counts = labeller.write(output, rows(), qrels, "no query has a relevant document in the corpus")
     return {**counts, "documents": len(terms), "queries_without_relevant_document": skipped}
@@ -130,40 +132,40 @@ class _Labeller:
             yield {**key, "sample": sample, "text": text, "judged": len(group), "targets": targets}
 
     def write(
-        self, output: str | Path, rows: Iterator[dict[str, Any]], qrels: str | Path, nothing: str
+        self, output: str | Path, rows: Iterator[dict[str, Any]], qrels: str | Path, reason: str
     ) -> dict[str, int]:
-        """Write the rows; return counts. InputError, with the reason `nothing`, if there are none."""
-        number = TERM_TARGETS.write(output, rows)
-        if number == 0:
+        """Write the rows; return counts. InputError, with the reason `reason`, if there are none."""
+        row_count = TERM_TARGETS.write(output, rows)
+        if row_count == 0:
             raise InputError(
                 qrels,
-                f"{nothing}, so there is nothing to learn",
+                f"{reason}, so there is nothing to learn",
                 remedy="Check that corpus, queries and judgements belong together.",
             )
-        return {**self._counts, "rows": number}
+        return {**self._counts, "rows": row_count}
 
     def _targets(self, words: list[str], counterparts: Sequence[frozenset[str]]) -> np.ndarray:
         """Return the share of `counterparts` that hold each word (float32 [words]), 0 for stop words."""
-        held = Counter(term for counterpart in counterparts for term in counterpart)
+        counterparts_with = Counter(term for counterpart in counterparts for term in counterpart)
         pairs = zip(words, self._terms(words), strict=True)
-        numbers = [0 if word in self._stop else held[term] for word, term in pairs]
-        return (np.array(numbers, np.float64) / max(len(counterparts), 1)).astype(np.float32)
+        match_counts = [0 if word in self._stop else counterparts_with[term] for word, term in pairs]
+        return (np.array(match_counts, np.float64) / max(len(counterparts), 1)).astype(np.float32)
 
     def _terms(self, words: list[str]) -> list[str]:
-        fresh = list({word for word in words if word not in self._stems})
-        self._stems.update(zip(fresh, stems_of(fresh, self._language), strict=True))
+        new_words = list({word for word in words if word not in self._stems})
+        self._stems.update(zip(new_words, stems_of(new_words, self._language), strict=True))
         return [self._stems[word] for word in words]
 
 
 def _documents(
-    documents: Sequence[str | Path], text: TextConfig, fields: Sequence[str], wanted: Collection[str]
+    documents: Sequence[str | Path], text: TextConfig, fields: Sequence[str], document_ids: Collection[str]
 ) -> Iterator[tuple[dict[str, Any], str]]:
-    options = text.model_copy(update={"fields": list(fields)})
+    text_options = text.model_copy(update={"fields": list(fields)})
     keys = ["part", "position", "document_id"]
     columns = list(dict.fromkeys([*keys, *fields]))
     for path in documents:
-        for batch in DOCUMENTS.stream_chosen(path, wanted, columns):
-            yield from zip(batch.select(keys).to_pylist(), texts_of(batch, options), strict=True)
+        for batch in DOCUMENTS.stream_chosen(path, document_ids, columns):
+            yield from zip(batch.select(keys).to_pylist(), texts_of(batch, text_options), strict=True)
 
 
 # Weights that no model predicts: how often a word occurs (tf), and the targets themselves (oracle).
@@ -171,13 +173,13 @@ def _documents(
 
 def write_frequencies(documents: str | Path, text: TextConfig, output: str | Path) -> dict[str, Any]:
     """Write how often each word occurs in each document of a DOCUMENTS table, as TERM_VECTORS; return counts."""
-    find = word_finder(text.word_kind)
+    split_words = word_finder(text.word_kind)
     counts = {"texts": 0, "texts_without_terms": 0, "terms": 0}
 
     def rows() -> Iterator[dict[str, Any]]:
         for texts in document_texts(documents, text):
             for document in texts:
-                word_counts = Counter(find(document.text))
+                word_counts = Counter(split_words(document.text))
                 counts["texts_without_terms"] += not word_counts
                 counts["terms"] += len(word_counts)
                 terms = [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)]
@@ -198,11 +200,11 @@ class Oracle:
         self._find = word_finder(text.word_kind)
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
-        rows, without = [], 0
+        rows, without_targets = [], 0
         for text in texts:
             targets = self._targets.get(text.document_id)
-            without += targets is None
+            without_targets += targets is None
             terms = [] if targets is None else weighted_terms(self._find(text.text), np.mean(targets, 0))[0]
             rows.append(text.key | {"terms": terms})
-        counts = {"texts": len(texts), "texts_without_targets": without}
+        counts = {"texts": len(texts), "texts_without_targets": without_targets}
         return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts

@@ -27,8 +27,8 @@ from irpretrain.training.graphs import Measured, MicroBatch
 from irpretrain.training.metrics import MetricsLog, TaskMetrics
 from irpretrain.training.outputs import publish
 from irpretrain.training.processes import in_processes, wants_processes
-from irpretrain.training.ranks import here
-from irpretrain.training.trainer import Setting, StepPart, Trainer, run_steps
+from irpretrain.training.ranks import current_ranks
+from irpretrain.training.trainer import StepContext, TaskStep, Trainer, run_steps
 
 # The loss of the token regression: squared errors of the counted word pieces (DeepCT, equation 2).
 
@@ -39,7 +39,7 @@ class RegressionMetrics(TaskMetrics):
 
     loss: float = 0.0  # what was minimised
     squared_error: float = 0.0  # sum over counted word pieces
-    counted: int = 0  # how many there were in the whole step
+    target_count: int = 0  # how many there were in the whole step
 
     @property
     def weighted_loss(self) -> float:
@@ -47,7 +47,7 @@ class RegressionMetrics(TaskMetrics):
         return self.loss
 
     def record(self) -> dict[str, float | None]:
-        return {"mean_squared_error": self.squared_error / self.counted if self.counted else None}
+        return {"mean_squared_error": self.squared_error / self.target_count if self.target_count else None}
 
 
 @dataclass
@@ -58,54 +58,54 @@ class TokenRegression:
     seed: int
     name: str = "term weights"
 
-    def read(self, setting: Setting, step: int) -> StepPart:
+    def read(self, context: StepContext, step: int) -> TaskStep:
         batch = self.sequences.batch(step, self.batch_size, self.seed)
-        metrics = RegressionMetrics(1.0, 0.0, counted=int(np.isfinite(batch.targets).sum()))
-        shares = setting.share(len(batch.input_ids))
-        batches = {number: self._micro_batch(setting, batch, rows) for number, rows in shares.items()}
+        metrics = RegressionMetrics(1.0, 0.0, target_count=int(np.isfinite(batch.targets).sum()))
+        shares = context.share(len(batch.input_ids))
+        batches = {number: self._micro_batch(context, batch, rows) for number, rows in shares.items()}
         tokens = sum(int(batch.attention_mask[rows].sum()) for rows in shares.values())
-        return StepPart(metrics, tokens, batches)
+        return TaskStep(metrics, tokens, batches)
 
     def _micro_batch(
-        self, setting: Setting, batch: TokenBatch, rows: slice
+        self, context: StepContext, batch: TokenBatch, rows: slice
     ) -> tuple[EncoderBatch, np.ndarray]:
         """Return some sequences and the targets of what the model returns of them."""
         length = int(batch.attention_mask[rows].sum(1).max())
         ids, mask, targets = (
             array[rows, :length] for array in (batch.input_ids, batch.attention_mask, batch.targets)
         )
-        inputs = text_batch(setting.layout, ids, mask, self.sequences.longest)
+        inputs = text_batch(context.layout, ids, mask, self.sequences.longest)
         if isinstance(inputs, PackedBatch):
             targets = targets[mask.astype(bool)]
             return inputs, np.pad(
                 targets, (0, len(inputs.input_ids) - len(targets)), constant_values=MASKED_OUT
             )
-        missing = inputs.input_ids.shape[1] - length
-        return inputs, np.pad(targets, ((0, 0), (0, missing)), constant_values=MASKED_OUT)
+        added_columns = inputs.input_ids.shape[1] - length
+        return inputs, np.pad(targets, ((0, 0), (0, added_columns)), constant_values=MASKED_OUT)
 
     def micro_batch(
         self,
         model: TermWeightRegressor,
-        setting: Setting,
+        context: StepContext,
         step: int,
-        part: StepPart,
+        task_step: TaskStep,
         batch: tuple[EncoderBatch, np.ndarray],
     ) -> MicroBatch:
         inputs, targets = batch
-        assert isinstance(part.metrics, RegressionMetrics)
-        share = 1.0 if self.reduction == "sum" else 1.0 / max(part.metrics.counted, 1)
-        tensors = [setting.tensor(np.array(share, np.float32)), setting.tensor(targets)]
+        assert isinstance(task_step.metrics, RegressionMetrics)
+        loss_scale = 1.0 if self.reduction == "sum" else 1.0 / max(task_step.metrics.target_count, 1)
+        tensors = [context.tensor(np.array(loss_scale, np.float32)), context.tensor(targets)]
 
-        def loss(share: Tensor, targets: Tensor, *flat: Tensor) -> tuple[Tensor, Measured]:
-            with setting.autocast():
+        def loss(loss_scale: Tensor, targets: Tensor, *flat: Tensor) -> tuple[Tensor, Measured]:
+            with context.autocast():
                 weights = model.weights(inputs, *flat)
             errors = squared_errors(weights.float(), targets)
-            loss = errors * share
+            loss = errors * loss_scale
             return loss, {"squared_error": errors.detach(), "loss": loss.detach()}
 
         if not isinstance(inputs, PackedBatch):
             return MicroBatch(tensors, loss)
-        return MicroBatch([*tensors, inputs.flat(setting.device)], loss, inputs.shape)
+        return MicroBatch([*tensors, inputs.flat(context.device)], loss, inputs.shape)
 
 
 def squared_errors(weights: Tensor, targets: Tensor) -> Tensor:
@@ -154,7 +154,7 @@ def train_regressor(
     training = options.training
     if wants_processes(training.compute):
         return in_processes(train_regressor, arguments, training.compute)
-    chosen = None if folds is None else set(roles(read_folds(folds), fold, validates=False).train)
+    training_queries = None if folds is None else set(roles(read_folds(folds), fold, validates=False).train)
     with reproducible(training.compute) as device:
         model = TermWeightRegressor.from_encoder(encoder, encoder_options.layers, seed)
         model.check_length(options.max_length, "max_length")
@@ -162,13 +162,13 @@ def train_regressor(
         model.set_dropout(training.dropout, HEAD_DROPOUT)
         pieces = EncoderPieces(encoder)
         check_embeddings(model.classifier, pieces.size, encoder)
-        sequences = TrainingSequences.read(targets, pieces, options, text, chosen)
+        sequences = TrainingSequences.read(targets, pieces, options, text, training_queries)
         if not len(sequences):
             raise InputError(
                 targets, "there is no text to train on", remedy="Give more judged queries, or fewer folds."
             )
         steps = training_steps(training, len(sequences))
-        job = here().from_first(
+        job = current_ranks().from_first(
             lambda: {
                 "stage": "term weights",
                 "from": sha256(encoder),

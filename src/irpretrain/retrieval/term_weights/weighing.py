@@ -88,8 +88,10 @@ def weigh_queries(
     from irpretrain.training.compute import reproducible  # torch
 
     with reproducible(options.inference.compute) as device:
-        opened = [partial(WeightPredictor.open, model, options, text, device) for model in learned.models]
-        return _weigh_by_folds(opened, texts, folds, output)
+        open_models = [
+            partial(WeightPredictor.open, model, options, text, device) for model in learned.models
+        ]
+        return _weigh_by_folds(open_models, texts, folds, output)
 
 
 class _Weigher(Protocol):
@@ -99,16 +101,16 @@ class _Weigher(Protocol):
 
 def _weigh_by_folds(
     # Open one model a test fold, in their order; or one, for all texts.
-    models: Sequence[Callable[[], _Weigher]],
+    model_openers: Sequence[Callable[[], _Weigher]],
     texts: Sequence[Text],  # queries
     folds: str | Path | None,  # what `make_folds` wrote; None with one model
     output: str | Path,
 ) -> dict[str, Any]:
-    groups = [list(texts)] if folds is None else _by_fold(texts, folds, len(models))
+    groups = [list(texts)] if folds is None else _by_fold(texts, folds, len(model_openers))
     rows: list[dict[str, Any]] = []
     totals: dict[str, int] = defaultdict(int)
-    for opened, group in zip(models, groups, strict=True):
-        table, counts = opened().rows(group)
+    for open_model, group in zip(model_openers, groups, strict=True):
+        table, counts = open_model().rows(group)
         rows += table.to_pylist()
         for name, value in counts.items():
             totals[name] += value
@@ -118,11 +120,11 @@ def _weigh_by_folds(
 
 def _by_fold(texts: Sequence[Text], folds: str | Path, models: int) -> list[list[Text]]:
     query_folds = read_folds(folds)
-    missing = [text.document_id for text in texts if text.document_id not in query_folds.fold_of]
-    if missing or query_folds.number != models:
+    without_fold = [text.document_id for text in texts if text.document_id not in query_folds.fold_of]
+    if without_fold or query_folds.number != models:
         fault = (
-            f"query {missing[0]!r} has no fold"
-            if missing
+            f"query {without_fold[0]!r} has no fold"
+            if without_fold
             else f"{query_folds.number} folds for {models} models"
         )
         raise InputError(folds, fault, remedy="Delete the folds and run the workflow again.")

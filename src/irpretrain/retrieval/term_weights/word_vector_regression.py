@@ -50,9 +50,9 @@ class WordFeatures:
         rows = np.array([self.numbers.get(word, -1) for word in words], np.int64)
         features = np.zeros((len(words), self.dimensions))
         features[rows >= 0] = self.vectors[rows[rows >= 0]]
-        with_vector = features.any(1)
-        if with_vector.any():
-            features[with_vector] -= features[with_vector].mean(0)
+        has_vector = features.any(1)
+        if has_vector.any():
+            features[has_vector] -= features[has_vector].mean(0)
         return features
 
 
@@ -71,37 +71,37 @@ def train_word_vectors(
     Returns:
         Counts: texts, words, and the mean squared error over them (6 digits).
     """
-    chosen = None if folds is None else set(roles(read_folds(folds), fold, validates=False).train)
+    training_queries = None if folds is None else set(roles(read_folds(folds), fold, validates=False).train)
     size = features.dimensions + 1
-    moments, products, squares = np.zeros((size, size)), np.zeros(size), 0.0
+    moments, x_times_y, y_squared = np.zeros((size, size)), np.zeros(size), 0.0
     texts = words = 0
-    for x, y in _examples(targets, features, text, chosen):
-        wide = np.column_stack([x, np.ones(len(x))])
-        moments += wide.T @ wide
-        products += wide.T @ y
-        squares += float(y @ y)
+    for x, y in _examples(targets, features, text, training_queries):
+        x_with_bias = np.column_stack([x, np.ones(len(x))])
+        moments += x_with_bias.T @ x_with_bias
+        x_times_y += x_with_bias.T @ y
+        y_squared += float(y @ y)
         texts, words = texts + 1, words + len(y)
     if words == 0:
         raise InputError(
             targets, "there is no word to learn from", remedy="Give more judged queries, or fewer folds."
         )
     penalty = np.diag([*[ridge * words] * (size - 1), 0.0])
-    solution = np.linalg.lstsq(moments + penalty, products, rcond=None)[0]
-    error = (squares - 2 * solution @ products + solution @ moments @ solution) / words
+    solution = np.linalg.lstsq(moments + penalty, x_times_y, rcond=None)[0]
+    error = (y_squared - 2 * solution @ x_times_y + solution @ moments @ solution) / words
     with atomic_directory(output) as folder:
         np.savez(folder / FILE, coefficients=solution[:-1], intercept=solution[-1:])
     return {"texts": texts, "words": words, "mean_squared_error": round(float(error), 6)}
 
 
 def _examples(
-    targets: str | Path, features: WordFeatures, text: TextConfig, chosen: Collection[str] | None
+    targets: str | Path, features: WordFeatures, text: TextConfig, document_ids: Collection[str] | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    find = word_finder(text.word_kind)
+    split_words = word_finder(text.word_kind)
     for batch in TERM_TARGETS.stream(targets, rows=ROWS_AS_OBJECTS):
         for row in range(batch.num_rows):
-            if chosen is not None and batch.column("document_id")[row].as_py() not in chosen:
+            if document_ids is not None and batch.column("document_id")[row].as_py() not in document_ids:
                 continue
-            x = features.of(find(batch.column("text")[row].as_py()))
+            x = features.of(split_words(batch.column("text")[row].as_py()))
             yield x, batch.column("targets")[row].values.to_numpy().astype(np.float64)
 
 
@@ -116,22 +116,22 @@ class WordVectorPredictor:
     def open(cls, directory: str | Path, features: WordFeatures, text: TextConfig) -> Self:
         """Load a saved regression; IntegrityError if it is missing, or of vectors of another length."""
         with refusing_damage(directory, "this is not a regression", MAKE_AGAIN):
-            with np.load(Path(directory) / FILE) as saved:
-                coefficients, intercept = saved["coefficients"], float(saved["intercept"][0])
+            with np.load(Path(directory) / FILE) as arrays:
+                coefficients, intercept = arrays["coefficients"], float(arrays["intercept"][0])
             if coefficients.shape != (features.dimensions,):
                 raise ValueError(f"{coefficients.shape} coefficients for vectors of {features.dimensions}")
         return cls(coefficients, intercept, features, text)
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
-        find = word_finder(self.text.word_kind)
+        split_words = word_finder(self.text.word_kind)
         rows = []
-        number = 0
+        word_count = 0
         for text in texts:
-            words = find(text.text)
+            words = split_words(text.text)
             # A row at a time: how a matrix product rounds depends on its size.
             weights = (self.features.of(words) * self.coefficients).sum(1) + self.intercept
             terms, _ = weighted_terms(words, weights.astype(np.float32))
-            number += len(words)
+            word_count += len(words)
             rows.append(text.key | {"terms": terms})
-        counts = {"texts": len(texts), "words": number}
+        counts = {"texts": len(texts), "words": word_count}
         return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts

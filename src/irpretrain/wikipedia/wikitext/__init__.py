@@ -81,12 +81,12 @@ def split_definitions(text: str) -> str:
 def _split(line: re.Match[str]) -> str:
     depth, quoted = 0, 0
     for token in _TOKEN.finditer(line[0], 1 + len(line[1])):
-        kind = token.lastindex
-        if kind == _QUOTES:
+        token_kind = token.lastindex
+        if token_kind == _QUOTES:
             quoted ^= {2: 1, 3: 2, 4: 2, 5: 3}[len(token[0])]
-        elif kind == _OPENING:
+        elif token_kind == _OPENING:
             depth += 1
-        elif kind == _CLOSING:
+        elif token_kind == _CLOSING:
             depth = max(0, depth - 1)
         elif token[0][-1] == ":" and not depth and not quoted:  # a colon alone, or behind an address
             return f"{line[0][: token.end() - 1]} {NOTHING}{line[0][token.end() :]}"

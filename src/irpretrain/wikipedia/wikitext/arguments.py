@@ -22,12 +22,12 @@ def split_arguments(text: str) -> Arguments:
     arguments: Arguments = {}
     start, links, equal, position = 0, 0, -1, 0
     for mark in _SEPARATOR.finditer(text + "|"):
-        kind = mark.lastindex
-        if kind == 1:
+        mark_kind = mark.lastindex
+        if mark_kind == 1:
             links += 1
-        elif kind == 2:
+        elif mark_kind == 2:
             links = max(0, links - 1)
-        elif kind is None:
+        elif mark_kind is None:
             if equal < 0 and not links:
                 equal = mark.start()
         elif not links or mark.start() == len(text):

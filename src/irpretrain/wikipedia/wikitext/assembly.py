@@ -97,57 +97,57 @@ def _close_gaps(text: str) -> str:
     # A word goes only within brackets: a conjunction between gaps, or between a gap and a bracket.
     text = _LINE_WITHOUT_WORDS.sub("\n", _GAPS.sub(DROPPED, text))
     text = change_lines(text, DROPPED, lambda line: _BRACKETED.sub(_without_conjunctions, line))
-    line, *rest = text.split(DROPPED)
+    line, *texts_after = text.split(DROPPED)
     pieces: list[str] = []
-    for after in rest:
+    for text_after in texts_after:
         if pieces and not line.strip(" "):  # between two gaps: what stands before the first one decides
             line = pieces.pop() + line
-        before, after = _close_gap(line, after)
-        pieces.append(before)
-        line = after
+        text_before, text_after = _close_gap(line, text_after)
+        pieces.append(text_before)
+        line = text_after
     return "".join([*pieces, line])
 
 
 def _without_conjunctions(bracketed: re.Match[str]) -> str:
     text = _SIGNED_GAP.sub(DROPPED, bracketed[1])
     text = _CONJUNCTION_AFTER.sub(DROPPED, _GAPS_IN_BRACKETS.sub(DROPPED, text), count=1)
-    before = text.rstrip(" ")
-    if bracketed[2] not in _CLOSING or before[-1] != DROPPED:
+    text_before = text.rstrip(" ")
+    if bracketed[2] not in _CLOSING or text_before[-1] != DROPPED:
         return text
-    before = before[:-1]
-    conjunction = _CONJUNCTION_BEFORE.search(before[-_LONGEST_CONJUNCTION:])
-    return before[: len(before) - len(conjunction[0] if conjunction else "")] + DROPPED
+    text_before = text_before[:-1]
+    conjunction = _CONJUNCTION_BEFORE.search(text_before[-_LONGEST_CONJUNCTION:])
+    return text_before[: len(text_before) - len(conjunction[0] if conjunction else "")] + DROPPED
 
 
 def _close_gap(before: str, after: str) -> tuple[str, str]:
     """Return what stands on both sides of a gap without loose punctuation; never a word or a mark of an anchor, so that
     anchors keep their places."""
     for _ in range(_MOST_BRACKETS):
-        last = before.rstrip(" ")[-1:]
-        if last in _STRAIGHT and _quotes_nothing(before, after):
+        last_character = before.rstrip(" ")[-1:]
+        if last_character in _STRAIGHT and _quotes_nothing(before, after):
             before, after = before[:-1], after[1:]
             continue
-        if last not in _PAIRS:
+        if last_character not in _PAIRS:
             break
-        following = after.lstrip(" " + _SEPARATOR if last in _BRACKETS else " ")
-        if following[:1] and following[0] in _PAIRS[last]:
-            before, after = before.rstrip(" ")[:-1], following[1:]
-        elif last in _BRACKETS:
-            return before.rstrip(" "), following
+        next_text = after.lstrip(" " + _SEPARATOR if last_character in _BRACKETS else " ")
+        if next_text[:1] and next_text[0] in _PAIRS[last_character]:
+            before, after = before.rstrip(" ")[:-1], next_text[1:]
+        elif last_character in _BRACKETS:
+            return before.rstrip(" "), next_text
         else:
             break
-    if last in ("", "\n"):
+    if last_character in ("", "\n"):
         return before, _LOOSE_AT_START.sub("", after, count=1)
-    following = after.lstrip(" ")[:1]
-    if following in _CLOSING:
+    next_text = after.lstrip(" ")[:1]
+    if next_text in _CLOSING:
         return before.rstrip(" " + _SEPARATOR), after.lstrip(" ")
-    if following in ("", "\n"):
+    if next_text in ("", "\n"):
         return _without_dash(before.rstrip(" ")), after
-    if following in _SEPARATOR + _STOP:
+    if next_text in _SEPARATOR + _STOP:
         before, after = before.rstrip(" "), after.lstrip(" ")
-        if last in _SEPARATOR:
+        if last_character in _SEPARATOR:
             return before[:-1], after
-        return before, after[1:] if last in _STOP and following in _STOP else after
+        return before, after[1:] if last_character in _STOP and next_text in _STOP else after
     return before, after
 
 
@@ -176,12 +176,14 @@ def _tidy(text: str) -> str:
 
 
 def _article(text: str, targets: Sequence[Target], role_of: Callable[[str], Role]) -> Article:
-    lead, *rest = _SECTION.split(f"\n{text}")
+    lead, *levels_and_contents = _SECTION.split(f"\n{text}")
     pieces: list[str] = []
     sections: list[Section] = []
     anchors: list[int] = []  # of each its section
     length = start = 0
-    for number, (level, content) in enumerate(zip(["0", *rest[::2]], [lead, *rest[1::2]], strict=True)):
+    for section_number, (level, content) in enumerate(
+        zip(["0", *levels_and_contents[::2]], [lead, *levels_and_contents[1::2]], strict=True)
+    ):
         heading, _, body = content.partition("\n")
         for piece in (heading, body):
             start = length
@@ -189,13 +191,17 @@ def _article(text: str, targets: Sequence[Target], role_of: Callable[[str], Role
                 start += 1 if length else 0  # a line end
                 count = piece.count(ANCHOR)
                 length = start + len(piece) - count * len(ANCHOR + ANCHOR_END)
-                anchors += repeat(number, count)
+                anchors += repeat(section_number, count)
                 pieces.append(piece)
         heading = heading.replace(ANCHOR, "").replace(ANCHOR_END, "")
-        sections.append(Section(int(level), heading, start, length, role_of(heading) if number else ""))
-    parts = "\n".join(pieces).replace(ANCHOR_END, ANCHOR).split(ANCHOR)  # text and anchors in turn
-    ends = list(accumulate(map(len, parts)))
+        sections.append(
+            Section(int(level), heading, start, length, role_of(heading) if section_number else "")
+        )
+    texts_and_anchors = (
+        "\n".join(pieces).replace(ANCHOR_END, ANCHOR).split(ANCHOR)
+    )  # text and anchors in turn
+    ends = list(accumulate(map(len, texts_and_anchors)))
     # One call a link and no loop around it: a page has hundreds.
     titles, fragments = zip(*targets, strict=True) if targets else ((), ())
     links = map(Link, titles, fragments, ends[::2], ends[1::2], anchors)
-    return Article("".join(parts), tuple(sections), tuple(links))
+    return Article("".join(texts_and_anchors), tuple(sections), tuple(links))

@@ -47,11 +47,11 @@ class Calendar:
         """Return the number of a month that is a number, a name or the beginning of one; "" for anything else."""
         if month.isdecimal():
             return str(int(month)) if 1 <= int(month) <= 12 and len(month) < 3 else ""
-        beginning = month.lower().rstrip(".")
-        if len(beginning) < _SHORTEST_MONTH:
+        month_beginning = month.lower().rstrip(".")
+        if len(month_beginning) < _SHORTEST_MONTH:
             return ""
         names = enumerate(self._months, 1)
-        return next((str(number) for number, name in names if name.lower().startswith(beginning)), "")
+        return next((str(number) for number, name in names if name.lower().startswith(month_beginning)), "")
 
     def date(self, arguments: Arguments) -> str:
         """Year, month and day in any order: `{{start date|1990|5|12}}` shows "May 12, 1990", with df=y "12 May 1990",
@@ -60,17 +60,17 @@ class Calendar:
         What follows the year is not shown: French `{{date|14 juillet 1789|en musique}}`; neither is a year before a
         hyphen: `{{date-|14 juillet 1789-}}`.
         """
-        parts = [arguments.get(name, "") for name in ("1", "2", "3")]
-        parts[0] = _HIDDEN_YEAR.sub("", parts[0])
-        parts[0] = _FIRST.sub(self._first_day, parts[0])
-        if date := _ISO.fullmatch(parts[0]) or _NUMBERS.fullmatch(parts[0]):
-            parts = list(date.groups())
-        if year_first := _YEAR.match(parts[0]) is not None and bool(self.month(parts[1])):
-            parts.reverse()
+        date_parts = [arguments.get(name, "") for name in ("1", "2", "3")]
+        date_parts[0] = _HIDDEN_YEAR.sub("", date_parts[0])
+        date_parts[0] = _FIRST.sub(self._first_day, date_parts[0])
+        if date := _ISO.fullmatch(date_parts[0]) or _NUMBERS.fullmatch(date_parts[0]):
+            date_parts = list(date.groups())
+        if year_first := _YEAR.match(date_parts[0]) is not None and bool(self.month(date_parts[1])):
+            date_parts.reverse()
         words: list[str] = []
-        for part in parts:
-            words += [part] if part else []
-            if part and (" " in part or _YEAR.search(part)):
+        for date_part in date_parts:
+            words += [date_part] if date_part else []
+            if date_part and (" " in date_part or _YEAR.search(date_part)):
                 break
         has_day = len(words) == 3 and _DAY.fullmatch(words[0])
         if not (has_day or len(words) == 2) or not (month := self.month(words[-2])):
@@ -106,15 +106,15 @@ class Calendar:
         `{{OldStyleDate|February 2|1905|January 20}}` shows "February 2 [O.S. January 20] 1905", Russian
         `{{OldStyleDate|5|3|1865|21|2}}` "21 февраля [5 марта] 1865".
         """
-        new, *rest = (arguments.get(str(position), "") for position in range(1, 7))
-        if not new.isdecimal():
-            return f"{new} [O.S. {rest[1]}] {rest[0]}"
-        month, year, old, old_month, old_year = rest
+        new_day, *other_arguments = (arguments.get(str(position), "") for position in range(1, 7))
+        if not new_day.isdecimal():
+            return f"{new_day} [O.S. {other_arguments[1]}] {other_arguments[0]}"
+        month, year, old_day, old_month, old_year = other_arguments
         if old_year not in ("", year):
-            return f"{old} {self._name(old_month)} {old_year} [{new} {self._name(month)} {year}]"
+            return f"{old_day} {self._name(old_month)} {old_year} [{new_day} {self._name(month)} {year}]"
         if old_month in ("", month):
-            return f"{old} [{new}] {self._name(month)} {year}"
-        return f"{old} {self._name(old_month)} [{new} {self._name(month)}] {year}"
+            return f"{old_day} [{new_day}] {self._name(month)} {year}"
+        return f"{old_day} {self._name(old_month)} [{new_day} {self._name(month)}] {year}"
 
     def number(self, arguments: Arguments) -> str:
         """MediaWiki's formatnum: `{{formatnum:-1234.5}}` shows "−1,234.5", with NOSEP "−1234.5"; R is the way back."""
@@ -122,17 +122,17 @@ class Calendar:
         zero = next((ord(style) for style in self._style if style > "~"), ord("0"))
         digits = {ord("0") + digit: zero + digit for digit in range(10)}
         if mode == "R":
-            plain = text.replace(self._group, "").replace(" ", "").replace(self._point, ".")
-            return plain.translate({local: digit for digit, local in digits.items()})
+            plain_number = text.replace(self._group, "").replace(" ", "").replace(self._point, ".")
+            return plain_number.translate({local: digit for digit, local in digits.items()})
 
-        def written(number: re.Match[str]) -> str:
-            whole, decimals = number[2], number[3]
-            if mode != "NOSEP" and len(whole) > 3 + ("2" in self._style):
-                ends = r"(?:\d\d)*\d{3}$" if "lakh" in self._style else r"(?:\d{3})+$"
-                whole = re.sub(rf"(?<=\d)(?={ends})", self._group, whole)
-            return number[1].replace("-", MINUS) + whole + (self._point + decimals if decimals else "")
+        def write_number(number: re.Match[str]) -> str:
+            whole_digits, decimals = number[2], number[3]
+            if mode != "NOSEP" and len(whole_digits) > 3 + ("2" in self._style):
+                groups_to_end = r"(?:\d\d)*\d{3}$" if "lakh" in self._style else r"(?:\d{3})+$"
+                whole_digits = re.sub(rf"(?<=\d)(?={groups_to_end})", self._group, whole_digits)
+            return number[1].replace("-", MINUS) + whole_digits + (self._point + decimals if decimals else "")
 
-        return _DECIMAL.sub(written, text).translate(digits)
+        return _DECIMAL.sub(write_number, text).translate(digits)
 
     def _name(self, month: str) -> str:
         number = self.month(month)
@@ -189,14 +189,14 @@ def years(arguments: Arguments) -> str:
 def century(arguments: Arguments) -> str:
     """French: `{{s|XIX|e}}` shows "XIXe siècle", `{{s2|III|e|IX|e}}` "IIIe et IXe siècles", `@century mini` no noun."""
     words, era = unnamed(arguments), arguments.get(PARAMETER, "")
-    numbers = [word for word in words if _ROMAN.fullmatch(word)] or words[:1]
-    between = [word for word in words if word not in numbers and word not in _ENDINGS]
+    numerals_given = [word for word in words if _ROMAN.fullmatch(word)] or words[:1]
+    between = [word for word in words if word not in numerals_given and word not in _ENDINGS]
     numerals = f" {between[0] if between else 'et'} ".join(
-        number + ("er" if number.upper() == "I" else "e") for number in numbers
+        number + ("er" if number.upper() == "I" else "e") for number in numerals_given
     )
-    several = len(numbers) > 1 and (not between or "s" in words)
-    noun = "" if era.startswith("mini") else " siècles" if several else " siècle"
-    return f"{numerals}{noun} {era.removeprefix('mini').strip()}".strip() if numbers else ""
+    is_plural = len(numerals_given) > 1 and (not between or "s" in words)
+    noun = "" if era.startswith("mini") else " siècles" if is_plural else " siècle"
+    return f"{numerals}{noun} {era.removeprefix('mini').strip()}".strip() if numerals_given else ""
 
 
 FUNCTIONS: dict[str, Callable[[Arguments], str]] = {"century": century, "circa": circa, "years": years}

@@ -64,13 +64,13 @@ class _Formula:
             raise _NotSimpleError
         pieces: list[str] = []
         while self._at < len(self._tokens):
-            kind, token = self._tokens[self._at]
-            if kind == _MARK and token == "}":
+            token_kind, token = self._tokens[self._at]
+            if token_kind == _MARK and token == "}":
                 if not depth:
                     raise _NotSimpleError
                 return "".join(pieces)
             piece = self._one(depth)
-            if pieces and _joins_numbers(pieces[-1], piece, kind):
+            if pieces and _joins_numbers(pieces[-1], piece, token_kind):
                 pieces.append(" ")
             pieces.append(piece)
         if depth:
@@ -78,15 +78,15 @@ class _Formula:
         return "".join(pieces)
 
     def _one(self, depth: int) -> str:
-        kind, token = self._tokens[self._at]
+        token_kind, token = self._tokens[self._at]
         self._at += 1
-        if kind == _COMMAND:
+        if token_kind == _COMMAND:
             return self._command(token, depth)
-        if kind == _SYMBOL:
+        if token_kind == _SYMBOL:
             return token if token in "{}%#&_$|" and token else " " if token in ",;:> " else ""
-        if kind == _SPACE:
+        if token_kind == _SPACE:
             return " "
-        if kind != _MARK:
+        if token_kind != _MARK:
             return {"-": "−", "~": " ", "&": " "}.get(token, token)
         if token == "{":
             text = self.sequence(depth + 1)
@@ -98,12 +98,15 @@ class _Formula:
         text = self._argument(depth)
         if token == "^" and text in ("°", "′", "*"):
             return text
-        bare = _BARE.fullmatch(text) or (text.isalpha() and self._is_word(start))
-        return token + (text if bare else f"({text})")
+        needs_no_brackets = _BARE.fullmatch(text) or (text.isalpha() and self._is_word(start))
+        return token + (text if needs_no_brackets else f"({text})")
 
     def _is_word(self, start: int) -> bool:
         r"""Whether the letters since a token are one word, as in `x_{\text{max}}`, and none follows directly."""
-        wrapped = any(kind == _COMMAND and name in _WRAPPERS for kind, name in self._tokens[start : self._at])
+        wrapped = any(
+            token_kind == _COMMAND and name in _WRAPPERS
+            for token_kind, name in self._tokens[start : self._at]
+        )
         return wrapped and not self._token().isalnum()
 
     def _argument(self, depth: int) -> str:
@@ -161,13 +164,15 @@ class _Formula:
         return self._tokens[self._at][1] if self._at < len(self._tokens) else ""
 
 
-def _joins_numbers(before: str, after: str, kind: int | None) -> bool:
+def _joins_numbers(before: str, after: str, token_kind: int | None) -> bool:
     """Whether two pieces side by side look like one number: `x^{2}3`, `3\\tfrac12`."""
     if not after[:1].isdecimal() or not before[-1:].isalnum():
         return False
     if _FRACTION.match(after):
         return True
-    return before[-1].isdecimal() and (kind in (_COMMAND, _MARK) or before[0] in "^_" or "/" in before[1:])
+    return before[-1].isdecimal() and (
+        token_kind in (_COMMAND, _MARK) or before[0] in "^_" or "/" in before[1:]
+    )
 
 
 def _bracketed(text: str) -> str:

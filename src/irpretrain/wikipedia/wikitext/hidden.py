@@ -100,40 +100,44 @@ class _Scan:
 
     def run(self) -> str:
         text, output, pattern_of, search = self.text, self.output, self.templates.pattern, _TOKEN.search
-        at = 0
-        while token := search(text, at):
+        position = 0
+        while token := search(text, position):
             start = token.start()
-            if start > at:
-                output.append(text[at:start])
+            if start > position:
+                output.append(text[position:start])
                 if self.open:
                     self._follow_links(output[-1])
-            at = token.end()
-            kind = token.lastindex or 0
-            if kind <= _SIMPLE_ARGUMENTS:
+            position = token.end()
+            token_kind = token.lastindex or 0
+            if token_kind <= _SIMPLE_ARGUMENTS:
                 pattern, arguments = pattern_of(token[1]), token[2] or ""
                 result = None
                 if (pattern or (arguments and pattern is None)) and self._depth < DEEPEST:
-                    result = self._call(pattern, token[1], arguments[1:], at, len(output))
+                    result = self._call(pattern, token[1], arguments[1:], position, len(output))
                 if result is not None:
                     self._add(result)
                 elif output and output[-1][-1:] == "\n":
-                    at = self._drop(at)
+                    position = self._drop(position)
                 else:
                     output.append(DROPPED)
-            elif kind == _REFERENCE:
-                at = self._drop_element("ref", at)
-            elif kind == _OPEN:
-                self.open.append([at - start, len(output)])
+            elif token_kind == _REFERENCE:
+                position = self._drop_element("ref", position)
+            elif token_kind == _OPEN:
+                self.open.append([position - start, len(output)])
                 output.append("")
-            elif kind == _CLOSE:
-                at = self._close(at - start, at)
-            elif kind == _COMMENT:
-                at = self._comments(at)
-            elif kind == _ELEMENT:
-                at = self._extension(token, start, at)
-            elif kind == _TABLE:
-                at = self._drop(at) if token[0].endswith("/>") else self._element("table", start, at)
-        output.append(text[at:])
+            elif token_kind == _CLOSE:
+                position = self._close(position - start, position)
+            elif token_kind == _COMMENT:
+                position = self._comments(position)
+            elif token_kind == _ELEMENT:
+                position = self._extension(token, start, position)
+            elif token_kind == _TABLE:
+                position = (
+                    self._drop(position)
+                    if token[0].endswith("/>")
+                    else self._element("table", start, position)
+                )
+        output.append(text[position:])
         for braces, index in self.open:
             if braces != _LINK:
                 output[index] = "{" * braces
@@ -175,37 +179,39 @@ class _Scan:
     def _spaced_fraction(self, result: str) -> str:
         """Keep a fraction apart from a digit before it; markup may be between."""
         if "/" in result and _FRACTION.match(result):
-            before = self._before()
-            return (" " if before.isdecimal() else FRACTION if before in _MARKUP else "") + result
+            previous_character = self._before()
+            return (
+                " " if previous_character.isdecimal() else FRACTION if previous_character in _MARKUP else ""
+            ) + result
         return result
 
-    def _drop(self, at: int) -> int:
-        if self._before() != "\n" or self.text[at : at + 1] not in _OWN_LINE:
+    def _drop(self, position: int) -> int:
+        if self._before() != "\n" or self.text[position : position + 1] not in _OWN_LINE:
             self.output.append(DROPPED)
-            return at
-        if _ROW.match(self.text, at):
+            return position
+        if _ROW.match(self.text, position):
             self.output.append("{|")  # it opens a table
-        return self._after_blanks(at)  # else the line would begin with a space: preformatted text
+        return self._after_blanks(position)  # else the line would begin with a space: preformatted text
 
-    def _after_blanks(self, at: int) -> int:
-        blanks = _BLANKS.match(self.text, at)
-        return blanks.end() if blanks else at
+    def _after_blanks(self, position: int) -> int:
+        blanks = _BLANKS.match(self.text, position)
+        return blanks.end() if blanks else position
 
-    def _comments(self, at: int) -> int:
+    def _comments(self, position: int) -> int:
         """Return where to go on behind a run of comments; lines that hold nothing else go."""
         text, between = self.text, ""
-        while (end := text.find("-->", at)) >= 0:
-            at = end + len("-->")
-            after = self._after_blanks(at)
-            if text.startswith("<!--", after):
-                between = between or text[at:after]
-                at = after + len("<!--")
+        while (end := text.find("-->", position)) >= 0:
+            position = end + len("-->")
+            after_blanks = self._after_blanks(position)
+            if text.startswith("<!--", after_blanks):
+                between = between or text[position:after_blanks]
+                position = after_blanks + len("<!--")
                 continue
-            if text[after : after + 1] == "\n" and self._at_line_start():
+            if text[after_blanks : after_blanks + 1] == "\n" and self._at_line_start():
                 self.output[-1] = self.output[-1].rstrip(" \t")
-                return after + 1
+                return after_blanks + 1
             self.output += [between] if between else []
-            return at
+            return position
         return len(text)
 
     def _at_line_start(self) -> bool:
@@ -217,44 +223,51 @@ class _Scan:
             self.ends_with_line_start = self.looked_at.rstrip(" \t")[-1:] == "\n"
         return self.ends_with_line_start
 
-    def _close(self, braces: int, at: int) -> int:
+    def _close(self, braces: int, position: int) -> int:
         output = self.output
         while braces >= 2 and self.open and self.open[-1][0] != _LINK:
-            opened = self.open[-1]
-            index = opened[1]
-            used = 3 if braces >= 3 and opened[0] >= 3 else 2
-            deep = self._depth + opened[0] // 2 > DEEPEST
-            result = None if deep else self._show(index + 1, at) if used == 2 else self._default(index + 1)
+            open_call = self.open[-1]
+            index = open_call[1]
+            closed_braces = 3 if braces >= 3 and open_call[0] >= 3 else 2
+            deep = self._depth + open_call[0] // 2 > DEEPEST
+            result = (
+                None
+                if deep
+                else self._show(index + 1, position)
+                if closed_braces == 2
+                else self._default(index + 1)
+            )
             del output[index:]
-            braces -= used
-            opened[0] -= used
-            if opened[0]:
-                output.append("{" if opened[0] == 1 else "")
-            if opened[0] < 2:
+            braces -= closed_braces
+            open_call[0] -= closed_braces
+            if open_call[0]:
+                output.append("{" if open_call[0] == 1 else "")
+            if open_call[0] < 2:
                 self.open.pop()
             if result is None:
-                at = self._drop(at)
+                position = self._drop(position)
             else:
                 self._add(result)
         if braces:
             output.append("}" * braces)
-        return at
+        return position
 
-    def _default(self, first: int) -> str | None:
-        parts = cut_at_bars("".join(self.output[first:]))
-        return parts[1] if len(parts) > 1 else None
+    def _default(self, first_piece: int) -> str | None:
+        default_parts = cut_at_bars("".join(self.output[first_piece:]))
+        return default_parts[1] if len(default_parts) > 1 else None
 
-    def _show(self, first: int, at: int) -> str | None:
-        """Return what a template shows whose call ends at `at` and begins at an index of `output`; None: nothing."""
-        name = self.output[first].partition("|")[0] if first < len(self.output) else ""
+    def _show(self, first_piece: int, position: int) -> str | None:
+        """Return what a template shows whose call ends at `position` and begins at an index of `output`; None:
+        nothing."""
+        name = self.output[first_piece].partition("|")[0] if first_piece < len(self.output) else ""
         pattern = self.templates.pattern(name)
         if pattern == "":
             return None
-        name, _, arguments = "".join(self.output[first:]).partition("|")
-        return self._call(pattern, name, arguments, at, first - 1)
+        name, _, arguments = "".join(self.output[first_piece:]).partition("|")
+        return self._call(pattern, name, arguments, position, first_piece - 1)
 
-    def _call(self, pattern: str | None, name: str, arguments: str, at: int, index: int) -> str | None:
-        """Return what a call shows that ends at `at` and begins at an index of `output`; None: nothing."""
+    def _call(self, pattern: str | None, name: str, arguments: str, position: int, index: int) -> str | None:
+        """Return what a call shows that ends at `position` and begins at an index of `output`; None: nothing."""
         if pattern == DISAMBIGUATION:
             self.parts.disambiguation = True
             return None
@@ -265,19 +278,26 @@ class _Scan:
             return unit_behind(self._recent(index, LONGEST_AMOUNT), unit) or None
         if len(arguments) > LONGEST:
             return None
-        before, alone = self._recent(index, LONGEST_BEFORE), _ALONE.match(self.text, at) is not None
-        in_sentence = not (alone and starts_line(before))
-        quotes = alone and not before.rpartition("\n")[2].strip(_INDENT) and follows_prose(before)
-        if not (in_sentence or quotes):  # most of them: before the arguments are read
+        text_before, is_alone_on_line = (
+            self._recent(index, LONGEST_BEFORE),
+            _ALONE.match(self.text, position) is not None,
+        )
+        in_sentence = not (is_alone_on_line and starts_line(text_before))
+        is_quotation = (
+            is_alone_on_line
+            and not text_before.rpartition("\n")[2].strip(_INDENT)
+            and follows_prose(text_before)
+        )
+        if not (in_sentence or is_quotation):  # most of them: before the arguments are read
             return None
         parameters, calendar = split_arguments(arguments), self.templates.calendar
         if in_sentence:
             words = calendar.date(parameters) if calendar.is_date(parameters) else amount(unit, parameters)
             words = words or words_in_sentence(parameters, arguments)
             words = words or foreign_words(name, parameters, self.templates.languages)
-            if words and is_within_sentence(before, words, self.text, at):
+            if words and is_within_sentence(text_before, words, self.text, position):
                 return words
-        if quotes and quotation(parameters, calendar):
+        if is_quotation and quotation(parameters, calendar):
             return self.templates.show("@quote 0", name, arguments)
         return None
 
@@ -290,12 +310,12 @@ class _Scan:
                 break
         return "".join(reversed(pieces))
 
-    def _extension(self, tag: re.Match[str], start: int, at: int) -> int:
-        end = -1 if self.unfinished else self.text.find(">", at)
+    def _extension(self, tag: re.Match[str], start: int, position: int) -> int:
+        end = -1 if self.unfinished else self.text.find(">", position)
         if end < 0:
             self.unfinished = True
             self.output.append(tag[0])
-            return at
+            return position
         name = tag[_ELEMENT].lower()
         if self.text[end - 1] != "/":
             return self._element(name, start, end + 1)
@@ -304,30 +324,31 @@ class _Scan:
             return end + 1
         return self._drop_element(name, end + 1)
 
-    def _element(self, name: str, start: int, at: int) -> int:
+    def _element(self, name: str, start: int, position: int) -> int:
         if name not in self.unclosed:
-            inner, outer = _end(self.text, name, at)
-            if outer >= 0:
+            content_end, element_end = _end(self.text, name, position)
+            if element_end >= 0:
                 if name in _LITERAL_NAMES:
-                    self.output.append(_literal(name, self.text[at:inner]))
-                    return outer
+                    self.output.append(_literal(name, self.text[position:content_end]))
+                    return element_end
                 if name in _COUNTED:
-                    return self._part(name, at, inner, outer)
-                return self._drop_element(name, outer)
+                    return self._part(name, position, content_end, element_end)
+                return self._drop_element(name, element_end)
             self.unclosed.add(name)
-        at = start + 1 + len(name)
-        self.output.append(self.text[start:at])
-        return at
+        position = start + 1 + len(name)
+        self.output.append(self.text[start:position])
+        return position
 
-    def _part(self, name: str, at: int, inner: int, outer: int) -> int:
-        """Deal with a formula, gallery or table whose content is between `at` and `inner`; return `outer` or beyond."""
-        content = self.text[at:inner]
+    def _part(self, name: str, position: int, content_end: int, element_end: int) -> int:
+        """Deal with a formula, gallery or table whose content is between `position` and `content_end`; return
+        `element_end` or beyond."""
+        content = self.text[position:content_end]
         if name in _FORMULAS:
             formula = _FORMULAS[name](unescape(content))
             self.parts.count("formulas", bool(formula))
             if formula := formula or self.parts.rendering.formula_word:
                 self.output.append(_literal("nowiki", self._spaced_fraction(formula)))
-                return outer
+                return element_end
         elif name == "table":
             self.parts.count("tables", False)
         else:
@@ -335,20 +356,20 @@ class _Scan:
                 lines = remove_hidden(content, self.templates, self.parts).split("\n")
                 captions = (caption_in_gallery(line, self.parts.images) for line in lines)
                 self._add("".join(f"\n\n{caption}" for caption in captions if caption) + "\n\n")
-                return outer
-        return self._drop_element(name, outer)
+                return element_end
+        return self._drop_element(name, element_end)
 
-    def _drop_element(self, name: str, at: int) -> int:
+    def _drop_element(self, name: str, position: int) -> int:
         if name != "ref":
-            return self._drop(at)
+            return self._drop(position)
         # A reference is a mark in the line, not a gap: what stands around it stays, and so does its line. What stands
         # alone in brackets is a gap.
         output = self.output
-        if self._before() in _OPENING_BRACKETS and _REFERENCE_OR_END.match(self.text, at):
-            return self._drop(at)
+        if self._before() in _OPENING_BRACKETS and _REFERENCE_OR_END.match(self.text, position):
+            return self._drop(position)
         if output and output[-1] and output[-1][-1] in "'\n]=":
             output.append(NOTHING)
-        return at
+        return position
 
 
 @cache
@@ -357,9 +378,9 @@ def _tags(name: str) -> re.Pattern[str]:
     return re.compile(r"<(/?)(?i:table)(?=[\s/>])[^<>]*+>" if name == "table" else rf"<(/)(?i:{name})\s*>")
 
 
-def _end(text: str, name: str, at: int) -> tuple[int, int]:
+def _end(text: str, name: str, position: int) -> tuple[int, int]:
     depth = 1
-    for tag in _tags(name).finditer(text, at):
+    for tag in _tags(name).finditer(text, position):
         depth += -1 if tag[1] else 1
         if not depth:
             return tag.span()
@@ -375,9 +396,9 @@ def _literal(name: str, content: str) -> str:
 
 def _without_nowiki(content: str) -> str:
     """Return the content of <pre> without pairs of <nowiki> and </nowiki>; a lone tag is text."""
-    pieces, at = [], 0
+    pieces, position = [], 0
     for end in _NOWIKI_END.finditer(content):
-        if start := _NOWIKI.search(content, at, end.start()):
-            pieces += [content[at : start.start()], content[start.end() : end.start()]]
-            at = end.end()
-    return "".join([*pieces, content[at:]])
+        if start := _NOWIKI.search(content, position, end.start()):
+            pieces += [content[position : start.start()], content[start.end() : end.start()]]
+            position = end.end()
+    return "".join([*pieces, content[position:]])

@@ -32,40 +32,42 @@ class ImageOptions:
         self._frames = _Words(frames)
         self._options = _Words(options)
 
-    def caption_of_file(self, parts: list[str]) -> int:
+    def caption_of_file(self, options: list[str]) -> int:
         """Return which part of a link to a file is the caption that a reader sees; -1: none."""
-        parts = [part.strip() for part in parts]
-        framed = any(part in self._frames for part in parts)
-        return self.last_caption(parts) if framed else -1
+        options = [option.strip() for option in options]
+        framed = any(option in self._frames for option in options)
+        return self.last_caption(options) if framed else -1
 
-    def last_caption(self, parts: list[str]) -> int:
+    def last_caption(self, options: list[str]) -> int:
         """Return which part is the last that is no option; -1 if there is none with words.
 
         What stands for templates that are left out is no caption.
         """
-        for number in range(len(parts) - 1, -1, -1):
-            part = parts[number].strip()
-            if not (part in self._options or part in self._frames or (part and not part.strip(_MARKS))):
-                return number if part else -1
+        for index in range(len(options) - 1, -1, -1):
+            option = options[index].strip()
+            if not (
+                option in self._options or option in self._frames or (option and not option.strip(_MARKS))
+            ):
+                return index if option else -1
         return -1
 
 
 def cut_at_bars(text: str) -> list[str]:
     """Return what stands between bars; those within links do not count."""
-    parts = [""]
+    fields = [""]
     for token in _PART.findall(text):
         if token == "|":
-            parts.append("")
+            fields.append("")
         else:
-            parts[-1] += token
-    return parts
+            fields[-1] += token
+    return fields
 
 
 def caption_in_gallery(line: str, images: ImageOptions) -> str:
     """Return the caption in a line of a gallery, `File:A.jpg|options|caption`, which may hold links."""
-    parts = cut_at_bars(line)[1:]
-    number = images.last_caption(parts)
-    return parts[number].strip() if number >= 0 else ""
+    options = cut_at_bars(line)[1:]
+    caption_index = images.last_caption(options)
+    return options[caption_index].strip() if caption_index >= 0 else ""
 
 
 class _Words:
@@ -78,8 +80,8 @@ class _Words:
         )
         self._with_value = re.compile("|".join(forms) or "(?!)", re.DOTALL)
 
-    def __contains__(self, part: str) -> bool:
-        return part in self._plain or self._with_value.fullmatch(part) is not None
+    def __contains__(self, word: str) -> bool:
+        return word in self._plain or self._with_value.fullmatch(word) is not None
 
 
 # What is shown beside prose, and a count of what is not.
@@ -118,6 +120,6 @@ class Parts:
         self.count(part, keeps)
         return keeps
 
-    def count(self, what: str, is_rendered: bool) -> None:
+    def count(self, part_name: str, is_rendered: bool) -> None:
         """Count what was shown or left out."""
-        self.counts[f"{what} {'shown' if is_rendered else 'left out'}"] += 1
+        self.counts[f"{part_name} {'shown' if is_rendered else 'left out'}"] += 1

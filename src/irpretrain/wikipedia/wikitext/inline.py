@@ -94,8 +94,10 @@ def _tag(tag: re.Match[str]) -> str:
         return _SHIFTED[name][tag[0][1] == "/"]
     # Apostrophes on both sides are two marks of italics, letters behind a link and a tag no part of its anchor; an
     # address ends before a tag.
-    before = tag.string[tag.start() - 1]
-    return NOTHING if before in "']/" or (before.isalnum() and tag[0][1] != "/") else ""
+    previous_character = tag.string[tag.start() - 1]
+    return (
+        NOTHING if previous_character in "']/" or (previous_character.isalnum() and tag[0][1] != "/") else ""
+    )
 
 
 def _with_lines_of_poems(text: str) -> str:
@@ -109,25 +111,27 @@ def _with_lines_of_poems(text: str) -> str:
 def _variant(markup: re.Match[str]) -> str:
     """Return one variant of a text in several scripts, `-{zh-hant:…; zh-hans:…}-`; conversion rules show nothing."""
     content = markup[1]
-    if given := _VARIANT_FLAGS.match(content):
-        flags = {flag.strip() for flag in given[1].split(";")}
-        content = content[given.end() :]
+    if flags_match := _VARIANT_FLAGS.match(content):
+        flags = {flag.strip() for flag in flags_match[1].split(";")}
+        content = content[flags_match.end() :]
         if "R" in flags:
             return content
         if flags & {"H", "-"} or flags & {"A", "D", "T"} == {"T"}:
             return ""
     if one_way := _ONE_WAY_RULE.search(content):  # a text, and what another variant writes for it
         is_read = _variant_code(one_way[0][2:-1]) in _PREFERRED_VARIANTS
-        shown = _NEXT_VARIANT.split(content[one_way.end() :])[0] if is_read else content[: one_way.start()]
-        return shown.strip()
+        shown_text = (
+            _NEXT_VARIANT.split(content[one_way.end() :])[0] if is_read else content[: one_way.start()]
+        )
+        return shown_text.strip()
     if not _VARIANT_NAME.match(content):
         return content
     variants: dict[str, str] = {}
-    for part in _NEXT_VARIANT.split(content):
-        name, _, variant = part.partition(":")
+    for rule in _NEXT_VARIANT.split(content):
+        name, _, variant = rule.partition(":")
         variants[_variant_code(name)] = variant.strip()
-    read = next((name for name in _PREFERRED_VARIANTS if name in variants), next(iter(variants)))
-    return variants[read]
+    variant_code = next((name for name in _PREFERRED_VARIANTS if name in variants), next(iter(variants)))
+    return variants[variant_code]
 
 
 def _variant_code(name: str) -> str:
@@ -140,11 +144,11 @@ def remove_magic_words(text: str, language: WikiLanguage, parts: Parts) -> str:
     if _UNDERSCORES.search(text) is None:
         return text
 
-    def dropped(switch: re.Match[str]) -> str:
+    def drop_switch(switch: re.Match[str]) -> str:
         parts.disambiguation = parts.disambiguation or switch.lastgroup == "disambiguation"
         return ""
 
-    return language.switches.sub(dropped, text)
+    return language.switches.sub(drop_switch, text)
 
 
 def remove_quotes(text: str) -> str:
@@ -219,45 +223,50 @@ def write_raised(text: str) -> str:
     """
     if not any(mark in text for mark in _MARKS):  # faster than the split
         return text
-    first, *rest = _MARK.split(text)
-    pieces = [first]
-    opened: dict[str, list[int]] = {RAISED: [], LOWERED: []}
-    for mark, after in zip(rest[::2], rest[1::2], strict=True):
+    text_before, *marks_and_texts = _MARK.split(text)
+    pieces = [text_before]
+    open_indices: dict[str, list[int]] = {RAISED: [], LOWERED: []}
+    for mark, text_after in zip(marks_and_texts[::2], marks_and_texts[1::2], strict=True):
         if mark == FRACTION:
             pieces.append(" " if _seen_before(pieces, len(pieces)).isdecimal() else "")
-        elif mark in opened:
-            opened[mark].append(len(pieces))
-        elif indices := opened[_ENDS[mark][0]]:
+        elif mark in open_indices:
+            open_indices[mark].append(len(pieces))
+        elif indices := open_indices[_ENDS[mark][0]]:
             index = indices.pop()
             if len(pieces) - index <= _MOST_PIECES:
-                shifted = "".join(pieces[index:])
-                before = _seen_before(pieces, index)
-                joined = shifted.rstrip(_INVISIBLE)[-1:].isdecimal() and _FIRST_DIGIT.match(after) is not None
-                if before.isdecimal() or (joined and before.isalpha()):
-                    shifted = _in_line(shifted, _ENDS[mark][1])
-                pieces[index:] = [shifted + " " if joined else shifted]
+                shifted_text = "".join(pieces[index:])
+                previous_character = _seen_before(pieces, index)
+                joins_digits = (
+                    shifted_text.rstrip(_INVISIBLE)[-1:].isdecimal()
+                    and _FIRST_DIGIT.match(text_after) is not None
+                )
+                if previous_character.isdecimal() or (joins_digits and previous_character.isalpha()):
+                    shifted_text = _in_line(shifted_text, _ENDS[mark][1])
+                pieces[index:] = [shifted_text + " " if joins_digits else shifted_text]
         # Apostrophes on both sides of a tag are two marks of italics.
-        pieces.append(NOTHING + after if pieces[-1].endswith("'") else after)
+        pieces.append(NOTHING + text_after if pieces[-1].endswith("'") else text_after)
     return "".join(pieces)
 
 
 def _seen_before(pieces: list[str], index: int) -> str:
     for piece in reversed(pieces[max(0, index - _PIECES_BEFORE) : index]):
-        if seen := piece.rstrip(_INVISIBLE):
-            return seen[-1]
+        if visible_text := piece.rstrip(_INVISIBLE):
+            return visible_text[-1]
     return ""
 
 
-def _in_line(shifted: str, sign: str) -> str:
-    if len(shifted) > _LONGEST:
-        return shifted
-    seen = unescape(_NOT_SEEN.sub(lambda mark: "''" if len(mark[0]) in (2, 5) else "", shifted)).strip()
-    letters = seen.replace("''", "")
+def _in_line(shifted_text: str, sign: str) -> str:
+    if len(shifted_text) > _LONGEST:
+        return shifted_text
+    visible_text = unescape(
+        _NOT_SEEN.sub(lambda mark: "''" if len(mark[0]) in (2, 5) else "", shifted_text)
+    ).strip()
+    letters = visible_text.replace("''", "")
     is_number = _PLAIN.fullmatch(letters) and not letters.isalpha()
-    if letters.startswith("/") or "\n" in letters or not (is_number or _EXPRESSION.fullmatch(seen)):
-        return shifted
-    content = shifted.strip()
-    after = shifted[len(shifted.rstrip()) :]
+    if letters.startswith("/") or "\n" in letters or not (is_number or _EXPRESSION.fullmatch(visible_text)):
+        return shifted_text
+    content = shifted_text.strip()
+    blanks_after = shifted_text[len(shifted_text.rstrip()) :]
     if _PLAIN.fullmatch(letters) or _IN_BRACKETS.fullmatch(letters):
-        return f"{sign}{content}{after}"
-    return f"{sign}({content}){after}"
+        return f"{sign}{content}{blanks_after}"
+    return f"{sign}({content}){blanks_after}"

@@ -57,27 +57,27 @@ def remove_tables(text: str, parts: Parts) -> str:
     """Return `text` without tables, or with their rows if `parts` keeps them; see also `_half_tables`."""
     if _HALF_TABLE.search(text) is None:
         return text
-    opened: list[int] = []
+    open_starts: list[int] = []
     tables: list[tuple[int, int]] = []
     marks = [*_TABLE_MARK.finditer(text), *_TABLE_END_TAG.finditer(text)]
     for mark in sorted(marks, key=re.Match.start):
         if mark[1]:
-            opened.append(mark.start())
-        elif opened:
-            start = opened.pop()
+            open_starts.append(mark.start())
+        elif open_starts:
+            start = open_starts.pop()
             while tables and tables[-1][0] > start:
                 tables.pop()  # it is inside this one
             tables.append((start, mark.end()))
     ends = [0, *(end for _, end in tables)]
     starts = [*(start for start, _ in tables), len(text)]
     halves = [half for between in zip(ends, starts, strict=True) for half in _half_tables(text, *between)]
-    pieces, at = [], 0
+    pieces, position = [], 0
     for start, end in sorted([*tables, *halves]):
-        pieces.append(text[at:start])
+        pieces.append(text[position:start])
         if _CELL.search(text, start, end) and parts.keeps("tables"):
             pieces[-1] += rows_of_table(text[start:end])
-        at = end
-    return "\n\n".join([*pieces, text[at:]])
+        position = end
+    return "\n\n".join([*pieces, text[position:]])
 
 
 def _half_tables(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -87,38 +87,41 @@ def _half_tables(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     # mark that begins with neither.
     if _HALF_TABLE.search(text, start, end) is None:
         return
-    inside = False
+    is_inside = False
     template = text.find(DROPPED)
     blocks = list(_BLOCK.finditer(text, start, end))
     marks = [list(_TABLE_LINE.finditer(text, block.start(), block.end())) for block in blocks]
     certain = [next((mark.lastindex for mark in lines if mark.lastindex), None) for lines in marks]
-    following: int | None = None  # first certain mark behind a block, before a heading
+    next_mark: int | None = None  # first certain mark behind a block, before a heading
     continues = [False] * len(blocks)
-    for number in range(len(blocks) - 1, -1, -1):
-        continues[number] = following in (_ROW, _CLOSING)
-        following = None if blocks[number][0] == "\n=" else certain[number] or following
+    for block_number in range(len(blocks) - 1, -1, -1):
+        continues[block_number] = next_mark in (_ROW, _CLOSING)
+        next_mark = None if blocks[block_number][0] == "\n=" else certain[block_number] or next_mark
     for block, lines, mark, goes_on in zip(blocks, marks, certain, continues, strict=True):
         if block[0] == "\n=":
-            inside = False
+            is_inside = False
             continue
         begins_with_cell = bool(lines) and lines[0].start() == block.start()
         if mark is None:
-            inside = inside and (begins_with_cell or goes_on)
-            if inside:
+            is_inside = is_inside and (begins_with_cell or goes_on)
+            if is_inside:
                 yield block.span()
             continue
-        first = block.start() if inside else _first_row(lines)
-        if mark != _OPENING and not inside and not -1 < template <= first:
+        first_position = block.start() if is_inside else _first_row(lines)
+        if mark != _OPENING and not is_inside and not -1 < template <= first_position:
             continue  # no template opens a table before it
-        inside = lines[-1].lastindex != _CLOSING
-        yield first, block.end() if inside else lines[-1].end()
+        is_inside = lines[-1].lastindex != _CLOSING
+        yield first_position, block.end() if is_inside else lines[-1].end()
 
 
 def _first_row(lines: list[re.Match[str]]) -> int:
-    number = next(number for number, line in enumerate(lines) if line.lastindex)
-    while number and "\n" not in lines[number].string[lines[number - 1].end() : lines[number].start()]:
-        number -= 1
-    return lines[number].start()
+    row_index = next(row_index for row_index, line in enumerate(lines) if line.lastindex)
+    while (
+        row_index
+        and "\n" not in lines[row_index].string[lines[row_index - 1].end() : lines[row_index].start()]
+    ):
+        row_index -= 1
+    return lines[row_index].start()
 
 
 def mark_headings(text: str) -> str:
@@ -128,13 +131,13 @@ def mark_headings(text: str) -> str:
 
 def _heading(line: re.Match[str]) -> str:
     content = line[1]
-    left = len(content) - len(content.lstrip("="))
-    if left == len(content):  # nothing but equal signs: the middle one or two are the heading
-        left = (left - 1) // 2
-        if not left:
+    left_marks = len(content) - len(content.lstrip("="))
+    if left_marks == len(content):  # nothing but equal signs: the middle one or two are the heading
+        left_marks = (left_marks - 1) // 2
+        if not left_marks:
             return line[0]
-    right = len(content) - len(content.rstrip("="))
-    level = min(left, right, DEEPEST_HEADING)
+    right_marks = len(content) - len(content.rstrip("="))
+    level = min(left_marks, right_marks, DEEPEST_HEADING)
     return f"\n\n{HEADING}{level}{content[level:-level].strip()}\n"
 
 
@@ -148,16 +151,16 @@ def remove_line_marks(text: str) -> str:
 
 def change_lines(text: str, mark: str, change: Callable[[str], str]) -> str:
     """Return `text` with those lines changed that hold a mark."""
-    pieces, at = [], 0
+    pieces, copied_to = [], 0
     position = text.find(mark)
     while position >= 0:
-        start = text.rfind("\n", at, position) + 1 or at
+        start = text.rfind("\n", copied_to, position) + 1 or copied_to
         end = text.find("\n", position)
         end = end if end >= 0 else len(text)
-        pieces += [text[at:start], change(text[start:end])]
-        at = end
+        pieces += [text[copied_to:start], change(text[start:end])]
+        copied_to = end
         position = text.find(mark, end)
-    return "".join([*pieces, text[at:]])
+    return "".join([*pieces, text[copied_to:]])
 
 
 def join_lines(text: str) -> str:
@@ -183,11 +186,11 @@ def apostrophes(line: str) -> str:
             text[start] = text.get(start, 0) + 1
     if not text:
         return line
-    pieces, at = [], 0
+    pieces, copied_to = [], 0
     for start, count in sorted(text.items()):
-        pieces += [line[at:start], APOSTROPHE * count]
-        at = start + count
-    return "".join([*pieces, line[at:]])
+        pieces += [line[copied_to:start], APOSTROPHE * count]
+        copied_to = start + count
+    return "".join([*pieces, line[copied_to:]])
 
 
 def _rank(line: str, position: int) -> int:

@@ -70,7 +70,7 @@ def mark_links(text: str, language: WikiLanguage, parts: Parts) -> tuple[str, li
 def _show_external(text: str, calendar: Calendar) -> str:
     """Return `text` with the labels of external links alone; one without a label shows its number, as on the screen."""
     output: list[str] = []
-    at = numbered = 0
+    copied_to = numbered = 0
     link = _EXTERNAL.search(text)
     while link:
         if label := _LABEL.match(text, link.end()):
@@ -78,29 +78,31 @@ def _show_external(text: str, calendar: Calendar) -> str:
             if not words:
                 numbered += 1
                 words = f"[{calendar.number({'1': str(numbered)})}]"
-            output += [text[at : link.start()], NOTHING, words, NOTHING]
-            at = after = label.end()
+            output += [text[copied_to : link.start()], NOTHING, words, NOTHING]
+            copied_to = search_from = label.end()
         else:  # no other link of this line ends either
             line_end = text.find("\n", link.end())
-            after = line_end if line_end >= 0 else len(text)
-        link = _EXTERNAL.search(text, after)
-    return "".join([*output, text[at:]])
+            search_from = line_end if line_end >= 0 else len(text)
+        link = _EXTERNAL.search(text, search_from)
+    return "".join([*output, text[copied_to:]])
 
 
 @cache
 def _patterns(trail: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     # An apostrophe of the trail is none of bold or italics.
     letters = trail.replace("'", "")
-    after = f"((?>(?:[{letters}]++|'(?!'))*))" if letters != trail else f"([{trail}]*+)" if trail else "()"
+    trail_pattern = (
+        f"((?>(?:[{letters}]++|'(?!'))*))" if letters != trail else f"([{trail}]*+)" if trail else "()"
+    )
     target = rf"[^\[\]|\n\t{HEADING}{BREAK}]*+"
     # What begins with two characters that are no set is searched for in half the time.
     opening = re.compile(
         rf"\[\[(?:((?![ .])[^{_RARE}]{{1,63}}+)(?<! )"
-        rf"(?:\|((?!\s)[^\[\]\x00-\x1f]++)(?<!\s))?\]\]{after}"
-        rf"|({target})(\|[^\[\]{HEADING}]*+)?\]\]{after}"  # a link with no bracket in it
+        rf"(?:\|((?!\s)[^\[\]\x00-\x1f]++)(?<!\s))?\]\]{trail_pattern}"
+        rf"|({target})(\|[^\[\]{HEADING}]*+)?\]\]{trail_pattern}"  # a link with no bracket in it
         rf"|(?:({target})\|)?)"
     )
-    return opening, re.compile(rf"(\]\](?>(?:\](?!\]))?)){after}")
+    return opening, re.compile(rf"(\]\](?>(?:\](?!\]))?)){trail_pattern}")
 
 
 @cache
@@ -128,47 +130,47 @@ class _Scan:
 
     def run(self) -> str:
         """Texts and links as they are written come from one split, so that only other brackets cost a step each."""
-        parts, width = self.opening.split(self.text), self.opening.groups + 1
-        texts, titles, labels, trails = (parts[group::width] for group in range(4))
-        first = 0
-        for number in [*self._others(texts, titles, labels), len(titles)]:
-            while first < number:
-                end = first + 1 if self.open else number  # the next text may close what is open
-                self._text(texts[first])
+        split_text, width = self.opening.split(self.text), self.opening.groups + 1
+        texts, titles, labels, trails = (split_text[group::width] for group in range(4))
+        first_link = 0
+        for link_number in [*self._others(texts, titles, labels), len(titles)]:
+            while first_link < link_number:
+                end = first_link + 1 if self.open else link_number  # the next text may close what is open
+                self._text(texts[first_link])
                 links = zip(
-                    *(titles[first:end], labels[first:end], trails[first:end]),
-                    [*texts[first + 1 : end], ""],
+                    *(titles[first_link:end], labels[first_link:end], trails[first_link:end]),
+                    [*texts[first_link + 1 : end], ""],
                     strict=True,
                 )
-                marked = [
+                marked_links = [
                     f"{ANCHOR}{label or title}{trail}{ANCHOR_END}{text}"
                     for title, label, trail, text in links
                 ]
-                self.output.append("".join(marked))
-                self.links += zip(titles[first:end], repeat(""))
-                first = end
-            self._text(texts[number])
-            if number < len(titles):
-                self._token(*parts[number * width + 1 : (number + 1) * width])
-            first = number + 1
-        for opened in self.open:
-            self._leave(opened)
+                self.output.append("".join(marked_links))
+                self.links += zip(titles[first_link:end], repeat(""))
+                first_link = end
+            self._text(texts[link_number])
+            if link_number < len(titles):
+                self._token(*split_text[link_number * width + 1 : (link_number + 1) * width])
+            first_link = link_number + 1
+        for open_link in self.open:
+            self._leave(open_link)
         return "".join(self.output)
 
     def _text(self, text: str) -> None:
-        at = 0
+        position = 0
         while self.open:
-            closing = self.closing.search(text, at)
-            between = text[at : closing.start() if closing else None]
+            closing = self.closing.search(text, position)
+            between = text[position : closing.start() if closing else None]
             if between:
                 self.output.append(between)
                 self._look(between)
             if closing is None:
                 return
             self._close(*closing.groups())
-            at = closing.end()
-        if at < len(text):
-            self.output.append(text[at:])
+            position = closing.end()
+        if position < len(text):
+            self.output.append(text[position:])
 
     def _others(self, texts: list[str], titles: list[str | None], labels: list[str | None]) -> list[int]:
         """Return the numbers of the tokens that are more than a link as it is written."""
@@ -184,46 +186,46 @@ class _Scan:
         ]
 
     def _token(self, *groups: str | None) -> None:
-        title, label, after, written, rest, trail, target = groups
+        title, label, trail_of_title, written_target, written_label, trail, target = groups
         if title is not None:
-            written, rest, trail = title, label and f"|{label}", after
-        if written is not None:
-            link = self._link(written, rest, trail or "")
+            written_target, written_label, trail = title, label and f"|{label}", trail_of_title
+        if written_target is not None:
+            link = self._link(written_target, written_label, trail or "")
             if link == "":
                 link = self._gap()
-            self.output.append(f"[[{written}{rest or ''}]]{trail}" if link is None else link)
-            if rest:
-                self._look(rest)
+            self.output.append(f"[[{written_target}{written_label or ''}]]{trail}" if link is None else link)
+            if written_label:
+                self._look(written_label)
         else:
             is_file = target is not None and self._hidden(target)
             self.open.append(_Open(len(self.output), len(self.links), target, is_file))
             self.output.append("[[" if target is None else f"[[{target}|")
 
-    def _link(self, written: str, label: str | None, trail: str) -> str | None:
-        if label and "\n\n" in label and not self._hidden(written):
+    def _link(self, written_target: str, label: str | None, trail: str) -> str | None:
+        if label and "\n\n" in label and not self._hidden(written_target):
             return None
-        if _STARTS_AS_ADDRESS.match(written):
+        if _STARTS_AS_ADDRESS.match(written_target):
             return None
-        kind, target = read_target(written, self.language, label is not None)
-        if kind == "hidden":
-            return self._caption(written, (label or "")[1:], len(self.links)) + trail
-        if kind == "invalid" and DROPPED in written:  # a template is part of the title
-            return NOTHING + (label[1:] if label else written.strip()) + trail + NOTHING
-        if kind == "invalid" or label == "|":
+        target_kind, target = read_target(written_target, self.language, label is not None)
+        if target_kind == "hidden":
+            return self._caption(written_target, (label or "")[1:], len(self.links)) + trail
+        if target_kind == "invalid" and DROPPED in written_target:  # a template is part of the title
+            return NOTHING + (label[1:] if label else written_target.strip()) + trail + NOTHING
+        if target_kind == "invalid" or label == "|":
             return None
         if label is None or not label[1:].strip(DROPPED):
-            anchor = written.lstrip().removeprefix(":")  # a blank at its end stands before the trail
+            anchor = written_target.lstrip().removeprefix(":")  # a blank at its end stands before the trail
             if "%" in anchor:
                 anchor = unquote(anchor, errors="replace")
             anchor = anchor.replace("'", APOSTROPHE)  # no italics
         else:
             anchor = label[1:].replace("[", "&#91;")  # no external link
-        if kind == "article" and target is not None:
+        if target_kind == "article" and target is not None:
             return self._mark(target, anchor + trail)
         return NOTHING + anchor + trail + NOTHING
 
-    def _hidden(self, written: str) -> bool:
-        return ":" in written and read_target(written, self.language, True)[0] == "hidden"
+    def _hidden(self, written_target: str) -> bool:
+        return ":" in written_target and read_target(written_target, self.language, True)[0] == "hidden"
 
     def _mark(self, target: Target, anchor: str) -> str:
         if "\n" in anchor or BREAK in anchor:
@@ -237,8 +239,8 @@ class _Scan:
         self.links.append(target)
         if len(visible) == len(anchor):
             return ANCHOR + anchor + ANCHOR_END
-        before, _, after = anchor.partition(visible)
-        return before + ANCHOR + visible + ANCHOR_END + after
+        blanks_before, _, blanks_after = anchor.partition(visible)
+        return blanks_before + ANCHOR + visible + ANCHOR_END + blanks_after
 
     def _letters_before(self) -> str:
         if not self.output:
@@ -250,17 +252,17 @@ class _Scan:
         self.output[-1] = piece[:start]
         return piece[start:]
 
-    def _caption(self, written: str, label: str, first: int) -> str:
+    def _caption(self, written_target: str, label: str, first_link: int) -> str:
         """Return what is shown of a file: its caption, if captions are kept."""
-        # Of the links from number `first` on, which are those in the label, the ones outside the caption go.
-        parts = cut_at_bars(label)
-        index = self.parts.images.caption_of_file(parts) if is_file(written.strip()) else -1
+        # Of the links from number `first_link` on, which are those in the label, the ones outside the caption go.
+        options = cut_at_bars(label)
+        index = self.parts.images.caption_of_file(options) if is_file(written_target.strip()) else -1
         if index < 0 or not self.parts.keeps("captions") or len(self.open) > DEEPEST:
-            del self.links[first:]
+            del self.links[first_link:]
             return ""
-        caption = parts[index].strip()
-        start = first + sum(part.count(ANCHOR) for part in parts[:index])
-        self.links[first:] = self.links[start : start + caption.count(ANCHOR)]
+        caption = options[index].strip()
+        start = first_link + sum(option.count(ANCHOR) for option in options[:index])
+        self.links[first_link:] = self.links[start : start + caption.count(ANCHOR)]
         return f"{BREAK}{caption}{BREAK}"
 
     def _gap(self) -> str:
@@ -270,19 +272,19 @@ class _Scan:
     def _close(self, closing: str, trail: str) -> None:
         """Deal with closing brackets whose opening ones were not next to them: there are brackets between."""
         while self.open:
-            opened, before = self.open.pop(), len(self.open)
-            is_broken = before < (self.sections if opened.is_file else self.lines)
-            self.lines, self.sections = min(self.lines, before), min(self.sections, before)
+            open_link, open_before = self.open.pop(), len(self.open)
+            is_broken = open_before < (self.sections if open_link.is_file else self.lines)
+            self.lines, self.sections = min(self.lines, open_before), min(self.sections, open_before)
             if is_broken:
-                self._leave(opened)
+                self._leave(open_link)
                 continue
-            self._show(opened, closing, trail)
+            self._show(open_link, closing, trail)
             return
         self.output.append(closing + trail)
 
-    def _show(self, opened: _Open, closing: str, trail: str) -> None:
-        output, index = self.output, opened.piece
-        if not opened.is_file and not self._may_be_link(opened):
+    def _show(self, open_link: _Open, closing: str, trail: str) -> None:
+        output, index = self.output, open_link.piece
+        if not open_link.is_file and not self._may_be_link(open_link):
             # Its pieces stay, and are not joined: time would be quadratic.
             output.append(closing + trail)
             return
@@ -294,30 +296,30 @@ class _Scan:
                 label += "]"
             else:
                 trail = "]" + trail
-        if opened.is_file:
-            caption = self._caption(opened.written or "", label, opened.links)
+        if open_link.is_file:
+            caption = self._caption(open_link.written or "", label, open_link.links)
             output.append((caption or self._gap()) + trail)
             return
-        link = self._link(opened.written or "", f"|{label}", trail)
+        link = self._link(open_link.written or "", f"|{label}", trail)
         output.append(f"{pieces[0]}{label}]]{trail}" if link is None else link)
 
-    def _may_be_link(self, opened: _Open) -> bool:
+    def _may_be_link(self, open_link: _Open) -> bool:
         """Whether brackets hold a title, which MediaWiki allows, and no other link."""
         return (
-            opened.written is not None
-            and len(self.links) == opened.links
-            and read_target(opened.written, self.language, True)[0] != "invalid"
-            and not _STARTS_AS_ADDRESS.match(opened.written)
+            open_link.written is not None
+            and len(self.links) == open_link.links
+            and read_target(open_link.written, self.language, True)[0] != "invalid"
+            and not _STARTS_AS_ADDRESS.match(open_link.written)
         )
 
-    def _leave(self, opened: _Open) -> None:
+    def _leave(self, open_link: _Open) -> None:
         """Deal with opening brackets that are not closed: text, but of a file the line goes up to a link."""
-        if opened.is_file:
-            index = opened.piece
+        if open_link.is_file:
+            index = open_link.piece
             self.output[index] = ""
             if index + 1 < len(self.output) and ANCHOR not in self.output[index + 1]:
-                _, line_end, after = self.output[index + 1].partition("\n")
-                self.output[index + 1] = line_end + after
+                _, line_end, next_lines = self.output[index + 1].partition("\n")
+                self.output[index + 1] = line_end + next_lines
 
     def _look(self, text: str) -> None:
         if "\n" in text:
@@ -326,35 +328,37 @@ class _Scan:
             self.sections = len(self.open)
 
 
-def read_target(written: str, language: WikiLanguage, labelled: bool) -> tuple[str, Target | None]:
+def read_target(written_target: str, language: WikiLanguage, labelled: bool) -> tuple[str, Target | None]:
     """Return "article" with its title and fragment, or without them "hidden" (files, categories, languages), "other" or
     "invalid": no title that MediaWiki allows."""
-    if ":" not in written and _UNUSUAL.search(written) is None:
-        title = written.strip()
+    if ":" not in written_target and _UNUSUAL.search(written_target) is None:
+        title = written_target.strip()
         return ("article", (title, "")) if 0 < len(title) < 64 and "/" not in title else _checked(title, "")
-    decoded = unquote(written, errors="replace") if "%" in written else written
+    decoded = unquote(written_target, errors="replace") if "%" in written_target else written_target
     if "&" in decoded:
         decoded = unicodedata.normalize("NFC", decode_entities(decoded))
     title, _, fragment = _IGNORED.sub("", decoded).replace("_", " ").partition("#")
     title, fragment = " ".join(title.split()), " ".join(fragment.split())
-    bare = title.removeprefix(":").lstrip()
-    if written.strip() == "#":  # a link to nowhere
+    title_without_colon = title.removeprefix(":").lstrip()
+    if written_target.strip() == "#":  # a link to nowhere
         return "other", None
-    name, colon, after = _prefix(bare)
+    name, colon, title_after_prefix = _prefix(title_without_colon)
     if colon and name == language.code:  # [[en:God]] of the English Wikipedia leads to its own page
-        title = bare = after.strip()
-        name, colon, _ = _prefix(bare)
-    if not colon or _checked(bare, fragment)[0] == "invalid":
-        return _checked(bare, fragment)
-    if bare == title and name in language.hidden:
+        title = title_without_colon = title_after_prefix.strip()
+        name, colon, _ = _prefix(title_without_colon)
+    if not colon or _checked(title_without_colon, fragment)[0] == "invalid":
+        return _checked(title_without_colon, fragment)
+    if title_without_colon == title and name in language.hidden:
         return "hidden", None
     if name in language.namespaces or name in language.wikis:
-        return ("other" if bare.partition(":")[2].strip() or name in language.wikis else "invalid"), None
+        return (
+            "other" if title_without_colon.partition(":")[2].strip() or name in language.wikis else "invalid"
+        ), None
     if name in language.languages:
-        return ("other" if labelled or bare != title else "hidden"), None
-    if is_file(bare):
-        return ("hidden" if bare == title else "other"), None
-    return "article", (bare, fragment)
+        return ("other" if labelled or title_without_colon != title else "hidden"), None
+    if is_file(title_without_colon):
+        return ("hidden" if title_without_colon == title else "other"), None
+    return "article", (title_without_colon, fragment)
 
 
 def _prefix(title: str) -> tuple[str, str, str]:

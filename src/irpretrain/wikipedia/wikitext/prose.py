@@ -48,33 +48,41 @@ _TAG = re.compile("</?[a-zA-Z]+ ?/?>")
 _NO_PROSE = re.compile(r"[=|!{]|\[\[[^\[\]|]*:[^\[\]]*\.\w{3,4}\|")
 
 
-def words_in_sentence(parameters: Arguments, written: str) -> str:
+def words_in_sentence(parameters: Arguments, arguments_text: str) -> str:
     """Return the first argument of a call, or the one that is called text, if it has words of a sentence, else "".
 
     Args:
         parameters: the arguments.
         written: the same as they are written.
     """
-    first = first_argument(parameters)
-    if not _IN_A_LINE.fullmatch(first) or _YEAR.fullmatch(parameters.get("2", "")) or _FILE.search(first):
+    first_text = first_argument(parameters)
+    if (
+        not _IN_A_LINE.fullmatch(first_text)
+        or _YEAR.fullmatch(parameters.get("2", ""))
+        or _FILE.search(first_text)
+    ):
         return ""
-    before, _, after = written.partition(first)
-    if "\n" in before or after.lstrip(" ")[:1] not in ("", "|") or len(_BREAK.findall(first)) > 1:
+    text_before, _, text_after = arguments_text.partition(first_text)
+    if (
+        "\n" in text_before
+        or text_after.lstrip(" ")[:1] not in ("", "|")
+        or len(_BREAK.findall(first_text)) > 1
+    ):
         return ""  # boxes are written over several lines, lists in them with a break behind each item
-    visible = _BREAK.sub(" ", _NOT_SEEN.sub("", first))
+    visible = _BREAK.sub(" ", _NOT_SEEN.sub("", first_text))
     words = _WORD.findall(visible)
     letters = sum(map(len, words))
     if letters < 0.6 * len(visible.replace(" ", "")):
         return ""
     if _WITHOUT_SPACES.search(visible):
-        return first
+        return first_text
     if " " not in visible.strip() or len(words) < 2:
         return ""
     cased = any(word.lower() != word.upper() for word in words)
     prose = (
         any(word.islower() and len(word) > 1 for word in words) if cased else len(words) >= _FEWEST_UNCASED
     )
-    return first if prose else ""
+    return first_text if prose else ""
 
 
 def foreign_words(name: str, parameters: Arguments, languages: Collection[str]) -> str:
@@ -107,9 +115,9 @@ def quotation(parameters: Arguments, calendar: Calendar) -> str:
     return words if _is_sentence(_NOT_SEEN.sub("", words)) else ""
 
 
-def follows_prose(before: str) -> bool:
-    """Whether the last line of `before` that is not blank is prose, not a heading or a table."""
-    line = before.rstrip(f" \t\n{DROPPED}{NOTHING}{BREAK}").rpartition("\n")[2]
+def follows_prose(text_before: str) -> bool:
+    """Whether the last line of `text_before` that is not blank is prose, not a heading or a table."""
+    line = text_before.rstrip(f" \t\n{DROPPED}{NOTHING}{BREAK}").rpartition("\n")[2]
     return not _NO_PROSE.match(line) and (line.endswith((":", "：")) or _is_sentence(_NOT_SEEN.sub("", line)))
 
 
@@ -123,7 +131,7 @@ def _is_sentence(text: str) -> bool:
     )
 
 
-def is_within_sentence(before: str, words: str, text: str, end: int) -> bool:
+def is_within_sentence(text_before: str, words: str, text: str, end: int) -> bool:
     """Whether a call is part of a sentence by what stands around it.
 
     Args:
@@ -132,14 +140,16 @@ def is_within_sentence(before: str, words: str, text: str, end: int) -> bool:
         text: wikitext of the page.
         end: place in it behind the call.
     """
-    if starts_line(before):
+    if starts_line(text_before):
         return _CONTINUED.match(text, end) is not None
-    if _LETTER_WITHOUT_SPACES.match(before[-1:]) and _LETTER_WITHOUT_SPACES.match(words[-1:]):
+    if _LETTER_WITHOUT_SPACES.match(text_before[-1:]) and _LETTER_WITHOUT_SPACES.match(words[-1:]):
         return _CONTINUED_WITHOUT_SPACES.match(text, end) is not None
-    return _OPENING.search(before, max(0, len(before) - LONGEST_START)) is not None
+    return _OPENING.search(text_before, max(0, len(text_before) - LONGEST_START)) is not None
 
 
-def starts_line(before: str) -> bool:
+def starts_line(text_before: str) -> bool:
     """Whether nothing stands before a call in its line but marks of lists and of what opens."""
-    line_end = before.rfind("\n")
-    return len(before) - max(line_end, 0) <= LONGEST_START and not before[line_end + 1 :].strip(_INDENT)
+    line_end = text_before.rfind("\n")
+    return len(text_before) - max(line_end, 0) <= LONGEST_START and not text_before[line_end + 1 :].strip(
+        _INDENT
+    )

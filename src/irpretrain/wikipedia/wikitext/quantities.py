@@ -52,12 +52,12 @@ def convert(arguments: Arguments) -> str:
     words = unnamed(arguments)
     text, position = "", 0
     while position < len(words) and _NUMBER.fullmatch(words[position]):
-        following = words[position + 1] if position + 1 < len(words) else ""
-        between = _BETWEEN.get(following.lower())
+        next_word = words[position + 1] if position + 1 < len(words) else ""
+        between = _BETWEEN.get(next_word.lower())
         amount = re.sub(r"(?<=\d)\+(?=\d+/)", " ", words[position])
-        text += amount + (between or _unit_of_code(following) + " ")
+        text += amount + (between or _unit_of_code(next_word) + " ")
         position += 2
-        if between is None and (following not in _COMPOUND or position + 1 >= len(words)):
+        if between is None and (next_word not in _COMPOUND or position + 1 >= len(words)):
             break  # what comes now is the unit to convert to, or the number of digits
     return text.strip() or " ".join(words[:2])
 
@@ -139,10 +139,10 @@ def _named(arguments: Arguments) -> Arguments:
 
 def fraction(arguments: Arguments) -> str:
     """`{{frac|1|2|3}}` shows "1 2/3", `{{frac|3}}` "1/3"."""
-    parts = unnamed(arguments)
-    if len(parts) < 2:
-        return "".join(f"1/{part}" for part in parts)
-    return " ".join([*parts[:-2], "/".join(parts[-2:])])
+    numbers = unnamed(arguments)
+    if len(numbers) < 2:
+        return "".join(f"1/{number}" for number in numbers)
+    return " ".join([*numbers[:-2], "/".join(numbers[-2:])])
 
 
 def measure(arguments: Arguments) -> str:
@@ -181,8 +181,8 @@ def ordinal(arguments: Arguments) -> str:
     number = arguments.get("1", "")
     if not number[-2:].isdecimal():
         return number
-    last = "" if number[-2:-1] == "1" else number[-1]
-    return number + {"1": "st", "2": "nd", "3": "rd"}.get(last, "th")
+    ending_digit = "" if number[-2:-1] == "1" else number[-1]
+    return number + {"1": "st", "2": "nd", "3": "rd"}.get(ending_digit, "th")
 
 
 def height(arguments: Arguments) -> str:
@@ -213,9 +213,9 @@ def currency_named(name: str) -> str:
     return sign if len(sign) < 5 and unicodedata.category(sign[-1:] or " ") == "Sc" else ""
 
 
-def unit_behind(before: str, unit: str) -> str:
+def unit_behind(text_before: str, unit: str) -> str:
     """Return what a call without arguments that is named by a unit shows behind a number; elsewhere ""."""
-    number = _BEHIND_NUMBER.search(before)
+    number = _BEHIND_NUMBER.search(text_before)
     return "" if number is None else unit if number[1] else _with_unit("", unit)
 
 
@@ -225,8 +225,8 @@ def amount(unit: str, arguments: Arguments) -> str:
     if not words or len(words) > 4 or not _AMOUNT.fullmatch(words[0]) or _COMPASS.intersection(words):
         return ""
     units = [word for word in words[1:] if spelt(word) in _SYMBOL_BY_NAME]
-    numbers = [word for word in words[1:] if word not in units and re.fullmatch(r"[-−]?[0-9]", word)]
-    if len(units) + len(numbers) < len(words) - 1 or (numbers and not units):
+    exponents = [word for word in words[1:] if word not in units and re.fullmatch(r"[-−]?[0-9]", word)]
+    if len(units) + len(exponents) < len(words) - 1 or (exponents and not units):
         return ""
     return measure({**arguments, "unité": unit} if unit and not units else arguments)
 
@@ -239,11 +239,15 @@ def coordinates(arguments: Arguments) -> str:
     """
     if arguments.get("display") in ("title", "t"):
         return ""
-    if given := arguments.get(PARAMETER, ""):
+    if direction_letters := arguments.get(PARAMETER, ""):
         if arguments.get("text", "ICON").startswith("ICON"):
             return ""
-        both = "|".join(arguments.get(name, "") for name in ("NS", "EW")).replace("/", "|")
-        return coordinates(split_arguments(both)).replace(".", given[0]).replace("E", given[1:])
+        joined_coordinates = "|".join(arguments.get(name, "") for name in ("NS", "EW")).replace("/", "|")
+        return (
+            coordinates(split_arguments(joined_coordinates))
+            .replace(".", direction_letters[0])
+            .replace("E", direction_letters[1:])
+        )
     words = list(takewhile(lambda word: word in _COMPASS or _AMOUNT.fullmatch(word), unnamed(arguments)[:8]))
     if len(words) == 2:  # degrees with signs
         south, west = (word[0] in "-−" for word in words)

@@ -24,22 +24,25 @@ from irpretrain.wikipedia.wikitext.quantities import currency_named, unit_named
 # Functions that patterns of templates call as `@name`: links, lists and the like.
 
 
-def _nihongo(given: Arguments) -> str:
+def _nihongo(arguments: Arguments) -> str:
     """`{{nihongo|English|kanji|romaji|more}}` shows "English (kanji, romaji, more)"."""
-    parts = [given.get(name, "") for name in ("1", "2", "3", "4", "extra")]
-    first, rest = parts[0] or parts[2], ", ".join(filter(None, parts[1:] if parts[0] else parts[1:2]))
-    return f"{first} ({rest})" if rest else first
+    names = [arguments.get(name, "") for name in ("1", "2", "3", "4", "extra")]
+    first_name, other_names = (
+        names[0] or names[2],
+        ", ".join(filter(None, names[1:] if names[0] else names[1:2])),
+    )
+    return f"{first_name} ({other_names})" if other_names else first_name
 
 
-def _interlanguage(given: Arguments) -> str:
+def _interlanguage(arguments: Arguments) -> str:
     """A link to an article that is missing here: `{{ill|Title|de}}`, formerly `{{ill|de|Title}}`."""
     # French names all arguments: `{{lien|langue=en|trad=Title|fr=Titre|texte=words}}`. What is shown is called lt in
     # English, label in Japanese, and text in many languages.
-    first = given.get("1") or given.get("fr") or given.get("trad", "")
-    second = given.get("2", "")
-    if _LANGUAGE.fullmatch(first) and second and not _LANGUAGE.fullmatch(second):
-        first = second
-    return _link(first, first_argument(given, _LABELS))
+    title = arguments.get("1") or arguments.get("fr") or arguments.get("trad", "")
+    second = arguments.get("2", "")
+    if _LANGUAGE.fullmatch(title) and second and not _LANGUAGE.fullmatch(second):
+        title = second
+    return _link(title, first_argument(arguments, _LABELS))
 
 
 def _link(title: str, label: str) -> str:
@@ -50,31 +53,35 @@ _LABELS = ("lt", "label", *(name for name in CALLS["text"] if not name.isdecimal
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
 
 
-def _quote(given: Arguments) -> str:
+def _quote(arguments: Arguments) -> str:
     """A quotation, its German translation and "— Author, Title, Source", each as a paragraph of its own."""
     # The numbers behind the function's name are the positions of who is quoted, if not 2 to 5: `@quote 4 5`.
-    lines = [words for words in (first_argument(given), given.get("Übersetzung")) if words]
-    if lines and (quoted := quoted_arguments(given, given.get(PARAMETER) or "2 3 4 5")):
+    lines = [words for words in (first_argument(arguments), arguments.get("Übersetzung")) if words]
+    if lines and (quoted := quoted_arguments(arguments, arguments.get(PARAMETER) or "2 3 4 5")):
         lines.append(f"— {quoted}")
     return "".join(f"{BREAK}\n{words}" for words in lines) + f"{BREAK}\n" if lines else ""
 
 
-def _red_link(given: Arguments) -> str:
+def _red_link(arguments: Arguments) -> str:
     """A link to an article that is missing here, with the words to show: Russian `{{нп5|Title|words|de|Titel}}`."""
     # Numbers behind the function's name are the places of the title, if not 1, and of the words, if they do not follow
     # it: Chinese `{{link-de|Title|Titel|words}}` is `@red-link 1 3`, `{{tsl|de|Titel|Title|words}}` `@red-link 3`,
     # where the title may be that of the other language.
-    places = [int(number) for number in given.get(PARAMETER, "").split() if number.isdecimal()]
-    title = places[0] if places else 1
-    label = places[1] if places[1:] else title + 1
-    return _link(given.get(str(title)) or given.get(str(title - 1), ""), given.get(str(label), ""))
+    argument_positions = [
+        int(number) for number in arguments.get(PARAMETER, "").split() if number.isdecimal()
+    ]
+    title = argument_positions[0] if argument_positions else 1
+    label = argument_positions[1] if argument_positions[1:] else title + 1
+    return _link(
+        arguments.get(str(title)) or arguments.get(str(title - 1), ""), arguments.get(str(label), "")
+    )
 
 
-def _ship(given: Arguments) -> str:
+def _ship(arguments: Arguments) -> str:
     """`{{HMS|Ajax|22|6}}` shows "HMS Ajax"; the prefix may be the first argument."""
     # The last argument says what is shown: 1 the number, 2 the name, 3 both, 6 prefix and name, else all.
-    words = [given.get(position, "") for position in ("1", "2", "3", "4")]
-    prefix = given.get(PARAMETER) or words.pop(0)
+    words = [arguments.get(position, "") for position in ("1", "2", "3", "4")]
+    prefix = arguments.get(PARAMETER) or words.pop(0)
     name, number, form = words[:3]
     behind = f" ({number})" if number else ""
     title = f"{prefix} {name}".strip()
@@ -82,30 +89,30 @@ def _ship(given: Arguments) -> str:
     return labels.get(form, title + behind) if name else ""
 
 
-def _siglo(given: Arguments) -> str:
+def _siglo(arguments: Arguments) -> str:
     """Spanish: `{{siglo|XVI||s}}` shows "siglo XVI", `{{siglo|V|a}}` "V a. C."; S is a capital."""
-    number = given.get("1", "")
-    word = {"s": "siglo ", "S": "Siglo "}.get(given.get("3", ""), "")
-    era = {"a": " a. C.", "d": " d. C."}.get(given.get("2", "").lower()[:1], "")
+    number = arguments.get("1", "")
+    word = {"s": "siglo ", "S": "Siglo "}.get(arguments.get("3", ""), "")
+    era = {"a": " a. C.", "d": " d. C."}.get(arguments.get("2", "").lower()[:1], "")
     return word + number + era if number else ""
 
 
-def _aside(given: Arguments) -> str:
+def _aside(arguments: Arguments) -> str:
     """French: `{{incise|words}}` shows "– words –", with a second argument (stop, fin) the first dash alone."""
-    words = given.get("1", "")
-    return (f"– {words}" if given.get("2") else f"– {words} –") if words else ""
+    words = arguments.get("1", "")
+    return (f"– {words}" if arguments.get("2") else f"– {words} –") if words else ""
 
 
-def _case(given: Arguments) -> str:
+def _case(arguments: Arguments) -> str:
     """MediaWiki's lc, uc, lcfirst, ucfirst: `@case lower`, `@case upper`, `@case first-lower`, `@case first-upper`."""
-    words, parameter = given.get("1", ""), given.get(PARAMETER, "")
-    changed = words.lower() if parameter.endswith("lower") else words.upper()
-    return changed[:1] + words[1:] if parameter.startswith("first") else changed
+    words, parameter = arguments.get("1", ""), arguments.get(PARAMETER, "")
+    changed_words = words.lower() if parameter.endswith("lower") else words.upper()
+    return changed_words[:1] + words[1:] if parameter.startswith("first") else changed_words
 
 
-def _if_equal(given: Arguments) -> str:
-    first, second = given.get("1", ""), given.get("2", "")
-    return "" if DROPPED in first + second else given.get("3" if _same(first, second) else "4", "")
+def _if_equal(arguments: Arguments) -> str:
+    first, second = arguments.get("1", ""), arguments.get("2", "")
+    return "" if DROPPED in first + second else arguments.get("3" if _same(first, second) else "4", "")
 
 
 def _same(first: str, second: str) -> bool:
@@ -114,9 +121,9 @@ def _same(first: str, second: str) -> bool:
     return float(first) == float(second)
 
 
-def _switch(given: Arguments) -> str:
+def _switch(arguments: Arguments) -> str:
     """`{{#switch:b|a|b=x|c=y|z}}` shows "x"; where no case is the first word, it shows "z"."""
-    word, *cases = [value for name, value in given.items() if name != PARAMETER]
+    word, *cases = [value for name, value in arguments.items() if name != PARAMETER]
     words, is_case, is_default, default = "", False, False, ""
     for case in cases if DROPPED not in word else ():
         name, equals, words = map(str.strip, case.partition("="))
@@ -214,9 +221,9 @@ class Templates:
 
     def show(self, pattern: str, name: str, arguments: str) -> str:
         """Return what a call shows, as wikitext; `arguments` is what follows the name's `|`."""
-        function, colon, first = name.partition(":")
+        function, colon, first_argument = name.partition(":")
         if colon and f"{spelt(function)}:" in self._patterns:  # a parser function: no names
-            words = cut_at_bars(f"{first}|{arguments}")
+            words = cut_at_bars(f"{first_argument}|{arguments}")
             parameters = {str(position): word.strip() for position, word in enumerate(words, 1)}
         else:
             parameters = split_arguments(arguments)
@@ -250,18 +257,28 @@ def pattern_fault(pattern: str) -> str | None:
     """Say in words why `Templates` could not show by a pattern; None where it can."""
     if pattern.startswith("@"):
         functions = FUNCTIONS.keys() | CALENDAR_FUNCTIONS.keys()
-        known = ", ".join(f"@{name}" for name in sorted(functions))
-        return None if pattern[1:].partition(" ")[0] in functions else f"is no function; there are {known}"
-    parts = _FIELD.split(pattern)
-    if any(brace in text for text in parts[::2] for brace in "{}"):
+        function_names = ", ".join(f"@{name}" for name in sorted(functions))
+        return (
+            None
+            if pattern[1:].partition(" ")[0] in functions
+            else f"is no function; there are {function_names}"
+        )
+    texts_and_fields = _FIELD.split(pattern)
+    if any(brace in text for text in texts_and_fields[::2] for brace in "{}"):
         return "has a brace that is not of a field"
-    names = [name for field in parts[1::2] for name in field.removesuffix("|").split("|")]
-    rest = [name for name in names if name.endswith("*")]
+    names = [name for field in texts_and_fields[1::2] for name in field.removesuffix("|").split("|")]
+    rest_fields = [name for name in names if name.endswith("*")]
     for name in names:
-        if not name or (name in rest and not (name in parts and _REST.fullmatch(name))):
+        if not name or (name in rest_fields and not (name in texts_and_fields and _REST.fullmatch(name))):
             return f"has the field {name!r}; fields are {{1}}, {{name}}, {{name|1}} and {{1*}}"
-    again = [name for name in names if rest and name.isdecimal() and int(name) >= int(rest[0][:-1])]
-    return "shows an argument twice" if again or len(rest) > 1 or len(set(names)) < len(names) else None
+    repeated = [
+        name for name in names if rest_fields and name.isdecimal() and int(name) >= int(rest_fields[0][:-1])
+    ]
+    return (
+        "shows an argument twice"
+        if repeated or len(rest_fields) > 1 or len(set(names)) < len(names)
+        else None
+    )
 
 
 @cache
@@ -270,13 +287,15 @@ def _fields(pattern: str) -> tuple[str, ...]:
 
 
 def _fill(pattern: str, parameters: Arguments) -> str:
-    parts = _fields(pattern)
-    if len(parts) == 1:
-        return parts[0]
-    values = [_value(field, parameters) for field in parts[1::2]]
+    texts_and_fields = _fields(pattern)
+    if len(texts_and_fields) == 1:
+        return texts_and_fields[0]
+    values = [_value(field, parameters) for field in texts_and_fields[1::2]]
     if not any(value.strip(_NO_TEXT) for value in values) and "|}" not in pattern:
         return ""
-    rendered = parts[0] + "".join(value + text for value, text in zip(values, parts[2::2], strict=True))
+    rendered = texts_and_fields[0] + "".join(
+        value + text for value, text in zip(values, texts_and_fields[2::2], strict=True)
+    )
     return rendered.strip(" ")
 
 

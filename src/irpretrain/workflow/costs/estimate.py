@@ -64,8 +64,8 @@ class Card:
         fitting = [card for card in cards if name.lower() in card.lower()]
         if not fitting:
             raise ConfigError(f"card: {name!r} is not in resources/gpu_rates.yaml; {instead_of(name, cards)}")
-        chosen = name if name in cards else fitting[0]
-        return cls(chosen, cards[chosen])
+        card_name = name if name in cards else fitting[0]
+        return cls(card_name, cards[card_name])
 
     def operations_per_second(self, precision: str) -> float:
         """Return what it does at the utilisation that estimates count on."""
@@ -149,23 +149,23 @@ def estimate(
     for rule, wildcards, memory_mb, *_ in jobs:
         result.jobs += 1
         result.memory_mb = max(result.memory_mb, memory_mb)
-        parts = RULES[rule](config, wildcards) if rule in RULES else []
-        if not parts:
+        works = RULES[rule](config, wildcards) if rule in RULES else []
+        if not works:
             result.others[rule] += 1
-        for number, work in enumerate(parts):
-            known = 0.0 if math.isnan(work.amount) else work.amount
-            result.disk += known * BYTES.get(work.stage, BYTES.get(rule, 0))
+        for work_number, work in enumerate(works):
+            known_amount = 0.0 if math.isnan(work.amount) else work.amount
+            result.disk += known_amount * BYTES.get(work.stage, BYTES.get(rule, 0))
             if rule == "pretrain":
                 snapshots = config.training_of(wildcards["model"]).snapshots
                 result.disk += rated.shape(work).model_bytes * (1 + len(snapshots))
             row = rows.setdefault(
                 (work.stage, work.computing),
                 CostRow(
-                    work, rated.measured(work), order[rule], rated.per_second(work), is_second=number > 0
+                    work, rated.measured(work), order[rule], rated.per_second(work), is_second=work_number > 0
                 ),
             )
             row.jobs += 1
-            row.amount += known
+            row.amount += known_amount
             row.unknown += math.isnan(work.amount)
     result.rows = sorted(rows.values(), key=lambda row: (row.order, row.work.stage, str(row.work.computing)))
     return result
@@ -244,28 +244,28 @@ UNKNOWN_SIZE = "A size that is unknown can be given as `about` of corpora, queri
 
 def costs_text(prepared: Prepared, jobs: Sequence[PlannedJob]) -> str:
     """Return what planned jobs need, would cost and fill, and what no paper of the report shows."""
-    config, missing = prepared.config, prepared.missing
+    config, missing_by_entry = prepared.config, prepared.missing
     known_shapes = shapes(config, prepared.manifest)
-    estimated = estimate(config, jobs, shapes=known_shapes, card=os.environ.get(CARD_VARIABLE, CARD))
+    cost_estimate = estimate(config, jobs, shapes=known_shapes, card=os.environ.get(CARD_VARIABLE, CARD))
     if not prepared.as_if_there:
-        what = "left out is what needs them"
+        consequence = "left out is what needs them"
     elif REFUSED in os.environ:
-        what = "planned as if they were; a run is refused without them"
+        consequence = "planned as if they were; a run is refused without them"
     else:
-        what = "planned as if they were; a run leaves out what needs them"
+        consequence = "planned as if they were; a run leaves out what needs them"
     if prepared.as_if_there:
-        missing = needed_entries(config, missing, jobs)
-    parts = [
-        table(estimated) if jobs else "",
+        missing_by_entry = needed_entries(config, missing_by_entry, jobs)
+    paragraphs = [
+        table(cost_estimate) if jobs else "",
         columns_text(config, jobs),
         "\n".join(hidden_views(config)),
-        reported(missing, f"Not there, and {what}:"),
+        reported(missing_by_entry, f"Not there, and {consequence}:"),
     ]
-    return "".join(f"\n{part}\n" for part in parts if part)
+    return "".join(f"\n{paragraph}\n" for paragraph in paragraphs if paragraph)
 
 
 def needed_entries(
-    config: Config, missing: dict[str, list[str]], jobs: Sequence[PlannedJob]
+    config: Config, missing_by_entry: dict[str, list[str]], jobs: Sequence[PlannedJob]
 ) -> dict[str, list[str]]:
     """Return what is missing without the data sets that no planned job reads."""
     required = {job.wildcards["entry"] for job in jobs if job.rule == "require_dataset"}
@@ -273,32 +273,38 @@ def needed_entries(
     paths |= {path for job in jobs for path in job.inputs if not path.startswith("results/")}
     return {
         name: files
-        for name, files in missing.items()
+        for name, files in missing_by_entry.items()
         if name in required or any(f"/{file.strip('/')}/" in f"/{path}/" for path in paths for file in files)
     }
 
 
 def columns_text(config: Config, jobs: Iterable[PlannedJob]) -> str:
     """Return which columns of which tables the planned jobs fill; nothing where none is evaluated."""
-    scored = {job.wildcards["experiment"] for job in jobs if job.rule == "evaluate"}
-    lines, named = [], set[str]()
+    evaluated = {job.wildcards["experiment"] for job in jobs if job.rule == "evaluate"}
+    lines, experiments_in_tables = [], set[str]()
     for paper in config.report.papers:
         published = read_paper(paper)
-        shown = active_experiments(config.of_papers([paper]))
-        datasets = {shown[name].dataset: name for name in scored & shown.keys()}
+        experiments_of_paper = active_experiments(config.of_papers([paper]))
+        datasets = {
+            experiments_of_paper[name].dataset: name for name in evaluated & experiments_of_paper.keys()
+        }
         for name, table in published.tables.items():
             columns: dict[str, list[str]] = {}
             for column in table.columns:
                 if column.dataset in datasets:
                     columns.setdefault(published.datasets[column.dataset].label, []).append(column.measure)
-                    named.update(other for other in scored if other in shown)
+                    experiments_in_tables.update(
+                        experiment for experiment in evaluated if experiment in experiments_of_paper
+                    )
             if columns:
-                parts = (
+                column_texts = (
                     f"{label} ({', '.join(dict.fromkeys(measures))})" for label, measures in columns.items()
                 )
-                lines.append(f"{paper} {name}: {'; '.join(parts)}")
-    own = [f"{name} on {config.experiments[name].dataset}" for name in sorted(scored - named)]
-    lines += [f"experiments of your own: {', '.join(own)}"] if own else []
+                lines.append(f"{paper} {name}: {'; '.join(column_texts)}")
+    own_experiments = [
+        f"{name} on {config.experiments[name].dataset}" for name in sorted(evaluated - experiments_in_tables)
+    ]
+    lines += [f"experiments of your own: {', '.join(own_experiments)}"] if own_experiments else []
     return (
         "\n".join(["Comes out, as columns of tables:", *(_wrapped(line) for line in lines)]) if lines else ""
     )
@@ -308,45 +314,55 @@ def _wrapped(line: str) -> str:
     return textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="      ")
 
 
-def table(found: Estimate) -> str:
+def table(cost_estimate: Estimate) -> str:
     """Return an estimate as plain text."""
-    if not found.rows:
-        return _others(found)
-    lines = [HEAD, *(_cells(row) for row in found.rows), _totals(found)]
+    if not cost_estimate.rows:
+        return _others(cost_estimate)
+    lines = [HEAD, *(_cells(row) for row in cost_estimate.rows), _totals(cost_estimate)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD) - 1)]
-    printed = ["Estimated cost", *(_line(line, widths) for line in lines)]
-    rule = "-" * min(WIDTH, max(map(len, printed)))
-    printed = [printed[0], printed[1], rule, *printed[2:-1], rule, printed[-1]]
-    incomplete = [row.work.stage for row in found.rows if row.hours is None or row.unknown]
+    output_lines = ["Estimated cost", *(_line(line, widths) for line in lines)]
+    rule = "-" * min(WIDTH, max(map(len, output_lines)))
+    output_lines = [output_lines[0], output_lines[1], rule, *output_lines[2:-1], rule, output_lines[-1]]
+    incomplete = [row.work.stage for row in cost_estimate.rows if row.hours is None or row.unknown]
     if incomplete:
-        printed.append(
+        output_lines.append(
             textwrap.fill(f"Not whole in the total: {'; '.join(dict.fromkeys(incomplete))}.", WIDTH)
         )
-    if found.others:
-        printed.append(_others(found))
-    disk = f"Disk: about {size_text(found.disk)} of results, beside the data. "
-    memory = f"Memory: {size_text(found.memory_mb * 1e6)} for the largest job." if found.memory_mb else ""
-    printed += [disk + memory, textwrap.fill(_explained(found), WIDTH)]
-    return "\n".join(printed)
+    if cost_estimate.others:
+        output_lines.append(_others(cost_estimate))
+    disk = f"Disk: about {size_text(cost_estimate.disk)} of results, beside the data. "
+    memory = (
+        f"Memory: {size_text(cost_estimate.memory_mb * 1e6)} for the largest job."
+        if cost_estimate.memory_mb
+        else ""
+    )
+    output_lines += [disk + memory, textwrap.fill(_explained(cost_estimate), WIDTH)]
+    return "\n".join(output_lines)
 
 
-def _explained(found: Estimate) -> str:
+def _explained(cost_estimate: Estimate) -> str:
     """Return what the table's numbers rest on; of estimates and unknown sizes only where it has some."""
-    estimated = [row for row in found.rows if row.rate is None and row.per_second is not None]
-    card = BY_CARD.format(name=found.card.name) if any(row.device == "gpu" for row in estimated) else ""
+    estimated = [row for row in cost_estimate.rows if row.rate is None and row.per_second is not None]
+    card = (
+        BY_CARD.format(name=cost_estimate.card.name) if any(row.device == "gpu" for row in estimated) else ""
+    )
     parts = [
         MEASURED,
         ESTIMATED.format(card=card) if estimated else "",
-        BOUNDS if any(row.work.computing for row in found.rows) else "",
-        UNKNOWN_SIZE if any(row.unknown for row in found.rows) else "",
+        BOUNDS if any(row.work.computing for row in cost_estimate.rows) else "",
+        UNKNOWN_SIZE if any(row.unknown for row in cost_estimate.rows) else "",
     ]
     return " ".join(filter(None, parts))
 
 
-def _others(found: Estimate) -> str:
+def _others(cost_estimate: Estimate) -> str:
     # Rules that have a row have jobs without work too: a model without objectives is its encoder with a fresh head.
-    names = (f"{rule} without training" if rule == "pretrain" else rule for rule in sorted(found.others))
-    return textwrap.fill(f"Without an estimate: {found.others.total():,} jobs of {', '.join(names)}.", WIDTH)
+    names = (
+        f"{rule} without training" if rule == "pretrain" else rule for rule in sorted(cost_estimate.others)
+    )
+    return textwrap.fill(
+        f"Without an estimate: {cost_estimate.others.total():,} jobs of {', '.join(names)}.", WIDTH
+    )
 
 
 def _cells(row: CostRow) -> tuple[str, ...]:
@@ -364,9 +380,11 @@ def _basis(row: CostRow) -> str:
     return kind if row.work.computing is None else f"{kind}: {row.work.computing.encoder[:16]}"
 
 
-def _totals(found: Estimate) -> tuple[str, ...]:
-    sums = (sum(row.hours or 0 for row in found.rows if row.device == device) for device in ("cpu", "gpu"))
-    return ("total", str(found.jobs), "", *(time_text(hours) if hours else "" for hours in sums), "")
+def _totals(cost_estimate: Estimate) -> tuple[str, ...]:
+    sums = (
+        sum(row.hours or 0 for row in cost_estimate.rows if row.device == device) for device in ("cpu", "gpu")
+    )
+    return ("total", str(cost_estimate.jobs), "", *(time_text(hours) if hours else "" for hours in sums), "")
 
 
 def time_text(hours: float) -> str:

@@ -26,7 +26,7 @@ from irpretrain.foundation.resources import project_directory
 from irpretrain.workflow.costs import CARD_VARIABLE, REFUSED
 from irpretrain.workflow.costs.estimate import CARD, Card
 from irpretrain.workflow.plan.paths import SCORES
-from irpretrain.workflow.plan.preparation import lay
+from irpretrain.workflow.plan.preparation import write_stand_in
 
 GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
 
@@ -35,12 +35,12 @@ def lay_out(config: Config, folder: Path) -> None:
     """Put a stand-in into `folder` for every file that the configuration names by a relative path; those of the
     catalogue are a dry run's own affair (`skip_absent`)."""
     catalogued = catalogue_paths(config.data_folder)
-    for needed in needed_files(config, all_entries(config)):
-        location = folder / needed.path
-        if Path(needed.path).is_absolute() or location.exists() or needed.path in catalogued:
+    for needed_file in needed_files(config, all_entries(config)):
+        location = folder / needed_file.path
+        if Path(needed_file.path).is_absolute() or location.exists() or needed_file.path in catalogued:
             continue
-        lay(needed, location)
-        if needed.kind == "folds":
+        write_stand_in(needed_file, location)
+        if needed_file.kind == "folds":
             location.write_text(GIVEN_FOLDS)
 
 
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     parser.add_argument("--card", default=CARD)
     parser.add_argument("--directory", "-d")  # of a run: what lies there is not looked at
-    options, others = parser.parse_known_args(arguments)
+    options, snakemake_arguments = parser.parse_known_args(arguments)
     overlays = options.configfile
     with tempfile.TemporaryDirectory(prefix="irpretrain-plan-") as folder:
         try:
@@ -59,22 +59,24 @@ def main(arguments: Sequence[str]) -> int:
             config = load_config(project / "config.yaml", *overlays)
             lay_out(config, Path(folder))
             card = Card.find(options.card).name
-            by_name = score_files(config)
-            others = [file for word in others for file in by_name.get(word) or [word]]
+            files_by_target = score_files(config)
+            snakemake_arguments = [
+                file for word in snakemake_arguments for file in files_by_target.get(word) or [word]
+            ]
         except IRPretrainError as error:
             print_line(str(error))
             return 1
         if text := other_code_text(results_of_other_code()):
             print_line(text)
         print_line("Planned as if all data were there and nothing were done yet.")
-        last = Path(folder, "plan.yaml")
-        last.write_text("skip_absent: true\n")
+        plan_overlay = Path(folder, "plan.yaml")
+        plan_overlay.write_text("skip_absent: true\n")
         command = [sys.executable, "-m", "snakemake", "--workflow-profile", "none", "--logger", "irpretrain"]
         command += ["--dry-run", "--snakefile", str(project / "Snakefile"), "--directory", folder]
-        command += [*others, "--configfile", *overlays, str(last)]
+        command += [*snakemake_arguments, "--configfile", *overlays, str(plan_overlay)]
         environment = {**os.environ, CARD_VARIABLE: card, **({} if config.skip_absent else {REFUSED: "1"})}
         status = subprocess.run(command, env=environment, stderr=subprocess.STDOUT).returncode
-        hints = [did_you_mean(word, by_name) for word in others] if status else []
+        hints = [did_you_mean(word, files_by_target) for word in snakemake_arguments] if status else []
         if hint := next(filter(None, hints), ""):
             print(hint)  # where Snakemake's message went
         return status

@@ -49,8 +49,8 @@ def documents_of_collection(config: Config, wildcards: Wildcards) -> float:
 def queries(config: Config, dataset: str) -> float:
     """Return how many queries a data set has."""
     section = config.datasets[dataset]
-    number = section.queries.about or section.queries.expected
-    return min(filter(None, (number, section.sample_queries)), default=UNKNOWN)
+    configured_count = section.queries.about or section.queries.expected
+    return min(filter(None, (configured_count, section.sample_queries)), default=UNKNOWN)
 
 
 def relevant(config: Config, dataset: str) -> float:

@@ -26,7 +26,7 @@ class Axioms(PlanPart):
         path = self.config.word_vectors.files.get(wildcards.collection)
         if path is None:
             return []
-        return self.source(path) if is_embedded(path) else self.there(path)
+        return self.source(path) if is_embedded(path) else self.require_path(path)
 
     def calibrated_temperature(self, wildcards: Wildcards) -> Input:
         """The temperature that is found for a collection, where the configuration gives no number."""

@@ -92,10 +92,10 @@ class Corpora(PlanPart):
         section = self.config.corpora[wildcards.corpus]
         if is_made(section.path):
             return self.source(section.path)
-        self.there(section.path)
+        self.require_path(section.path)
         # Inputs are hashed: with all files, 50 shards of ClueWeb09-B would read all of it 50 times.
-        own = parts_of_shard(self._all_files(wildcards.corpus), int(wildcards.shard), section.shards)
-        return [file for _, file, _ in own]
+        shard_files = parts_of_shard(self._all_files(wildcards.corpus), int(wildcards.shard), section.shards)
+        return [file for _, file, _ in shard_files]
 
     def file_names(self, wildcards: Wildcards) -> str:
         """A hash of the names of all files, which decide what part of the corpus each is."""
@@ -122,9 +122,13 @@ class Corpora(PlanPart):
             for name in wanted_models(self.config) or self.config.models
             if self.tokenizer_of(name) == wildcards.tokenizer
         ]
-        holding = {name for name, corpora in self.config.collections.items() if wildcards.corpus in corpora}
-        trained = [model for model in models if model.collection in holding]
-        return any("positions" in self.needed(task.objective) for model in trained for task in model.tasks)
+        collections_of_corpus = {
+            name for name, corpora in self.config.collections.items() if wildcards.corpus in corpora
+        }
+        trained_models = [model for model in models if model.collection in collections_of_corpus]
+        return any(
+            "positions" in self.needed(task.objective) for model in trained_models for task in model.tasks
+        )
 
     # Collections
 

@@ -63,7 +63,7 @@ class Datasets(PlanPart):
         folds = self._dataset_of(wildcards).folds
         if not isinstance(folds, str):
             return []
-        return strings(list_files(folds, [".txt"])) if os.path.isdir(self.there(folds)) else folds
+        return strings(list_files(folds, [".txt"])) if os.path.isdir(self.require_path(folds)) else folds
 
     def shots(self, wildcards: Wildcards) -> tuple[int, int]:
         """The most training queries that a few-shot regime asks for."""
@@ -98,8 +98,8 @@ class Datasets(PlanPart):
         # Half a kB for every retrieved passage of every question, held by its name: a third of a kB if few questions
         # share one, with the run in which it is read.
         candidates = len(stages) * retrieved(self.config, wildcards.dataset).documents
-        counted = work.queries(self.config, wildcards.dataset)
-        questions = ENTITY_QUESTIONS if math.isnan(counted) else int(counted)
+        query_count = work.queries(self.config, wildcards.dataset)
+        questions = ENTITY_QUESTIONS if math.isnan(query_count) else int(query_count)
         return 2000 + questions * candidates // 2000
 
     # Queries that are tested are none of those that train, choose or tune
@@ -150,8 +150,8 @@ class Datasets(PlanPart):
     def training_run(self, wildcards: Wildcards) -> str:
         """Candidates of the training queries; of another first stage if an external run has the tested ones alone."""
         candidates = training_candidates(self.config, wildcards.dataset, wildcards.candidates)
-        trained = trained_on(self.config, wildcards.dataset)
-        return first_stage_run(trained, candidates)
+        training_dataset = trained_on(self.config, wildcards.dataset)
+        return first_stage_run(training_dataset, candidates)
 
     def test_documents(self, wildcards: Wildcards) -> list[str]:
         return self._read_documents(wildcards.model, wildcards.dataset) if self._is_whole(wildcards) else []
@@ -160,9 +160,9 @@ class Datasets(PlanPart):
         """Return a file of what is tested whole, where another data set trains; nothing under cross-validation."""
 
         def file(wildcards: Wildcards) -> Input:
-            whole = self._is_whole(wildcards)
+            tests_whole_dataset = self._is_whole(wildcards)
             names = {"dataset": wildcards.dataset, "candidates": wildcards.candidates}
-            return template.format_map(names) if whole else []
+            return template.format_map(names) if tests_whole_dataset else []
 
         return file
 
@@ -213,12 +213,12 @@ class Experiments(PlanPart):
 
     def cells(self, experiment: str) -> list[ScoredCell]:
         """Return every run of a model that an experiment asks for, once, in a fixed order."""
-        requested = self.config.experiments[experiment]
+        options = self.config.experiments[experiment]
         cells: dict[ScoredCell, None] = {}
-        for model, regime, seed in product(requested.models, requested.regimes, requested.seeds):
+        for model, regime, seed in product(options.models, options.regimes, options.seeds):
             steps = self.models.snapshot_steps(model) if regime == "zero-shot" else []
             for name in (model, *(f"{model}@{step}" for step in steps)):
-                cells[ScoredCell(requested.dataset, requested.candidates, name, regime, seed)] = None
+                cells[ScoredCell(options.dataset, options.candidates, name, regime, seed)] = None
         return list(cells)
 
     def run_files(self, cell: ScoredCell) -> list[str]:
@@ -232,7 +232,7 @@ class Experiments(PlanPart):
         """Every run of an experiment, its first stages among them, as evaluation.evaluate takes them."""
         experiment = self.config.experiments[wildcards.experiment]
         dataset = experiment.dataset
-        first = [
+        first_stage_runs = [
             {
                 **ScoredCell(dataset, stage, stage, "first-stage", 0)._asdict(),
                 **scored_run(self.config, dataset, stage, scored(self.config, dataset).documents),
@@ -241,7 +241,7 @@ class Experiments(PlanPart):
             for stage in first_stages_of(experiment)
         ]
         cells = self.cells(wildcards.experiment)
-        return first + [{**cell._asdict(), "paths": self.run_files(cell)} for cell in cells]
+        return first_stage_runs + [{**cell._asdict(), "paths": self.run_files(cell)} for cell in cells]
 
     def files(self, wildcards: Wildcards) -> list[str]:
         """Every file that descriptions of runs name."""

@@ -26,17 +26,17 @@ NOTHING = "no experiment of the configuration tests a model that is trained here
 
 def example_target(config: Config) -> str:
     """Return a file that a configuration makes without comparisons, preferably of the user's own documents."""
-    own = _own_corpora(config)
-    if own and config.term_weights and own.isdisjoint(chain(*config.collections.values())):
-        return paths.WEIGHTED_INDEX.format(index=next(iter(config.term_weights)), corpus=min(own))
+    own_corpora = _own_corpora(config)
+    if own_corpora and config.term_weights and own_corpora.isdisjoint(chain(*config.collections.values())):
+        return paths.WEIGHTED_INDEX.format(index=next(iter(config.term_weights)), corpus=min(own_corpora))
     return example_export(config)
 
 
 def example_export(config: Config) -> str:
     """Return the folder of a model that is pre-trained, on the user's own documents if any is."""
     models = [name for name, model in config.models.items() if model.tasks and has_known_shape(config, name)]
-    on_own = [name for name in models if _own_corpora(config) & _corpora_of(config, name)]
-    return paths.EXPORTED.format(model=next(iter(on_own or models), "{model}"), seed=1)
+    models_on_own_corpora = [name for name in models if _own_corpora(config) & _corpora_of(config, name)]
+    return paths.EXPORTED.format(model=next(iter(models_on_own_corpora or models), "{model}"), seed=1)
 
 
 def _own_corpora(config: Config) -> set[str]:
@@ -77,8 +77,12 @@ class Exports(PlanPart):
         """Existing scores of experiments that test a model, with their hashes."""
         # No job makes them for an export, so they are no inputs; an export is made again if they have changed.
         experiments = self.config.experiments
-        tested = [name for name in self.shown.scored if wildcards.model in experiments[name].models]
-        return {path: sha256(path) for path in each(paths.SCORES, tested) if Path(path).exists()}
+        experiments_of_model = [
+            name for name in self.shown.scored if wildcards.model in experiments[name].models
+        ]
+        return {
+            path: sha256(path) for path in each(paths.SCORES, experiments_of_model) if Path(path).exists()
+        }
 
     def card(self, wildcards: Wildcards) -> dict[str, Any]:
         """Fields of report.model_card.CardFacts."""

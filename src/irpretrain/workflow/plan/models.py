@@ -113,19 +113,23 @@ class Models(PlanPart):
 
     def neural_vectors(self, wildcards: Wildcards) -> Input:
         neural = self.config.models[wildcards.model].neural
-        needed = neural is not None and neural.needs_vectors
-        return self.file(paths.VECTORS, "models", collection="neural.collection")(wildcards) if needed else []
+        needs_vectors = neural is not None and neural.needs_vectors
+        return (
+            self.file(paths.VECTORS, "models", collection="neural.collection")(wildcards)
+            if needs_vectors
+            else []
+        )
 
     # Re-ranking
 
     def if_given(self, value: Any, otherwise: Any = None) -> Callable[[Wildcards], Any]:
         """Return a job's input or parameter by whether its model is an external re-ranker, which reads documents."""
 
-        def chosen(wildcards: Wildcards) -> Any:
-            part = value if self.is_given(wildcards.model) else otherwise
-            return part(wildcards) if callable(part) else part
+        def select(wildcards: Wildcards) -> Any:
+            selected = value if self.is_given(wildcards.model) else otherwise
+            return selected(wildcards) if callable(selected) else selected
 
-        return chosen
+        return select
 
     def reranking(self, wildcards: Wildcards) -> Any:
         """How a model's candidates are scored; rules without the wildcard `regime` score models as pre-trained."""
@@ -135,8 +139,8 @@ class Models(PlanPart):
     def finetuning(self, wildcards: Wildcards) -> Any:
         """What a model is fine-tuned with, without the name of a recipe."""
         is_few_shot = wildcards.regime.startswith("few-shot")
-        other = "batch_sizes" if is_few_shot else "few_shot_batch_sizes"
-        return plain(self._finetuning(wildcards.model), exclude={"recipe", other})
+        unused_key = "batch_sizes" if is_few_shot else "few_shot_batch_sizes"
+        return plain(self._finetuning(wildcards.model), exclude={"recipe", unused_key})
 
     def finetuning_memory(self, wildcards: Wildcards) -> int:
         """MB of a fine-tuning: what a step holds at once on a CPU; a GPU has memory of its own."""
@@ -158,8 +162,8 @@ class Models(PlanPart):
         if not self.config.models[model].tasks:
             return []
         options = self._training(model)
-        last = [options.steps] if self.config.models[model].select_on else []
-        return sorted({*options.snapshots, *(step for step in last if step is not None)})
+        last_steps = [options.steps] if self.config.models[model].select_on else []
+        return sorted({*options.snapshots, *(step for step in last_steps if step is not None)})
 
     def snapshot(self, wildcards: Wildcards) -> int | None:
         """The step of a snapshot; None for the last one, whose weights are the model's own."""
@@ -216,13 +220,13 @@ class Downstream(PlanPart):
 
     def sources(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """Part → its files; embedded ones as their verified copies."""
-        parts = self.config.downstream_tasks[wildcards.task].files
-        return {part: self.files_of(section) for part, section in parts.items()}
+        files_by_role = self.config.downstream_tasks[wildcards.task].files
+        return {role: self.files_of(section) for role, section in files_by_role.items()}
 
     # Entries of `downstream`
 
     def runs(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        tested = self.config.downstream[wildcards.experiment]
+        options = self.config.downstream[wildcards.experiment]
         return [
             {
                 "task": task,
@@ -230,7 +234,7 @@ class Downstream(PlanPart):
                 "seed": seed,
                 "path": paths.TASK_PREDICTIONS.format(task=task, model=model, seed=seed),
             }
-            for task, model, seed in product(tested.tasks, tested.models, tested.seeds)
+            for task, model, seed in product(options.tasks, options.models, options.seeds)
         ]
 
     def tasks(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -251,9 +255,9 @@ class Downstream(PlanPart):
         names = list(active_downstream(self.config))
         if not names:
             absent = self.config.absent_tasks.items()
-            missing = "".join(f"\n  {task}: {reason}" for task, reason in absent)
+            absence_text = "".join(f"\n  {task}: {reason}" for task, reason in absent)
             raise ConfigError(
                 "the configuration runs no downstream task; add --configfile "
-                f"configs/downstream.yaml, or an entry under downstream{missing}"
+                f"configs/downstream.yaml, or an entry under downstream{absence_text}"
             )
         return each(paths.TASK_TABLE, names)

@@ -127,8 +127,8 @@ class PlanPart:
         """
         section, *names = key.split(".")
 
-        def values(start: Any) -> Any:
-            return plain(reduce(getattr, names, start), include, exclude)
+        def values(root: Any) -> Any:
+            return plain(reduce(getattr, names, root), include, exclude)
 
         if section not in ENTRY_WILDCARDS:
             return values(getattr(self.config, section))
@@ -163,16 +163,16 @@ class PlanPart:
         """Return the files of a model that a path names, so that a changed one reruns what is made of it."""
         if is_embedded(path):
             return self.source(path)
-        return strings(list_files(self.there(path, hub_remedy(path)), [""]))
+        return strings(list_files(self.require_path(path, hub_remedy(path)), [""]))
 
     def files_of(self, section: FileConfig) -> list[str]:
         """Return the files of topics, judgements or a run; embedded ones as their verified copies."""
         copies = [self.source(path, section.kind) for path in section.paths if is_made(path)]
-        others = [path for path in section.paths if not is_made(path)]
+        user_paths = [path for path in section.paths if not is_made(path)]
         suffixes = format_of(section.kind, section.format).suffixes
-        return [*copies, *strings(given_files(list(map(self.there, others)), suffixes))]
+        return [*copies, *strings(given_files(list(map(self.require_path, user_paths)), suffixes))]
 
-    def there(self, path: str, remedy: str = "") -> str:
+    def require_path(self, path: str, remedy: str = "") -> str:
         """Return a path; ConfigError with the keys that name it where there is no such file or folder."""
         if not os.path.exists(path):
             raise absent_file(self.config, path, remedy)
@@ -180,9 +180,9 @@ class PlanPart:
 
     def soundness(self, section: str) -> Files:
         """Return what must be so before the files of a job's entry are read, where they come from the catalogue."""
-        return lambda wildcards: self.sound(self.entry(section, wildcards))
+        return lambda wildcards: self.verification_files(self.entry(section, wildcards))
 
-    def sound(self, section: Any) -> list[str]:
+    def verification_files(self, section: Any) -> list[str]:
         """Return the proof that the files of a section are the published ones, where these come from the catalogue."""
         return [paths.CATALOGUE_SOUND.format(entry=section.entry)] if section.entry else []
 
@@ -227,30 +227,30 @@ class PlanPart:
         `keys` maps a wildcard of the path → key of the entry, if names differ. The function returns nothing if a key is
         null.
         """
-        needed = set(WILDCARD.findall(template))
+        wildcard_names = set(WILDCARD.findall(template))
 
-        def filled(wildcards: Wildcards) -> Input:
-            names = self._names(needed, section, wildcards, **keys)
+        def fill(wildcards: Wildcards) -> Input:
+            names = self._names(wildcard_names, section, wildcards, **keys)
             return [] if None in names.values() else template.format_map(names)
 
-        return filled
+        return fill
 
     def of_collection(self, template: str, section: str = "collections") -> Files:
         """Return a file of every shard of the collection that a job, or its entry of a section, names."""
-        needed = {"collection", *WILDCARD.findall(template)} - SHARD
+        wildcard_names = {"collection", *WILDCARD.findall(template)} - SHARD
 
         def files(wildcards: Wildcards) -> list[str]:
-            names = self._names(needed, section, wildcards)
+            names = self._names(wildcard_names, section, wildcards)
             return self.each_shard(template, self.config.collections[names["collection"]], **names)
 
         return files
 
     def of_dataset(self, template: str, section: str = "datasets") -> Files:
         """Return a file of every shard of the corpus of the data set that a job, or its entry of a section, names."""
-        needed = {"dataset", *WILDCARD.findall(template)} - SHARD
+        wildcard_names = {"dataset", *WILDCARD.findall(template)} - SHARD
 
         def files(wildcards: Wildcards) -> list[str]:
-            names = self._names(needed, section, wildcards)
+            names = self._names(wildcard_names, section, wildcards)
             return self.each_shard(template, [self.config.datasets[names["dataset"]].corpus], **names)
 
         return files
@@ -263,13 +263,17 @@ class PlanPart:
             for shard in range(self.config.corpora[corpus].shards)
         ]
 
-    def _names(self, needed: set[str], section: str, wildcards: Wildcards, **keys: str) -> dict[str, Any]:
-        of_job = as_mapping(wildcards)
-        if "tokenizer" in needed - of_job.keys():
-            of_job["tokenizer"] = self.tokenizer_of(of_job["model"])
-        of_entry = (needed - of_job.keys()) | keys.keys()
-        entry = self.entry(section, wildcards) if of_entry else None
-        return of_job | {name: reduce(getattr, keys.get(name, name).split("."), entry) for name in of_entry}
+    def _names(
+        self, wildcard_names: set[str], section: str, wildcards: Wildcards, **keys: str
+    ) -> dict[str, Any]:
+        job_wildcards = as_mapping(wildcards)
+        if "tokenizer" in wildcard_names - job_wildcards.keys():
+            job_wildcards["tokenizer"] = self.tokenizer_of(job_wildcards["model"])
+        entry_names = (wildcard_names - job_wildcards.keys()) | keys.keys()
+        entry = self.entry(section, wildcards) if entry_names else None
+        return job_wildcards | {
+            name: reduce(getattr, keys.get(name, name).split("."), entry) for name in entry_names
+        }
 
 
 class JobOptions(dict[str, Any]):
@@ -349,9 +353,9 @@ def files_in(parts_of: Callable[[Wildcards], Any], key: str = "") -> Files:
     """Return the files that a parameter of a job names, part by part, for its inputs; `key` has those of each part."""
 
     def files(wildcards: Wildcards) -> list[str]:
-        parts = parts_of(wildcards)
-        each_part = parts.values() if isinstance(parts, dict) else parts
-        return [path for part in each_part for path in as_list(part[key] if key else part)]
+        entries = parts_of(wildcards)
+        entry_list = entries.values() if isinstance(entries, dict) else entries
+        return [path for entry in entry_list for path in as_list(entry[key] if key else entry)]
 
     return files
 
@@ -386,8 +390,8 @@ def tokenizer_names(config: Config, manifest: Manifest) -> dict[str, str]:
 
 
 def _content(path: str, manifest: Manifest) -> str:
-    kind, asset = resolve(path)
-    if kind == "embedded":
+    path_kind, asset = resolve(path)
+    if path_kind == "embedded":
         files = manifest.asset(str(asset)).files
         return next((digest for name, digest in files.items() if Path(name).name == FILE), _digest(path))
     file = Path(path, FILE)

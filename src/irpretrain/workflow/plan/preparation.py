@@ -47,7 +47,7 @@ def check_library(library: ModuleSpec | None) -> None:
 
 
 def prepare(
-    given: dict[str, Any],  # the configuration, overlays laid over the default
+    content: dict[str, Any],  # the configuration, overlays laid over the default
     source: str,  # names of its files, for messages
     manifest_file: str | Path,  # resources/embedded.yaml
     # Whether missing data of ir_datasets are refused, and missing files of the catalogue, where `skip_absent`
@@ -56,25 +56,25 @@ def prepare(
     stand_ins: Callable[[], str] | None,  # makes a folder for stand-ins, for a dry run; None for a run
 ) -> Prepared:
     """Return what is planned of a configuration; ConfigError or InputError where it cannot be."""
-    config = with_cached_models(with_data_of_the_project(parse_config(given, source)))
-    missing = missing_by_entry(config)
+    config = with_cached_models(with_data_of_the_project(parse_config(content, source)))
+    missing_data = missing_by_entry(config)
     if needs_data:
         refuse_absent(config)
     manifest = read_manifest(manifest_file)
     warnings = language_notes(config, manifest)  # before stand-ins: those of encoders are English
-    as_if_there = bool(missing) and config.skip_absent and stand_ins is not None
+    as_if_there = bool(missing_data) and config.skip_absent and stand_ins is not None
     if as_if_there and stand_ins is not None:
         config = with_stand_ins(config, stand_ins())
     config = without_absent(config)
     check_sources(config, manifest)
     if needs_data:
         check_downloads(config)
-    return Prepared(with_caveats(config, manifest, warnings), manifest, missing, as_if_there, warnings)
+    return Prepared(with_caveats(config, manifest, warnings), manifest, missing_data, as_if_there, warnings)
 
 
 def with_cached_models(config: Config) -> Config:
     """Return the configuration with models that it names as Hugging Face's hub does read from the hub's cache."""
-    paths = [used.path for used in used_files(config) if used.kind == "encoder"]
+    paths = [used_file.path for used_file in used_files(config) if used_file.kind == "encoder"]
     folders = {path: str(folder) for path in paths if (folder := cached_model(path)) is not None}
     return moved(config, folders) if folders else config
 
@@ -91,21 +91,23 @@ def with_stand_ins(config: Config, folder: str | Path) -> Config:
 
     What is missing is a matter of `missing_files`; the configuration itself is returned where nothing is.
     """
-    missing = missing_files(config)
+    missing_paths = missing_files(config)
     locations = {
-        missing_file.path: str(Path(folder) / missing_file.path.lstrip("/")) for missing_file in missing
+        missing_file.path: str(Path(folder) / missing_file.path.lstrip("/")) for missing_file in missing_paths
     }
-    for missing_file in missing:
+    for missing_file in missing_paths:
         if missing_file.kind != "folds":
-            lay(missing_file, Path(locations[missing_file.path]))
-    if not missing:
+            write_stand_in(missing_file, Path(locations[missing_file.path]))
+    if not missing_paths:
         return config
 
     def with_any_vocabulary(section: Any) -> Any:
         if section.encoder is None or section.encoder.path not in locations:
             return section
-        unknown = section.encoder.model_copy(update={"vocabulary_size": None})  # the stand-in has its own
-        return section.model_copy(update={"encoder": unknown})
+        unchecked_encoder = section.encoder.model_copy(
+            update={"vocabulary_size": None}
+        )  # the stand-in has its own
+        return section.model_copy(update={"encoder": unchecked_encoder})
 
     sections = {
         name: {key: with_any_vocabulary(entry) for key, entry in getattr(config, name).items()}
@@ -114,20 +116,20 @@ def with_stand_ins(config: Config, folder: str | Path) -> Config:
     return moved(with_any_vocabulary(config).model_copy(update=sections), locations, FOLDS)
 
 
-def lay(needed: UsedFile, location: Path) -> None:
+def write_stand_in(used_file: UsedFile, location: Path) -> None:
     """Put an empty file at a place; where a folder belongs (its name has no suffix), one with a file that counts; where
     an encoder belongs, the embedded one."""
     location.parent.mkdir(parents=True, exist_ok=True)
-    if needed.kind == "encoder":
+    if used_file.kind == "encoder":
         encoder = installed_path(read_manifest(resources_directory() / "embedded.yaml").asset("minilm"))
         if encoder is not None and not location.exists():
             location.symlink_to(encoder)
-    elif location.suffix or not needed.inside:
+    elif location.suffix or not used_file.inside:
         location.touch()
     else:
-        inside = location / _fitting(needed.inside[0])
-        inside.parent.mkdir(parents=True, exist_ok=True)
-        inside.touch()
+        inner_path = location / _fitting(used_file.inside[0])
+        inner_path.parent.mkdir(parents=True, exist_ok=True)
+        inner_path.touch()
 
 
 def _fitting(pattern: str) -> str:

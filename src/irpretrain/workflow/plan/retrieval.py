@@ -91,7 +91,7 @@ class Retrieval(PlanPart):
         return described(self._run_of_others(wildcards))
 
     def given_run_soundness(self, wildcards: Wildcards) -> list[str]:
-        return self.sound(self._run_of_others(wildcards))
+        return self.verification_files(self._run_of_others(wildcards))
 
     def _run_of_others(self, wildcards: Wildcards) -> RunConfig:
         runs = self._stage(wildcards).runs

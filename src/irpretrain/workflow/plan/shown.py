@@ -78,8 +78,8 @@ class Shown:
     @cached_property
     def scored(self) -> list[str]:
         """Experiments whose runs are scored as they are; those at several depths have tables of their own."""
-        shown = active_experiments(self.config).items()
-        return [name for name, experiment in shown if not experiment.depths]
+        experiments = active_experiments(self.config).items()
+        return [name for name, experiment in experiments if not experiment.depths]
 
     @property
     def scores(self) -> list[str]:
@@ -97,8 +97,8 @@ class Shown:
     @property
     def depths(self) -> list[str]:
         """What is measured at several depths."""
-        shown = active_experiments(self.config).items()
-        return [paths.DEPTHS.format(experiment=name) for name, experiment in shown if experiment.depths]
+        experiments = active_experiments(self.config).items()
+        return [paths.DEPTHS.format(experiment=name) for name, experiment in experiments if experiment.depths]
 
     @property
     def answers(self) -> list[str]:
@@ -186,8 +186,8 @@ class Shown:
     @property
     def predictors(self) -> list[str]:
         """The scores of every preference predictor, for the papers that show them."""
-        shown = displayed_predictors(self.whole) if self._shows_axioms else {}
-        return each(paths.PREDICTOR_SCORES, shown)
+        predictor_names = displayed_predictors(self.whole) if self._shows_axioms else {}
+        return each(paths.PREDICTOR_SCORES, predictor_names)
 
     @cached_property
     def _sampled_collections(self) -> list[str]:
@@ -241,10 +241,10 @@ class Shown:
         """Each paper's headline table, that of its claims, and its own tables."""
         names, comparing = list[str](), list[str]()
         for numbers in self.numbers:
-            printed = numbers.table_names()
+            table_names = numbers.table_names()
             claims = ["claims"] if has_claims(numbers.paper) else []
-            names += [f"{numbers.paper}_{table}" for table in ("headline", *claims, *printed)]
-            runs = [table for table in printed if numbers.compares_runs(table)]
+            names += [f"{numbers.paper}_{table}" for table in ("headline", *claims, *table_names)]
+            runs = [table for table in table_names if numbers.compares_runs(table)]
             comparing += [f"{numbers.paper}_{table}" for table in ("headline", *runs)]
         return table_files(names, comparing)
 

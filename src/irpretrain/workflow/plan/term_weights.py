@@ -83,9 +83,9 @@ class TermWeights(PlanPart):
 
     def weighed_folds(self, wildcards: Wildcards) -> Input:
         """The folds of these models, where there is one of each."""
-        trained = self._weighting(wildcards).model in TRAINED
-        cut = trained and self._folds_of_queries(wildcards) != [0]
-        return paths.FOLDS.format(dataset=wildcards.dataset) if cut else []
+        is_trained = self._weighting(wildcards).model in TRAINED
+        uses_folds = is_trained and self._folds_of_queries(wildcards) != [0]
+        return paths.FOLDS.format(dataset=wildcards.dataset) if uses_folds else []
 
     def predicted(self, wildcards: Wildcards) -> str:
         """Weights of a shard's words by a weighting, or by the one that it is the same as."""
@@ -94,8 +94,8 @@ class TermWeights(PlanPart):
 
     def _folds_of_queries(self, wildcards: Wildcards) -> list[int]:
         """Where a data set's own queries gave the targets, one model a test fold, else one of all."""
-        same = self._weighting(wildcards).dataset == wildcards.dataset
-        return self.datasets.fold_numbers(wildcards.dataset) if same else [0]
+        learns_from_dataset = self._weighting(wildcards).dataset == wildcards.dataset
+        return self.datasets.fold_numbers(wildcards.dataset) if learns_from_dataset else [0]
 
     def _models(self, wildcards: Wildcards, folds: list[int]) -> list[str]:
         if self._weighting(wildcards).model not in TRAINED:

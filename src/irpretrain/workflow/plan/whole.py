@@ -57,25 +57,25 @@ class Targets(PlanPart):
 
     def all_tables(self, wildcards: Wildcards | None = None) -> list[str]:
         """The tables over all papers; ConfigError if nothing is requested that a report could show."""
-        shown = (active_experiments, active_downstream, active_diagnoses, active_distributions)
+        selectors = (active_experiments, active_downstream, active_diagnoses, active_distributions)
         absent = self.config.absent or self.config.absent_tasks
-        if not absent and not any(asked_for(self.config) for asked_for in shown):
-            nothing = (
+        if not absent and not any(select(self.config) for select in selectors):
+            message = (
                 "the configuration has nothing for a report to show; add a comparison under "
                 "experiments (report.papers must list one of its papers, if it names any), or name a target, "
                 f"such as {example_target(self.config)}; results/README.md lists the files of targets"
             )
-            raise ConfigError("\n  ".join([nothing, *hidden_views(self.config)]))
+            raise ConfigError("\n  ".join([message, *hidden_views(self.config)]))
         return self.overview_tables
 
     def views(self, section: str) -> Files:
         """Return every page of a section; calling it raises ConfigError if there is none."""
-        template, what = VIEWS[section]
+        template, view_name = VIEWS[section]
         entries = getattr(self.config, section)
 
         def files(wildcards: Wildcards) -> list[str]:
             if not entries:
-                raise ConfigError(f"the configuration has no {what}; add one under {section}")
+                raise ConfigError(f"the configuration has no {view_name}; add one under {section}")
             # A report without DeepCT does not look at pages of weights, so that they are checked only here.
             if section == "term_weight_pages" and (faults := list(reference_faults(self.config, section))):
                 raise ConfigError("\n".join(faults))
@@ -105,14 +105,14 @@ class Targets(PlanPart):
         """Yield why the configuration has no file `target`, whose rule finds these wildcards in it."""
         names = self.names()
         for wildcard, value in wildcards.items():
-            section, allowed = names.get(wildcard, ("", [value]))
-            if value in allowed:
+            section, names_of_section = names.get(wildcard, ("", [value]))
+            if value in names_of_section:
                 continue
             if wildcard == "experiment" and value in self.config.absent:
                 yield f"{target}: experiment {value} is left out: {self.config.absent[value].reason}"
             else:
-                near = instead_of(value, allowed, f"{section} has")
-                yield f"{target}: {value!r} is not in {section} of this configuration; {near}"
+                suggestion = instead_of(value, names_of_section, f"{section} has")
+                yield f"{target}: {value!r} is not in {section} of this configuration; {suggestion}"
 
 
 # Pages of attributions of scores.
@@ -128,7 +128,7 @@ class Attributions(PlanPart):
     def model_files_of_page(self, wildcards: Wildcards) -> list[str]:
         page = self._page(wildcards)
         files = [self.models.final_files(model, page.seed) for model in page.models]
-        return [path for some in files for path in as_list(some)]
+        return [path for model_files in files for path in as_list(model_files)]
 
     def shown_models(self, wildcards: Wildcards) -> list[dict[str, Any]]:
         """Label, directory, run and passages of each model of a page."""
@@ -222,7 +222,7 @@ class Plan(PlanPart):
             papers = [name for name in self.config.report.papers if name == paper]
             if not papers:
                 raise ConfigError(f"report.papers of the configuration does not name {paper}; add it there")
-            shown = self.shown_by(*papers)
-            return [paths.PAPER_REPORT.format(paper=paper), *shown.tables, *shown.figures]
+            shown_results = self.shown_by(*papers)
+            return [paths.PAPER_REPORT.format(paper=paper), *shown_results.tables, *shown_results.figures]
 
         return results
