@@ -31,7 +31,8 @@ COMMAND = re.compile(r"(?:snakemake |make \w+ ).*--config.*")
 
 def commands(text: str) -> list[str]:
     """The commands of a text that name overlays or keys, without what stands around them."""
-    return [re.split(r"`|\s#|[(),;]\s|\.$", found[0])[0] for found in COMMAND.finditer(text)]
+    right = re.sub(r"^- wrong: .*$", "", text, flags=re.MULTILINE)
+    return [re.split(r"`|\s#|[(),;]\s|\.$", found[0])[0] for found in COMMAND.finditer(right)]
 
 
 def swallowed(command: str) -> list[str]:

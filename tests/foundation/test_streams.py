@@ -167,12 +167,12 @@ def begin_step(
     seed: int,
     step: int,
     position: int = 0,
-    micro_batch: int = 0,
+    batch_number: int = 0,
 ) -> None:
     optimiser, compute = OptimiserConfig(learning_rate=1e-3), ComputeConfig(device="cpu")
     trainer = module.Trainer(torch.nn.Linear(1, 1), optimiser, compute, torch.device("cpu"), seed, 9, 2)
-    parts = [of(counted=1, batches={}, metrics=None) for _ in range(position)]
-    parts.append(of(counted=1, batches={micro_batch: None}, metrics=None))
+    parts = [of(loss_denominator=1, batches={}, metrics=None) for _ in range(position)]
+    parts.append(of(loss_denominator=1, batches={batch_number: None}, metrics=None))
     trainer._begin(step, [None] * len(parts), parts, 0.0)
 
 
@@ -316,9 +316,9 @@ STREAMS = {
     "training.trainer: integer_seed(self._seed, 'dropout', str(step))": Stream(
         begin_step, SEED | {"step": (0, 1)}
     ),
-    "training.trainer: integer_seed(self._seed, 'dropout', f'{step}/{position}/{micro_batch}')": Stream(
+    "training.trainer: integer_seed(self._seed, 'dropout', f'{step}/{position}/{batch_number}')": Stream(
         begin_step,
-        SEED | {"step": (0, 1), "position": (0, 1), "micro_batch": (0, 1)},
+        SEED | {"step": (0, 1), "position": (0, 1), "batch_number": (0, 1)},
         lambda **_: 1,
     ),
 }

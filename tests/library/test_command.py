@@ -82,7 +82,10 @@ SECOND_DUMP = DUMP.replace("<id>1<", "<id>4<").replace("<id>3<", "<id>5<")
 @pytest.mark.parametrize(
     ("dump", "message"),
     [
-        (DUMP.replace("<id>3<", "<id>1<"), "document id 'enwiki/1' occurs twice: again in dump.xml (record "),
+        (
+            DUMP.replace("<id>3<", "<id>1<"),
+            "document id 'enwiki/1' occurs twice: again in dump.xml (the option leave_out takes it as",
+        ),
         (DUMP.replace("<id>3<", "<id>2<"), None),  # a redirect is no document
         (DUMP + SECOND_DUMP, "after the page that begins here stands '</mediawiki>\\n<mediawiki "),
     ],

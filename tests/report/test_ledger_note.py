@@ -77,11 +77,12 @@ def scores_of(folder: Path, trainings: list[Path], seeds: tuple[int, ...] = (1,)
 def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path], tmp_path: Path) -> None:
     read, line, *_ = build_headline(default, scores_of(tmp_path, trainings)).notes
     cut = "documents cut at 64 word pieces, query at"
-    tuned = "documents cut at 256 word pieces, query at 32 (PROP, control, ARES_simple, Wikiformer)"
+    passages = "passages of 40 words every 40, at most 30 of a document, cut at 96 word pieces, query at 32"
+    models = "(PROP, control, ARES_simple, Wikiformer)"
     assert read == (
-        "Read in test: documents cut at 96 word pieces, query at 32 (PROP, control, ARES_simple, Wikiformer), whole "
-        "texts (BM25, QL); in pre-training: passages of 40 words cut at 64 word pieces, query at 16 (PROP, "
-        f"ARES_simple), {cut} 16 / {cut} 30 (Wikiformer); in test after fine-tuning: {tuned}; in fine-tuning: {tuned}."
+        f"Read in test: {passages} {models}, whole texts (BM25, QL); in pre-training: passages of 40 words cut at 64 "
+        f"word pieces, query at 16 (PROP, ARES_simple), {cut} 16 / {cut} 30 (Wikiformer); in test after fine-tuning and "
+        f"in fine-tuning: {passages} {models}."
     )
     assert line == (
         "Rows differ in groups read per task: 3,200 (PROP, ARES_simple), 800 (Wikiformer); word pieces read: "
@@ -409,7 +410,8 @@ def test_the_line_names_passages(default: Config) -> None:
     config = with_entries(default, "models", "prop", cut={"passages": PassagesConfig()})
     cut = "cut at 96 word pieces, query at 32"
     assert models_text(config, "prop", "cut") == (
-        f"read in test: documents {cut} (PROP), passages of 150 words every 75, at most 30 of a document, {cut} (cut)"
+        f"read in test: passages of 40 words every 40, at most 30 of a document, {cut} (PROP), "
+        f"passages of 150 words every 75, at most 30 of a document, {cut} (cut)"
     )
 
 

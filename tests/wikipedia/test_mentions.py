@@ -35,9 +35,9 @@ def test_ways_to_write_a_title():
     exact = [("Super Bowl", "Super bowl"), ("Super bowl", "Super bowl"), ("iPod nano", "iPod nano"),
              ("IPod Nano", "iPod nano")]  # fmt: skip
     assert found(titles, text) == exact
-    assert ("solar energy", "Solar energy") in found(titles, text, lower=True)
-    assert ("super bowl", "Super bowl") in found(titles, text, lower=True)
-    assert not any(title == "NATO" for _, title in found(titles, text, lower=True))
+    assert ("solar energy", "Solar energy") in found(titles, text, with_lower_case=True)
+    assert ("super bowl", "Super bowl") in found(titles, text, with_lower_case=True)
+    assert not any(title == "NATO" for _, title in found(titles, text, with_lower_case=True))
     assert found(titles, "Big Time Big time") == [("Big Time", "Big Time"), ("Big time", "Big time")]
     assert (title_cased("history of éa"), lower_first("A b"), lower_first("")) == ("History Of Éa", "a b", "")
 
@@ -49,7 +49,7 @@ def test_signs_and_spaces_must_be_as_in_the_title():
 
 
 def test_short_long_empty_and_repeated_titles():
-    assert found(["Red", "Blue", "Blue", "", " _ "], "Red Blue", shortest=4) == [("Blue", "Blue")]
+    assert found(["Red", "Blue", "Blue", "", " _ "], "Red Blue", minimum_length=4) == [("Blue", "Blue")]
     longest = " ".join(f"t{n}" for n in range(mentions.MOST_TOKENS))
     assert found([longest], f"x {longest} y") == [(longest, longest)]
     assert found([f"{longest} more", "more"], f"x {longest} more") == [("more", "more")]

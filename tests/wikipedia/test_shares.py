@@ -257,7 +257,8 @@ def test_a_page_that_occurs_twice_is_refused_with_its_positions_and_can_be_left_
             write_shard(
                 CorpusConfig(**config, options=options), tmp_path / "wiki.xml", n, path, tmp_path / "r"
             )
-            sidecar_path(path).write_text(json.dumps({"parameters": {"corpus": config}}))
+            described = {"parameters": {"corpus": config}, "inputs": {str(tmp_path / "wiki.xml"): ""}}
+            sidecar_path(path).write_text(json.dumps(described))
         return outputs
 
     with pytest.raises(InputError, match="document id 'testwiki/1' occurs 2 times") as refused:

@@ -275,7 +275,10 @@ def reading_text(config: Config, rows: Iterable[Facts]) -> str:
                 stage += " after fine-tuning"
             if text := getattr(row, key):
                 stages.setdefault(stage, {}).setdefault(text, []).append(row)
-    texts = [f"{stage}: {_values(config, stage, by_text)}" for stage, by_text in stages.items()]
+    stages_of_text: dict[str, list[str]] = {}
+    for stage, by_text in stages.items():
+        stages_of_text.setdefault(_values(config, stage, by_text), []).append(stage)
+    texts = [f"{' and '.join(names)}: {text}" for text, names in stages_of_text.items()]
     return f"Read {'; '.join(texts)}." if texts else ""
 
 

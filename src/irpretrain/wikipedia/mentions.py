@@ -50,8 +50,8 @@ class TitleFinder:
 
         Args:
             titles: underscores count as spaces.
-            shortest: titles of fewer characters are left out.
-            lower: find them with a small first letter too, as in running text.
+            minimum_length: titles of fewer characters are left out.
+            with_lower_case: find them with a small first letter too, as in running text.
         """
         self._forms = (str, title_cased, lower_first) if with_lower_case else (str, title_cased)
         chunks = [_spaced(batch, minimum_length) for batch in _batches(iter(titles))]
