@@ -81,8 +81,8 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
     models = "(PROP, control, ARES_simple, Wikiformer)"
     assert read == (
         f"Read in test: {passages} {models}, whole texts (BM25, QL); in pre-training: passages of 40 words cut at 64 "
-        f"word pieces, query at 16 (PROP, ARES_simple), {cut} 16 / {cut} 30 (Wikiformer); in test after fine-tuning and "
-        f"in fine-tuning: {passages} {models}."
+        f"word pieces, query at 16 (PROP, ARES_simple), {cut} 16 / {cut} 30 (Wikiformer); "
+        f"in test after fine-tuning and in fine-tuning: {passages} {models}."
     )
     assert line == (
         "Rows differ in groups read per task: 3,200 (PROP, ARES_simple), 800 (Wikiformer); word pieces read: "
