@@ -292,7 +292,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             own = config.reranking
             longest, query = LENGTHS.get(mix, (own.max_length, own.query_length))
             compute = ComputeConfig(threads=given.threads, precision=given.precision, device=given.device)
-            changes = {"max_length": longest, "query_length": query, "compute": compute}
+            # The others know no passages.
+            changes = {"max_length": longest, "query_length": query, "passages": None, "compute": compute}
             work = Work(
                 model,
                 store,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,14 @@ def test_a_run_that_a_signal_ends_leaves_no_lock(project: Path, number: signal.S
     command = snakemake_command(project, "--logger", "irpretrain", cores=1)
     with open(project / "printed", "wb") as printed:
         run = subprocess.Popen(
-            command, cwd=ROOT, env=environment(), stdout=printed, stderr=printed, start_new_session=True
+            command,
+            cwd=ROOT,
+            env=environment(),
+            stdout=printed,
+            stderr=printed,
+            start_new_session=True,
+            # nohup, which may have started the tests, ignores the signal in all its descendants.
+            preexec_fn=partial(signal.signal, number, signal.SIG_DFL),
         )
         while not jobs_done(project):
             assert run.poll() is None, (project / "printed").read_text()
