@@ -65,5 +65,5 @@ def _text(parts: Sequence[tuple[str, bool]]) -> str:
 
 
 def _line(name: str, text: str, after: str = "") -> list[str]:
-    shown = textwrap.shorten(text, MOST, placeholder=" …") + after
-    return textwrap.wrap(f"{name}: {shown}", WIDTH, subsequent_indent="    ")
+    shortened = textwrap.shorten(text, MOST, placeholder=" …") + after
+    return textwrap.wrap(f"{name}: {shortened}", WIDTH, subsequent_indent="    ")

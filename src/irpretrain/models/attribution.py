@@ -77,7 +77,7 @@ def attribute(
     tokenizer = model.tokenizer
     texts = [tokenizer.encode_with_spans(text) for text in (query, document)]
     kept_pieces = tokenizer.cut(texts[0][0], texts[1][0][:longest_document], max_length, query_length)
-    sequence = tuple(torch.from_numpy(array).to(model.device) for array in tokenizer.join([kept_pieces]))
+    sequence = _sequence(model, kept_pieces)
     baseline_ids = sequence[0].clone()
     positions = tokenizer.template.positions(len(kept_pieces[0]), len(kept_pieces[1]))
     for position in positions:
@@ -116,10 +116,14 @@ def best_passage(
     scores = []
     for pieces in pieces_by_passage:
         kept_pieces = tokenizer.cut(query_pieces, pieces[:longest_document], max_length, query_length)
-        sequence = [torch.from_numpy(array).to(model.device) for array in tokenizer.join([kept_pieces])]
         with torch.no_grad():
-            scores.append(float(model(*sequence)))
+            scores.append(float(model(*_sequence(model, kept_pieces))))
     return int(np.argmax(scores))
+
+
+def _sequence(model: Reranker, pieces: tuple[np.ndarray, np.ndarray]) -> tuple[Tensor, ...]:
+    """Return what the model reads of the word pieces of a query and a document."""
+    return tuple(torch.from_numpy(array).to(model.device) for array in model.tokenizer.join([pieces]))
 
 
 def integrated_gradients(
