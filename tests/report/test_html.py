@@ -647,6 +647,23 @@ def test_the_head_warns_of_models_that_rank_their_training_queries_below_a_rando
     assert line.warnings == []
 
 
+def test_the_head_warns_of_fine_tunings_that_ended_while_they_learned(config, tmp_path: Path) -> None:
+    """The showcase's control ended anywhere between 0.47 and 0.81, and its page compared it all the same."""
+    told = {"summary": "7 documents", "warnings": []}
+    made = [sidecar(tmp_path, "prepare_dataset", "results/datasets/squad/queries.parquet", [], counts=told)]
+    for model, seed, learning in (
+        ("control", 1, True),
+        ("control", 2, True),
+        ("prop", 1, True),
+        ("prop", 2, False),
+    ):
+        output = f"results/runs/squad/bm25/{model}/full/seed-{seed}/fold-0.run.gz"
+        made.append(sidecar(tmp_path, "finetune", output, [], counts={"still_learning": learning}))
+    [line] = data_lines(config, Lineage.read(made))
+    [warning] = line.warnings
+    assert "control (2 trainings) and PROP (1 training)." in warning
+
+
 @pytest.mark.parametrize(
     ("regime", "numbers", "expected"),
     [

@@ -25,7 +25,14 @@ from irpretrain.models.parameters import longest_sequence
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training import finetune as module
 from irpretrain.training.finetune import Topics, finetune
-from irpretrain.training.judged_queries import JudgedGroups, JudgedQuery, judged_queries, note_few_groups
+from irpretrain.training.judged_queries import (
+    JudgedGroups,
+    JudgedQuery,
+    is_falling,
+    judged_queries,
+    note_few_groups,
+    note_still_learning,
+)
 from irpretrain.training.trainer import Trainer
 from plain_groups import StoreSpan, plain
 
@@ -125,6 +132,10 @@ def test_what_is_written(run_finetuning: Finetune) -> None:
     scores = [epoch["validation"] for point in found["grid"] for epoch in point["epochs"]]
     assert found["chosen"]["validation"] == max(scores)
     assert counts["epochs_trained"] == len(scores)
+    for point in found["grid"]:
+        for epoch in point["epochs"]:
+            assert len(epoch["loss_by_tenth"]) == epoch["steps"], "so few steps are a part each"
+            assert epoch["still_falling"] is False
     steps_of_an_epoch = {4: 3, 8: 2}[found["chosen"]["batch_size"]]
     assert counts["steps"] == steps_of_an_epoch * found["chosen"]["epoch"]
     assert [epoch["steps"] for point in found["grid"] for epoch in point["epochs"][:1]] == [3, 2]
@@ -408,6 +419,35 @@ def test_a_fine_tuning_on_few_groups_says_so(
     printed = capsys.readouterr()
     told = f"it learns from {groups} groups (relevant documents of training queries)"
     assert (told in printed.out + printed.err) == expected
+
+
+@pytest.mark.parametrize(
+    ("losses", "expected"),
+    [
+        ([1.3 - 0.01 * step for step in range(60)], True),
+        ([1.3, 1.1] * 30, False),
+        ([1.3] * 40 + [0.9] * 20, True),
+        ([1.3] * 20 + [0.9] * 40, False),  # it fell early
+        ([1.0 + 0.01 * step for step in range(60)], False),  # it rises
+        ([1.3 - 0.1 * step for step in range(20)], False),  # too few steps to tell
+    ],
+)
+def test_a_loss_that_still_falls_at_the_end(losses: list[float], expected: bool) -> None:
+    assert is_falling(losses) == expected
+
+
+@pytest.mark.parametrize(
+    ("falling", "epoch", "expected"), [(True, 2, True), (True, 1, False), (False, 2, False)]
+)
+def test_a_fine_tuning_that_ends_while_it_learns_says_so(
+    capsys: pytest.CaptureFixture[str], falling: bool, epoch: int, expected: bool
+) -> None:
+    """An earlier epoch was chosen where a later one validated worse: then training was long enough."""
+    chosen = {"epoch": epoch, "still_falling": falling, "loss_by_tenth": [1.3, 1.2, 1.1, 1.0, 0.9, 0.8]}
+    assert note_still_learning(chosen, 2, "fine-tune") == expected
+    printed = capsys.readouterr()
+    assert ("still falling" in printed.out + printed.err) == expected
+    assert ("1.200, 1.100, 1.000, 0.900, 0.800" in printed.out + printed.err) == expected
 
 
 def test_few_shot_takes_so_many_training_queries(run_finetuning: Finetune) -> None:

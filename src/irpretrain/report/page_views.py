@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,7 +14,14 @@ from typing import Any, NamedTuple
 
 from irpretrain.config import Config
 from irpretrain.config.finetuning import FEWEST_GROUPS
-from irpretrain.config.labels import dataset_label, first_stage_labels, listed, model_label, regime_label
+from irpretrain.config.labels import (
+    configured_label,
+    dataset_label,
+    first_stage_labels,
+    listed,
+    model_label,
+    regime_label,
+)
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.usage import tested_datasets
 from irpretrain.corpora.embedded import read_manifest
@@ -343,6 +351,7 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
             summary, warnings = record.counts["summary"], list(record.counts["warnings"])
             lines[name] = DataLine(dataset_label(config, name), summary, warnings)
     below_random: list[tuple[str, str]] = []
+    still_learning: dict[str, list[str]] = {}  # data set → names of models
     few_groups: dict[str, list[Record]] = {}
     for record in lineage.records:
         for dataset, model, regime in {*FINETUNED_OUTPUT.findall("\n".join(record.outputs))}:
@@ -350,6 +359,8 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
                 continue
             if record.counts.get("training_order", {}).get("below_random"):
                 below_random.append((dataset, model))
+            if regime == "full" and record.counts.get("still_learning"):
+                still_learning.setdefault(dataset, []).append(model)
             groups = record.counts.get("training_groups", FEWEST_GROUPS)
             if regime == "full" and groups < FEWEST_GROUPS:
                 few_groups.setdefault(dataset, []).append(record)
@@ -370,6 +381,15 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
     for name, line in lines.items():
         if few_group_records := few_groups.get(name):
             line.warnings.append(few_groups_text(few_group_records))
+        if unfinished := Counter(still_learning.get(name, [])):
+            trainings = [
+                f"{configured_label(config, model)} ({count_of(number, 'training')})"
+                for model, number in unfinished.items()
+            ]
+            line.warnings.append(
+                f"The loss was still falling when fine-tuning ended: {listed(trainings)}. With more questions or "
+                "epochs, comparisons with them may end otherwise."
+            )
         models = dict.fromkeys(
             model_label(config, model) for dataset, model in below_random if dataset == name
         )

@@ -38,6 +38,7 @@ from irpretrain.training.judged_queries import (
     check_training_order,
     judged_queries,
     note_few_groups,
+    note_still_learning,
 )
 from irpretrain.training.metrics import StepMetrics, waited_share
 from irpretrain.training.outputs import check_model, check_weights, publish
@@ -189,6 +190,7 @@ def finetune(
                 ),
                 "steps": progress.chosen_steps,
                 "epochs_trained": sum(len(records) for records in progress.history),
+                "still_learning": note_still_learning(progress.best, options.epochs, title),
             }
             report = {**search.report(progress), "counts": counts}
             report_json = json.dumps(report, indent=1, sort_keys=True) + "\n"

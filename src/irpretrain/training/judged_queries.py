@@ -140,6 +140,19 @@ def note_few_groups(groups: int, regime: str, title: str) -> None:
         )
 
 
+def note_still_learning(chosen_epoch: Mapping[str, Any], epochs: int, title: str) -> bool:
+    """Return whether the loss was still falling when the last of `epochs` ended; if so, print a notice."""
+    still_learning = chosen_epoch["still_falling"] and chosen_epoch["epoch"] == epochs
+    if still_learning:
+        losses = ", ".join(f"{loss:.3f}" for loss in chosen_epoch["loss_by_tenth"][-5:])
+        notice(
+            title,
+            f"the loss was still falling when training ended (means of the last five tenths of the steps: {losses}): "
+            "with more questions or epochs, comparisons with this model may end otherwise.",
+        )
+    return still_learning
+
+
 # Whether a fine-tuned model ranks its own training queries better than a random order of their candidates.
 #
 # A falling loss does not show it: groups may teach something that no candidate list needs.
@@ -223,6 +236,7 @@ class Progress:
     loss: float = 0.0  # sum over their pairs
     pairs: int = 0  # of these steps
     correct_pairs: int = 0  # those among them that were in the right order
+    step_losses: list[float] = field(default_factory=list)  # of these steps, in order
 
     @property
     def chosen_steps(self) -> int:
@@ -231,6 +245,7 @@ class Progress:
 
     def add(self, step: StepMetrics) -> None:
         self.steps += 1
+        self.step_losses.append(step.loss)
         for task in step.tasks.values():
             self.loss += task.weighted_loss * task.pairs
             self.pairs += task.pairs
@@ -245,7 +260,30 @@ class Progress:
             "steps": self.steps,
             "loss": self.loss / self.pairs,
             "pair_accuracy": self.correct_pairs / self.pairs,
+            "loss_by_tenth": [
+                float(np.mean(losses)) for losses in np.array_split(self.step_losses, 10) if len(losses)
+            ],
+            "still_falling": is_falling(self.step_losses),
         }
         self.history[-1].append(record)
-        self.steps, self.loss, self.pairs, self.correct_pairs = 0, 0.0, 0, 0
+        self.steps, self.loss, self.pairs, self.correct_pairs, self.step_losses = 0, 0.0, 0, 0, []
         return record
+
+
+# With fewer steps in a third of an epoch, the spread of their losses says too little.
+FEWEST_STEPS_OF_THIRD = 8
+
+# Standard errors by which the loss must have fallen: by chance, a flat curve does in one fine-tuning of 40.
+CLEAR_FALL = 2.0
+
+
+def is_falling(step_losses: Sequence[float]) -> bool:
+    """Return whether the loss was clearly lower in the last third of an epoch's steps than in the third before.
+
+    In a first epoch every group is new to the model, so its losses are those of unseen queries.
+    """
+    _, middle, last = np.array_split(np.asarray(step_losses, np.float64), 3)
+    if len(last) < FEWEST_STEPS_OF_THIRD:
+        return False
+    standard_error = np.sqrt(sum(third.var(ddof=1) / len(third) for third in (middle, last)))
+    return bool(middle.mean() - last.mean() > CLEAR_FALL * standard_error)
