@@ -1,4 +1,4 @@
-"""Pages that show which words the scores of a document come from; for the target attributions alone."""
+"""Which words the scores of a document come from: a page of its own, and for the searches in the report."""
 
 
 rule write_attributions:
@@ -10,6 +10,7 @@ rule write_attributions:
         qrels=plan.file(paths.QRELS, "attributions"),
     output:
         page=paths.ATTRIBUTIONS,
+        words=paths.ATTRIBUTED_WORDS,
         meta=sidecar(paths.ATTRIBUTIONS),
     log:
         "results/logs/attributions/{page}.log",

@@ -19,4 +19,5 @@ with stage(snakemake) as counts:
         ),
         RerankingConfig(**snakemake.params.reranking),
         snakemake.output.page,
+        snakemake.output.words,
     )

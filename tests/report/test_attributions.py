@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,7 @@ def write(
 ) -> dict[str, Any]:
     models = [
         {
+            "model": key,
             "label": f"{key} {HOSTILE}",
             "directory": project / key,
             "run": project / f"{key}.gz",
@@ -163,7 +165,7 @@ def write(
     ]
     page = AttributionConfig(dataset="tiny", models=["ours", "theirs"], **options)
     source = CaseSource(*data_set_files(project), TEXT)
-    return write_attributions("page", page, models, source, LENGTHS, project / output)
+    return write_attributions("page", page, models, source, LENGTHS, project / output, project / "words.json")
 
 
 def test_a_page_shows_ranks_scores_and_words(project: Path) -> None:
@@ -181,6 +183,17 @@ def test_a_page_shows_ranks_scores_and_words(project: Path) -> None:
     assert len(strongest) >= 2, "each model's own strongest word is as deep as can be"
     shown = [data for data in page.texts if data == "word03"]
     assert len(shown) == 2, "once in each map"
+
+
+def test_the_words_of_a_score_are_written_for_the_report(project: Path) -> None:
+    write(project, query="q1", document="a")
+    written = json.loads((project / "words.json").read_text())
+    assert (written["page"], written["query"], written["document"]) == ("page", "q1", "a")
+    detail, query, document = written["models"]["ours"]
+    assert detail.startswith("Score ")
+    assert [word for _, word, _, _ in query][:2] == ["word02", "cab"]
+    assert "".join(before + word for before, word, _, _ in document) == "word01 cab word02"
+    assert all(style.startswith("background:rgba(") for *_, style in document if style)
 
 
 def test_of_several_passages_the_page_shows_the_one_that_gives_the_score(project: Path) -> None:

@@ -10,9 +10,10 @@ import chromium
 import pytest
 from small_run import LEVELS, PHP_YAML, PROP_YAML, ROOT, WIKIFORMER_YAML, rows_of, write_results
 from test_figures import metrics
-from test_searches import small_searches
+from test_searches import small_attributions, small_searches
 
 from irpretrain.config import Config
+from irpretrain.config.experiments import AttributionConfig
 from irpretrain.foundation.errors import InputError
 from irpretrain.report.claim_answers import answer_claims
 from irpretrain.report.figures import make_figures
@@ -88,6 +89,7 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
                 "prop-mlm": config.models["prop-mlm"].model_copy(update={"label": HOSTILE}),
             },
             "report": config.report.model_copy(update={"notes": [*config.report.notes, HOSTILE]}),
+            "attributions": {"words": AttributionConfig(dataset="squad", models=["prop"])},
         }
     )
     files = [metrics(base, "prop-rop"), metrics(base, "prop-random")]
@@ -98,7 +100,8 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     sidecars(base, str(results[1][0]), ("results/odd", sampled))
     claims = base / "prop.csv"
     answer_claims("prop", hostile, ResultFiles(*results), claims)
-    found, example = small_searches(base), base / "examples" / "rop.json"
+    found, attributions = small_searches(base), small_attributions(base)
+    example = base / "examples" / "rop.json"
     example.parent.mkdir()
     parts = [[HOSTILE, False], ["anchor", True]]
     sequences = [{"query": parts, "document": parts, "score": score} for score in (-1.5, -2.5)]
@@ -111,7 +114,13 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
         write_report(
             hostile,
             [PROP_YAML],
-            ResultFiles(*results, claims=[claims], searches=[found], examples=[example, targets]),
+            ResultFiles(
+                *results,
+                claims=[claims],
+                searches=[found],
+                attributions=[attributions],
+                examples=[example, targets],
+            ),
             base / "results",
             MANIFEST,
             base / name,
@@ -525,6 +534,20 @@ def test_found_texts_stay_texts_and_words_are_marked(page) -> None:
     assert page.evaluate(inside) == 0
     assert page.evaluate("document.querySelector('#searches-query mark').textContent") == "<script>"
     assert "<img src=x onerror=" in page.evaluate("document.querySelector('.found-text').textContent")
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_a_link_leads_to_the_words_that_a_score_comes_from(page) -> None:
+    page.click("a[href='#squad/q07/prop']")
+    assert page.evaluate(SELECTED).endswith("q07")
+    assert texts_of(page, "#searches-query summary") == ["Where the score of shared comes from"]
+    page.click("#searches-query summary")
+    assert [text.endswith(" rest") for text in texts_of(page, "#searches-query .map")] == [True, True]
+    colour = "getComputedStyle(document.querySelector('#searches-query .map span')).backgroundColor"
+    assert page.evaluate(colour) == "rgb(255, 0, 0)"
+    assert "Score +0.5" in page.evaluate("document.querySelector('#searches-query details').textContent")
+    assert page.evaluate("document.querySelectorAll('#searches-query :is(img, script)').length") == 0
 
 
 @pytest.mark.browser

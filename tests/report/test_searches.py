@@ -164,13 +164,26 @@ def small_searches(folder: Path, queries: int = 20, dataset: str = "squad") -> P
     return path
 
 
+def small_attributions(folder: Path) -> Path:
+    """What a score of these runs comes from, by words of hostile texts."""
+    words = [["", HOSTILE, "+0.5", "background:red"], [" ", "rest", "", ""]]
+    described = ["Score +0.5", words, words]
+    content = {"page": "words", "query": "q07", "document": "shared", "models": {"prop": described}}
+    path = folder / "words.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
 @pytest.fixture
 def views_of(config: Config, tmp_path: Path):
     """A function from a limit of bytes to what the page shows of the small searches."""
     levels = {"control": 0.2, "prop": 0.4}
     _, per_query = write_results(tmp_path, flat_rows("squad", levels, ("zero-shot", "full")))
     scores = Scores.read(per_query)
-    found = read_searches({"zero-shot": "squad"}, [small_searches(tmp_path)])
+    attributions = small_attributions(tmp_path)
+    found = read_searches(
+        {"zero-shot": "squad"}, [small_searches(tmp_path)], [("squad", attributions), ("other", attributions)]
+    )
     headline = build_headline(config, scores)
 
     def make(*limit: int) -> dict:
@@ -196,6 +209,20 @@ def test_a_set_has_its_rows_their_values_and_outcomes(views_of) -> None:
     assert (views["documents"][place][0], score, candidate) == (f"d{of_squad['queries'][0]['id']}", 1.5, 2)
     assert of_squad["queries"][0]["grades"] == {place: 1}
     assert [row["rankings"][0] for row in of_squad["rows"] if row["key"] == "ql"] == [[]], "not collected"
+
+
+def test_a_score_shows_the_words_that_it_comes_from(views_of) -> None:
+    """Attributions are of zero-shot scores, so of PROP's two rows one has them."""
+    views = views_of()
+    [of_squad] = views["sets"]
+    [number] = [n for n, query in enumerate(of_squad["queries"]) if query["id"] == "q07"]
+    assert [row["key"] for row in of_squad["rows"] if row["attributions"]] == ["prop"]
+    [shown] = of_squad["rows"][0]["attributions"].items()
+    assert shown[0] == number
+    assert shown[1][:2] == ["shared", "Score +0.5"]
+    [(label, query, link)] = views["attributed"]
+    assert (query, link) == ("q07", "#squad/q07/prop")
+    assert label == of_squad["rows"][0]["label"]
 
 
 def test_a_limit_of_bytes_keeps_the_first_queries(views_of) -> None:

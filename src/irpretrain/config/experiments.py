@@ -134,7 +134,7 @@ class CaseConfig(Section):
 
 
 class AttributionConfig(CaseConfig):
-    """A page of `snakemake attributions` (docs/methods/attributions.md)."""
+    """A page that shows which words a score comes from (docs/methods/attributions.md)."""
 
     models: Names = option(..., "Keys of `models` (zero-shot), in the order of the page.", min_length=1)
     seed: int = option(1, "Seed of the models.", ge=0)

@@ -108,7 +108,7 @@ class Config(Section):
     )
     diagnoses: dict[str, DiagnosisConfig] = option({}, "Axiom diagnoses of re-rankers by name.")
     attributions: dict[str, AttributionConfig] = option(
-        {}, "Pages of the target `attributions` by name: which words a score comes from."
+        {}, "Pages by name: which words a score comes from. The report shows them too."
     )
     weight_distributions: dict[str, WeightDistributionConfig] = option(
         {}, "Collections of DeepCT's figure 1 by name: the share of a passage's weight on its heaviest terms."

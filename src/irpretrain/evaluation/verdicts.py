@@ -27,7 +27,8 @@ MEANINGS = {
     SUPPORTED: "the 95 % interval of the difference lies above 0",
     CONTRADICTED: "it lies below 0",
     RULED_OUT: "it holds 0 and ends below the smallest effect of interest, whatever the sign of the difference",
-    UNDECIDED: "it holds both; or one seed was run; or all values are equal; or no lead could become smaller",
+    UNDECIDED: "any of four: the interval holds both 0 and the smallest effect; one seed was run; all values are "
+    "equal; there is no lead that could become smaller",
     NOT_RUN: "it can be tested here; the row names a configuration that does",
     NOT_TESTABLE: "it needs something that this project does not have",
 }

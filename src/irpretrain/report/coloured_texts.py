@@ -3,6 +3,7 @@ of the document's weight in an index (DeepCT, Table 5)."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from irpretrain.config.experiments import CaseConfig
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.evaluation.runs import Qrels, Run, read_qrels, read_run, relevant
+from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.contracts import TERM_VECTORS
 from irpretrain.foundation.errors import ConfigError, IntegrityError
 from irpretrain.foundation.progress import progress
@@ -143,13 +145,19 @@ READING_ATTRIBUTIONS = (
 def write_attributions(
     name: str,
     options: CaseConfig,
-    # In the order of the page: `label`, `directory`, `run`, and `passages` (fields of a PassagesConfig, or None).
+    # In the order of the page: `model` (its key), `label`, `directory`, `run`, and `passages` (fields of a
+    # PassagesConfig, or None).
     models: Sequence[Mapping[str, Any]],
     source: CaseSource,
     reranking: RerankingConfig,  # lengths, threads and device; always in single precision
     output: str | Path,
+    words: str | Path,
 ) -> dict[str, Any]:
     """Write, for one query and document, what each model's score comes from; return counts.
+
+    `output` is a page of its own. `words` is JSON for the searches in the report: `page` (its name), `query` and
+    `document` (identifiers), and `models`, each model's key → [its numbers as a sentence, the words of the query, those
+    of the document], a word as [the characters before it, itself, its value as text, its colour as CSS].
 
     Raises:
         ConfigError: see `choose_case`.
@@ -182,6 +190,20 @@ def write_attributions(
             maps.append(_attribution_map(model["label"], attributions[-1], case, run, passage_note))
     title = f"Attributions: {name}"
     write_page(TEMPLATE, output, title=title, reading=READING_ATTRIBUTIONS, case=case, maps=maps)
+    described = [
+        (
+            colour_map.detail,
+            *([(w.before, w.text, w.title, w.style) for w in text.words] for text in colour_map.texts),
+        )
+        for colour_map in maps
+    ]
+    content = {
+        "page": name,
+        "query": case.query,
+        "document": case.document,
+        "models": dict(zip((model["model"] for model in models), described, strict=True)),
+    }
+    write_text(words, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
     return {
         "models": len(maps),
         "query": case.query,

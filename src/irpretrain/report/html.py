@@ -64,7 +64,8 @@ def write_report(
     names.append(config.report.name or Path(results).resolve().parent.name)
     date = page_views.last_day(lineage)
     datasets = {name: experiment.dataset for name, experiment in config.experiments.items()}
-    searches = search_views(headline, files.read(), read_searches(datasets, files.searches))
+    attributions = [(config.attributions[Path(path).stem].dataset, path) for path in files.attributions]
+    searches = search_views(headline, files.read(), read_searches(datasets, files.searches, attributions))
     claims, trained = count_answers(files.claims), used_models(config)
     size = write_page(
         "report.html.j2",

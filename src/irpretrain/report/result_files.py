@@ -28,6 +28,7 @@ class ResultFiles:
     sweeps: Sequence[str | Path] = ()  # `results/tuning/<first stage>.json` of tuned first stages
     probes: Sequence[str | Path] = ()  # `results/metrics/pretrained/<model>/seed-<n>.probe.csv`
     searches: Sequence[str | Path] = ()  # `results/searches/<experiment>.json`
+    attributions: Sequence[str | Path] = ()  # `results/attributions/<page>.json`
     # `results/examples/<collection>/<objective>.json`, and of weightings of words `results/examples/<weighting>.json`
     examples: Sequence[str | Path] = ()
     # `results/models/pretrained/<model>/seed-<n>.meta.json`, for the ledgers of tables; of chosen snapshots

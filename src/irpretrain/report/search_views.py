@@ -3,10 +3,11 @@ run, and the first documents that each run finds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from irpretrain.config.labels import USUAL_CANDIDATES
 from irpretrain.evaluation.evaluate import FIRST_STAGE
@@ -36,6 +37,8 @@ class Found:
         self.rankings: dict[RunName, dict[str, list[Any]]] = {}
         self.grades: dict[str, dict[str, int]] = {}
         self.marks: dict[str, dict[str, list[int]]] = {}
+        # (query, model) → document, and what `coloured_texts.write_attributions` writes of its zero-shot score.
+        self.attributions: dict[tuple[str, str], list[Any]] = {}
 
     def add(self, dataset: str, content: Mapping[str, Any]) -> None:
         """Add the searches of an experiment, which chose the same queries as others on the data set."""
@@ -51,11 +54,20 @@ class Found:
             self.rankings[run] = dict(zip(names, row["rankings"], strict=True))
 
 
-def read_searches(datasets: Mapping[str, str], paths: Iterable[str | Path]) -> dict[str, Found]:
-    """Return what `results/searches/<experiment>.json` hold, by data set; `datasets` is experiment → data set.
+def read_searches(
+    datasets: Mapping[str, str],
+    paths: Iterable[str | Path],
+    attributions: Iterable[tuple[str, str | Path]] = (),
+) -> dict[str, Found]:
+    """Return what `results/searches/<experiment>.json` hold, by data set.
+
+    Args:
+        datasets: experiment → data set.
+        paths: these files.
+        attributions: data set and file of each `results/attributions/<page>.json`.
 
     Raises:
-        InputError: a file holds no searches.
+        InputError: a file holds no searches, or no attributions.
     """
     found: dict[str, Found] = {}
     for path in map(Path, paths):
@@ -63,6 +75,12 @@ def read_searches(datasets: Mapping[str, str], paths: Iterable[str | Path]) -> d
         content = read_given_json(path, MAKE_AGAIN)
         with refusing(path, "these are no searches of an experiment", MAKE_AGAIN):
             found.setdefault(dataset, Found()).add(dataset, content)
+    for dataset, words_path in attributions:
+        content = read_given_json(words_path, MAKE_AGAIN)
+        with refusing(words_path, "these are no attributions of scores", MAKE_AGAIN):
+            if dataset in found:
+                for model, described in content["models"].items():
+                    found[dataset].attributions[content["query"], model] = [content["document"], *described]
     return found
 
 
@@ -84,6 +102,7 @@ def search_views(
         ]
         views = {
             "sets": sets,
+            "attributed": list(_attributed(sets)),
             "documents": documents.values,
             "characters": CHARACTERS,
             "first": DOCUMENTS,
@@ -166,6 +185,12 @@ def _of_panel(
                     ]
                     for query in queries
                 ],
+                "attributions": {
+                    number: found.attributions[query, ours.run.model]
+                    for number, query in enumerate(queries)
+                    if (ours.run.candidates, ours.run.regime) == (USUAL_CANDIDATES, "zero-shot")
+                    and (query, ours.run.model) in found.attributions
+                },
             }
             for key, (label, ours, _), of_run, ranking in zip(
                 _keys(runs), rows, results, rankings, strict=True
@@ -176,6 +201,16 @@ def _of_panel(
             for first, second in combinations(range(len(rows)), 2)
         ],
     }
+
+
+def _attributed(sets: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    """Yield label of the row, query and address of each score whose sources the page shows."""
+    for of_set in sets:
+        for row in of_set["rows"]:
+            for number in row["attributions"]:
+                query = of_set["queries"][number]["id"]
+                parts = (of_set["key"], query, row["key"])
+                yield row["label"], query, "#" + "/".join(quote(part, safe="") for part in parts)
 
 
 def _keys(runs: Sequence[RunName]) -> list[str]:

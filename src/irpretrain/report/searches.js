@@ -72,6 +72,24 @@
     body.append(text.slice(end) + (length > data.characters ? " …" : ""));
   };
   const gradeText = (grade) => (grade === undefined ? "not judged" : grade > 0 ? `relevant (${grade})` : `not relevant (${grade})`);
+  // Which words a score comes from, of query and document.
+  const showSources = ([document_, detail, ...texts], parent) => {
+    const box = make("details", "", parent);
+    const heading = make("summary", "Where the score of ", box);
+    make("bdi", document_, heading);
+    heading.append(" comes from");
+    for (const words of texts) {
+      const line = make("p", "", box, "map");
+      line.dir = "auto";
+      for (const [before, text, title, style] of words) {
+        line.append(before);
+        const word = make("span", text, line);
+        word.title = title;
+        word.style.cssText = style;
+      }
+    }
+    make("small", detail, box);
+  };
   const showRow = (row, number, parent) => {
     const { grades, marks } = set.queries[number];
     const card = make("section", "", parent, "row");
@@ -87,6 +105,7 @@
       showText(document_, marks[document_] ?? [], item);
     }
     if (!row.rankings[number].length) make("p", "nothing found", card, "hint");
+    if (row.attributions[number]) showSources(row.attributions[number], card);
   };
   const show = (number) => {
     selected = number;

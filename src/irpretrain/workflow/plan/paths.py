@@ -135,6 +135,7 @@ TASK_TABLE = "results/downstream/{experiment}.md"
 
 # Pages, tables, reports
 ATTRIBUTIONS = "results/attributions/{page}.html"
+ATTRIBUTED_WORDS = "results/attributions/{page}.json"
 TERM_WEIGHT_PAGE = "results/term_weight_pages/{page}.html"
 TABLE = "results/tables/{name}.{format}"
 FIGURE = "results/figures/{name}.{format}"

@@ -36,7 +36,17 @@ MEASURED = (
 )  # fmt: skip
 
 # Files behind a report.
-REPORTED = (*MEASURED, "tables", "claims", "figures", "sweeps", "probes", "searches", "examples")
+REPORTED = (
+    *MEASURED,
+    "tables",
+    "claims",
+    "figures",
+    "sweeps",
+    "probes",
+    "searches",
+    "attributions",
+    "examples",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +103,21 @@ class Shown:
     def searches(self) -> list[str]:
         """Some searches of these experiments."""
         return each(paths.SEARCHES, self.scored)
+
+    @property
+    def attributions(self) -> list[str]:
+        """What scores of these models come from, for the cases that the configuration names."""
+        cells = {cell for name in active_experiments(self.config) for cell in self.experiments.cells(name)}
+        shown_models = {(cell.dataset, cell.model) for cell in cells}
+        pages = self.config.attributions.items()
+        return each(
+            paths.ATTRIBUTED_WORDS,
+            (
+                name
+                for name, page in pages
+                if any((page.dataset, model) in shown_models for model in page.models)
+            ),
+        )
 
     @property
     def depths(self) -> list[str]:

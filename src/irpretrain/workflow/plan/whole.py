@@ -131,10 +131,11 @@ class Attributions(PlanPart):
         return [path for model_files in files for path in as_list(model_files)]
 
     def shown_models(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Label, directory, run and passages of each model of a page."""
+        """Key, label, directory, run and passages of each model of a page."""
         page = self._page(wildcards)
         return [
             {
+                "model": model,
                 "label": self.config.models[model].label,
                 "directory": self.models.final(model, page.seed),
                 "run": self._run(page, model),
