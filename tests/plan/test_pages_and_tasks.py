@@ -21,6 +21,13 @@ def test_a_page_of_attributions_reads_the_runs_in_which_its_document_has_a_rank(
     assert (model["label"], model["run"]) == ("PROP", run)
 
 
+def test_the_report_makes_no_page_of_models_that_its_experiments_do_not_rank_with():
+    assert plan_of(PAGES).shown.attributions == ["results/attributions/words.json"]
+    assert plan_of(PAGES.replace("[prop]", "[base, prop]")).shown.attributions != []
+    assert plan_of(PAGES.replace("seed: 3", "seed: 4")).shown.attributions == []
+    assert plan_of(PAGES.replace("[prop]", "[prop, mono]")).shown.attributions == []
+
+
 def test_an_objective_reads_what_it_needs_and_nothing_else():
     corpora = plan_of("objectives: {links: {type: srr}}").corpora
     job = W(collection="both", objective="rop", corpus="web", shard="0")

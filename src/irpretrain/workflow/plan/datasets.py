@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from irpretrain.config.consistency import QueryUse, query_uses
 from irpretrain.config.corpora import DatasetConfig
+from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig
 from irpretrain.config.root import Config
 from irpretrain.config.run import retrieved, scored
 from irpretrain.config.usage import (
@@ -192,6 +193,11 @@ class ScoredCell(NamedTuple):
     model: str
     regime: str
     seed: int
+
+
+def attributed_cell(page: AttributionConfig, model: str) -> ScoredCell:
+    """Return the run in which a page of attributions looks up its document's rank."""
+    return ScoredCell(page.dataset, ATTRIBUTED_CANDIDATES, model, "zero-shot", page.seed)
 
 
 def scored_run(config: Config, dataset: str, stage: str, depth: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
@@ -24,7 +24,7 @@ from irpretrain.config.usage import (
 from irpretrain.evaluation.claims import claims_file, has_claims
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.corpora import Corpora
-from irpretrain.workflow.plan.datasets import Experiments
+from irpretrain.workflow.plan.datasets import Experiments, attributed_cell
 from irpretrain.workflow.plan.part import each
 
 TABLE_FORMATS = ("md", "csv", "tex")
@@ -106,16 +106,14 @@ class Shown:
 
     @property
     def attributions(self) -> list[str]:
-        """What scores of these models come from, for the cases that the configuration names."""
+        """What scores come from, for pages of models that these experiments score anyway."""
         cells = {cell for name in active_experiments(self.config) for cell in self.experiments.cells(name)}
-        shown_models = {(cell.dataset, cell.model) for cell in cells}
-        pages = self.config.attributions.items()
         return each(
             paths.ATTRIBUTED_WORDS,
             (
                 name
-                for name, page in pages
-                if any((page.dataset, model) in shown_models for model in page.models)
+                for name, page in self.config.attributions.items()
+                if cells.issuperset(map(partial(attributed_cell, page), page.models))
             ),
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.consistency import reference_faults
-from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig, Paper
+from irpretrain.config.experiments import AttributionConfig, Paper
 from irpretrain.config.papers import known_papers, printed_rank_shares
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.usage import (
@@ -26,7 +26,7 @@ from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.axioms import Axioms, Diagnoses
 from irpretrain.workflow.plan.corpora import Catalogue, Corpora
-from irpretrain.workflow.plan.datasets import Datasets, Experiments, ScoredCell
+from irpretrain.workflow.plan.datasets import Datasets, Experiments, attributed_cell
 from irpretrain.workflow.plan.exports import Exports, example_target
 from irpretrain.workflow.plan.models import Downstream, Models
 from irpretrain.workflow.plan.part import ENTRY_WILDCARDS, Files, PlanPart, Wildcards, as_list, plain
@@ -145,8 +145,7 @@ class Attributions(PlanPart):
         ]
 
     def _run(self, page: AttributionConfig, model: str) -> str:
-        cell = ScoredCell(page.dataset, ATTRIBUTED_CANDIDATES, model, "zero-shot", page.seed)
-        [path] = self.experiments.run_files(cell)
+        [path] = self.experiments.run_files(attributed_cell(page, model))
         return path
 
     def _page(self, wildcards: Wildcards) -> AttributionConfig:
