@@ -48,7 +48,8 @@ class Axioms(pt.Transformer):
         self.collection = collection
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """Return a row for each two documents of a query of a frame with qid, query, docno.
+        """Return a row for each ordered pair of documents of a query, a document with itself too, of a frame with qid,
+        query, docno.
 
         Columns of documents end in _a and _b. The columns `<axiom>_preference`, int8, are 1 where the axiom prefers
         the first document, -1 for the second, 0 for neither.
