@@ -137,6 +137,15 @@ def test_a_block_runs_beside_its_tool(run_code: Callable[[str], str], number: in
 
 
 @pytest.mark.deep
+def test_a_cutoff_keeps_as_many_documents_as_it_says(run_code: Callable[[str], str]) -> None:
+    """PyTerrier keeps ranks below the cutoff and counts from 0; a TREC file, read as it is, counts from 1."""
+    skip_without(BLOCKS[4])
+    assert "% 10" in BLOCKS[4]
+    kept = "\nprint((candidates % 2)(topics).groupby('qid').size().tolist())"
+    assert run_code(BLOCKS[4] + kept).endswith("[2, 2]\n")
+
+
+@pytest.mark.deep
 def test_axioms_go_on_from_the_re_ranking(run_code: Callable[[str], str]) -> None:
     skip_without(BLOCKS[5])
     assert "PROX-1_preference" in run_code(BLOCKS[4] + BLOCKS[5])

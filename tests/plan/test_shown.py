@@ -179,6 +179,15 @@ def test_an_encoder_of_the_catalogue_is_known_by_its_name_on_the_hub():
     assert card["encoder"] == ["E", "Apache-2.0.", "google-bert/bert-base-uncased"]
 
 
+def test_the_card_of_a_german_model_says_that_its_encoder_is_english_and_which_stop_words_count():
+    german = "{encoder: {path: 'embedded:minilm'}, text: {language: german}}"
+    caveat = plan_of(german).exports.card(W(model="prop", seed="3"))["encoder_caveat"]
+    assert "was trained on English texts, and text.language is german" in caveat
+    assert caveat.endswith("it is the one of `text.language: german`.")
+    english = plan_of("{encoder: {path: 'embedded:minilm'}}").exports.card(W(model="prop", seed="3"))
+    assert "text.language" not in english["encoder_caveat"]
+
+
 def test_an_export_is_made_again_where_its_scores_changed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plan, job = plan_of(), W(model="prop", seed="3")

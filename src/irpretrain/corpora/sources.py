@@ -155,13 +155,14 @@ def language_notes(config: Config, manifest: Manifest) -> list[str]:
     trained_models = dict.fromkeys(("models", name) for name, model in config.models.items() if model.tasks)
     notes = dict[str, None]()
     for used_file in used_files(config, used_entries(config) or trained_models):
-        if used_file.kind == "encoder":
-            remedy = f"Give one of your language in {used_file.key}"
-            notes[language_note(used_file.path, manifest, config.text.language, remedy)] = None
-    return list(filter(None, notes))
+        if used_file.kind == "encoder" and (
+            mismatch := language_mismatch(used_file.path, manifest, config.text.language)
+        ):
+            notes[f"{mismatch} Give one of your language in {used_file.key} (docs/languages.md)."] = None
+    return list(notes)
 
 
-def language_note(path: str, manifest: Manifest, texts: str, remedy: str) -> str:
+def language_mismatch(path: str, manifest: Manifest, texts: str) -> str:
     """Return that an encoder was trained on other languages than that of the texts; nothing if that is not known.
 
     The manifest names the language of an embedded encoder, its model card that of another.
@@ -175,8 +176,7 @@ def language_note(path: str, manifest: Manifest, texts: str, remedy: str) -> str
     languages_text = " and ".join(names.get(code, code) for code in codes)
     return (
         f"the encoder {path} was trained on {languages_text} texts, and text.language is {texts}: its word pieces "
-        "and weights "
-        f"fit badly. {remedy} (docs/languages.md)."
+        "and weights fit badly."
     )
 
 

@@ -10,7 +10,7 @@ from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.base import explain
 from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
-from irpretrain.corpora.sources import language_note
+from irpretrain.corpora.sources import language_mismatch
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.resources import resources_directory
@@ -36,12 +36,9 @@ class CollectionFiles:
         if self._encoder is not None and resolve(self._encoder)[0] != "embedded":
             self._encoder = str(model_directory(self._encoder, REMEDY))
         if self._encoder is not None:
-            manifest, text_language = (
-                read_manifest(resources_directory() / "embedded.yaml"),
-                options.text.language,
-            )
-            if note := language_note(self._encoder, manifest, text_language, "Give one of your language"):
-                notice("encoder", f"WARNING: {note}")
+            manifest = read_manifest(resources_directory() / "embedded.yaml")
+            if mismatch := language_mismatch(self._encoder, manifest, options.text.language):
+                notice("encoder", f"WARNING: {mismatch} Give one of your language (docs/languages.md).")
         self._temporary = TemporaryDirectory(prefix="irpretrain-")
         self._folder = Path(self._temporary.name, "documents")  # progress is told under this name
         self._folder.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -12,10 +13,11 @@ from irpretrain.config.root import Config
 from irpretrain.config.usage import encoder_of, used_models, with_starts
 from irpretrain.corpora.catalogue.table import HUB
 from irpretrain.corpora.embedded import resolve
+from irpretrain.corpora.sources import language_mismatch
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.encoder_files import hub_name
-from irpretrain.text.languages import language
+from irpretrain.text.languages import ENGLISH, language
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.corpora import Catalogue
 from irpretrain.workflow.plan.part import PlanPart, Wildcards, each, is_embedded, is_made, plain
@@ -103,7 +105,7 @@ class Exports(PlanPart):
             ],
             "stages": [self._stage(name) for name in self._stages(wildcards)],
             "encoder": self._source(encoder.label, encoder),
-            "encoder_caveat": self._caveat(encoder.path),
+            "encoder_caveat": " ".join(filter(None, self._caveats(encoder.path))),
             "language": language(self.config.text.language).code,
             "corpora": [self._source(corpus, self.config.corpora[corpus]) for corpus in corpora],
         }
@@ -144,5 +146,11 @@ class Exports(PlanPart):
                     return [name, entry.licence.terms, file.url.removeprefix(HUB)]
         return [name, "not known here: the user's own files", hub_name(section.path)]
 
-    def _caveat(self, path: str) -> str:
-        return (self.manifest.asset(str(resolve(path)[1])).caveat or "") if is_embedded(path) else ""
+    def _caveats(self, path: str) -> Iterator[str]:
+        if is_embedded(path):
+            yield self.manifest.asset(str(resolve(path)[1])).caveat or ""
+        texts = self.config.text.language
+        if mismatch := language_mismatch(path, self.manifest, texts):
+            yield mismatch[0].upper() + mismatch[1:]
+        if texts != ENGLISH:
+            yield f"Wherever an option below names a stop list or a stemmer, it is the one of `text.language: {texts}`."
