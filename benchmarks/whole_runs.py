@@ -37,7 +37,7 @@ from generated_wikipedia import Wikipedia, vocabulary, write_dump
 from irpretrain.config.objectives import OBJECTIVES
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.resources import project_directory
-from irpretrain.report.page_views import Lineage, Record
+from irpretrain.report.lineage import Lineage, Record
 
 WIKIPEDIA = """# Written by benchmarks/whole_runs.py.
 inherit: definitions

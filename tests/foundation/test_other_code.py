@@ -15,7 +15,7 @@ from irpretrain.foundation.code_digest import code_record, digests
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.other_code import other_code_text, planned_text, results_of_other_code, resume_from
 from irpretrain.foundation.provenance import read_sidecar
-from irpretrain.report.page_views import Lineage
+from irpretrain.report.lineage import Lineage
 from irpretrain.workflow.costs import plan as planning
 from irpretrain.workflow.screen import closing
 

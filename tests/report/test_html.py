@@ -18,7 +18,8 @@ from irpretrain.foundation.errors import InputError
 from irpretrain.report.claim_answers import answer_claims
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
-from irpretrain.report.page_views import Lineage, data_lines
+from irpretrain.report.lineage import Lineage
+from irpretrain.report.page_views import data_lines
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName
 

@@ -11,7 +11,7 @@ from small_run import DEEPCT_YAML, ROOT, flat_rows, write_results
 from irpretrain.config import Config
 from irpretrain.foundation.errors import InputError
 from irpretrain.report.html import write_report
-from irpretrain.report.page_views import ProbedTask, TimeShare, probe_views, read_probe
+from irpretrain.report.probes import ProbedTask, TimeShare, probe_views, read_probe
 from irpretrain.report.result_files import ResultFiles
 
 INPUTS = ("right", "swapped", "none", "before")

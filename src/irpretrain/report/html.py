@@ -24,8 +24,10 @@ from irpretrain.report.claim_answers import count_answers
 from irpretrain.report.difference_plot import difference_plots
 from irpretrain.report.drawing import heading, reason_of_emptiness, training_remark
 from irpretrain.report.first_screen import first_table
-from irpretrain.report.page_views import EXPLAINED, INPUTS, CellBook, Lineage, displayed_panels, probe_views
+from irpretrain.report.lineage import CellBook, Lineage
+from irpretrain.report.page_views import displayed_panels
 from irpretrain.report.pages import script_json, svg_uri, write_page
+from irpretrain.report.probes import EXPLAINED, INPUTS, probe_views
 from irpretrain.report.remarks import background
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.search_views import read_searches, search_views

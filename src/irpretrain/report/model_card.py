@@ -14,8 +14,8 @@ from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.foundation.yaml_scalars import dump_yaml
 from irpretrain.models.encoder_files import CEDR_FILE
-from irpretrain.report.page_views import probe_markdown
 from irpretrain.report.pages import templates
+from irpretrain.report.probes import probe_markdown
 from irpretrain.report.table_files import pipe_table
 from irpretrain.training.selection import NOT_CONTENT
 

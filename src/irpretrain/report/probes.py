@@ -1,0 +1,107 @@
+"""What reports and model cards say of the probe: how accurate a model is on held-out groups, and what it reads."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from irpretrain.config import Config
+from irpretrain.config.labels import model_label
+from irpretrain.evaluation.significance import bounds_text
+from irpretrain.foundation.atomic import read_csv
+from irpretrain.foundation.errors import MAKE_AGAIN, count_of, refusing
+from irpretrain.report.table_files import pipe_table
+
+# Input of PROBE → heading of its column.
+INPUTS = {
+    "right": "right text",
+    "swapped": "swapped text",
+    "none": "no text",
+    "before": "before training",
+}
+LEVEL = 0.05
+FEW_GROUPS = 20
+EXPLAINED = (
+    "Share of (preferred, other) pairs of held-out groups that are scored in the right order, with its 95% interval; "
+    "0.5 is chance level. The text is what all candidates of a group share (the document of pseudo-queries, the query "
+    "of documents): the right one, that of another group, or none. Before training: the right text."
+)
+
+
+class TimeShare(NamedTuple):
+    """An accuracy, its interval, and p of its difference from that with the right text; None: nothing was tested."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+
+    def __str__(self) -> str:
+        if self.value is None or self.low is None or self.high is None:
+            return "–"
+        return f"{self.value:z.3f} {bounds_text(self.low, self.high)}"
+
+
+class ProbedTask(NamedTuple):
+    """A task of a model: how many groups were tested, and the accuracy with each input."""
+
+    objective: str
+    groups: int
+    shares: Mapping[str, TimeShare]
+
+    @property
+    def reading(self) -> str:
+        """What the accuracies say, in a sentence."""
+        right_text, swapped_text = self.shares["right"], self.shares["swapped"]
+        few_note = f"Only {count_of(self.groups, 'group')}. " if self.groups < FEW_GROUPS else ""
+        if right_text.value is None or right_text.low is None or right_text.high is None:
+            return "No held-out group was tested."
+        if right_text.low <= 0.5:
+            return f"{few_note}Not above chance level."
+        if swapped_text.value is None or swapped_text.p_value is None:
+            return f"{few_note}No text of another document."
+        if swapped_text.p_value <= LEVEL and swapped_text.value < right_text.value:
+            return f"{few_note}The text is used (p = {swapped_text.p_value:.2g})."
+        if swapped_text.value >= right_text.low:
+            return f"{few_note}This task is solved without the text."
+        return f"{few_note}Undecided whether the text is used."
+
+
+def read_probe(path: str | Path) -> list[ProbedTask]:
+    """Return the tasks of a model's probe, in its order; InputError for a file that is no PROBE."""
+    with refusing(path, "this is not a model's probe", MAKE_AGAIN):
+        rows = read_csv(path)
+        names = dict.fromkeys(row["task"] for row in rows)
+        return [_task(name, [row for row in rows if row["task"] == name]) for name in names]
+
+
+def _task(name: str, rows: Sequence[Mapping[str, str]]) -> ProbedTask:
+    number_columns = ("accuracy", "low", "high", "p_value")
+    shares = {
+        row["input"]: TimeShare(*(float(row[n]) if row[n] else None for n in number_columns)) for row in rows
+    }
+    (groups,) = (int(row["groups"]) for row in rows if row["input"] == "right")
+    return ProbedTask(name.partition("#")[0], groups, {name: shares[name] for name in INPUTS})
+
+
+def probe_views(config: Config, paths: Sequence[str | Path]) -> list[tuple[Any, ...]]:
+    """Return a row for each task of each model and seed that was probed."""
+    return [
+        (
+            model_label(config, path.parent.name),
+            int(path.name.partition(".")[0].removeprefix("seed-")),
+            task.objective,
+            task.groups,
+            *(str(task.shares[name]) for name in INPUTS),
+            task.reading,
+        )
+        for path in map(Path, paths)
+        for task in read_probe(path)
+    ]
+
+
+def probe_markdown(paths: Sequence[str | Path]) -> str:
+    """Return the tasks of probes as a table in Markdown with its explanation; nothing without tasks."""
+    tasks = [task for path in paths for task in read_probe(path)]
+    heading = ["objective", "groups", *INPUTS.values(), "reading"]
+    rows = ([t.objective, str(t.groups), *map(str, t.shares.values()), t.reading] for t in tasks)
+    return f"{EXPLAINED}\n\n{pipe_table(heading, rows)}" if tasks else ""
