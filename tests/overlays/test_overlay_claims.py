@@ -19,7 +19,7 @@ from irpretrain.evaluation.ledger import Facts, differences
 from irpretrain.evaluation.verdicts import NOT_RUN
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import answer
-from irpretrain.report.claim_tests import Finder
+from irpretrain.report.claim_tests import ClaimTester
 from irpretrain.report.figures import WeightingShares
 from irpretrain.report.scores import Results, RunName, Scores
 from like_with_like import unlike
@@ -42,7 +42,7 @@ def configs() -> dict[str, Config]:
     return base | {name: load(ROOT / name) for name in sorted(there - base.keys())}
 
 
-def finder_of(config: Config) -> Finder:
+def finder_of(config: Config) -> ClaimTester:
     """Results as if everything that the configuration asks for had been run."""
     more: dict[tuple[RunName, str], Results] = {}
     result = Results((1,), QUERIES, np.zeros((1, len(QUERIES))))
@@ -61,7 +61,7 @@ def finder_of(config: Config) -> Finder:
     for entry in config.downstream.values():
         for task, model in product(entry.tasks, entry.models):
             more[RunName(task, "", model, "full"), "F1"] = result
-    return Finder(Scores(results_of_runs(config) | more), config, _axioms(config), _shares(config))
+    return ClaimTester(Scores(results_of_runs(config) | more), config, _axioms(config), _shares(config))
 
 
 def _axioms(config: Config) -> AxiomResults:
@@ -245,7 +245,7 @@ def test_a_claim_on_weightings_says_how_many_passages_each_has(configs: dict[str
         WeightingShares(weighting=name, passages=9, passages_without_terms=without, shares=[0.5])
         for name, without in (("deepct", 2), ("tf", 0))
     ]
-    finder = Finder(Scores({}), config, shares=[shares])
+    finder = ClaimTester(Scores({}), config, shares=[shares])
     made = finder.test(read_claims("deepct").claims["weights-are-skewed"])
     assert made is not None
     assert "documents scored in all: 7 (DeepCT), 9 (tf)" in finder.differing(made)

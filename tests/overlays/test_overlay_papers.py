@@ -28,7 +28,7 @@ from irpretrain.report.figures import (
     series_points,
     with_and_without,
 )
-from irpretrain.report.paper_table import differences
+from irpretrain.report.paper_table import recipe_differences
 from irpretrain.report.scores import Scores
 from irpretrain.report.tables import build_table
 from overlay_commands import OVERLAYS, ROOT
@@ -282,7 +282,9 @@ def test_a_paper_s_own_overlay_is_its_recipe_key_by_key(paper, over, last, tmp_p
     more = [ROOT / f"configs/{name}-paper.yaml" for name in over]
     config = load(ROOT / f"configs/{paper}-paper.yaml", *more, tmp_path / "last.yaml")
     compared = {run.model for run in runs(config) if run.regime != "first-stage"}
-    assert {model: found for model in compared if (found := differences(config, paper, model, "full"))} == {}
+    assert {
+        model: found for model in compared if (found := recipe_differences(config, paper, model, "full"))
+    } == {}
 
 
 def test_all_papers_at_once_compare_numbers_of_ares_and_zero_shot_ones_of_equal_lengths():
@@ -290,10 +292,12 @@ def test_all_papers_at_once_compare_numbers_of_ares_and_zero_shot_ones_of_equal_
     fine_tuned = {
         paper
         for paper in ("prop", "ares", "wikiformer", "php")
-        if not differences(config, paper, "ict", "full")
+        if not recipe_differences(config, paper, "ict", "full")
     }
     zero_shot = {
-        p for p in ("prop", "ares", "wikiformer", "php") if not differences(config, p, "ict", "zero-shot")
+        p
+        for p in ("prop", "ares", "wikiformer", "php")
+        if not recipe_differences(config, p, "ict", "zero-shot")
     }
     assert (fine_tuned, zero_shot) == ({"ares"}, {"prop", "ares", "php"})
 

@@ -50,7 +50,7 @@ def test_settings_beside_the_printed_ones(config: Config, tmp_path: Path) -> Non
     rows = table.panels[0].rows
     assert [row.cells[0].printed for row in rows] == ["0.9027", "0.8714", "0.7734", "0.8258"]
     ours = [row.cells[1].ours for row in rows]
-    assert [(one.mean, one.low, one.queries, one.counted) for one in ours[:2]] == [
+    assert [(one.mean, one.low, one.sample_size, one.unit) for one in ours[:2]] == [
         (0.9, 0.89, 200, "test pairs"),
         (0.85, 0.84, 200, "test pairs"),
     ]

@@ -36,7 +36,7 @@ from irpretrain.foundation.errors import InputError
 from irpretrain.report import recompute
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import Answer, answer, claims_tables, read_answers
-from irpretrain.report.claim_tests import Finder
+from irpretrain.report.claim_tests import ClaimTester
 from irpretrain.report.figures import WeightingShares
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
@@ -82,7 +82,7 @@ NONE = [0.5] * 5
 
 
 def answered(config, scores: Scores, claim: dict | None = None):
-    (row,) = answer(claims_of(one=BETTER if claim is None else claim), Finder(scores, config))
+    (row,) = answer(claims_of(one=BETTER if claim is None else claim), ClaimTester(scores, config))
     return row
 
 
@@ -268,7 +268,8 @@ def test_p_is_corrected_over_the_claims_that_were_tested(config) -> None:
     other = {**BETTER, "worse": {"model": "ict"}}
     absent = {**BETTER, "worse": {"model": "wlp"}, "overlay": "configs/php-ablations.yaml"}
     rows = answer(
-        claims_of(one=BETTER, two=other, three=absent, four={"needs": "a licence"}), Finder(scores, config)
+        claims_of(one=BETTER, two=other, three=absent, four={"needs": "a licence"}),
+        ClaimTester(scores, config),
     )
     first, second = (row.p for row in rows[:2])
     assert first < second
@@ -358,7 +359,7 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
         skewed={"better": {"weighting": "deepct"}, "worse": {"weighting": "tf"}},
         absent={"better": {"weighting": "deepct"}, "worse": {"weighting": "textrank"}},
     )
-    rows = {row.claim: row for row in answer(claims, Finder(Scores({}), config, axioms, [shares]))}
+    rows = {row.claim: row for row in answer(claims, ClaimTester(Scores({}), config, axioms, [shares]))}
     assert (rows["auc"].verdict, rows["auc"].seeds, rows["auc"].measure) == (SUPPORTED, 3, "AUC")
     # Seeds do not differ; test documents do, with a standard error of 0.01 / 1.96 on each side.
     assert rows["auc"].low == pytest.approx(0.1 - math.hypot(0.01, 0.01))
@@ -400,10 +401,10 @@ def test_a_claim_on_predictors_gives_the_result_of_the_other_reading(config) -> 
         update={"other_reading": OtherReading(reading="negatives of equal length", predictors="-equal")}
     )
     both = AxiomResults((predictor("simple", 1.0), predictor("simple-equal", 0.25)))
-    (row,) = answer(claims, Finder(Scores({}), config, both))
+    (row,) = answer(claims, ClaimTester(Scores({}), config, both))
     other = "with negatives of equal length: contradicted (−0.250 [−0.250, −0.250])"
     assert (row.verdict, row.qualification) == (SUPPORTED, f"{other}; over seeds of the predictor alone")
-    (row,) = answer(claims, Finder(Scores({}), config, AxiomResults(both.predictors[:1])))
+    (row,) = answer(claims, ClaimTester(Scores({}), config, AxiomResults(both.predictors[:1])))
     assert row.qualification == "over seeds of the predictor alone"
 
 
@@ -560,7 +561,7 @@ def test_a_claim_on_predictors_says_what_their_sides_differ_in(config) -> None:
     config = config.model_copy(update={"predictors": predictors})
 
     def only(*measured: PredictorScores) -> Answer:
-        (row,) = answer(claims_of(auc=sides), Finder(Scores({}), config, AxiomResults(measured)))
+        (row,) = answer(claims_of(auc=sides), ClaimTester(Scores({}), config, AxiomResults(measured)))
         return row
 
     row = only(scores("first", (1, 2, 3), 900), scores("second", (2, 3), 800))
@@ -582,7 +583,9 @@ def test_a_claim_on_agreement_says_what_its_models_differ_in(config) -> None:
         side: {"model": row.model, "axiom": "PROX-1"}
         for side, row in zip(("better", "worse"), rows[:2], strict=True)
     }
-    (row,) = answer(claims_of(follows=sides), Finder(Scores({}), load_config(ROOT / "config.yaml"), axioms))
+    (row,) = answer(
+        claims_of(follows=sides), ClaimTester(Scores({}), load_config(ROOT / "config.yaml"), axioms)
+    )
     cut = "documents cut at 64 word pieces, query at"
     assert row.differs == (
         f"read in pre-training: {cut} 16 / {cut} 30 (Wikiformer), "

@@ -53,17 +53,17 @@ def test_wins_ties_and_losses_by_hand(config) -> None:
     [panel] = [place for place, panel in enumerate(table.panels) if "SQuAD" in panel.title]
     assert [column.label for column in table.panels[panel].columns] == ["RR@10", "RR@10 W/T/L"]
     found = {r.key: r.cells[1] for r in table.panels[panel].rows}
-    assert found["deepct-bm25"] == TextCell("6/1/1", order="5")
-    assert found["textrank-bm25"] == TextCell("0/0/8", order="-8")
-    assert found["deepct-ql"] == TextCell("1/7/0", order="1")  # against QL over the tf index
-    assert found["tf-bm25"] == found["doc2query-bm25"] == TextCell("", order="")
+    assert found["deepct-bm25"] == TextCell("6/1/1", sort_text="5")
+    assert found["textrank-bm25"] == TextCell("0/0/8", sort_text="-8")
+    assert found["deepct-ql"] == TextCell("1/7/0", sort_text="1")  # against QL over the tf index
+    assert found["tf-bm25"] == found["doc2query-bm25"] == TextCell("", sort_text="")
 
 
 def test_printed_outcomes_stand_beside_their_values(config) -> None:
     table = table2(config)
     labels = [column.label for column in table.panels[0].columns]
     assert labels == ["RR@10", "RR@10 W/T/L", "RR@10", "RR@10 W/T/L", "AP"]
-    assert row(table, 0, "deepct-bm25").cells[1] == TextCell("", printed="2022/3861/1097", order="")
+    assert row(table, 0, "deepct-bm25").cells[1] == TextCell("", printed="2022/3861/1097", sort_text="")
     assert "2022/3861/1097" in markdown(table)
     assert "2022/3861/1097" in latex(table)
     assert "6/1/1" in markdown(table)

@@ -12,7 +12,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENTS, GROUPS, TERM_TARGETS
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.objectives.groups import Span, group
-from irpretrain.report.examples import PIECES, describe_objective, describe_weighting
+from irpretrain.report.examples import MAX_PIECES, describe_objective, describe_weighting
 from irpretrain.report.page_views import examples
 from irpretrain.text.token_store import write_token_store
 
@@ -81,7 +81,7 @@ def test_spans_are_text_without_their_gap_and_with_their_anchor(collection) -> N
     assert first["document"] == [["gold rivers gold", False]]
     assert (first["score"], second["score"]) == (1.0, 0.0)
     assert second["query"] == [["gold river old bridge", False]], "no link leads to this document"
-    assert second["document"] == [[" ".join(["river"] * PIECES), False], ["…", False]]
+    assert second["document"] == [[" ".join(["river"] * MAX_PIECES), False], ["…", False]]
 
 
 def test_the_drawn_path_is_shown_with_what_branches_off(collection) -> None:
@@ -164,4 +164,4 @@ def test_a_long_text_with_targets_is_cut(tmp_path: Path) -> None:
     TERM_TARGETS.write(tmp_path / "targets.parquet", [row])
     describe_weighting(tmp_path / "targets.parquet", TEXT, tmp_path / "deepct.json")
     content = json.loads((tmp_path / "deepct.json").read_text())
-    assert (len(content["words"]), content["rest"]) == (PIECES, " …")
+    assert (len(content["words"]), content["rest"]) == (MAX_PIECES, " …")

@@ -23,7 +23,7 @@ from irpretrain.evaluation.claims import read_claims
 from irpretrain.evaluation.ledger import COLUMNS, FACT_LABELS, OPTION_LABELS, Facts, differences_text
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.report.claim_answers import answer, claims_tables, write_answers
-from irpretrain.report.claim_tests import Finder
+from irpretrain.report.claim_tests import ClaimTester
 from irpretrain.report.planned_facts import facts_of, planned_facts, weighting_facts
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
@@ -173,7 +173,7 @@ def test_a_claim_says_what_its_sides_differ_in(
     default: Config, trainings: list[Path], tmp_path: Path
 ) -> None:
     claims = read_claims("wikiformer")
-    rows = {row.claim: row for row in answer(claims, Finder(scores_of(tmp_path, trainings), default))}
+    rows = {row.claim: row for row in answer(claims, ClaimTester(scores_of(tmp_path, trainings), default))}
     cut = "documents cut at 64 word pieces, query at"
     read = f"{cut} 16 / {cut} 30 (Wikiformer), passages of 40 words cut at 64 word pieces, query at 16 (PROP)"
     groups = "groups read per task: 800 (Wikiformer), 3,200 (PROP)"

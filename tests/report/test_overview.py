@@ -49,7 +49,7 @@ def test_each_row_stands_once(config, tmp_path: Path) -> None:
     assert PER_QUERY.count(made[1]) == counts["per_query"]
     assert made[2].read_bytes() == claims[0].read_bytes()
     joined = Scores.read([made[1]])
-    assert joined.names() == Scores.read(per_query).names()
+    assert joined.runs() == Scores.read(per_query).runs()
     assert {row["label"].partition(" ")[0] for row in _lines(tmp_path / "tables" / "headline.csv")} >= {
         "BM25",
         "PROP",

@@ -10,9 +10,9 @@ from small_run import ARES_YAML, PHP_YAML, PROP_YAML, WIKIFORMER_YAML, flat_rows
 
 from irpretrain.config.experiments import AbsenceConfig, ModelConfig
 from irpretrain.config.papers import load_published
-from irpretrain.report.cells import Ours, Table, value_text
+from irpretrain.report.cells import OurValue, Table, value_text
 from irpretrain.report.page_views import displayed_panels, left_out
-from irpretrain.report.paper_table import differences
+from irpretrain.report.paper_table import recipe_differences
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Comparison, RunName, Scores
 from irpretrain.report.table_files import latex, markdown, write_cells
@@ -86,10 +86,10 @@ def test_marks_for_what_is_worse(run) -> None:
 
 def test_a_first_stage_is_compared_in_each_regime(run) -> None:
     """BM25 has the same numbers in both groups of columns, but Wikiformer, which it is compared with, has not."""
-    differences = [
+    recipe_differences = [
         cell.ours.comparisons[0].difference for cell in _here(_table(run, WIKIFORMER_YAML, "table2"))["bm25"]
     ]
-    assert differences == pytest.approx([0.3 - 0.35, 0.3 - 0.55])
+    assert recipe_differences == pytest.approx([0.3 - 0.35, 0.3 - 0.55])
 
 
 def test_fishers_test_at_the_papers_level(run) -> None:
@@ -184,9 +184,9 @@ def test_a_mark_holds_when_all_its_comparisons_do() -> None:
     def ours(*differences: float) -> str:
         run = RunName("d", "bm25", "m", "full")
         made = tuple(
-            Comparison("†", str(d), run, difference=d, p=0.01, significant=True) for d in differences
+            Comparison("†", str(d), run, difference=d, p=0.01, significant=True) for d in recipe_differences
         )
-        return Ours(run, "RR@10", 0.5, 0.4, 0.6, (1,), 20, made).marks
+        return OurValue(run, "RR@10", 0.5, 0.4, 0.6, (1,), 20, made).marks
 
     assert ours(0.1, 0.2) == "†"
     assert ours(0.1, -0.2) == ""
@@ -289,8 +289,8 @@ def test_a_number_by_other_options_than_the_paper_s_recipe_has_a_note_and_no_dif
 
 def test_first_stages_and_papers_without_a_recipe_do_not_depend_on_one(config_of) -> None:
     config = config_of(finetuning={"recipe": "php"}, reranking={})
-    assert differences(config, "wikiformer", "bm25", "first-stage") == []
-    assert differences(config, "deepct", "control", "full") == []
+    assert recipe_differences(config, "wikiformer", "bm25", "first-stage") == []
+    assert recipe_differences(config, "deepct", "control", "full") == []
 
 
 def test_rankers_over_words_have_rates_of_their_own(config_of) -> None:
@@ -306,8 +306,8 @@ def test_rankers_over_words_have_rates_of_their_own(config_of) -> None:
     config = config.model_copy(
         update={"models": {**config.models, **{n: ModelConfig(**m) for n, m in models.items()}}}
     )
-    assert differences(config, "php", "knrm", "full") == []
-    assert differences(config, "php", "bert", "full") == ["finetuning.epochs"]
+    assert recipe_differences(config, "php", "knrm", "full") == []
+    assert recipe_differences(config, "php", "bert", "full") == ["finetuning.epochs"]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from small_run import DEEPCT_YAML, ROOT, flat_rows, write_results
 from irpretrain.config import Config
 from irpretrain.foundation.errors import InputError
 from irpretrain.report.html import write_report
-from irpretrain.report.probes import ProbedTask, TimeShare, probe_views, read_probe
+from irpretrain.report.probes import ProbeAccuracy, ProbedTask, probe_views, read_probe
 from irpretrain.report.result_files import ResultFiles
 
 INPUTS = ("right", "swapped", "none", "before")
@@ -26,9 +26,9 @@ def rows(task: str, groups: int, right: str, swapped: str) -> str:
 
 def shares(
     right: tuple[float, float, float] | None, swapped: float | None, p: float | None
-) -> dict[str, TimeShare]:
-    other = TimeShare(swapped, swapped, swapped, p)
-    first = TimeShare(*right, None) if right else TimeShare(None, None, None, None)
+) -> dict[str, ProbeAccuracy]:
+    other = ProbeAccuracy(swapped, swapped, swapped, p)
+    first = ProbeAccuracy(*right, None) if right else ProbeAccuracy(None, None, None, None)
     return {**dict.fromkeys(INPUTS, other), "right": first}
 
 

@@ -11,7 +11,7 @@ def test_values_by_seed_and_query(tmp_path: Path) -> None:
     _, per_query = write_results(tmp_path, rows_of("squad", seeds=(2, 1)))
     found = Scores.read(per_query).get(RunName("squad", "bm25", "prop", "zero-shot"), "nDCG@20")
     assert found.seeds == (1, 2)
-    assert found.queries == tuple(f"q{n:02}" for n in range(QUERIES))
+    assert found.query_ids == tuple(f"q{n:02}" for n in range(QUERIES))
     assert found.per_seed == pytest.approx([0.5, 0.51])
     assert found.mean == pytest.approx(0.505)
     assert found.per_query[:2] == pytest.approx([0.505 - 0.06, 0.505 + 0.06])

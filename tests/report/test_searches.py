@@ -16,7 +16,7 @@ from irpretrain.foundation.errors import InputError
 from irpretrain.report.pages import script_json
 from irpretrain.report.scores import Scores
 from irpretrain.report.search_views import read_searches, search_views
-from irpretrain.report.searches import CHARACTERS, Marker, choose_queries, collect_searches
+from irpretrain.report.searches import MAX_CHARACTERS, Marker, choose_queries, collect_searches
 from irpretrain.report.tables import build_headline
 
 TEXT = TextConfig(words="alphanumeric")
@@ -85,7 +85,7 @@ def test_rankings_have_first_documents_scores_and_places_among_candidates(experi
     assert found["grades"][place] == {"d1": 2, "d4": 0}
     assert found["marks"][place]["d1"] == [2, 7]
     assert found["marks"][place]["d0"] == [0, 6], "rivers has the stem of river"
-    assert found["documents"]["d2"] == [("gold " * 400)[:CHARACTERS], len("gold " * 400) - 1]
+    assert found["documents"]["d2"] == [("gold " * 400)[:MAX_CHARACTERS], len("gold " * 400) - 1]
 
 
 def test_equal_inputs_give_equal_bytes(experiment) -> None:

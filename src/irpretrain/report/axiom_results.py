@@ -16,29 +16,29 @@ from irpretrain.config.printed import PublishedAxioms, PublishedInterval, Publis
 from irpretrain.evaluation.verdicts import EffectEstimate
 from irpretrain.foundation.atomic import read_csv
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table
+from irpretrain.report.cells import Cell, Column, OurValue, Panel, Row, Table
 from irpretrain.report.scores import RunName
 
-Measured = TypeVar("Measured", bound=BaseModel)
+AnyResult = TypeVar("AnyResult", bound=BaseModel)
 DAMAGED = "these results cannot be used"
 
 
 # In a CSV file, empty where there was nothing to count.
-Number = Annotated[float, BeforeValidator(lambda text: math.nan if text == "" else text)]
+NumberOrNaN = Annotated[float, BeforeValidator(lambda text: math.nan if text == "" else text)]
 
 
-class _Measured(BaseModel):
+class _AxiomResult(BaseModel):
     """Keys that are not needed here are passed over."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class _Named(_Measured):
+class _NamedResult(_AxiomResult):
     name: str
     path: str
 
 
-class SeedScores(_Measured):
+class SeedScores(_AxiomResult):
     """AUC of a predictor with one seed, its bootstrap interval over test documents, and gain by axiom."""
 
     seed: int
@@ -48,7 +48,7 @@ class SeedScores(_Measured):
     importance: dict[str, float]
 
 
-class PredictorScores(_Named):
+class PredictorScores(_NamedResult):
     """A preference predictor's AUC with its bootstrap interval, pairs (all, and those tested), and gain by axiom; all
     of the first seed, and gains of each."""
 
@@ -64,7 +64,7 @@ class PredictorScores(_Named):
     seeds: list[SeedScores] = []
 
 
-class RankIntervals(_Named):
+class RankIntervals(_NamedResult):
     """Pseudo-queries of a collection, counted by the rank that BM25 gives their document, as far as `depth` tells."""
 
     queries: int = Field(ge=1)
@@ -72,7 +72,7 @@ class RankIntervals(_Named):
     intervals: dict[str, int]
 
 
-class Agreement(_Measured):
+class Agreement(_AxiomResult):
     """Of the pairs on which an axiom prefers one query, the share that a re-ranker decides alike, equal scores being
     halves; or its lead over another re-ranker's share. Not a number where there is no such pair."""
 
@@ -82,12 +82,12 @@ class Agreement(_Measured):
     axiom: str
     pairs: int = Field(ge=0)
     seeds: int = Field(ge=1)
-    share: Number
-    low: Number
-    high: Number
-    variance: Number
-    freedom: Number
-    seed_variance: Number
+    share: NumberOrNaN
+    low: NumberOrNaN
+    high: NumberOrNaN
+    variance: NumberOrNaN
+    freedom: NumberOrNaN
+    seed_variance: NumberOrNaN
 
     @property
     def estimate(self) -> EffectEstimate:
@@ -136,20 +136,20 @@ class AxiomResults:
         return cls(
             tuple(_read(PredictorScores, path) for path in predictors),
             tuple(_read(RankIntervals, path) for path in rank_intervals),
-            tuple(map(_diagnosis, diagnoses)),
+            tuple(map(_read_diagnosis, diagnoses)),
         )
 
 
 NO_AXIOMS = AxiomResults()
 
 
-def _read(result_type: type[Measured], path: str | Path) -> Measured:
+def _read(result_type: type[AnyResult], path: str | Path) -> AnyResult:
     with refusing(path, DAMAGED, MAKE_AGAIN):
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         return result_type.model_validate({**content, "name": Path(path).parent.name, "path": str(path)})
 
 
-def _diagnosis(path: str | Path) -> Diagnosis:
+def _read_diagnosis(path: str | Path) -> Diagnosis:
     with refusing(path, DAMAGED, MAKE_AGAIN):
         return Diagnosis(tuple(map(Agreement.model_validate, read_csv(path))))
 
@@ -193,10 +193,10 @@ def predictor_groups(
 def axioms_text(published: PublishedAxioms, predictor: PredictorScores) -> str:
     if set(predictor.axioms) == set(published.groups):
         return "all nine axioms" if len(published.groups) == 9 else "all axioms"
-    return ", ".join(axiom for axiom in in_order(published, predictor.axioms))
+    return ", ".join(axiom for axiom in in_paper_order(published, predictor.axioms))
 
 
-def in_order(published: PublishedAxioms, axioms: Sequence[str]) -> list[str]:
+def in_paper_order(published: PublishedAxioms, axioms: Sequence[str]) -> list[str]:
     """Return axioms in the paper's order, those that it does not have last."""
     published_axioms = [axiom for axiom in published.groups if axiom in axioms]
     return published_axioms + [axiom for axiom in axioms if axiom not in published.groups]
@@ -210,60 +210,62 @@ def in_order(published: PublishedAxioms, axioms: Sequence[str]) -> list[str]:
 
 AUC = "AUC"
 NO_PREDICTORS = "this configuration has no preference predictors (section predictors)"
-MISSING = "no predictor of this configuration has that setting there"
+NO_SUCH_SETTING = "no predictor of this configuration has that setting there"
 
 
 def settings_table(
-    published: Published, axioms: PublishedAxioms, config: Config, scores: Sequence[PredictorScores]
+    published: Published, axioms: PublishedAxioms, config: Config, predictors: Sequence[PredictorScores]
 ) -> Table:
     """Return the table of the AUC of each setting; a printed one stands beside ours on the paper's data set alone."""
     published_table = axioms.predictors
-    groups = predictor_groups(axioms, config, scores)
+    groups = predictor_groups(axioms, config, predictors)
     no_group = PredictorGroup(published_table.label, "", {})
     paper_group = next((group for group in groups if group.dataset in published_table.datasets), no_group)
     other_groups = [group for group in groups if group is not paper_group]
     absence_reason = next(iter(config.absent_predictors.values()), NO_PREDICTORS)
-    absent = MISSING if paper_group.members else published_table.absent if groups else absence_reason
+    if groups:
+        absence_reason = NO_SUCH_SETTING if paper_group.members else published_table.absent
     settings = {setting.setting: setting for setting in published_table.settings}
 
-    def source(setting: Setting, column_number: int) -> Cell:
-        if column_number:
-            return _setting_cell(other_groups[column_number - 1], setting, MISSING)
-        cell = _setting_cell(paper_group, setting, absent)
+    def make_cell(setting: Setting, column_index: int) -> Cell:
+        if column_index:
+            return _setting_cell(other_groups[column_index - 1], setting, NO_SUCH_SETTING)
+        cell = _setting_cell(paper_group, setting, absence_reason)
         return replace(cell, published=PublishedValue.parse(settings[setting].auc))
 
     rows = {name: Row(name, f"{name} (negatives: {settings[name].negatives})") for name in settings}
-    columns = _columns(published_table.label, [group.label for group in other_groups], AUC)
+    columns = _label_columns(published_table.label, [group.label for group in other_groups], AUC)
     notes = [
         f"Published: {published_table.protocol}.",
         f"Ours: AUC over the test pairs [95% interval, bootstrap over test documents]; beside a printed AUC on "
         f"{published_table.label} alone.",
         *(
-            f"{group.label}, setting {scores.setting}: {scores.label} (predictor {scores.name}), {scores.pairs:,} "
-            f"pairs, of which {scores.test_pairs:,} are tested; {axioms_text(axioms, scores)}."
+            f"{group.label}, setting {predictor.setting}: {predictor.label} (predictor {predictor.name}), "
+            f"{predictor.pairs:,} pairs, of which {predictor.test_pairs:,} are tested; "
+            f"{axioms_text(axioms, predictor)}."
             for group in [paper_group, *other_groups]
-            for scores in group.members.values()
+            for predictor in group.members.values()
         ),
     ]
-    panel = Panel.of("Settings", rows, columns, source, "Setting")
+    panel = Panel.of("Settings", rows, columns, make_cell, "Setting")
     return Table.of_paper(published, published_table, [panel], notes, config)
 
 
-def _columns(label: str, other_labels: Sequence[str], measure: str) -> dict[int, Column]:
+def _label_columns(paper_label: str, other_labels: Sequence[str], measure: str) -> dict[int, Column]:
     return {
-        number: Column(group, measure)
-        for number, group in enumerate((f"{label} (the paper's)", *other_labels))
+        index: Column(label, measure)
+        for index, label in enumerate((f"{paper_label} (the paper's)", *other_labels))
     }
 
 
 def _setting_cell(group: PredictorGroup, setting: Setting, reason: str) -> Cell:
-    scores, ours = group.members.get(setting), None
-    if scores is not None:
-        run = RunName(group.label, "", f"{scores.label} (predictor {scores.name})", "")
-        auc = (scores.auc, scores.auc_low, scores.auc_high)
-        ours = Ours(run, AUC, *auc, (), scores.test_pairs, (), "test pairs", scores.path)
-    data, regime = group.dataset or group.label, scores.name if scores else ""
-    return Cell(setting, data, "", AUC, regime, reason=reason, ours=ours)
+    predictor, our_value = group.members.get(setting), None
+    if predictor is not None:
+        run = RunName(group.label, "", f"{predictor.label} (predictor {predictor.name})", "")
+        auc = (predictor.auc, predictor.auc_low, predictor.auc_high)
+        our_value = OurValue(run, AUC, *auc, (), predictor.test_pairs, (), "test pairs", predictor.path)
+    data_label, regime = group.dataset or group.label, predictor.name if predictor else ""
+    return Cell(setting, data_label, "", AUC, regime, reason=reason, ours=our_value)
 
 
 # How high pseudo-queries rank the document that they were drawn from (ARES, section 4.1), for every collection.
@@ -280,57 +282,58 @@ def rank_interval_table(
 ) -> Table:
     """Return the shares of pseudo-queries by interval; printed ones stand beside ours on the paper's documents."""
     published_table = axioms.rank_intervals
-    corpora = {c.name: config.collections.get(c.name, []) for c in results.rank_intervals}
+    corpora = {
+        collection.name: config.collections.get(collection.name, []) for collection in results.rank_intervals
+    }
     paper_collections = [
-        c
-        for c in results.rank_intervals
-        if corpora[c.name] and set(corpora[c.name]) <= set(published_table.corpora)
+        collection
+        for collection in results.rank_intervals
+        if corpora[collection.name] and set(corpora[collection.name]) <= set(published_table.corpora)
     ]
     paper_collection = paper_collections[0] if paper_collections else None
-    other_collections = [
-        collection for collection in results.rank_intervals if collection is not paper_collection
-    ]
-    absent = published_table.absent if results.rank_intervals else NO_COLLECTIONS
-    intervals = {_ranks(interval): interval for interval in published_table.intervals}
+    other_collections = [other for other in results.rank_intervals if other is not paper_collection]
+    absence_reason = published_table.absent if results.rank_intervals else NO_COLLECTIONS
+    intervals = {_rank_label(interval): interval for interval in published_table.intervals}
 
-    def source(ranks: str, column_number: int) -> Cell:
-        interval = intervals[ranks]
-        if column_number:
-            return _share_cell(interval, other_collections[column_number - 1])
-        empty_cell = Cell(ranks, published_table.label, "", SHARE, "", reason=absent)
+    def make_cell(label: str, column_index: int) -> Cell:
+        interval = intervals[label]
+        if column_index:
+            return _share_cell(interval, other_collections[column_index - 1])
+        empty_cell = Cell(label, published_table.label, "", SHARE, "", reason=absence_reason)
         return replace(
             _share_cell(interval, paper_collection) if paper_collection else empty_cell,
             published=interval.share,
         )
 
-    rows = {ranks: Row(ranks, f"{ranks} (printed {intervals[ranks].printed})") for ranks in intervals}
-    columns = _columns(published_table.label, [collection.name for collection in other_collections], SHARE)
+    rows = {label: Row(label, f"{label} (printed {intervals[label].printed})") for label in intervals}
+    columns = _label_columns(published_table.label, [other.name for other in other_collections], SHARE)
     notes = [
         f"Published: {published_table.protocol}; here they are shares.",
         "Ours: share of all pseudo-queries of the collection. All are counted, so there is no interval.",
         "A printed share stands beside ours on the paper's documents alone.",
         *(
-            f"{c.name}: {c.queries:,} pseudo-queries of {' + '.join(corpora[c.name]) or 'its documents'}."
-            for c in results.rank_intervals
+            f"{collection.name}: {collection.queries:,} pseudo-queries of "
+            f"{' + '.join(corpora[collection.name]) or 'its documents'}."
+            for collection in results.rank_intervals
         ),
     ]
-    panel = Panel.of("Ranks", rows, columns, source, "Rank")
+    panel = Panel.of("Ranks", rows, columns, make_cell, "Rank")
     return Table.of_paper(published, published_table, [panel], notes, config)
 
 
 def _share_cell(interval: PublishedInterval, collection: RankIntervals) -> Cell:
-    ours, ranks = None, _ranks(interval)
+    our_value, rank_label = None, _rank_label(interval)
     if set(interval.ranks) <= set(collection.intervals):
         share = sum(collection.intervals[rank] for rank in interval.ranks) / collection.queries
         run, query_count = RunName(collection.name, "", "BM25", ""), collection.queries
-        ours = Ours(
+        our_value = OurValue(
             run, SHARE, share, math.nan, math.nan, (), query_count, (), "pseudo-queries", collection.path
         )
     reason = f"RANK is known up to {collection.depth} alone (axioms.rank_depth)"
-    return Cell(ranks, collection.name, "", SHARE, "", reason=reason, ours=ours)
+    return Cell(rank_label, collection.name, "", SHARE, "", reason=reason, ours=our_value)
 
 
-def _ranks(interval: PublishedInterval) -> str:
+def _rank_label(interval: PublishedInterval) -> str:
     """Return "1–2", "3–5", "beyond 50"."""
     name = interval.name
     return f"beyond {name[1:]}" if name.startswith(">") else name.replace("-", "–")

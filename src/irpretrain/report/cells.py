@@ -27,13 +27,13 @@ from irpretrain.report.scores import (
     Scores,
     TableTest,
     compare,
-    identifier,
+    draw_stream,
     interval,
 )
 
 
 @dataclass(frozen=True)
-class Ours:
+class OurValue:
     """Our value of a cell."""
 
     # The run it was measured on; for what is no run, the data and the model, with nothing in the other parts.
@@ -43,9 +43,9 @@ class Ours:
     low: float  # low, high: confidence interval; not numbers where there is none
     high: float
     seeds: tuple[int, ...]
-    queries: int  # number of queries, or of what `counted` says
+    sample_size: int  # number of queries, or of what `unit` says
     comparisons: tuple[Comparison, ...] = ()
-    counted: str = "queries"  # what the mean is over
+    unit: str = "queries"  # what the mean is over
     source: str = ""  # the file that it was read from, where it is no run's
 
     @property
@@ -67,8 +67,8 @@ class Cell:
     run: RunName | None = None  # what fills the cell; None where nothing does
     reason: str = ""  # why nothing fills it
     baselines: tuple[Baseline, ...] = ()
-    ours: Ours | None = None  # our value
-    counted: str = "queries"  # what the mean is over
+    ours: OurValue | None = None  # our value
+    unit: str = "queries"  # what the mean is over
     source: str = ""  # the file that our value stands in, where the run does not name it
     published: PublishedValue | None = None  # the paper's number
     gap: str = ""  # what stands in the paper's cell in place of a number: "NA", or "illegible"
@@ -82,7 +82,7 @@ class Cell:
         return self.reason if self.ours is None else self.other_setting
 
     @property
-    def sorted_by(self) -> str:
+    def sort_key(self) -> str:
         if self.ours is None:
             return f"{self.published.value:.6f}" if self.published else ""
         return f"{self.ours.mean:z.6f}"
@@ -107,12 +107,12 @@ class TextCell:
     text: str = ""
     detail: str = ""  # stands after the text in small letters: a p-value, or the reason of a verdict
     printed: str = ""
-    order: str | None = None  # what the cell is sorted by, where that is not the text
+    sort_text: str | None = None  # what the cell is sorted by, where that is not the text
     outcome: str = ""  # a claim's verdict, which gives the text its colour
 
     @property
-    def sorted_by(self) -> str:
-        return self.text if self.order is None else self.order
+    def sort_key(self) -> str:
+        return self.text if self.sort_text is None else self.sort_text
 
 
 AnyCell = Cell | TextCell
@@ -149,12 +149,12 @@ ColumnKey = TypeVar("ColumnKey")
 
 @dataclass(frozen=True)
 class Panel:
-    """One grid of a table; `rows_are` heads the rows' labels."""
+    """One grid of a table; `row_heading` heads the rows' labels."""
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    rows_are: str = "Model"
+    row_heading: str = "Model"
 
     @classmethod
     def of(
@@ -162,14 +162,15 @@ class Panel:
         title: str,
         rows: Mapping[RowKey, Row],
         columns: Mapping[ColumnKey, Column],
-        source: Callable[[RowKey, ColumnKey], AnyCell],
-        rows_are: str = "Model",
+        make_cell: Callable[[RowKey, ColumnKey], AnyCell],
+        row_heading: str = "Model",
     ) -> Self:
-        """Return the panel whose cell in a row and a column is `source(row's key, column's key)`."""
+        """Return the panel whose cell in a row and a column is `make_cell(row's key, column's key)`."""
         filled_rows = (
-            replace(row, cells=tuple(source(key, column) for column in columns)) for key, row in rows.items()
+            replace(row, cells=tuple(make_cell(key, column) for column in columns))
+            for key, row in rows.items()
         )
-        return cls(title, tuple(columns.values()), tuple(filled_rows), rows_are)
+        return cls(title, tuple(columns.values()), tuple(filled_rows), row_heading)
 
     def is_filled(self) -> bool:
         return any(row.is_filled() for row in self.rows)
@@ -177,7 +178,7 @@ class Panel:
     def is_numeric(self, column: int) -> bool:
         """Whether a column holds numbers alone, which stand at its right."""
         cells = (row.cells[column] for row in self.rows)
-        return all(isinstance(cell, Cell) or is_number(cell.sorted_by) for cell in cells)
+        return all(isinstance(cell, Cell) or is_number(cell.sort_key) for cell in cells)
 
     def groups(self) -> list[tuple[str, int]]:
         """(group, columns it spans), in order."""
@@ -234,20 +235,20 @@ class Table:
     def letters(self) -> dict[str, str]:
         """Note on cells → the letter that stands for it in the table, in order of appearance."""
         notes = dict.fromkeys(cell.note for cell in self.cells() if cell.note)
-        return {note: letter(number) for number, note in enumerate(notes)}
+        return {note: letter(index) for index, note in enumerate(notes)}
 
 
-def letter(number: int) -> str:
+def letter(index: int) -> str:
     """Return a, b, ..., z, aa, ab, ... for 0, 1, ..., 25, 26, 27, ..."""
-    name = ""
-    number += 1
-    while number:
-        number, digit = divmod(number - 1, 26)
-        name = chr(ord("a") + digit) + name
-    return name
+    letters = ""
+    index += 1
+    while index:
+        index, digit = divmod(index - 1, 26)
+        letters = chr(ord("a") + digit) + letters
+    return letters
 
 
-def value_text(ours: Ours, marks: bool = True) -> str:
+def value_text(ours: OurValue, marks: bool = True) -> str:
     """Return our value as text: 0.412*† [0.373, 0.451]."""
     return f"{ours.mean:z.3f}{ours.marks if marks else ''} {bounds_text(ours.low, ours.high)}".rstrip()
 
@@ -276,10 +277,10 @@ def outcomes_text(outcomes: Outcomes | None) -> str:
 
 def plain_text(cell: TextCell) -> str:
     """Return a cell of text on one line: 2022/3861/1097 · ours 310/1400/290, or +0.231 (p < 0.001); a dash for none."""
-    ours = f"ours {cell.text}" if cell.text and cell.printed else cell.text
+    our_text = f"ours {cell.text}" if cell.text and cell.printed else cell.text
     if cell.detail:
-        ours += f": {cell.detail}" if cell.outcome else f" ({cell.detail})"
-    return " · ".join(part for part in (cell.printed, ours) if part) or "–"
+        our_text += f": {cell.detail}" if cell.outcome else f" ({cell.detail})"
+    return " · ".join(text for text in (cell.printed, our_text) if text) or "–"
 
 
 # Values with their intervals, and comparisons with p-values.
@@ -289,63 +290,65 @@ def plain_text(cell: TextCell) -> str:
 DIGITS = 12
 
 
-def compared(cell: Cell, mark: str) -> TextCell:
+def comparison_cell(cell: Cell, mark: str) -> TextCell:
     """Return how a cell compares with the baseline of a mark: difference and p."""
-    if (comparison := _comparison(cell, mark)) is None:
-        return TextCell(order="")
+    if (comparison := _comparison_with(cell, mark)) is None:
+        return TextCell(sort_text="")
     difference = comparison.difference
-    return TextCell(difference_text(difference), p_text(comparison.p), order=f"{difference:z.6f}")
+    return TextCell(difference_text(difference), p_text(comparison.p), sort_text=f"{difference:z.6f}")
 
 
-def compared_outcomes(cell: Cell, mark: str) -> TextCell:
+def outcomes_cell(cell: Cell, mark: str) -> TextCell:
     """Return wins, ties and losses of a cell against the baseline of a mark, beside the printed ones."""
-    comparison = _comparison(cell, mark)
+    comparison = _comparison_with(cell, mark)
     outcomes = comparison.outcomes if comparison else None
-    order = "" if outcomes is None else str(outcomes.wins - outcomes.losses)
-    return TextCell(outcomes_text(outcomes), printed=cell.printed_outcomes, order=order)
+    sort_text = "" if outcomes is None else str(outcomes.wins - outcomes.losses)
+    return TextCell(outcomes_text(outcomes), printed=cell.printed_outcomes, sort_text=sort_text)
 
 
-def _comparison(cell: Cell, mark: str) -> Comparison | None:
+def _comparison_with(cell: Cell, mark: str) -> Comparison | None:
     return next((c for c in (cell.ours.comparisons if cell.ours else ()) if c.mark == mark), None)
 
 
 class CellValues:
-    """Puts values of runs into the cells of a table, whose test is `testing`."""
+    """Puts values of runs into the cells of a table, whose test is `table_test`."""
 
-    def __init__(self, config: Config, scores: Scores, testing: TableTest) -> None:
-        self.config, self.scores, self.testing = config, scores, testing
-        self._known: dict[Cell, Cell] = {}
+    def __init__(self, config: Config, scores: Scores, table_test: TableTest) -> None:
+        self.config, self.scores, self.table_test = config, scores, table_test
+        self._filled_cells: dict[Cell, Cell] = {}
 
     def fill(self, cell: Cell) -> Cell:
         """Return a cell with the value of its run, where there is one."""
-        if cell not in self._known:
-            self._known[cell] = replace(cell, ours=self._of_run(cell))
-        return self._known[cell]
+        if cell not in self._filled_cells:
+            self._filled_cells[cell] = replace(cell, ours=self._our_value(cell))
+        return self._filled_cells[cell]
 
-    def _of_run(self, cell: Cell) -> Ours | None:
+    def _our_value(self, cell: Cell) -> OurValue | None:
         results = self.scores.get(cell.run, cell.measure) if cell.run else None
         if cell.run is None or results is None:
             return None
-        name = identifier(cell.run, cell.measure)
-        low, high = interval(results, self.config.seed, name)
+        stream = draw_stream(cell.run, cell.measure)
+        low, high = interval(results, self.config.seed, stream)
         # What differs in the last bits only must not print differently.
         mean, low, high = (round(value, DIGITS) for value in (results.mean, low, high))
-        return Ours(
+        return OurValue(
             cell.run,
             cell.measure,
             mean,
             low,
             high,
             results.seeds,
-            len(results.queries),
-            tuple(self._comparisons(cell, results, name)),
-            cell.counted,
+            len(results.query_ids),
+            tuple(self._comparisons(cell, results, stream)),
+            cell.unit,
             cell.source.format(seed=results.seeds[0]),
         )
 
-    def _comparisons(self, cell: Cell, ours: Results, name: str) -> Iterator[Comparison]:
+    def _comparisons(self, cell: Cell, ours: Results, stream: str) -> Iterator[Comparison]:
         for baseline in cell.baselines:
             baseline_results = self.scores.get(baseline.run, cell.measure)
             if baseline_results is not None and baseline.run != cell.run:
-                names = f"{name} against {identifier(baseline.run, cell.measure)}"
-                yield compare(ours, baseline_results, baseline, names, self.testing, self.config.seed)
+                pair_stream = f"{stream} against {draw_stream(baseline.run, cell.measure)}"
+                yield compare(
+                    ours, baseline_results, baseline, pair_stream, self.table_test, self.config.seed
+                )

@@ -28,9 +28,9 @@ from irpretrain.evaluation.verdicts import (
 from irpretrain.foundation.atomic import read_csv, write_csv
 from irpretrain.foundation.contracts import CLAIMS
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing
-from irpretrain.report.axiom_results import Number
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell, p_text
-from irpretrain.report.claim_tests import ClaimComparison, Finder
+from irpretrain.report.axiom_results import NumberOrNaN
+from irpretrain.report.cells import Cell, Column, OurValue, Panel, Row, Table, TextCell, p_text
+from irpretrain.report.claim_tests import ClaimComparison, ClaimTester
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName
 
@@ -50,13 +50,13 @@ class Answer:
     measure: str = ""
     queries: int = 0
     seeds: int = 0
-    difference: Number = math.nan
-    low: Number = math.nan
-    high: Number = math.nan
-    p: Number = math.nan
-    p_holm: Number = math.nan
-    effect: Number = math.nan
-    power: Number = math.nan
+    difference: NumberOrNaN = math.nan
+    low: NumberOrNaN = math.nan
+    high: NumberOrNaN = math.nan
+    p: NumberOrNaN = math.nan
+    p_holm: NumberOrNaN = math.nan
+    effect: NumberOrNaN = math.nan
+    power: NumberOrNaN = math.nan
     verdict: str = NOT_RUN
     reason: str = ""
     differs: str = ""
@@ -66,25 +66,25 @@ class Answer:
 
 def answer_claims(paper: str, config: Config, files: ResultFiles, output: str | Path) -> dict[str, Any]:
     """Write what a run says of each claim of a paper, which may have none; return the number of claims by verdict."""
-    rows = answer(read_claims(paper), Finder.read(files, config)) if has_claims(paper) else []
+    rows = answer(read_claims(paper), ClaimTester.read(files, config)) if has_claims(paper) else []
     write_answers(rows, output)
     return {"claims": count_answers([output])}
 
 
-def answer(claims: Claims, finder: Finder) -> list[Answer]:
+def answer(claims: Claims, tester: ClaimTester) -> list[Answer]:
     """Return a row for each claim of a paper, in the file's order; p-values are corrected over those that have one."""
-    answers = [_answer(claims, name, finder) for name in claims.claims]
-    corrected = holm_where_known(row.p for row in answers)
-    return [replace(row, p_holm=p) for row, p in zip(answers, corrected, strict=True)]
+    answers = [_answer(claims, name, tester) for name in claims.claims]
+    holm_p_values = holm_where_known(row.p for row in answers)
+    return [replace(row, p_holm=p) for row, p in zip(answers, holm_p_values, strict=True)]
 
 
-def _answer(claims: Claims, name: str, finder: Finder) -> Answer:
-    claim = claims.claims[name]
-    row = Answer(claims.paper, name, claim.says, claim.place)
+def _answer(claims: Claims, claim_name: str, tester: ClaimTester) -> Answer:
+    claim = claims.claims[claim_name]
+    row = Answer(claims.paper, claim_name, claim.says, claim.place)
     if not claim.sides:
         return replace(row, verdict=NOT_TESTABLE, reason=f"needs {claim.needs}")
     effect = claim.effect or claims.effect
-    comparison = finder.test(claim)
+    comparison = tester.test(claim)
     if comparison is None:
         better, worse = claim.texts
         reason = f"{claim.overlay} runs both sides"
@@ -100,31 +100,33 @@ def _answer(claims: Claims, name: str, finder: Finder) -> Answer:
         power=power(comparison.estimate, effect),
         verdict=ruling.verdict,
         reason=ruling.reason,
-        differs=finder.differing(comparison),
+        differs=tester.describe_differences(comparison),
         counted=comparison.counted,
-        qualification="; ".join(_qualifications(claims, name, comparison, finder)),
+        qualification="; ".join(_qualifications(claims, claim_name, comparison, tester)),
     )
 
 
 def _rule(claim: Claim, effect: float, comparison: ClaimComparison) -> tuple[Ruling, float]:
     """Return the verdict, and the smallest effect of interest."""
     if claim.share is None:
-        return decide(comparison.estimate, effect, comparison.seeds, comparison.lead), effect
+        return decide(comparison.estimate, effect, comparison.seeds, comparison.larger_lead), effect
     # Both sides may be equal: then the better one is ahead of the share by what this leaves.
-    return decide(comparison.estimate, 0, comparison.seeds), (1 - claim.share) * comparison.level
+    return decide(comparison.estimate, 0, comparison.seeds), (1 - claim.share) * comparison.worse_mean
 
 
-def _qualifications(claims: Claims, name: str, comparison: ClaimComparison, finder: Finder) -> Iterator[str]:
+def _qualifications(
+    claims: Claims, claim_name: str, comparison: ClaimComparison, tester: ClaimTester
+) -> Iterator[str]:
     """Yield what the sentence of a verdict must add."""
-    claim, reading = claims.claims[name], claims.other_reading
-    other_claim = claim.read_otherwise(reading) if reading and comparison.predictors else None
-    if reading and other_claim and (other_comparison := finder.test(other_claim)):
-        ruling, _ = _rule(other_claim, claim.effect or claims.effect, other_comparison)
-        values = (f"{value:+z.3f}".replace("-", "−") for value in other_comparison.estimate[:3])
+    claim, reading = claims.claims[claim_name], claims.other_reading
+    reread_claim = claim.read_otherwise(reading) if reading and comparison.predictors else None
+    if reading and reread_claim and (reread_comparison := tester.test(reread_claim)):
+        ruling, _ = _rule(reread_claim, claim.effect or claims.effect, reread_comparison)
+        values = (f"{value:+z.3f}".replace("-", "−") for value in reread_comparison.estimate[:3])
         yield "with {}: {} ({} [{}, {}])".format(reading.reading, ruling.verdict, *values)
     if comparison.best_of > 1:
         yield f"the best of {comparison.best_of} on these queries"
-    if teaching_difference := finder.taught_differently(comparison):
+    if teaching_difference := tester.describe_teachers(comparison):
         yield teaching_difference
     if comparison.counted == "seeds of the predictor":
         yield "over seeds of the predictor alone"
@@ -132,7 +134,7 @@ def _qualifications(claims: Claims, name: str, comparison: ClaimComparison, find
 
 def write_answers(answers: Iterable[Answer], path: str | Path) -> None:
     columns = [column.name for column in CLAIMS.columns]
-    write_csv(path, columns, ([_text(getattr(row, column)) for column in columns] for row in answers))
+    write_csv(path, columns, ([_csv_text(getattr(row, column)) for column in columns] for row in answers))
 
 
 def count_answers(paths: Iterable[str | Path]) -> dict[str, int]:
@@ -149,7 +151,7 @@ def read_answers(paths: Iterable[str | Path]) -> Iterator[Answer]:
         yield from answers
 
 
-def _text(value: object) -> str:
+def _csv_text(value: object) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:z.6g}"
     return str(value)
@@ -178,24 +180,26 @@ def claims_tables(paper: Published, config: Config, claims: Sequence[str | Path]
     answers = list(read_answers(claims))
     if not answers:
         return []
-    source = str(claims[0])
-    side_labels = _side_labels(paper, config)
-    tested_rows = [_tested(row, side_labels(row), config, source) for row in answers if row.verdict in TESTED]
+    claims_file = str(claims[0])
+    label_sides = _side_labeller(paper, config)
+    tested_rows = [
+        _tested_row(row, label_sides(row), config, claims_file) for row in answers if row.verdict in TESTED
+    ]
     panels = (
         [Panel("Tested by this run", _columns(TESTED_COLUMNS), tuple(tested_rows), "Claim")]
         if tested_rows
         else []
     )
     for title, verdict in (("Not run", NOT_RUN), ("Not testable here", NOT_TESTABLE)):
-        rows = tuple(_untested(row, side_labels(row)) for row in answers if row.verdict == verdict)
+        rows = tuple(_untested_row(row, label_sides(row)) for row in answers if row.verdict == verdict)
         if rows:
             panels.append(Panel(title, _columns(UNTESTED_COLUMNS), rows, "Claim"))
     name, title = f"{paper.paper}_claims", "Claims: what the paper says, tested"
-    notes = (*_differing((row.differs, side_labels(row)) for row in answers), *NOTES)
+    notes = (*_differences_notes((row.differs, label_sides(row)) for row in answers), *NOTES)
     return [Table(name, title, tuple(panels), notes, paper.citation, paper.name)]
 
 
-def _side_labels(paper: Published, config: Config) -> Callable[[Answer], str]:
+def _side_labeller(paper: Published, config: Config) -> Callable[[Answer], str]:
     rows = [row for table in paper.tables.values() for row in table.rows]
     # Of several rows the first names a model.
     published_labels = {row.models[0]: row.label for row in reversed(rows) if row.models and not row.is_best}
@@ -203,56 +207,63 @@ def _side_labels(paper: Published, config: Config) -> Callable[[Answer], str]:
     def label(name: str) -> str:
         if name in config.predictors:
             return config.predictors[name].label
-        if (configured := configured_label(config, name)) != name or name in config.models:
-            return configured
+        if (label_in_config := configured_label(config, name)) != name or name in config.models:
+            return label_in_config
         stage, separator, depth = name.partition("@")
         return (
             label(stage) + separator + depth if separator else published_labels.get(name, regime_label(name))
         )
 
-    def sides(row: Answer) -> str:
-        keys = f"{row.better} – {row.worse}" if row.better else "–"
-        return re.sub(r"[\w@.-]+", lambda word: label(word[0]), keys)
+    def label_sides(row: Answer) -> str:
+        sides_text = f"{row.better} – {row.worse}" if row.better else "–"
+        return re.sub(r"[\w@.-]+", lambda word: label(word[0]), sides_text)
 
-    return sides
+    return label_sides
 
 
-def _differing(differing: Iterable[tuple[str, str]]) -> list[str]:
+def _differences_notes(labelled_differences: Iterable[tuple[str, str]]) -> list[str]:
     """The line on what sides differ in, those with the same difference together."""
-    comparisons: dict[str, list[str]] = {}
-    for text, sides in differing:
+    sides_by_text: dict[str, list[str]] = {}
+    for text, sides in labelled_differences:
         if text:
-            comparisons.setdefault(text, []).append(sides)
-    difference_texts = (f"{text} ({'; '.join(dict.fromkeys(sides))})" for text, sides in comparisons.items())
-    return [f"Sides differ in {'; '.join(difference_texts)}."] if comparisons else []
+            sides_by_text.setdefault(text, []).append(sides)
+    difference_texts = (
+        f"{text} ({'; '.join(dict.fromkeys(sides))})" for text, sides in sides_by_text.items()
+    )
+    return [f"Sides differ in {'; '.join(difference_texts)}."] if sides_by_text else []
 
 
 def _columns(labels: Iterable[str]) -> tuple[Column, ...]:
     return tuple(Column("", label) for label in labels)
 
 
-def _tested(row: Answer, sides: str, config: Config, source: str) -> Row:
+def _tested_row(row: Answer, sides: str, config: Config, claims_file: str) -> Row:
     location = _location_text(row, config)
     difference_interval = (row.difference, row.low, row.high)
-    ours = Ours(
-        RunName(location, "", sides, ""), row.measure, *difference_interval, (), row.queries, source=source
+    ours = OurValue(
+        RunName(location, "", sides, ""),
+        row.measure,
+        *difference_interval,
+        (),
+        row.queries,
+        source=claims_file,
     )
     reason = "; ".join(filter(None, (row.reason, row.qualification)))
     cells = (
         TextCell(row.verdict, reason, outcome=row.verdict),
         Cell(row.claim, row.dataset, row.candidates, row.measure, "", ours=ours),
-        _p(row.p),
-        _p(row.p_holm),
-        _number(row.power, "{:z.2f}"),
-        _number(row.effect, "{:z.3f}"),
-        TextCell(f"{row.queries:,}" + (f" × {row.seeds}" if row.seeds else ""), order=str(row.queries)),
+        _p_cell(row.p),
+        _p_cell(row.p_holm),
+        _number_cell(row.power, "{:z.2f}"),
+        _number_cell(row.effect, "{:z.3f}"),
+        TextCell(f"{row.queries:,}" + (f" × {row.seeds}" if row.seeds else ""), sort_text=str(row.queries)),
         TextCell(row.counted),
         TextCell(location),
     )
     return Row(row.claim, row.says, sides, cells)
 
 
-def _untested(row: Answer, sides: str) -> Row:
+def _untested_row(row: Answer, sides: str) -> Row:
     cells = (TextCell(row.verdict, row.reason, outcome=row.verdict), TextCell(sides), TextCell(row.place))
     return Row(row.claim, row.says, "", cells)
 
@@ -264,11 +275,11 @@ def _location_text(row: Answer, config: Config) -> str:
     return f"{dataset}, {row.measure}"
 
 
-def _number(value: float, form: str) -> TextCell:
-    return TextCell(order="") if math.isnan(value) else TextCell(form.format(value))
+def _number_cell(value: float, number_format: str) -> TextCell:
+    return TextCell(sort_text="") if math.isnan(value) else TextCell(number_format.format(value))
 
 
-def _p(value: float) -> TextCell:
+def _p_cell(value: float) -> TextCell:
     if math.isnan(value):
-        return TextCell(order="")
-    return TextCell(p_text(value).removeprefix("p ").removeprefix("= "), order=f"{value:z.6g}")
+        return TextCell(sort_text="")
+    return TextCell(p_text(value).removeprefix("p ").removeprefix("= "), sort_text=f"{value:z.6g}")

@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 
 TEMPLATE = "coloured_texts.html.j2"
 # Opacity of the strongest colour: dark letters stay readable on it.
-STRONGEST = 0.75
+MAX_OPACITY = 0.75
 RED, BLUE = "214,39,40", "44,100,220"
 # Words below this part of the strongest have neither colour nor line.
-FAINT = 1 / 20
+MIN_DEPTH = 1 / 20
 
 
 class Case(NamedTuple):
     """A query and a document."""
 
-    query: str
-    text: str
-    document: str
+    query_id: str
+    query_text: str
+    document_id: str
 
 
 class CaseSource(NamedTuple):
@@ -54,41 +54,42 @@ class CaseSource(NamedTuple):
     qrels: str | Path
     text: TextConfig
 
-    def read(self, where: str, options: CaseConfig, runs: Sequence[Run]) -> tuple[Case, str]:
+    def read(self, config_key: str, options: CaseConfig, runs: Sequence[Run]) -> tuple[Case, str]:
         """Return the chosen case and the document's text; raise InputError where the corpus lacks the document."""
-        case = choose_case(where, options, read_queries(self.queries), read_qrels(self.qrels), runs)
-        return case, read_chosen(self.documents, [case.document], self.text)[case.document]
+        case = choose_case(config_key, options, read_queries(self.queries), read_qrels(self.qrels), runs)
+        return case, read_chosen(self.documents, [case.document_id], self.text)[case.document_id]
 
 
 def choose_case(
-    where: str, options: CaseConfig, texts: Mapping[str, str], qrels: Qrels, runs: Sequence[Run]
+    config_key: str, options: CaseConfig, texts: Mapping[str, str], qrels: Qrels, runs: Sequence[Run]
 ) -> Case:
     """Return the query and document that the options name, or those on which runs disagree most.
 
     Raises:
-        ConfigError: at the key `where`, the query is not in the data set, or no relevant document is in all runs.
+        ConfigError: at the key `config_key`, the query is not in the data set, or no relevant document is in all runs.
     """
-    query, document = options.query, options.document
-    if query is not None and query not in texts:
-        raise ConfigError(f"{where}: {query!r} is not among the queries of the data set")
-    if query is not None and document is not None:
-        return Case(query, texts[query], document)
+    query_id, document_id = options.query, options.document
+    if query_id is not None and query_id not in texts:
+        raise ConfigError(f"{config_key}: {query_id!r} is not among the queries of the data set")
+    if query_id is not None and document_id is not None:
+        return Case(query_id, texts[query_id], document_id)
     # Minus the distance of a document's best and worst ranks, query, document: of equal ones the first by identifiers.
     disagreements: list[tuple[int, str, str]] = []
-    for name in texts if query is None else [query]:
+    for possible_query in texts if query_id is None else [query_id]:
         ranks = [
-            {document_name: rank for rank, (document_name, _) in enumerate(run.get(name, ()))} for run in runs
+            {ranked_document: rank for rank, (ranked_document, _) in enumerate(run.get(possible_query, ()))}
+            for run in runs
         ]
-        for shared_document in relevant(qrels.get(name, {})).intersection(*ranks):
+        for shared_document in relevant(qrels.get(possible_query, {})).intersection(*ranks):
             document_ranks = [ranks_in_run[shared_document] for ranks_in_run in ranks]
-            disagreements.append((min(document_ranks) - max(document_ranks), name, shared_document))
+            disagreements.append((min(document_ranks) - max(document_ranks), possible_query, shared_document))
     if not disagreements:
-        query_text = "any query" if query is None else f"query {query!r}"
+        query_description = "any query" if query_id is None else f"query {query_id!r}"
         raise ConfigError(
-            f"{where}: no relevant document of {query_text} is in all runs; name query and document"
+            f"{config_key}: no relevant document of {query_description} is in all runs; name query and document"
         )
-    _, query, document = min(disagreements)
-    return Case(query, texts[query], document)
+    _, query_id, document_id = min(disagreements)
+    return Case(query_id, texts[query_id], document_id)
 
 
 class Word(NamedTuple):
@@ -104,11 +105,11 @@ class Word(NamedTuple):
     def coloured(self, scale: float) -> Word:
         """Return the word in the colour of its value: red for positive, blue for negative; `scale` is the strongest."""
         depth = min(1.0, abs(self.value) / scale) if scale > 0 else 0.0
-        if depth < FAINT:
+        if depth < MIN_DEPTH:
             return self
         colour, line = (RED, "solid") if self.value > 0 else (BLUE, "dotted")
         width = 1 + int(4 * depth)
-        style = f"background:rgba({colour},{STRONGEST * depth:.3f});border-bottom:{width}px {line}"
+        style = f"background:rgba({colour},{MAX_OPACITY * depth:.3f});border-bottom:{width}px {line}"
         return self._replace(style=style)
 
 
@@ -116,7 +117,7 @@ class ColouredText(NamedTuple):
     """The words of a text, the characters after the last, and what of it was not read."""
 
     words: Sequence[Word]
-    rest: str = ""
+    ending: str = ""
     unread: str = ""
 
 
@@ -180,9 +181,13 @@ def write_attributions(
             if model["passages"] is not None:
                 passage_options = PassagesConfig(**model["passages"])
                 passages = text_passages(body, passage_options, source.text.language)
-            best = best_passage(network, case.text, passages, *lengths, longest_document=longest_document)
+            best = best_passage(
+                network, case.query_text, passages, *lengths, longest_document=longest_document
+            )
             attributions.append(
-                attribute(network, case.text, passages[best], *lengths, longest_document=longest_document)
+                attribute(
+                    network, case.query_text, passages[best], *lengths, longest_document=longest_document
+                )
             )
             passage_note = (
                 "" if len(passages) == 1 else f" Passage {best + 1} of {len(passages)} scores best."
@@ -206,8 +211,8 @@ def write_attributions(
     write_text(words, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
     return {
         "models": len(maps),
-        "query": case.query,
-        "document": case.document,
+        "query": case.query_id,
+        "document": case.document_id,
         "word_pieces": sum(len(a.query.pieces) + len(a.document.pieces) for a in attributions),
         "largest_relative_residual": max(relative_residual(attribution) for attribution in attributions),
     }
@@ -219,23 +224,23 @@ def _attribution_map(
     query, document = words_of(attribution.query), words_of(attribution.document)
     scale = max((abs(word.value) for word in (*query, *document)), default=0.0)
     unread = len(attribution.document.text) - sum(len(word.before) + len(word.text) for word in document)
-    ranked_documents = [name for name, _ in run.get(case.query, [])]
-    is_ranked = case.document in ranked_documents
-    rank = (
-        f"rank {ranked_documents.index(case.document) + 1} of {len(ranked_documents)}"
+    ranked_documents = [name for name, _ in run.get(case.query_id, [])]
+    is_ranked = case.document_id in ranked_documents
+    rank_text = (
+        f"rank {ranked_documents.index(case.document_id) + 1} of {len(ranked_documents)}"
         if is_ranked
         else "not in the run"
     )
     detail = (
-        f"Score {attribution.score:+z.4f}, {rank}; score of the baseline {attribution.baseline:+z.4f}, sum of all "
+        f"Score {attribution.score:+z.4f}, {rank_text}; score of the baseline {attribution.baseline:+z.4f}, sum of all "
         f"values {signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute "
         f"values.{passage_note}"
     )
     query_note = "the rest is not read" if attribution.query.cut else ""
     document_note = f"{unread:,} more characters are not read" if attribution.document.cut and unread else ""
     texts = [
-        ColouredText([word.coloured(scale) for word in words], unread=text)
-        for words, text in ((query, query_note), (document, document_note))
+        ColouredText([word.coloured(scale) for word in words], unread=note)
+        for words, note in ((query, query_note), (document, document_note))
     ]
     return ColourMap(label, detail, texts)
 
@@ -245,27 +250,27 @@ def words_of(attributed_text: AttributedText) -> list[Word]:
     spans = [match.span() for match in WORD.finditer(attributed_text.text)]
     if not spans:
         return []
-    starts = np.array([start for start, _ in spans])
-    pieces: list[list[tuple[str, float]]] = [[] for _ in spans]
-    for piece, (position_in_text, end), value in zip(
+    word_starts = np.array([start for start, _ in spans])
+    pieces_by_word: list[list[tuple[str, float]]] = [[] for _ in spans]
+    for piece, (piece_start, piece_end), value in zip(
         attributed_text.pieces, attributed_text.spans, attributed_text.values, strict=True
     ):
         # Some vocabularies write the space before a word with it.
-        while position_in_text < end and attributed_text.text[position_in_text].isspace():
-            position_in_text += 1
-        position = max(0, int(np.searchsorted(starts, position_in_text, side="right")) - 1)
-        pieces[position].append((piece, float(value)))
-    while attributed_text.cut and pieces and not pieces[-1]:
-        pieces.pop()
+        while piece_start < piece_end and attributed_text.text[piece_start].isspace():
+            piece_start += 1
+        word_index = max(0, int(np.searchsorted(word_starts, piece_start, side="right")) - 1)
+        pieces_by_word[word_index].append((piece, float(value)))
+    while attributed_text.cut and pieces_by_word and not pieces_by_word[-1]:
+        pieces_by_word.pop()
     return [
-        Word(before, text, sum(value for _, value in pieces_of_word), _summed(pieces_of_word))
+        Word(before, text, sum(value for _, value in pieces_of_word), _sum_text(pieces_of_word))
         for (before, text), pieces_of_word in zip(
-            cut_words(attributed_text.text, spans)[0], pieces, strict=False
+            cut_words(attributed_text.text, spans)[0], pieces_by_word, strict=False
         )
     ]
 
 
-def _summed(pieces: Sequence[tuple[str, float]]) -> str:
+def _sum_text(pieces: Sequence[tuple[str, float]]) -> str:
     """Return "+0.25 = gold +0.5, ##fish -0.25": the value of a word, and of its pieces where it has several."""
     total = signed(sum(value for _, value in pieces))
     if len(pieces) == 1:
@@ -281,8 +286,8 @@ def signed(value: float) -> str:
 
 def relative_residual(attribution: Attribution) -> float:
     """Return the size of the residual of completeness as a share of the sum of all absolute values."""
-    size = float(np.abs(attribution.query.values).sum() + np.abs(attribution.document.values).sum())
-    return abs(attribution.residual) / size if size > 0 else 0.0
+    absolute_sum = float(np.abs(attribution.query.values).sum() + np.abs(attribution.document.values).sum())
+    return abs(attribution.residual) / absolute_sum if absolute_sum > 0 else 0.0
 
 
 # Weights of an index: words are those of `irpretrain.text.words`, with their positions in the text as written. A word
@@ -292,7 +297,7 @@ def relative_residual(attribution: Attribution) -> float:
 
 
 # Share of a passage's weight that has the deepest shade: a half, as in DeepCT's Table 5.
-DEEPEST = 0.5
+FULL_SHADE_SHARE = 0.5
 READING_WEIGHTS = (
     "A word's shade, and the line under it, show the share of the passage's weight that its term has in the index: a "
     "half or more has the deepest shade, less than a fortieth none. Words of one stem are one term. Bold words are in "
@@ -322,17 +327,17 @@ def write_term_weight_page(
     word_kind = source.text.word_kind
     analyser = Analyser.of(retrieval, word_kind)
     passage, unread_text = read_passage(
-        body, word_kind, analyser, query_terms(case.text, word_kind, analyser)
+        body, word_kind, analyser, query_terms(case.query_text, word_kind, analyser)
     )
     maps = []
     for weighting in weightings:
-        weights = read_weights(weighting["vectors"], case.document, analyser)
+        weights = read_weights(weighting["vectors"], case.document_id, analyser)
         maps.append(ColourMap(weighting["label"], "", [ColouredText(shade(passage, weights), unread_text)]))
     write_page(TEMPLATE, output, title=f"Term weights: {name}", reading=READING_WEIGHTS, case=case, maps=maps)
     return {
         "weightings": len(maps),
-        "query": case.query,
-        "document": case.document,
+        "query": case.query_id,
+        "document": case.document_id,
         "words": len(passage),
     }
 
@@ -385,6 +390,6 @@ def shade(passage: Passage, weights: Mapping[str, int]) -> list[Word]:
         if weight := sum(weights.get(term, 0) for term in terms):
             terms_note = f" as {' + '.join(terms)}" if terms != (word.text.lower(),) else ""
             title = f"{word.text}{terms_note}: {weight / total:.1%}, weight {weight:,} of {total:,}"
-            word = word._replace(value=weight / total, title=title).coloured(DEEPEST)
+            word = word._replace(value=weight / total, title=title).coloured(FULL_SHADE_SHARE)
         shaded_words.append(word)
     return shaded_words

@@ -11,12 +11,12 @@ from typing import NamedTuple
 from irpretrain.config.labels import listed
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import bounds_text
-from irpretrain.report.cells import Cell, Ours, Panel, Table, difference_text, outcomes_text, p_text
+from irpretrain.report.cells import Cell, OurValue, Panel, Table, difference_text, outcomes_text, p_text
 from irpretrain.report.scores import Comparison, RunName
 
 # Most ticks of an axis beside 0, and steps between them but for a power of ten.
-TICKS = 7
-STEPS = (1, 2, 5, 10)
+MAX_TICKS = 7
+STEP_FACTORS = (1, 2, 5, 10)
 # Share of the axis that is left free at both ends.
 MARGIN = 0.03
 
@@ -35,7 +35,7 @@ class Dot(NamedTuple):
 class Tick(NamedTuple):
     place: float  # in percent of the axis
     text: str
-    is_between: bool  # whether a narrow axis leaves out the text
+    is_minor: bool  # whether a narrow axis leaves out the text
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class DifferencePlot:
 
 def difference_plots(headline: Table) -> list[DifferencePlot]:
     """Return a plot for each panel of the headline table in which something is compared."""
-    plots = (_plot(panel) for panel in headline.panels)
+    plots = (_panel_plot(panel) for panel in headline.panels)
     return [plot for plot in plots if plot is not None]
 
 
-def compared_rows(panel: Panel) -> list[tuple[str, Ours, str]]:
+def compared_rows(panel: Panel) -> list[tuple[str, OurValue, str]]:
     """Return label, value in the first measure, and regime's label of each run: models in the table's order, each in
     its regimes."""
-    rows: dict[RunName, tuple[str, Ours, str]] = {}
+    rows: dict[RunName, tuple[str, OurValue, str]] = {}
     for row in panel.rows:
         for column, cell in zip(panel.columns, row.cells, strict=True):
             if isinstance(cell, Cell) and cell.ours and cell.measure == panel.columns[0].label:
@@ -74,7 +74,7 @@ def comparison_text(comparison: Comparison) -> str:
     return f"{difference_text(comparison.difference)} {bounds_text(comparison.low, comparison.high)}".rstrip()
 
 
-def _plot(panel: Panel) -> DifferencePlot | None:
+def _panel_plot(panel: Panel) -> DifferencePlot | None:
     # Of several numbers of training queries the ends are drawn.
     regimes = [regime for regime, _ in panel.groups()]
     lines = [
@@ -87,14 +87,11 @@ def _plot(panel: Panel) -> DifferencePlot | None:
     comparisons = [comparison for _, row_comparisons in lines for comparison in row_comparisons]
     bounds = [bound for c in comparisons for bound in _interval(c)]
     axis = Axis.over(min(bounds), max(bounds))
-    marks = list(dict.fromkeys(c.mark for c in sorted(comparisons, key=lambda c: c.mark)))
+    marks = sorted({c.mark for c in comparisons})
     return DifferencePlot(
         panel.title,
         panel.columns[0].label,
-        tuple(
-            f"minus {listed(dict.fromkeys(_short(c.over) for c in comparisons if c.mark == mark), 'or')}"
-            for mark in marks
-        ),
+        tuple(_series_label(comparisons, mark) for mark in marks),
         axis.ticks(),
         axis.place(0),
         tuple(
@@ -104,8 +101,9 @@ def _plot(panel: Panel) -> DifferencePlot | None:
     )
 
 
-def _short(label: str) -> str:
-    return label.partition(" (")[0]
+def _series_label(comparisons: Sequence[Comparison], mark: str) -> str:
+    baselines = (comparison.label for comparison in comparisons if comparison.mark == mark)
+    return f"minus {listed(dict.fromkeys(label.partition(' (')[0] for label in baselines), 'or')}"
 
 
 def _dot(axis: Axis, series: int, comparison: Comparison) -> Dot:
@@ -146,11 +144,12 @@ class Axis(NamedTuple):
 
     def ticks(self) -> tuple[Tick, ...]:
         """Return ticks at round numbers, 0 among them."""
-        width = (self.high - self.low) / TICKS
+        width = (self.high - self.low) / MAX_TICKS
         power = 10.0 ** math.floor(math.log10(width))
-        step = next(power * factor for factor in STEPS if power * factor >= width * (1 - 1e-9))
+        step = next(power * factor for factor in STEP_FACTORS if power * factor >= width * (1 - 1e-9))
         digits = max(0, -math.floor(math.log10(step)))
-        numbers: Sequence[int] = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
+        multiples: Sequence[int] = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
         return tuple(
-            Tick(self.place(n * step), f"{n * step:+z.{digits}f}" if n else "0", n % 2 == 1) for n in numbers
+            Tick(self.place(n * step), f"{n * step:+z.{digits}f}" if n else "0", n % 2 == 1)
+            for n in multiples
         )

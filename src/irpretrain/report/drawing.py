@@ -22,7 +22,7 @@ from irpretrain.config.usage import stage_over, with_starts
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.foundation.atomic import atomic_file
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
-from irpretrain.report.scores import Pair, RunName, Scores, identifier, interval
+from irpretrain.report.scores import Pair, RunName, Scores, draw_stream, interval
 
 # Okabe and Ito's palette, told apart under every common colour-vision deficiency.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -51,10 +51,10 @@ STYLE: Any = {
 }
 
 
-def line_style(number: int) -> dict[str, Any]:
+def line_style(index: int) -> dict[str, Any]:
     """Return colour and marker of a line or series. Colours come again after seven; the marker then is another."""
-    position = number % len(COLOURS)
-    return {"color": COLOURS[position], "marker": MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]}
+    position = index % len(COLOURS)
+    return {"color": COLOURS[position], "marker": MARKERS[(index + index // len(COLOURS)) % len(MARKERS)]}
 
 
 def draw_panels(
@@ -85,10 +85,10 @@ def draw_panels(
 
 
 def _set_title(figure: Any, title: str, remark: str) -> None:
-    letters = int(figure.get_figwidth() * 10)
-    figure.suptitle(textwrap.fill(title, letters), fontsize=13, x=0.01, ha="left")
+    characters_per_line = int(figure.get_figwidth() * 10)
+    figure.suptitle(textwrap.fill(title, characters_per_line), fontsize=13, x=0.01, ha="left")
     if remark:
-        lines = textwrap.wrap(remark, int(letters * 1.35), break_on_hyphens=False)
+        lines = textwrap.wrap(remark, int(characters_per_line * 1.35), break_on_hyphens=False)
         # What is drawn keeps its height, however much there is to say.
         figure.set_figheight(figure.get_figheight() + REMARK_LINE * max(0, len(lines) - REMARK_LINES))
         figure.supxlabel("\n".join(lines), fontsize=9, x=0.01, ha="left", color="#444444")
@@ -137,7 +137,7 @@ def heading(published: Published, figure: PublishedFigure) -> str:
 
 
 # Distance in ticks between two lines' points at one tick: their intervals stand side by side.
-SPREAD = 0.05
+LINE_OFFSET = 0.05
 LEVEL_DASHES = (":", (0, (5, 3)), (0, (5, 2, 1, 2)), (0, (1, 2)))
 
 
@@ -172,10 +172,12 @@ class ScoreFigure:
     def measure(self, dataset: str) -> str:
         """Return the measure of the paper's figure on a data set; else the same at another cut-off, else the first that
         is known."""
-        theirs = self.figure.measures.get(dataset, self.figure.measure)
+        printed = self.figure.measures.get(dataset, self.figure.measure)
         computed = self.scores.measures(dataset)
-        kin = [measure for measure in computed if measure.partition("@")[0] == theirs.partition("@")[0]]
-        return theirs if theirs in computed else (kin or computed)[0]
+        same_kind = [
+            measure for measure in computed if measure.partition("@")[0] == printed.partition("@")[0]
+        ]
+        return printed if printed in computed else (same_kind or computed)[0]
 
     def was_run(self, run: RunName) -> bool:
         return self.scores.get(run, self.measure(run.dataset)) is not None
@@ -183,77 +185,77 @@ class ScoreFigure:
     def draw(
         self,
         panels: Sequence[ScorePanel],
-        absent: str,
+        empty_reason: str,
         remark: str = "",
         suffix: str = "",
-        expected: Iterable[str] = (),
+        expected_models: Iterable[str] = (),
     ) -> Any:
-        """Return the figure, or an empty one that says why there are no panels (`absent`).
+        """Return the figure, or an empty one that says why there are no panels (`empty_reason`).
 
-        Of the `expected` models of the paper's figure the missing are named.
+        Of the `expected_models` of the paper's figure the missing are named.
         """
         title = f"{heading(self.published, self.figure)}{suffix}"
         if not panels:
-            return empty_figure(title, f"{absent}{self.figure.where}")
+            return empty_figure(title, f"{empty_reason}{self.figure.where}")
         labels = dict.fromkeys(dataset_label(self.config, *panel.pair) for panel in panels)
         runs = filter(self.was_run, (run for panel in panels for run in panel.runs))
         models = dict.fromkeys(run.model.partition("@")[0] for run in runs)
-        remarks = [remark, self._reading(panels), training_remark(self.config, list(models))]
-        if undrawn_models := [model for model in expected if model not in models]:
+        remarks = [remark, self._reading_note(panels), training_remark(self.config, list(models))]
+        if undrawn_models := [model for model in expected_models if model not in models]:
             remarks.append(f"Not drawn: {', '.join(undrawn_models)}.")
         remarks = [remark_text for remark_text in remarks if remark_text]
         return draw_panels(f"{title}, on {' and '.join(labels)}", panels, self._draw, " ".join(remarks))
 
-    def _reading(self, panels: Sequence[ScorePanel]) -> str:
+    def _reading_note(self, panels: Sequence[ScorePanel]) -> str:
         """How to read scores without the tables: the measure, the intervals, what is re-ranked and what is searched."""
         pairs = list(dict.fromkeys(panel.pair for panel in panels))
         measures = measures_text(self.measure(dataset) for dataset, _ in pairs)
         reranked = " and ".join(dict.fromkeys(candidates_text(self.config, *pair) for pair in pairs))
-        searching = dict.fromkeys(
+        search_notes = dict.fromkeys(
             f" {FIRST_STAGES[run.model]} searches the whole collection."
             for panel in panels
             for run in panel.levels.values()
             if run.model in FIRST_STAGES and run.model != panel.pair[1]
         )
         intervals = f"Intervals: {CONFIDENCE:.0%}."
-        return f"{measures} {intervals} {reranked[:1].upper()}{reranked[1:]}.{''.join(searching)}"
+        return f"{measures} {intervals} {reranked[:1].upper()}{reranked[1:]}.{''.join(search_notes)}"
 
     def _draw(self, axis: Any, panel: ScorePanel) -> None:
         measure = self.measure(panel.pair[0])
         ticks = list(dict.fromkeys(x for points in panel.lines.values() for x in points))
-        is_named = any(isinstance(tick, str) for tick in ticks)
-        ticks = ticks if is_named else sorted(ticks)
-        for number, (label, points) in enumerate(panel.lines.items()):
-            offset = SPREAD * (number - (len(panel.lines) - 1) / 2)
+        has_named_ticks = any(isinstance(tick, str) for tick in ticks)
+        ticks = ticks if has_named_ticks else sorted(ticks)
+        for index, (label, points) in enumerate(panel.lines.items()):
+            offset = LINE_OFFSET * (index - (len(panel.lines) - 1) / 2)
             points_with_interval = [
                 (
                     x if panel.is_to_scale else ticks.index(x) + offset,
                     results.mean,
-                    *interval(results, self.config.seed, identifier(run, measure)),
+                    *interval(results, self.config.seed, draw_stream(run, measure)),
                 )
                 for x, run in points.items()
                 if (results := self.scores.get(run, measure)) is not None
             ]
             x, means, low, high = ([point[column] for point in points_with_interval] for column in range(4))
-            style = line_style(number)
-            axis.plot(x, means, label=label, linestyle="none" if is_named else "-", **style)
+            style = line_style(index)
+            axis.plot(x, means, label=label, linestyle="none" if has_named_ticks else "-", **style)
             if panel.is_to_scale:
                 axis.fill_between(x, low, high, alpha=0.15, linewidth=0, color=style["color"])
             else:
                 axis.vlines(x, low, high, linewidth=1, color=style["color"])
-        for number, (label, run) in enumerate(panel.levels.items()):
+        for index, (label, run) in enumerate(panel.levels.items()):
             if (results := self.scores.get(run, measure)) is not None:
-                dashes = LEVEL_DASHES[number % len(LEVEL_DASHES)]
+                dashes = LEVEL_DASHES[index % len(LEVEL_DASHES)]
                 axis.axhline(results.mean, color="#444444", linestyle=dashes, linewidth=1.4, label=label)
         if panel.is_to_scale:
             axis.set_xlim(left=0)
         else:
-            axis.set_xticks(range(len(ticks)), [tick if is_named else f"{tick:,}" for tick in ticks])
+            axis.set_xticks(range(len(ticks)), [tick if has_named_ticks else f"{tick:,}" for tick in ticks])
         axis.set_xlabel(panel.xlabel)
         axis.set_ylabel(measure)
         queries = f"{number_of_queries(self.scores, panel.pair[0]):,} test queries"
         title_parts = (dataset_label(self.config, *panel.pair), panel.detail, queries)
-        axis.set_title(", ".join(column for column in title_parts if column), fontsize=10)
+        axis.set_title(", ".join(filter(None, title_parts)), fontsize=10)
         legend_below(axis)
 
     def levels(self, pair: Pair, regime: str, models: Iterable[str]) -> dict[str, RunName]:
@@ -266,8 +268,8 @@ class ScoreFigure:
         for model in models:
             label, run = short_label(self.config, model), RunName(*pair, model, regime)
             if model in FIRST_STAGES:
-                usual = pair[1] if pair[1] in self.published.candidates else model
-                stage = stage_over(self.config, model, pair[1]) or usual
+                default_stage = pair[1] if pair[1] in self.published.candidates else model
+                stage = stage_over(self.config, model, pair[1]) or default_stage
                 label = first_stage_labels(self.config)[stage]
                 run = self.scores.first_stage(pair[0], stage) or run
             if self.was_run(run):

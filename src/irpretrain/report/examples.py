@@ -24,9 +24,9 @@ from irpretrain.text.words import word_spans
 from irpretrain.wikipedia.article import build_tree, read_sections
 
 # Most word pieces of a text that are shown, or words of a text with targets.
-PIECES = 80
+MAX_PIECES = 80
 # A part of a text, and whether it is the anchor.
-Part = tuple[str, bool]
+TextPart = tuple[str, bool]
 
 
 def describe_objective(
@@ -48,7 +48,7 @@ def describe_objective(
     group = next((row for batch in GROUPS.stream(groups, rows=1) for row in batch.to_pylist()), None)
     content: dict[str, Any] = {}
     if group is not None:
-        texts = Texts(TokenStore.open(tokens), tokenizer)
+        texts = TokenTexts(TokenStore.open(tokens), tokenizer)
         content["sequences"] = list(_sequences(group, texts))
         query = "".join(text for text, _ in content["sequences"][0]["query"])
         content["path"] = _path(documents, group["documents"][0]["document_id"], query)
@@ -66,13 +66,13 @@ def describe_weighting(targets: str | Path, text: TextConfig, output: str | Path
     """
     row = next(row for batch in TERM_TARGETS.stream(targets, rows=1) for row in batch.to_pylist())
     spans = word_spans(row["text"], text.word_kind)
-    words, rest = cut_words(row["text"], list(zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)))
-    with_targets = [
+    words, ending = cut_words(row["text"], list(zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)))
+    words_with_targets = [
         (before, word, float(f"{target:.2g}"))
         for (before, word), target in zip(words, row["targets"], strict=True)
     ]
-    rest = rest if len(words) <= PIECES else " …"
-    _write(output, {"words": with_targets[:PIECES], "rest": rest, "judged": row["judged"]})
+    ending = ending if len(words) <= MAX_PIECES else " …"
+    _write(output, {"words": words_with_targets[:MAX_PIECES], "rest": ending, "judged": row["judged"]})
     return {"words": len(words)}
 
 
@@ -80,58 +80,60 @@ def _write(output: str | Path, content: Mapping[str, Any]) -> None:
     write_text(output, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
-class Texts:
+class TokenTexts:
     """Texts of word pieces, as the tokenizer joins them."""
 
     def __init__(self, store: TokenStore, tokenizer: str | Path) -> None:
         self._store, self._backend = store, tokenizer_backend(Path(tokenizer))
 
-    def of(self, span: Mapping[str, Any], anchor: tuple[int, int] | None = None) -> list[Part]:
-        """Return the parts of a span, at most `PIECES` word pieces, without its gap."""
+    def parts_of(self, span: Mapping[str, Any], anchor: tuple[int, int] | None = None) -> list[TextPart]:
+        """Return the parts of a span, at most `MAX_PIECES` word pieces, without its gap."""
         [row] = self._store.rows([span["document_id"]])
         pieces = self._store.tokens(int(row))
-        end = len(pieces) if span["end"] < 0 else span["end"]
+        span_end = len(pieces) if span["end"] < 0 else span["end"]
         gap = (span.get("gap_start", 0), span.get("gap_end", 0))
-        positions = [position for position in range(span["start"], end) if not gap[0] <= position < gap[1]]
-        first_positions = positions[:PIECES]
+        positions = [
+            position for position in range(span["start"], span_end) if not gap[0] <= position < gap[1]
+        ]
+        first_positions = positions[:MAX_PIECES]
         is_in_anchor = [
             anchor is not None and anchor[0] <= position < anchor[1] for position in first_positions
         ]
         bounds = [
             0,
-            *(n for n in range(1, len(first_positions)) if is_in_anchor[n] != is_in_anchor[n - 1]),
+            *(i for i in range(1, len(first_positions)) if is_in_anchor[i] != is_in_anchor[i - 1]),
             len(first_positions),
         ]
         text_parts = [
             (
-                self._backend.decode([int(pieces[position]) for position in first_positions[first:last]]),
-                is_in_anchor[first],
+                self._backend.decode([int(pieces[position]) for position in first_positions[start:end]]),
+                is_in_anchor[start],
             )
-            for first, last in pairwise(bounds)
-            if first < last
+            for start, end in pairwise(bounds)
+            if start < end
         ]
         return [*text_parts, ("…", False)] if len(positions) > len(first_positions) else text_parts
 
 
-def _sequences(group: Mapping[str, Any], texts: Texts) -> Iterator[dict[str, Any]]:
+def _sequences(group: Mapping[str, Any], texts: TokenTexts) -> Iterator[dict[str, Any]]:
     queries, documents, anchors = group["queries"], group["documents"], group["anchors"]
-    for position, score in enumerate(group["scores"]):
-        query = queries[min(position, len(queries) - 1)]
-        anchor = anchors[position] if anchors and anchors[position]["start"] >= 0 else None
-        span = None if anchor is None else (anchor["start"], anchor["end"])
+    for index, score in enumerate(group["scores"]):
+        query = queries[min(index, len(queries) - 1)]
+        anchor = anchors[index] if anchors and anchors[index]["start"] >= 0 else None
+        anchor_span = None if anchor is None else (anchor["start"], anchor["end"])
         yield {
-            "query": [(query["text"], False)] if query["text"] else texts.of(query, span),
-            "document": texts.of(documents[min(position, len(documents) - 1)]),
+            "query": [(query["text"], False)] if query["text"] else texts.parts_of(query, anchor_span),
+            "document": texts.parts_of(documents[min(index, len(documents) - 1)]),
             "score": float(f"{score:.4g}"),
         }
 
 
-def _path(documents: Sequence[str | Path], identifier: str, query: str) -> list[tuple[int, str, bool]]:
+def _path(documents: Sequence[str | Path], document_id: str, query: str) -> list[tuple[int, str, bool]]:
     columns = ["document_id", "title", "sections"]
     rows = (
         row
         for path in documents
-        for batch in DOCUMENTS.stream_chosen(path, [identifier], columns, rows=1)
+        for batch in DOCUMENTS.stream_chosen(path, [document_id], columns, rows=1)
         for row in batch.to_pylist()
     )
     row = next(rows, None)
@@ -139,29 +141,29 @@ def _path(documents: Sequence[str | Path], identifier: str, query: str) -> list[
         return []
     tree = build_tree(row["title"], read_sections(row["sections"], ""), drop_boilerplate=True)
     end_nodes = [
-        node_number for node_number in range(len(tree.nodes)) if " ".join(tree.path(node_number)) == query
+        node_index for node_index in range(len(tree.nodes)) if " ".join(tree.path(node_index)) == query
     ]
     if not end_nodes:
         return []
-    on_path, node_number = set[int](), end_nodes[0]
-    while node_number >= 0:
-        on_path.add(node_number)
-        node_number = tree.nodes[node_number].parent
+    on_path, node_index = set[int](), end_nodes[0]
+    while node_index >= 0:
+        on_path.add(node_index)
+        node_index = tree.nodes[node_index].parent
     if len(on_path) < 2:  # the title alone
         return []
     return [
-        (node.depth, node.title, node_number in on_path)
-        for node_number, node in enumerate(tree.nodes)
-        if node_number in on_path or node.parent in on_path
+        (node.depth, node.title, node_index in on_path)
+        for node_index, node in enumerate(tree.nodes)
+        if node_index in on_path or node.parent in on_path
     ]
 
 
 def _preferences(
     axiom_values: Sequence[str | Path], group: Mapping[str, Any], stm_2_threshold: float
 ) -> dict[str, int]:
-    document, texts = group["documents"][0]["document_id"], [query["text"] for query in group["queries"]]
+    document_id, texts = (group["documents"][0]["document_id"], [query["text"] for query in group["queries"]])
     for path in axiom_values:
-        for batch in AXIOM_VALUES.stream_chosen(path, [document], None):
+        for batch in AXIOM_VALUES.stream_chosen(path, [document_id], None):
             queries_of_document = batch.column("query").to_pylist()
             if set(texts) <= set(queries_of_document):
                 values = larger_is_better(batch, path)
@@ -170,6 +172,6 @@ def _preferences(
                 return {axiom: int(value) for axiom, value in zip(AXIOMS, features, strict=True)}
     raise IntegrityError(
         axiom_values[0] if axiom_values else "axiom values",
-        f"they lack the pseudo-queries of document {document!r}",
+        f"they lack the pseudo-queries of document {document_id!r}",
         remedy=MAKE_AGAIN,
     )

@@ -24,7 +24,7 @@ from irpretrain.report.axiom_results import (
     NO_PREDICTORS,
     PredictorGroup,
     PredictorScores,
-    in_order,
+    in_paper_order,
     predictor_groups,
 )
 from irpretrain.report.drawing import (
@@ -53,7 +53,7 @@ def make_figures(
 ) -> dict[str, Any]:
     """Draw every figure of a paper as `<paper>_<figure>.svg` and `.png`; return how many."""
     scores, axioms = files.read(), files.read_axioms()
-    draw: dict[Drawing, tuple[Callable[[Published, str, Config, Any], Any], Any]] = {
+    drawings: dict[Drawing, tuple[Callable[[Published, str, Config, Any], Any], Any]] = {
         "loss-curves": (loss_curves, metrics),
         "step-curves": (step_curves, scores),
         "few-shot-curves": (few_shot_curves, scores),
@@ -64,8 +64,8 @@ def make_figures(
     }
     published = load_published(paper)
     for name, published_figure in published.figures.items():
-        figure, source = draw[published_figure.drawn]
-        save(figure(published, name, config, source), output_directory, f"{published.paper}_{name}")
+        draw_figure, results = drawings[published_figure.drawn]
+        save(draw_figure(published, name, config, results), output_directory, f"{published.paper}_{name}")
     return {"figures": len(published.figures)}
 
 
@@ -74,10 +74,10 @@ def make_figures(
 
 
 # A loss curve is drawn with at most so many points; each is the mean of the steps around it.
-POINTS = 100
+MAX_POINTS = 100
 # A curve of no more steps is drawn step by step.
-FEW_STEPS = 10
-STEPS = "pre-training steps"
+MAX_UNBINNED_STEPS = 10
+STEPS_LABEL = "pre-training steps"
 
 
 def loss_curves(published: Published, name: str, config: Config, metrics: Sequence[str | Path]) -> Any:
@@ -98,15 +98,16 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
     remark = training_remark(config, drawn_models) + (
         f" Not drawn: {', '.join(undrawn_models)}." if undrawn_models else ""
     )
-    loss = f"ROP loss ({config.pretraining.loss})"
-    return draw_panels(title, [curves], lambda axis, lines: _draw_losses(axis, lines, loss), remark)
+    loss_label = f"ROP loss ({config.pretraining.loss})"
+    return draw_panels(title, [curves], lambda axis, lines: _draw_losses(axis, lines, loss_label), remark)
 
 
-def _draw_losses(axis: Any, curves: Mapping[str, tuple[np.ndarray, np.ndarray]], loss: str) -> None:
-    for number, (label, (x, y)) in enumerate(curves.items()):
-        axis.plot(x, y, markevery=max(1, len(x) // 10), label=label, markersize=5, **line_style(number))
-    axis.set_xlabel(STEPS)
-    axis.set_ylabel(loss)
+def _draw_losses(axis: Any, curves: Mapping[str, tuple[np.ndarray, np.ndarray]], loss_label: str) -> None:
+    for index, (label, (steps, losses)) in enumerate(curves.items()):
+        step = max(1, len(steps) // 10)
+        axis.plot(steps, losses, markevery=step, label=label, markersize=5, **line_style(index))
+    axis.set_xlabel(STEPS_LABEL)
+    axis.set_ylabel(loss_label)
     axis.set_ylim(bottom=0)
     legend_below(axis)
 
@@ -129,43 +130,44 @@ def _mean_losses(paths: Iterable[str | Path]) -> tuple[np.ndarray, np.ndarray]:
 def binned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return at most POINTS means of neighbouring steps, and of their values."""
     # Short curves keep their steps; longer ones get at least four steps a point, against the noise of batches.
-    chunk_count = min(POINTS, max(len(steps) // 4, min(len(steps), FEW_STEPS)))
+    chunk_count = min(MAX_POINTS, max(len(steps) // 4, min(len(steps), MAX_UNBINNED_STEPS)))
     chunks = np.array_split(np.arange(len(steps)), chunk_count)
     return np.array([steps[c].mean() for c in chunks]), np.array([values[c].mean() for c in chunks])
 
 
 def step_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
     """Draw test performance over pre-training steps, from snapshots, zero-shot (PROP, figure 1b)."""
-    view = ScoreFigure(published, published.figures[name], config, scores)
+    chart = ScoreFigure(published, published.figures[name], config, scores)
     labels = {
-        model: f"{strategy} ({model})" for strategy, models in view.figure.models.items() for model in models
+        model: f"{strategy} ({model})" for strategy, models in chart.figure.models.items() for model in models
     }
     control, panels = control_model(config, config.models), []
     for pair in scores.pairs():
-        curves = _snapshot_curves(view, pair)
+        curves = _snapshot_curves(chart, pair)
         # The figure's own models first, so that they look as in figure 1a.
-        lines = {labels.get(m, short_label(config, m)): curves[m] for m in (*labels, *curves) if m in curves}
-        levels = view.levels(pair, "zero-shot", [control] if control else [])
+        models = (model for model in (*labels, *curves) if model in curves)
+        lines = {labels.get(model, short_label(config, model)): curves[model] for model in models}
+        levels = chart.levels(pair, "zero-shot", [control] if control else [])
         if curves:
-            panels.append(ScorePanel(pair, lines, levels, STEPS, is_to_scale=True))
+            panels.append(ScorePanel(pair, lines, levels, STEPS_LABEL, is_to_scale=True))
     reason = "no model that is run zero-shot keeps snapshots (models.<name>.training.snapshots)"
-    return view.draw(
-        panels, reason, "Zero-shot, not fine-tuned as in the paper.", ", zero-shot", expected=labels
+    return chart.draw(
+        panels, reason, "Zero-shot, not fine-tuned as in the paper.", ", zero-shot", expected_models=labels
     )
 
 
-def _snapshot_curves(view: ScoreFigure, pair: Pair) -> dict[str, dict[int, RunName]]:
+def _snapshot_curves(chart: ScoreFigure, pair: Pair) -> dict[str, dict[int, RunName]]:
     """Model → step → run with a zero-shot score, the last one the end of its training; models with snapshots only."""
-    config, runs_by_model = view.config, dict[str, dict[int, RunName]]()
-    for run in view.scores.names():
+    config, runs_by_model = chart.config, dict[str, dict[int, RunName]]()
+    for run in chart.scores.runs():
         name, _, step = run.model.partition("@")
-        if step and (run.dataset, run.candidates, run.regime) == (*pair, "zero-shot") and view.was_run(run):
+        if step and (run.dataset, run.candidates, run.regime) == (*pair, "zero-shot") and chart.was_run(run):
             runs_by_model.setdefault(name, {})[int(step)] = run
     for name, runs in runs_by_model.items():
         # Where snapshots are chosen among, the last step has a run of its own.
         model, final_run = config.models.get(name), RunName(*pair, name, "zero-shot")
         last_step = config.training_of(name).steps if model and not model.select_on else None
-        if last_step is not None and view.was_run(final_run):
+        if last_step is not None and chart.was_run(final_run):
             runs.setdefault(last_step, final_run)
     return {
         name: dict(sorted(runs_by_model[name].items())) for name in config.models if name in runs_by_model
@@ -181,32 +183,35 @@ FEW_SHOT = re.compile(r"few-shot-([0-9]+)")
 def few_shot_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
     """Draw models over the number of training queries, zero-shot as zero; levels: first stages, and models fine-tuned
     on all queries."""
-    view = ScoreFigure(published, published.figures[name], config, scores)
-    curves, panels = view.models("curves"), []
+    chart = ScoreFigure(published, published.figures[name], config, scores)
+    curves, panels = chart.models("curves"), []
     for pair in scores.pairs():
         lines = {
-            short_label(config, model): points for model in curves if (points := _few_shot(view, pair, model))
+            short_label(config, model): points
+            for model in curves
+            if (points := _few_shot(chart, pair, model))
         }
         if not lines:
             continue
         levels = {
             label if run.regime == FIRST_STAGE else f"{label}, fine-tuned on all queries": run
-            for label, run in view.levels(pair, "full", view.models("levels")).items()
+            for label, run in chart.levels(pair, "full", chart.models("levels")).items()
         }
         panels.append(ScorePanel(pair, lines, levels, "training queries"))
     named_model = next((model for model in curves if model in config.models), curves[0])
     # The paper has no curve of a stand-in to miss.
-    expected = [model for model in curves if model not in view.models("stand_ins")]
-    absent = f"no experiment fine-tunes {named_model} in a few-shot regime"
-    return view.draw(panels, absent, "Zero queries: zero-shot.", expected=expected)
+    expected = [model for model in curves if model not in chart.models("stand_ins")]
+    empty_reason = f"no experiment fine-tunes {named_model} in a few-shot regime"
+    return chart.draw(panels, empty_reason, "Zero queries: zero-shot.", expected_models=expected)
 
 
-def _few_shot(view: ScoreFigure, pair: Pair, model: str) -> dict[int, RunName]:
+def _few_shot(chart: ScoreFigure, pair: Pair, model: str) -> dict[int, RunName]:
     """Number of training queries → run; with the zero-shot run, where there is one, if there are others."""
-    runs = [n for n in view.scores.names() if (n.dataset, n.candidates, n.model) == (*pair, model)]
-    few_shot_runs = dict(sorted((int(match[1]), n) for n in runs if (match := FEW_SHOT.fullmatch(n.regime))))
+    runs = [run for run in chart.scores.runs() if (run.dataset, run.candidates, run.model) == (*pair, model)]
+    shots = ((int(match[1]), run) for run in runs if (match := FEW_SHOT.fullmatch(run.regime)))
+    few_shot_runs = dict(sorted(shots))
     zero_shot = RunName(*pair, model, "zero-shot")
-    return {0: zero_shot, **few_shot_runs} if few_shot_runs and view.was_run(zero_shot) else few_shot_runs
+    return {0: zero_shot, **few_shot_runs} if few_shot_runs and chart.was_run(zero_shot) else few_shot_runs
 
 
 # Series of models that differ in one number (Wikiformer, figure 4; PHP, figure 5). They are found by name:
@@ -216,31 +221,32 @@ def _few_shot(view: ScoreFigure, pair: Pair, model: str) -> dict[int, RunName]:
 
 
 # What the numbers of a series count, as the label of the axis.
-AXES = {
+AXIS_LABELS = {
     "pairs": "pre-training pairs (steps times groups in a step)",
     "negatives": "negatives for each positive",
     "anchor-percent": "masked anchor words (%)",
 }
 # Points that make a series.
-FEWEST = 2
+MIN_POINTS = 2
 
 
 def series_figure(published: Published, name: str, config: Config, scores: Scores) -> Any:
-    view = ScoreFigure(published, published.figures[name], config, scores)
-    figure, series, panels = view.figure, view.models("series"), []
+    chart = ScoreFigure(published, published.figures[name], config, scores)
+    figure, series, panels = chart.figure, chart.models("series"), []
     # What the models are but for their number: the label of the one that is called like the series.
     label = next((config.models[model].label for model in series if model in config.models), series[0])
     for pair in scores.pairs():
         for regime in figure.regimes:
             points = series_points(figure, config, scores, pair, regime)
-            if len(points) >= FEWEST:
+            if len(points) >= MIN_POINTS:
                 lines = {f"{label}, {regime_label(regime)}": points}
-                levels = view.levels(pair, regime, view.models("levels"))
-                panels.append(ScorePanel(pair, lines, levels, AXES[figure.counts], regime_label(regime)))
+                levels = chart.levels(pair, regime, chart.models("levels"))
+                axis_label = AXIS_LABELS[figure.counts]
+                panels.append(ScorePanel(pair, lines, levels, axis_label, regime_label(regime)))
     regimes = " or ".join(regime_label(regime) for regime in figure.regimes)
     snapshots = f", or {series[0]} with snapshots," if figure.counts == "pairs" else ""
-    return view.draw(
-        panels, f"no experiment runs {FEWEST} or more models {series[0]}-<number>{snapshots} {regimes}"
+    return chart.draw(
+        panels, f"no experiment runs {MIN_POINTS} or more models {series[0]}-<number>{snapshots} {regimes}"
     )
 
 
@@ -248,20 +254,20 @@ def series_points(
     figure: PublishedFigure, config: Config, scores: Scores, pair: Pair, regime: str
 ) -> dict[int, RunName]:
     """Return number → run of a series, ascending; where several runs have a number, the model named after it."""
-    run_at: dict[int, RunName] = {}
-    runs = [n for n in scores.names() if (n.dataset, n.candidates, n.regime) == (*pair, regime)]
+    run_of_number: dict[int, RunName] = {}
+    runs = [run for run in scores.runs() if (run.dataset, run.candidates, run.regime) == (*pair, regime)]
     for series in figure.models["series"]:
         for run in runs:
             if match := re.fullmatch(rf"{series}-([0-9]+)", run.model):
-                run_at.setdefault(int(match[1]), run)
+                run_of_number.setdefault(int(match[1]), run)
         for run in runs:
-            number = _own_number(config, run.model, figure.counts)
+            number = _number_of_model(config, run.model, figure.counts)
             if run.model.partition("@")[0] == series and number is not None:
-                run_at.setdefault(number, run)
-    return dict(sorted(run_at.items()))
+                run_of_number.setdefault(number, run)
+    return dict(sorted(run_of_number.items()))
 
 
-def _own_number(config: Config, model: str, counts: str) -> int | None:
+def _number_of_model(config: Config, model: str, counts: str) -> int | None:
     """The number of a model that is called like its series, or of its snapshot; None where it has none, as a model
     trained for so many epochs has no number of pairs in the configuration."""
     name, _, step = model.partition("@")
@@ -288,30 +294,30 @@ SUFFIXES = {"with MLM": "", "without MLM": "-without-mlm"}
 
 def with_and_without(published: Published, name: str, config: Config, scores: Scores) -> Any:
     """Draw the scores of some models with and without masked language modelling, and of others as level lines."""
-    view = ScoreFigure(published, published.figures[name], config, scores)
-    models, panels = view.models("curves"), []
+    chart = ScoreFigure(published, published.figures[name], config, scores)
+    models, panels = chart.models("curves"), []
     # Names of models that the configuration lacks are broken, so that neighbours keep apart.
     labels = {
         model: config.models[model].label if model in config.models else model.replace("-", "-\n", 1)
         for model in models
     }
     for pair in scores.pairs():
-        for regime in view.figure.regimes:
+        for regime in chart.figure.regimes:
             lines = {
                 line_label: {labels[model]: RunName(*pair, f"{model}{suffix}", regime) for model in models}
                 for line_label, suffix in SUFFIXES.items()
             }
-            if any(map(view.was_run, lines["without MLM"].values())):
-                levels = view.levels(pair, regime, view.models("levels"))
+            if any(map(chart.was_run, lines["without MLM"].values())):
+                levels = chart.levels(pair, regime, chart.models("levels"))
                 panels.append(ScorePanel(pair, lines, levels, detail=regime_label(regime)))
-    return view.draw(panels, f"no experiment runs a model such as {models[0]}{SUFFIXES['without MLM']}")
+    return chart.draw(panels, f"no experiment runs a model such as {models[0]}{SUFFIXES['without MLM']}")
 
 
 # How much each axiom counts in the preference predictor, a panel a setting (ARES, figure 2).
 
 
 # Inches, for nine bars.
-PANEL_HEIGHT = 3.0
+IMPORTANCE_PANEL_HEIGHT = 3.0
 
 
 def importance_bars(
@@ -334,7 +340,7 @@ def importance_bars(
         panels,
         lambda axis, panel: _draw_importance(axis, axioms, panel[0], panel[0].members[panel[1]]),
         remark,
-        height=PANEL_HEIGHT,
+        height=IMPORTANCE_PANEL_HEIGHT,
         columns=2,
     )
 
@@ -342,8 +348,11 @@ def importance_bars(
 def _draw_importance(
     axis: Any, axioms: PublishedAxioms, group: PredictorGroup, scores: PredictorScores
 ) -> None:
-    names = in_order(axioms, [*axioms.groups, *(a for a in scores.axioms if a not in axioms.groups)])
-    colours = {kind: COLOURS[position] for position, kind in enumerate(dict.fromkeys(axioms.groups.values()))}
+    names = in_paper_order(axioms, [*axioms.groups, *(a for a in scores.axioms if a not in axioms.groups)])
+    colours = {
+        group_name: COLOURS[position]
+        for position, group_name in enumerate(dict.fromkeys(axioms.groups.values()))
+    }
     largest_importance = max(scores.importance.values(), default=0.0) or 1.0
     for position, axiom in enumerate(names):
         if axiom in scores.axioms:
@@ -364,13 +373,13 @@ def _draw_importance(
 
 
 NO_DISTRIBUTIONS = "the configuration names no collection under weight_distributions"
-REMARK = (
+WEIGHT_REMARK = (
     "Mean over passages of a term's weight divided by the sum of its passage's weights. Terms are those of the index: "
     "stop words are gone, stems added up. A passage with fewer terms counts 0 at the ranks beyond them; passages "
     "without any are left out."
 )
 # Inches: height of a panel without its legend, and of a line of that.
-PANEL, WEIGHT_LEGEND_LINE = 3.6, 0.24
+WEIGHT_PANEL_HEIGHT, WEIGHT_LEGEND_LINE = 3.6, 0.24
 
 
 class WeightingShares(BaseModel):
@@ -384,7 +393,7 @@ class WeightingShares(BaseModel):
     shares: list[float | None] = Field(min_length=1)
 
     @property
-    def counted(self) -> int:
+    def passages_with_terms(self) -> int:
         """Number of passages that the means are over."""
         return self.passages - self.passages_without_terms
 
@@ -410,16 +419,18 @@ def weight_curves(
     return draw_panels(
         title,
         list(panels.items()),
-        lambda axis, panel: _draw(axis, panel[0], panel[1], labels),
-        REMARK,
-        height=PANEL + WEIGHT_LEGEND_LINE * max(len(shares) for shares in panels.values()),
+        lambda axis, panel: _draw_weight_curves(axis, panel[0], panel[1], labels),
+        WEIGHT_REMARK,
+        height=WEIGHT_PANEL_HEIGHT + WEIGHT_LEGEND_LINE * max(len(shares) for shares in panels.values()),
         columns=2,
     )
 
 
-def _draw(axis: Any, label: str, weightings: Sequence[WeightingShares], labels: Mapping[str, str]) -> None:
+def _draw_weight_curves(
+    axis: Any, label: str, weightings: Sequence[WeightingShares], labels: Mapping[str, str]
+) -> None:
     ranks = range(1, max(len(weighting.shares) for weighting in weightings) + 1)
-    for number, weighting in enumerate(weightings):
+    for index, weighting in enumerate(weightings):
         points = [
             (rank, 100 * share)
             for rank, share in zip(ranks, weighting.shares, strict=False)
@@ -428,8 +439,8 @@ def _draw(axis: Any, label: str, weightings: Sequence[WeightingShares], labels: 
         axis.plot(
             [rank for rank, _ in points],
             [share for _, share in points],
-            label=_legend(weighting, labels.get(weighting.weighting, weighting.weighting)),
-            **line_style(number),
+            label=_legend_text(weighting, labels.get(weighting.weighting, weighting.weighting)),
+            **line_style(index),
         )
     axis.set_xticks(ranks)
     axis.set_ylim(bottom=0)
@@ -439,12 +450,12 @@ def _draw(axis: Any, label: str, weightings: Sequence[WeightingShares], labels: 
     legend_below(axis)
 
 
-def _legend(weighting: WeightingShares, label: str) -> str:
+def _legend_text(weighting: WeightingShares, label: str) -> str:
     if weighting.shares[0] is None:
         return f"{label}: no passage has a term"
-    without = (
+    without_terms = (
         f", {count_of(weighting.passages_without_terms, 'passage')} without terms"
         if weighting.passages_without_terms
         else ""
     )
-    return f"{label}: {100 * weighting.shares[0]:.1f} % on the heaviest{without}"
+    return f"{label}: {100 * weighting.shares[0]:.1f} % on the heaviest{without_terms}"

@@ -10,15 +10,15 @@ from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.evaluation.verdicts import EffectEstimate
 from irpretrain.foundation.errors import count_of
-from irpretrain.report.cells import Cell, Column, Ours, Panel, Row, Table, TextCell
+from irpretrain.report.cells import Cell, Column, OurValue, Panel, Row, Table, TextCell, value_text
 from irpretrain.report.scores import Scores, paired_lead
 
 BM25 = "bm25"
 ZERO_SHOT = "zero-shot"
 # Models that a sentence names, the worst first.
-MOST_NAMED = 3
+MAX_NAMED_SETBACKS = 3
 # Most data sets after the first whose best run is named.
-MORE_DATASETS = 2
+MAX_OTHER_DATASETS = 2
 
 
 class Score(NamedTuple):
@@ -27,7 +27,7 @@ class Score(NamedTuple):
     model: str
     label: str
     cell: Cell
-    ours: Ours
+    ours: OurValue
 
 
 def leading_columns(panel: Panel) -> list[tuple[str, list[Score]]]:
@@ -43,10 +43,6 @@ def leading_columns(panel: Panel) -> list[tuple[str, list[Score]]]:
         columns.append((regime, scores))
         position += width
     return columns
-
-
-def _labels(panel: Panel) -> dict[str, str]:
-    return {row.key: row.short_label for row in panel.rows if row.is_filled()}
 
 
 def main_panel(table: Table) -> Panel | None:
@@ -72,7 +68,7 @@ def result_sentences(table: Table, config: Config, scores: Scores) -> tuple[str,
         _best_sentence(leading_panel, config, scores),
         _lead_sentence(leading_panel, config, scores),
     ]
-    sentences += [_best_sentence(panel, config, scores) for panel in other_panels[:MORE_DATASETS]]
+    sentences += [_best_sentence(panel, config, scores) for panel in other_panels[:MAX_OTHER_DATASETS]]
     return tuple(filter(None, sentences))
 
 
@@ -92,13 +88,13 @@ def _setback_sentence(panels: list[Panel], config: Config, scores: Scores) -> st
             baseline_score, baseline_text = baseline
             lead = _lead(score.ours, baseline_score.ours, scores)
             if round(lead.difference, 3) < 0:
-                where = f"on {_where(panel, score)} {score.label}, {regime}, is"
+                subject = f"on {_dataset_text(panel, score)} {score.label}, {regime}, is"
                 setbacks.append(
-                    (lead.difference, f"{where} {_difference(lead, baseline_text)} in {score.ours.measure}")
+                    (lead.difference, f"{subject} {_lead_text(lead, baseline_text)} in {score.ours.measure}")
                 )
     if not setbacks:
         return ""
-    worst_setbacks = [text for _, text in sorted(setbacks)[:MOST_NAMED]]
+    worst_setbacks = [text for _, text in sorted(setbacks)[:MAX_NAMED_SETBACKS]]
     unnamed_count = len(setbacks) - len(worst_setbacks)
     ending = (
         f"; so are {unnamed_count} more" if unnamed_count > 1 else "; so is one more" if unnamed_count else ""
@@ -134,10 +130,10 @@ def _training_baseline(
     return next(controls, None)
 
 
-def _where(panel: Panel, score: Score) -> str:
+def _dataset_text(panel: Panel, score: Score) -> str:
     """Return "SQuAD 1.1 (150 queries)"; a label may count them itself: "SQuAD 1.1, 2,000 questions"."""
-    is_counted = f"{score.ours.queries:,} " in panel.title
-    return panel.title if is_counted else f"{panel.title} ({count_of(score.ours.queries, 'query')})"
+    is_counted = f"{score.ours.sample_size:,} " in panel.title
+    return panel.title if is_counted else f"{panel.title} ({count_of(score.ours.sample_size, 'query')})"
 
 
 def _best_sentence(panel: Panel, config: Config, scores: Scores) -> str:
@@ -145,10 +141,11 @@ def _best_sentence(panel: Panel, config: Config, scores: Scores) -> str:
     scores_by_regime = [(regime, score) for regime, column in leading_columns(panel) for score in column]
     regime, best = max(scores_by_regime, key=lambda item: item[1].ours.mean)
     best_text = best.label if best.ours.run.regime == FIRST_STAGE else f"{best.label}, {regime}"
-    text = f"Best on {_where(panel, best)}: {best_text}, with {best.ours.measure} {_value(best.ours)}"
+    value = value_text(best.ours, marks=False)
+    text = f"Best on {_dataset_text(panel, best)}: {best_text}, with {best.ours.measure} {value}"
     bm25, bm25_text = _bm25_beside(config, best, [score for _, score in scores_by_regime])
     if bm25 is not None and best.model != bm25.model:
-        text += f", {_difference(_lead(best.ours, bm25.ours, scores), bm25_text)}"
+        text += f", {_lead_text(_lead(best.ours, bm25.ours, scores), bm25_text)}"
     return f"{text}."
 
 
@@ -169,12 +166,20 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
     """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; it does not pass BM25."."""
     for regime, column in reversed(leading_columns(panel)):
         control = next((score for score in column if is_control(config, score.model)), None)
-        trained_scores = [s for s in column if s.ours.run.regime != FIRST_STAGE and s is not control]
-        papers_own = [s for s in trained_scores if s.model.partition("-")[0] in config.report.papers]
+        trained_scores = [
+            trained_score
+            for trained_score in column
+            if trained_score.ours.run.regime != FIRST_STAGE and trained_score is not control
+        ]
+        paper_models = [
+            trained_score
+            for trained_score in trained_scores
+            if trained_score.model.partition("-")[0] in config.report.papers
+        ]
         if not trained_scores or control is None:
             continue
-        best = max(papers_own or trained_scores, key=lambda score: score.ours.mean)
-        lead = _difference(_lead(best.ours, control.ours, scores), "its control")
+        best = max(paper_models or trained_scores, key=lambda score: score.ours.mean)
+        lead = _lead_text(_lead(best.ours, control.ours, scores), "its control")
         seeds = "one seed" if len(best.ours.seeds) == 1 else f"{len(best.ours.seeds)} seeds"
         text = f"{regime[:1].upper()}{regime[1:]}, {best.label} is {lead}, {seeds}"
         bm25, bm25_text = _bm25_beside(config, best, column)
@@ -186,20 +191,18 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
     return ""
 
 
-def _lead(ours: Ours, baseline: Ours, scores: Scores) -> EffectEstimate:
-    own_results, baseline_results = (scores.get(value.run, value.measure) for value in (ours, baseline))
-    assert own_results is not None, "cells are filled with these scores"
+def _lead(ours: OurValue, baseline: OurValue, scores: Scores) -> EffectEstimate:
+    our_results, baseline_results = (scores.get(value.run, value.measure) for value in (ours, baseline))
+    assert our_results is not None, "cells are filled with these scores"
     assert baseline_results is not None
-    return paired_lead(own_results, baseline_results)
+    return paired_lead(our_results, baseline_results)
 
 
-def _difference(lead: EffectEstimate, over: str) -> str:
-    where = "behind" if lead.difference < 0 else "ahead of"
-    return f"{abs(lead.difference):.3f} {where} {over} {bounds_text(lead.low, lead.high)}".rstrip()
-
-
-def _value(ours: Ours) -> str:
-    return f"{ours.mean:z.3f} {bounds_text(ours.low, ours.high)}".rstrip()
+def _lead_text(lead: EffectEstimate, baseline_text: str) -> str:
+    relation = "behind" if lead.difference < 0 else "ahead of"
+    return (
+        f"{abs(lead.difference):.3f} {relation} {baseline_text} {bounds_text(lead.low, lead.high)}".rstrip()
+    )
 
 
 # The table: the first measure of every data set and regime, side by side.
@@ -217,7 +220,7 @@ def first_table(table: Table) -> Table:
                 columns.append(Column(panel.title, f"{regime} {scores[0].cell.measure}"))
     if len({cell.measure for cell in cells.values()}) == 1:  # it stands in the caption
         columns = [Column(column.group, column.label.rpartition(" ")[0]) for column in columns]
-    labels = {key: label for panel in panels for key, label in _labels(panel).items()}
-    rows = {key: Row(key, label) for key, label in labels.items()}
-    panel = Panel.of("", rows, dict(enumerate(columns)), lambda *key: cells.get(key, TextCell(order="")))
+    filled_rows = (row for panel in panels for row in panel.rows if row.is_filled())
+    rows = {row.key: Row(row.key, row.short_label) for row in filled_rows}
+    panel = Panel.of("", rows, dict(enumerate(columns)), lambda *key: cells.get(key, TextCell(sort_text="")))
     return replace(table, panels=(panel,) if rows else ())

@@ -27,7 +27,7 @@ from irpretrain.report.first_screen import first_table
 from irpretrain.report.lineage import CellBook, Lineage
 from irpretrain.report.page_views import displayed_panels
 from irpretrain.report.pages import script_json, svg_uri, write_page
-from irpretrain.report.probes import EXPLAINED, INPUTS, probe_views
+from irpretrain.report.probes import EXPLANATION, INPUT_HEADINGS, probe_views
 from irpretrain.report.remarks import background
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.search_views import read_searches, search_views
@@ -54,30 +54,30 @@ def write_report(
 ) -> dict[str, Any]:
     """Write the report of a run, or of a paper where there is one alone."""
     papers = [load_published(path) for path in published]
-    alone = papers[0] if len(papers) == 1 else None
-    whole = Path(results) / Path(REPORT).name
-    headline, *tables = build_tables(alone, config, files)
-    pictures = Path(results) / "figures"
-    figures = figure_views(alone, pictures) if alone else []
-    made = [*files.paths(), *(str(pictures / f"{figure['name']}.svg") for figure in figures)]
-    lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(made)
-    book = CellBook(config, lineage)
-    names = [alone.name] if alone else []
-    names.append(config.report.name or Path(results).resolve().parent.name)
+    single_paper = papers[0] if len(papers) == 1 else None
+    run_report = Path(results) / Path(REPORT).name
+    headline, *tables = build_tables(single_paper, config, files)
+    figures_directory = Path(results) / "figures"
+    figures = figure_views(single_paper, figures_directory) if single_paper else []
+    shown_files = [*files.paths(), *(str(figures_directory / f"{figure['name']}.svg") for figure in figures)]
+    lineage = Lineage.read(Path(results).rglob("*.meta.json")).leading_to(shown_files)
+    cell_book = CellBook(config, lineage)
+    title_parts = [single_paper.name] if single_paper else []
+    title_parts.append(config.report.name or Path(results).resolve().parent.name)
     date = page_views.last_day(lineage)
     datasets = {name: experiment.dataset for name, experiment in config.experiments.items()}
     attributions = [(config.attributions[Path(path).stem].dataset, path) for path in files.attributions]
     searches = search_views(headline, files.read(), read_searches(datasets, files.searches, attributions))
-    claims, trained = count_answers(files.claims), used_models(config)
-    size = write_page(
+    claim_counts, trained_models = count_answers(files.claims), used_models(config)
+    page_bytes = write_page(
         "report.html.j2",
         output,
-        title=" · ".join(filter(None, (*names, date, TITLE))),
-        names=names,
+        title=" · ".join(filter(None, (*title_parts, date, TITLE))),
+        names=title_parts,
         date=date,
         config=config,
         sentences=headline.summary,
-        trained=training_remark(config, trained) if trained else "",
+        trained=training_remark(config, trained_models) if trained_models else "",
         background=background(papers),
         plots=difference_plots(headline),
         searches=searches,
@@ -89,22 +89,22 @@ def write_report(
         first=first_table(headline),
         headline=headline,
         views=page_views,
-        book=book,
+        book=cell_book,
         bounds_text=bounds_text,
         difference_text=difference_text,
-        papers=[] if alone else papers,
-        whole=address(whole, output) if alone and Path(output) != whole else "",
+        papers=[] if single_paper else papers,
+        whole=address(run_report, output) if single_paper and Path(output) != run_report else "",
         claims={Path(path).stem: count_answers([path]) for path in files.claims},
-        tested=[verdict for verdict in TESTED if claims.get(verdict)],
-        untested=", ".join(f"{claims[verdict]} {verdict}" for verdict in UNTESTED if claims.get(verdict)),
+        tested=[verdict for verdict in TESTED if claim_counts.get(verdict)],
+        untested=", ".join(f"{claim_counts[verdict]} {verdict}" for verdict in UNTESTED if claim_counts.get(verdict)),
         tables=[table for table in tables if displayed_panels(table)],
         empty_tables=[table for table in tables if not displayed_panels(table)],
         figures=[figure for figure in figures if not figure["reason"]],
         empty_figures=[figure for figure in figures if figure["reason"]],
         query_scores=[address(path, output) for path in files.per_query],
         probes=probe_views(config, files.probes),
-        probe_inputs=list(INPUTS.values()),
-        probe_explained=EXPLAINED,
+        probe_inputs=list(INPUT_HEADINGS.values()),
+        probe_explained=EXPLANATION,
         tunings=page_views.tunings(config, files.sweeps),
         stages=page_views.stages(lineage),
         other_code=other_code_text(r.content for r in lineage.records if is_of_other_code(r.content)),
@@ -113,7 +113,7 @@ def write_report(
         configuration=dump_yaml(config.model_dump(mode="json"), width=110),
         # Asked for at the page's end, when the book has all cells.
         provenance=lambda: script_json(
-            {"cells": book.cells, **lineage.payload(book.reachable(), PROVENANCE_BYTES)}
+            {"cells": cell_book.cells, **lineage.payload(cell_book.reachable(), PROVENANCE_BYTES)}
         ),
         citations=[f"{paper.citation} doi:{paper.doi}" for paper in papers],
     )  # fmt: skip
@@ -121,8 +121,8 @@ def write_report(
         "tables": 1 + len(tables),
         "figures": len(figures),
         "sidecars": len(lineage.records),
-        "bytes": size,
-        "claims": claims,
+        "bytes": page_bytes,
+        "claims": claim_counts,
     }
 
 
@@ -142,9 +142,9 @@ def figure_views(paper: Published, directory: Path) -> list[dict[str, Any]]:
         key = f"{paper.paper}_{name}"
         with refusing(directory / f"{key}.svg", "this figure cannot be read", MAKE_AGAIN):
             svg = (directory / f"{key}.svg").read_text(encoding="utf-8")
-        size = re.search(r'<svg[^>]*\sviewBox="\S+ \S+ (\S+) (\S+)"', svg)
+        view_box = re.search(r'<svg[^>]*\sviewBox="\S+ \S+ (\S+) (\S+)"', svg)
         # Several panels, for which half the page is too little.
-        is_wide = size is not None and float(size[1]) > WIDE * float(size[2])
-        picture = {"image": svg_uri(svg), "wide": is_wide, "reason": reason_of_emptiness(svg)}
-        views.append({"name": key, "title": title, "caption": caption, **picture})
+        is_wide = view_box is not None and float(view_box[1]) > WIDE * float(view_box[2])
+        image_fields = {"image": svg_uri(svg), "wide": is_wide, "reason": reason_of_emptiness(svg)}
+        views.append({"name": key, "title": title, "caption": caption, **image_fields})
     return views

@@ -14,7 +14,7 @@ from irpretrain.config.labels import dataset_label, model_label, regime_label
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.foundation.errors import refusing
 from irpretrain.foundation.provenance import read_record
-from irpretrain.report.cells import Cell, Ours, Table, difference_text, p_text, value_text
+from irpretrain.report.cells import Cell, OurValue, Table, difference_text, p_text, value_text
 from irpretrain.report.scores import RunName
 
 
@@ -40,7 +40,7 @@ class Record:
         """wall_seconds, cpu_seconds or peak_memory_mb; 0 where it was not recorded."""
         return float(self.content.get("cost", {}).get(key, 0) or 0)
 
-    def requested(self, key: str) -> int:
+    def requested_resource(self, key: str) -> int:
         """What it asked the scheduler for, threads or memory_mb; 0 where it was not recorded."""
         return int(self.content.get("cost", {}).get("asked", {}).get(key, 0) or 0)
 
@@ -50,7 +50,9 @@ class Lineage:
 
     def __init__(self, records: Sequence[Record]) -> None:
         self.records = list(records)
-        self._maker = {output: i for i, record in enumerate(self.records) for output in record.outputs}
+        self._index_of_maker = {
+            output: index for index, record in enumerate(self.records) for output in record.outputs
+        }
 
     @classmethod
     def read(cls, sidecars: Iterable[str | Path]) -> Lineage:
@@ -60,61 +62,67 @@ class Lineage:
                 records.append(Record(path, read_record(path)))
         return cls(records)
 
-    def maker(self, path: str) -> int | None:
-        """Return the number of the record that made `path`, or the directory it lies in; None if unknown."""
+    def maker_index(self, path: str) -> int | None:
+        """Return the index of the record that made `path`, or the directory it lies in; None if unknown."""
         for candidate in (path, *(str(parent) for parent in PurePosixPath(path).parents)):
-            if candidate in self._maker:
-                return self._maker[candidate]
+            if candidate in self._index_of_maker:
+                return self._index_of_maker[candidate]
         return None
 
     def runs(self, run: RunName, seeds: Sequence[int]) -> list[int]:
         """Return the records of the files of one run, all folds and seeds."""
         if run.regime == FIRST_STAGE:
-            stems = [f"/runs/{run.dataset}/{run.model}/first-stage."]
+            path_stems = [f"/runs/{run.dataset}/{run.model}/first-stage."]
         else:
             base = f"/runs/{run.dataset}/{run.candidates}/{run.model}/{run.regime}/seed-"
-            stems = [f"{base}{seed}{end}" for seed in seeds for end in "./"]
-        makers = {i for output, i in self._maker.items() if any(stem in f"/{output}" for stem in stems)}
+            path_stems = [f"{base}{seed}{separator}" for seed in seeds for separator in "./"]
+        makers = {
+            i
+            for output, i in self._index_of_maker.items()
+            if any(stem in f"/{output}" for stem in path_stems)
+        }
         return sorted(makers)
 
-    def sources(self, number: int) -> list[int]:
-        """Return the records that made the inputs of record `number`."""
-        makers = (self.maker(path) for path in self.records[number].content.get("inputs", {}))
-        return sorted({maker for maker in makers if maker is not None and maker != number})
+    def sources(self, index: int) -> list[int]:
+        """Return the records that made the inputs of a record."""
+        makers = (self.maker_index(path) for path in self.records[index].content.get("inputs", {}))
+        return sorted({maker for maker in makers if maker is not None and maker != index})
 
-    def reachable(self, numbers: Iterable[int]) -> list[int]:
-        """Return the records that lead to `numbers`, themselves included."""
-        pending, reached = list(numbers), set()
+    def reachable(self, indices: Iterable[int]) -> list[int]:
+        """Return the records that lead to some records, themselves included."""
+        pending, reached = list(indices), set()
         while pending:
-            number = pending.pop()
-            if number not in reached:
-                reached.add(number)
-                pending += self.sources(number)
+            index = pending.pop()
+            if index not in reached:
+                reached.add(index)
+                pending += self.sources(index)
         return sorted(reached)
 
     def leading_to(self, paths: Iterable[str]) -> Lineage:
-        makers = (self.maker(path) for path in paths)
-        return Lineage([self.records[i] for i in self.reachable(m for m in makers if m is not None)])
+        makers = (self.maker_index(path) for path in paths)
+        return Lineage(
+            [self.records[index] for index in self.reachable(maker for maker in makers if maker is not None)]
+        )
 
-    def payload(self, numbers: Iterable[int], most_bytes: int) -> dict[str, Any]:
+    def payload(self, indices: Iterable[int], max_bytes: int) -> dict[str, Any]:
         """Return the records as plain values for the report's page.
 
         Versions and hardware, which many records share, are listed once. Where the whole would be larger than
-        `most_bytes`, inputs are left out; the sidecars hold everything.
+        `max_bytes`, inputs are left out; the sidecars hold everything.
         """
         environments: dict[str, dict[str, Any]] = {}
         records = {}
-        for number in numbers:
-            record, content = self.records[number], self.records[number].content
+        for index in indices:
+            record, content = self.records[index], self.records[index].content
             environment = {key: content.get(key) or {} for key in ("commit", "versions", "hardware")}
             key = json.dumps(environment, sort_keys=True)
             environments.setdefault(key, environment)
-            records[number] = {
+            records[index] = {
                 "stage": record.stage,
                 "sidecar": record.path,
                 "outputs": list(content.get("outputs", {}).items()),
                 "inputs": list(content.get("inputs", {}).items()),
-                "sources": self.sources(number),
+                "sources": self.sources(index),
                 "hash": content.get("parameters_hash", ""),
                 "seed": content.get("parameters", {}).get("seed"),
                 "counts": record.counts,
@@ -122,8 +130,8 @@ class Lineage:
                 "environment": list(environments).index(key),
             }
         payload = {"records": records, "environments": list(environments.values()), "left_out": False}
-        if len(json.dumps(payload)) > most_bytes:
-            without_inputs = {number: {**record, "inputs": []} for number, record in records.items()}
+        if len(json.dumps(payload)) > max_bytes:
+            without_inputs = {index: {**record, "inputs": []} for index, record in records.items()}
             payload |= {"records": without_inputs, "left_out": True}
         return payload
 
@@ -134,16 +142,16 @@ class CellBook:
     def __init__(self, config: Config, lineage: Lineage) -> None:
         self._config, self._lineage = config, lineage
         self.cells: list[dict[str, Any]] = []
-        self._numbers: dict[tuple[str, Ours], int] = {}
+        self._cell_indices: dict[tuple[str, OurValue], int] = {}
 
-    def number(self, table: Table, cell: Cell, ours: Ours) -> int:
+    def cell_index(self, table: Table, cell: Cell, ours: OurValue) -> int:
         key = (table.name, ours)
-        if key not in self._numbers:
-            self._numbers[key] = len(self.cells)
+        if key not in self._cell_indices:
+            self._cell_indices[key] = len(self.cells)
             self.cells.append(self._entry(cell, ours))
-        return self._numbers[key]
+        return self._cell_indices[key]
 
-    def _entry(self, cell: Cell, ours: Ours) -> dict[str, Any]:
+    def _entry(self, cell: Cell, ours: OurValue) -> dict[str, Any]:
         run = ours.run
         if ours.source:
             facts = [("Model", run.model), ("Data", run.dataset), ("File", ours.source)]
@@ -156,7 +164,7 @@ class CellBook:
         facts += [
             ("Measure", ours.measure),
             ("Value", value_text(ours, marks=False)),
-            (ours.counted.capitalize(), f"{ours.queries:,}"),
+            (ours.unit.capitalize(), f"{ours.sample_size:,}"),
         ]
         if run.regime == FIRST_STAGE:
             facts.append(("Seeds", "none: nothing is trained"))
@@ -165,7 +173,8 @@ class CellBook:
         if cell.published is not None:
             facts.append(("Published", cell.published.printed))
         facts += [
-            (f"Against {c.over}", f"{difference_text(c.difference)}, {p_text(c.p)}") for c in ours.comparisons
+            (f"Against {c.label}", f"{difference_text(c.difference)}, {p_text(c.p)}")
+            for c in ours.comparisons
         ]
         if cell.difference is not None:
             facts.append(("Ours minus published", difference_text(cell.difference)))
@@ -173,9 +182,9 @@ class CellBook:
             facts.append(("Note", cell.note))
         if not ours.source:
             return {"facts": facts, "runs": self._lineage.runs(run, ours.seeds)}
-        maker = self._lineage.maker(ours.source)
+        maker = self._lineage.maker_index(ours.source)
         return {"facts": facts, "runs": [] if maker is None else [maker]}
 
     def reachable(self) -> list[int]:
         """Return every record that leads to a cell."""
-        return self._lineage.reachable(number for cell in self.cells for number in cell["runs"])
+        return self._lineage.reachable(index for cell in self.cells for index in cell["runs"])

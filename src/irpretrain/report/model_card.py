@@ -109,13 +109,13 @@ def export_model(
 
 
 def read_scores_of(
-    scores: Sequence[str | Path], wanted_values: Mapping[str, Sequence[str]]
+    scores: Sequence[str | Path], allowed_values: Mapping[str, Sequence[str]]
 ) -> list[dict[str, str]]:
     """Return the rows whose columns have some values, each once, in the order of the files."""
     row_by_key: dict[tuple[str, ...], dict[str, str]] = {}
     for path in scores:
         for row in read_csv(path):
-            if all(row[column] in values for column, values in wanted_values.items()):
+            if all(row[column] in values for column, values in allowed_values.items()):
                 key = tuple(row[name] for name in ("dataset", "candidates", "model", "regime", "measure"))
                 row_by_key.setdefault(key, row)
     return list(row_by_key.values())
@@ -125,7 +125,7 @@ def write_card(
     facts: CardFacts,
     records: Sequence[Mapping[str, Any]],  # sidecars of the trainings of `facts.stages`
     scores: Sequence[Mapping[str, str]] = (),  # rows of `read_scores_of`
-    probed: str = "",  # table of the model's accuracy on held-out groups, after its last step; empty for none
+    probe_table: str = "",  # table of the model's accuracy on held-out groups, after its last step; empty for none
 ) -> str:
     """Return the text of a card."""
     names = ("dataset", "candidates", "regime", "measure", "value", "queries")
@@ -133,7 +133,7 @@ def write_card(
         templates()
         .get_template("model_card.md.j2")
         .render(
-            front=_front(facts, scores).rstrip(),
+            front=_front_matter(facts, scores).rstrip(),
             facts=facts,
             training=facts.stages[-1]["training"],
             tasks=_yaml_of(facts.stages, "tasks"),
@@ -141,11 +141,11 @@ def write_card(
             zero_shot=ZERO_SHOT,
             scores=scores,
             score_table=pipe_table(names, [[row[name] for name in names] for row in scores]),
-            probed=probed,
+            probed=probe_table,
             corpora=pipe_table(["corpus", "licence"], [corpus[:2] for corpus in facts.corpora]),
             encoder=pipe_table(["encoder", "licence"], [facts.encoder[:2]]),
             records=list(zip(facts.stages, records, strict=True)),
-            facts_of=_facts_of,
+            facts_of=_provenance_facts,
         )
     )
     return f"{card.rstrip()}\n"
@@ -158,10 +158,10 @@ def _yaml_of(stages: Sequence[Mapping[str, Any]], name: str) -> str:
     return dump_yaml(json.loads(json.dumps(content)))
 
 
-def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
+def _front_matter(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
     from huggingface_hub import EvalResult, ModelCardData
 
-    reached = [
+    eval_results = [
         EvalResult(
             task_type="text-ranking",
             dataset_type=row["dataset"],
@@ -183,14 +183,14 @@ def _front(facts: CardFacts, scores: Sequence[Mapping[str, str]]) -> str:
         base_model=facts.encoder.hub or None,
         datasets=list(dict.fromkeys(corpus.hub for corpus in facts.corpora if corpus.hub)) or None,
         model_name=facts.label,
-        eval_results=reached or None,
+        eval_results=eval_results or None,
         license=licence or "other",
         license_name=None if licence else "see-the-card",
     )
     return fields.to_yaml()
 
 
-def _facts_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _provenance_facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     versions = record.get("versions", {}).items()
     facts = {
         "commit": record.get("commit"),

@@ -40,17 +40,19 @@ class AnswerTable(PaperTable):
         self.answers = answers
 
     def build(self) -> Table:
-        tested_tasks = dict.fromkeys(name.dataset for name in self.scores.names())
-        own_tasks = [(task, NO_CANDIDATES) for task in tested_tasks if task not in self.answers.tasks]
-        return self._made([self._paper_panel(), *map(self._panel_here, own_tasks)], self._notes(own_tasks))
+        tested_tasks = dict.fromkeys(name.dataset for name in self.scores.runs())
+        our_tasks = [(task, NO_CANDIDATES) for task in tested_tasks if task not in self.answers.tasks]
+        return self._table_of(
+            [self._paper_panel(), *map(self._panel_of_pair, our_tasks)], self._notes(our_tasks)
+        )
 
     def _group(self, column: PublishedColumn) -> str:
         return self.answers.tasks[column.dataset]
 
-    def _group_here(self, pair: Pair, regime: str) -> str:
-        return self._label_here(pair)
+    def _group_of_pair(self, pair: Pair, regime: str) -> str:
+        return self._label_of_pair(pair)
 
-    def _label_here(self, pair: Pair) -> str:
+    def _label_of_pair(self, pair: Pair) -> str:
         task = self.config.downstream_tasks.get(pair[0])
         return pair[0] if task is None else task.label
 
@@ -62,7 +64,7 @@ class AnswerTable(PaperTable):
         model = self._model(row) or ""
         return replace(
             super()._cell(row, pair, measure, regime),
-            counted="questions",
+            unit="questions",
             source=TASK_PREDICTIONS.format(task=pair[0], model=model, seed="{seed}"),
         )
 
@@ -77,14 +79,14 @@ class AnswerTable(PaperTable):
             return ""
         if dataset in self.config.absent_tasks:
             return self.config.absent_tasks[dataset]
-        if not self.scores.names():
+        if not self.scores.runs():
             return NOTHING_RUN
         if run is None:
             return row.absent
         label = self.answers.tasks.get(dataset, dataset)
         return f"no entry of `downstream` fine-tunes {run.model} for {label} ({dataset})"
 
-    def _notes(self, own_tasks: Sequence[Pair]) -> list[str]:
+    def _notes(self, our_tasks: Sequence[Pair]) -> list[str]:
         return [
             f"Published: {self.table.protocol} Shares stand for percent here. Marks: † better than every other row, "
             f"{self.table.test}.",
@@ -93,8 +95,8 @@ class AnswerTable(PaperTable):
             "Measures: F1 of the words of an answer and EM, exact match, as SQuAD and MRQA define them (the best of "
             "the accepted answers).",
             *(
-                f"{self._label_here(pair)}: {number_of_queries(self.scores, pair[0]):,} tested examples."
-                for pair in own_tasks
+                f"{self._label_of_pair(pair)}: {number_of_queries(self.scores, pair[0]):,} tested examples."
+                for pair in our_tasks
             ),
         ]
 
@@ -102,13 +104,13 @@ class AnswerTable(PaperTable):
 # The table of depths: recall of two indexes' candidates, and re-rankers over so many of them (DeepCT, table 4).
 
 
-THEIRS = "Data sets of the paper"
+PAPER_PANEL = "Data sets of the paper"
 # Ours is significantly better over this index than over the first.
-MARK = "↑"
+BETTER_MARK = "↑"
 NO_DEPTHS = "no experiment of this configuration has depths"
 
 
-class _Series(NamedTuple):
+class _ColumnSeries(NamedTuple):
     """Columns of one measure of one ranking, a column an index; without a model the candidates themselves.
 
     An empty measure stands for recall of the candidates, whose cut-off is the depth. `key` is that of the paper's
@@ -130,7 +132,7 @@ class _Series(NamedTuple):
         return RunName(dataset, at_depth(first_stage, depth), model, self.regime)
 
 
-RECALL = _Series("Recall", None, FIRST_STAGE)
+RECALL = _ColumnSeries("Recall", None, FIRST_STAGE)
 
 
 class DepthTable:
@@ -139,29 +141,31 @@ class DepthTable:
     def __init__(
         self, published: Published, published_table: PublishedDepths, config: Config, scores: Scores
     ) -> None:
-        self.published, self.printed, self.config, self.scores = published, published_table, config, scores
-        self.datasets = list(dict.fromkeys(name.dataset for name in scores.names()))
-        self.theirs = list(published_table.indexes.values())
+        self.published, self.table, self.config, self.scores = (published, published_table, config, scores)
+        self.datasets = list(dict.fromkeys(name.dataset for name in scores.runs()))
+        self.paper_indexes = list(published_table.indexes.values())
         self.values = CellValues(config, scores, TableTest())
 
     def build(self) -> Table:
-        panels = [self._panel(THEIRS, self.printed.dataset, self.theirs, self._their_series())]
+        panels = [self._panel(PAPER_PANEL, self.table.dataset, self.paper_indexes, self._paper_series())]
         for dataset in self.datasets:
             title = f"This configuration: {dataset_label(self.config, dataset)}"
             indexes = self._indexes(dataset)
             panels.append(self._panel(title, dataset, indexes, self._series(dataset, indexes)))
-        table = Table.of_paper(self.published, self.printed, panels, self._notes(), self.config)
+        table = Table.of_paper(self.published, self.table, panels, self._notes(), self.config)
         return with_ledger(table, self.config, self.scores)
 
     # What is in columns and rows
 
-    def _their_series(self) -> list[_Series]:
+    def _paper_series(self) -> list[_ColumnSeries]:
         series = [RECALL]
-        for key, reranker in self.printed.rerankers.items():
+        for key, reranker in self.table.rerankers.items():
             model = next((name for name in reranker.models if name in self.config.models), "")
-            run = {name.regime for name in self.scores.names() if name.model == model}
-            regime = next((regime for regime in reranker.regimes if regime in run), reranker.regimes[0])
-            series.append(_Series(reranker.label, model, regime, self.printed.measure, key))
+            measured_regimes = {name.regime for name in self.scores.runs() if name.model == model}
+            regime = next(
+                (regime for regime in reranker.regimes if regime in measured_regimes), reranker.regimes[0]
+            )
+            series.append(_ColumnSeries(reranker.label, model, regime, self.table.measure, key))
         return series
 
     def _indexes(self, dataset: str) -> list[PublishedIndex]:
@@ -171,12 +175,12 @@ class DepthTable:
             e for e in active_experiments(self.config).values() if e.depths and e.dataset == dataset
         ]
         stages_of_experiments = [stage for e in experiments for stage in (e.candidates, *e.first_stages)]
-        paper_indexes = [index for index in self.theirs if self._runs(dataset, [index])]
+        paper_indexes = [index for index in self.paper_indexes if self._runs(dataset, [index])]
         labels = first_stage_labels(self.config)
         other_stages = [
             s
             for s in dict.fromkeys(stages_of_experiments)
-            if s not in {index.first_stage for index in self.theirs}
+            if s not in {index.first_stage for index in self.paper_indexes}
         ]
         return paper_indexes + [
             PublishedIndex(label=labels[stage], first_stage=stage) for stage in other_stages
@@ -186,17 +190,17 @@ class DepthTable:
         stages = {index.first_stage for index in indexes}
         return [
             run
-            for run in self.scores.names()
+            for run in self.scores.runs()
             if run.dataset == dataset and run.candidates.rpartition("@")[0] in stages
         ]
 
-    def _series(self, dataset: str, indexes: list[PublishedIndex]) -> list[_Series]:
+    def _series(self, dataset: str, indexes: list[PublishedIndex]) -> list[_ColumnSeries]:
         runs = self._runs(dataset, indexes)
         rankings: list[tuple[str, str | None, str]] = [("Not re-ranked", None, FIRST_STAGE)]
         for model, regime in sorted({(n.model, n.regime) for n in runs if n.regime != FIRST_STAGE}):
             rankings.append((f"{model_label(self.config, model)}, {regime_label(regime)}", model, regime))
         measures = self._measures(dataset)
-        return [RECALL, *(_Series(*ranking, measure) for ranking in rankings for measure in measures)]
+        return [RECALL, *(_ColumnSeries(*ranking, measure) for ranking in rankings for measure in measures)]
 
     def _measures(self, dataset: str) -> list[str]:
         depths = {f"R@{depth}" for depth in self._depths(dataset)}
@@ -205,67 +209,73 @@ class DepthTable:
         return [measure for measure in computed if measure in configured or measure not in depths]
 
     def _depths(self, dataset: str) -> list[int]:
-        return sorted({depth_of(n.candidates) for n in self.scores.names() if n.dataset == dataset})
+        return sorted({depth_of(n.candidates) for n in self.scores.runs() if n.dataset == dataset})
 
-    def _panel(self, title: str, dataset: str, indexes: list[PublishedIndex], series: list[_Series]) -> Panel:
-        is_theirs = title == THEIRS
-        published_rows = {row.depth: row for row in self.printed.rows} if is_theirs else {}
+    def _panel(
+        self, title: str, dataset: str, indexes: list[PublishedIndex], series: list[_ColumnSeries]
+    ) -> Panel:
+        is_of_paper = title == PAPER_PANEL
+        published_rows = {row.depth: row for row in self.table.rows} if is_of_paper else {}
 
-        def source(depth: int, column: tuple[_Series, int]) -> Cell:
-            series_shown, index_number = column
-            first_run, run = (
-                series_shown.run(dataset, indexes[i].first_stage, depth) for i in (0, index_number)
+        def make_cell(depth: int, column: tuple[_ColumnSeries, int]) -> Cell:
+            series_of_column, position = column
+            baseline_run, run = (
+                series_of_column.run(dataset, indexes[i].first_stage, depth) for i in (0, position)
             )
-            measure = series_shown.measure or f"R@{depth}"
-            reason = self._reason(series_shown, run, measure)
+            measure = series_of_column.measure or f"R@{depth}"
+            reason = self._reason(series_of_column, run, measure)
             cell = Cell(
                 str(depth),
                 run.dataset,
                 run.candidates,
                 measure,
-                series_shown.regime,
+                series_of_column.regime,
                 None if reason else run,
                 reason,
-                (Baseline(MARK, indexes[0].label, first_run),) if index_number else (),
-                published=published_rows[depth].values(series_shown.key)[index_number] if is_theirs else None,
+                (Baseline(BETTER_MARK, indexes[0].label, baseline_run),) if position else (),
+                published=published_rows[depth].values(series_of_column.key)[position]
+                if is_of_paper
+                else None,
             )
             return self.values.fill(cell)
 
         columns = {
-            (series_shown, index_number): Column(series_shown.heading, index.label)
-            for series_shown in series
-            for index_number, index in enumerate(indexes)
+            (series_of_column, position): Column(series_of_column.heading, index.label)
+            for series_of_column in series
+            for position, index in enumerate(indexes)
         }
         rows = {depth: Row(str(depth), str(depth)) for depth in published_rows or self._depths(dataset)}
-        return Panel.of(title, rows, columns, source, "Depth")
+        return Panel.of(title, rows, columns, make_cell, "Depth")
 
-    def _reason(self, series: _Series, run: RunName, measure: str) -> str:
+    def _reason(self, series: _ColumnSeries, run: RunName, measure: str) -> str:
         """Why a cell has no value of ours; empty where it has one."""
         if self.scores.get(run, measure) is not None:
             return ""
         if run.dataset not in self.config.datasets:
-            theirs = self.published.datasets[run.dataset]
-            return f"data set {theirs.label} is not in this configuration: {theirs.absent}"
+            published_dataset = self.published.datasets[run.dataset]
+            return (
+                f"data set {published_dataset.label} is not in this configuration: {published_dataset.absent}"
+            )
         if not self.datasets:
             return NO_DEPTHS
         if series.key and not series.model:
-            return self.printed.rerankers[series.key].absent
+            return self.table.rerankers[series.key].absent
         return f"no experiment measures it at this depth on {run.dataset}"
 
     def _notes(self) -> list[str]:
         datasets = self.datasets
-        panels = [self.theirs, *(self._indexes(dataset) for dataset in datasets)]
+        panels = [self.paper_indexes, *(self._indexes(dataset) for dataset in datasets)]
         baseline_labels = " or ".join(dict.fromkeys(indexes[0].label for indexes in panels))
-        own_measures = (measure for dataset in datasets for measure in self._measures(dataset))
-        measures = measures_text([self.printed.measure, *own_measures])
+        configured_measures = (measure for dataset in datasets for measure in self._measures(dataset))
+        measures = measures_text([self.table.measure, *configured_measures])
         labels = first_stage_labels(self.config)
         stages = ", ".join(
             f"{index.label}: {labels.get(index.first_stage, index.first_stage)}"
-            for index in self.printed.indexes.values()
+            for index in self.table.indexes.values()
         )
         return [
-            f"Published: {self.printed.protocol}. Shares stand for percent here.",
-            f"Ours: mean [{CONFIDENCE:.0%} interval, bootstrap over queries]. {MARK} better "
+            f"Published: {self.table.protocol}. Shares stand for percent here.",
+            f"Ours: mean [{CONFIDENCE:.0%} interval, bootstrap over queries]. {BETTER_MARK} better "
             f"than over {baseline_labels} at the same depth; {test_text(TableTest())}. Recall is the mean over "
             "queries of the "
             "share of relevant documents among the candidates.",

@@ -59,8 +59,8 @@ def row_detail(row: Row) -> str:
     """Return what stands in brackets in a row's label, and what fills the row here."""
     _, _, bracket = row.label.partition(" (")
     filled_by = "" if row.filled_by in ("", row.label) else row.filled_by
-    own_text = f"ours: {filled_by}" if filled_by and not filled_by.startswith("ours") else filled_by
-    return "; ".join(text for text in (bracket.removesuffix(")"), own_text) if text)
+    filled_text = f"ours: {filled_by}" if filled_by and not filled_by.startswith("ours") else filled_by
+    return "; ".join(text for text in (bracket.removesuffix(")"), filled_text) if text)
 
 
 # The run: data sets, stages, licences, tuned first stages.
@@ -83,27 +83,27 @@ def stages(lineage: Lineage) -> dict[str, Any]:
         by_stage.setdefault(record.stage, []).append(record)
     rows: list[tuple[Any, ...]] = []
     for stage, records in by_stage.items():
-        wall = [record.cost("wall_seconds") for record in records]
-        cpu = sum(record.cost("cpu_seconds") for record in records)
-        memory = max(record.cost("peak_memory_mb") for record in records)
-        requested_memory = max(record.requested("memory_mb") for record in records)
+        wall_seconds = [record.cost("wall_seconds") for record in records]
+        cpu_seconds = sum(record.cost("cpu_seconds") for record in records)
+        peak_memory = max(record.cost("peak_memory_mb") for record in records)
+        requested_memory = max(record.requested_resource("memory_mb") for record in records)
         rows.append(
             (
                 stage.replace("_", " "),
                 len(records),
-                sum(wall),
-                max(wall),
-                cpu,
-                memory,
+                sum(wall_seconds),
+                max(wall_seconds),
+                cpu_seconds,
+                peak_memory,
                 requested_memory or "–",
             )
         )
-    jobs, wall_all, cpu_all = (sum(row[column] for row in rows) for column in (1, 2, 4))
+    jobs, total_wall_seconds, total_cpu_seconds = (sum(row[column] for row in rows) for column in (1, 2, 4))
     return {
         "rows": sorted(rows, key=lambda row: -row[2]),
-        "total": ("All", jobs, wall_all, "", cpu_all, "", ""),
+        "total": ("All", jobs, total_wall_seconds, "", total_cpu_seconds, "", ""),
         "jobs": jobs,
-        "time": duration(wall_all),
+        "time": duration(total_wall_seconds),
     }
 
 
@@ -119,16 +119,16 @@ def examples(config: Config, paths: Sequence[str | Path]) -> list[dict[str, Any]
             elif content:
                 for sequence in content["sequences"][1:]:
                     sequence.update(_shared_sides(sequence, content["sequences"][0]))
-                about = " ".join((type(config.objectives[path.stem]).__doc__ or "").split())
-                views.append({"name": path.stem, "about": about, "path": [], "axioms": {}, **content})
+                explanation = " ".join((type(config.objectives[path.stem]).__doc__ or "").split())
+                views.append({"name": path.stem, "about": explanation, "path": [], "axioms": {}, **content})
     return views
 
 
 def _example_of_weighting(weighting: TermWeightsConfig, content: Mapping[str, Any]) -> dict[str, Any]:
-    other = "relevant query" if weighting.kind == "passages" else "relevant document"
-    judged = count_of(content["judged"], other)
-    about = f"Target of a word: the share of the text's {judged} that have the word."
-    return {"name": weighting.label, "about": about, **content}
+    counterpart = "relevant query" if weighting.kind == "passages" else "relevant document"
+    counterparts_text = count_of(content["judged"], counterpart)
+    explanation = f"Target of a word: the share of the text's {counterparts_text} that have the word."
+    return {"name": weighting.label, "about": explanation, **content}
 
 
 def _shared_sides(sequence: Mapping[str, Any], preferred: Mapping[str, Any]) -> dict[str, list[Any]]:

@@ -28,7 +28,7 @@ from irpretrain.report.cells import (
     Panel,
     Row,
     Table,
-    compared_outcomes,
+    outcomes_cell,
 )
 from irpretrain.report.planned_facts import with_ledger
 from irpretrain.report.remarks import table_notes
@@ -38,23 +38,25 @@ from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Score
 
 
 # Keys of `finetuning` that say nothing of a recipe.
-WITHOUT_EFFECT = {"recipe", "keep_models", "compute"}
+NOT_IN_RECIPES = {"recipe", "keep_models", "compute"}
 # How keys begin that count in few-shot regimes alone.
 FEW_SHOT = "few_shot_"
 # Most keys that a note names.
-NAMED = 3
+MAX_KEYS = 3
 
 
 def other_recipe(config: Config, paper: str, model: str, regime: str) -> str:
     """Return the note on a number of ours that is not by the paper's recipe; empty where it is."""
-    keys = differences(config, paper, model, regime)
+    keys = recipe_differences(config, paper, model, regime)
     if not keys:
         return ""
-    key_names = ", ".join(keys[:NAMED]) + (f" and {len(keys) - NAMED} more" if len(keys) > NAMED else "")
+    key_names = ", ".join(keys[:MAX_KEYS]) + (
+        f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
+    )
     return f"not by the recipe {paper}, which configs/{paper}-paper.yaml has: other {key_names}"
 
 
-def differences(config: Config, paper: str, model: str, regime: str) -> list[str]:
+def recipe_differences(config: Config, paper: str, model: str, regime: str) -> list[str]:
     """Return the keys whose values are not those of a paper's recipe, where a number depends on them.
 
     A paper may have a recipe for long queries too (`<paper>-...`), which counts where it is chosen. Zero-shot numbers
@@ -74,9 +76,9 @@ def differences(config: Config, paper: str, model: str, regime: str) -> list[str
     if regime == "zero-shot":
         return length_keys
     tuning = config.finetuning if model_config is None or model_config.neural else config.finetuning_of(name)
-    recipe_options = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=WITHOUT_EFFECT)
-    own_options = dict(leaves(tuning.model_dump(exclude=WITHOUT_EFFECT)))
-    keys = [f"finetuning.{key}" for key, value in leaves(recipe_options) if own_options[key] != value]
+    recipe_options = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=NOT_IN_RECIPES)
+    our_options = dict(leaves(tuning.model_dump(exclude=NOT_IN_RECIPES)))
+    keys = [f"finetuning.{key}" for key, value in leaves(recipe_options) if our_options[key] != value]
     is_few_shot = regime.startswith("few-shot")
     return [key for key in keys if is_few_shot or not key.startswith(f"finetuning.{FEW_SHOT}")] + length_keys
 
@@ -95,7 +97,7 @@ class PaperTable:
 
     def __init__(self, published: Published, table: PublishedTable, config: Config, scores: Scores) -> None:
         self.published, self.table, self.config, self.scores = published, table, config, scores
-        self._known_runs, self._pairs = set(scores.names()), scores.pairs()
+        self._measured_runs, self._pairs = set(scores.runs()), scores.pairs()
         self.values = CellValues(config, scores, TableTest.of(table))
 
     def build(self) -> Table:
@@ -103,29 +105,35 @@ class PaperTable:
         uncovered_datasets = self.published.datasets.keys() - {
             column.dataset for column in self.table.columns
         }
-        own_pairs = [
+        our_pairs = [
             pair for pair in self._pairs if pair[0] not in uncovered_datasets and self._measures(pair[0])
         ]
-        panels = [self._paper_panel(), *map(self._panel_here, own_pairs)]
-        return self._made([panel for panel in panels if panel.rows] or panels[:1], self._notes(own_pairs))
+        panels = [self._paper_panel(), *map(self._panel_of_pair, our_pairs)]
+        return self._table_of([panel for panel in panels if panel.rows] or panels[:1], self._notes(our_pairs))
 
-    def _made(self, panels: list[Panel], notes: list[str]) -> Table:
+    def _table_of(self, panels: list[Panel], notes: list[str]) -> Table:
         table = Table.of_paper(self.published, self.table, panels, notes, self.config)
         return with_ledger(table, self.config, self.scores)
 
-    def _notes(self, own_pairs: list[Pair]) -> list[str]:
+    def _notes(self, our_pairs: list[Pair]) -> list[str]:
         columns = self.table.columns
-        datasets = [(c.dataset, c.candidates) for c in columns if (c.dataset, c.candidates) in self._pairs]
-        measures = dict.fromkeys(c.measure for c in columns)
-        measures |= dict.fromkeys(m for dataset, _ in own_pairs for m in self._measures(dataset))
-        return table_notes(self.table, self.config, self.scores, [*datasets, *own_pairs], list(measures))
+        published_pairs = [
+            (column.dataset, column.candidates)
+            for column in columns
+            if (column.dataset, column.candidates) in self._pairs
+        ]
+        measures = dict.fromkeys(column.measure for column in columns)
+        measures |= dict.fromkeys(m for dataset, _ in our_pairs for m in self._measures(dataset))
+        return table_notes(
+            self.table, self.config, self.scores, [*published_pairs, *our_pairs], list(measures)
+        )
 
     # Rows and columns
 
     def _paper_panel(self) -> Panel:
         columns = {
-            _Column((c.dataset, c.candidates), c.measure, c.regime): self._group(c)
-            for c in self.table.columns
+            _Column((column.dataset, column.candidates), column.measure, column.regime): self._group(column)
+            for column in self.table.columns
         }
         panel = self._panel("Data sets of the paper", self.table.rows, columns)
         rows_with_values = {row.key for row in self.table.rows if row.values}
@@ -133,7 +141,7 @@ class PaperTable:
             panel, rows=tuple(row for row in panel.rows if row.key in rows_with_values or row.is_filled())
         )
 
-    def _panel_here(self, pair: Pair) -> Panel:
+    def _panel_of_pair(self, pair: Pair) -> Panel:
         regimes = self._regimes(*pair)
         rows = [
             row
@@ -142,11 +150,11 @@ class PaperTable:
             and (row.is_first_stage or regimes != [FIRST_STAGE])
         ]
         columns = {
-            _Column(pair, measure, regime): self._group_here(pair, regime)
+            _Column(pair, measure, regime): self._group_of_pair(pair, regime)
             for regime in regimes
             for measure in self._measures(pair[0])
         }
-        return self._panel(f"This configuration: {self._label_here(pair)}", rows, columns)
+        return self._panel(f"This configuration: {self._label_of_pair(pair)}", rows, columns)
 
     def _panel(
         self,
@@ -160,14 +168,14 @@ class PaperTable:
             if self.table.counts_outcomes(column.measure):
                 columns[column._replace(is_tally=True)] = Column(group, f"{column.measure} W/T/L")
         headings = {row.key: Row(row.key, self._label(row), self._filled_by(row)) for row in rows}
-        return Panel.of(title, headings, columns, self._source)
+        return Panel.of(title, headings, columns, self._make_cell)
 
-    def _source(self, key: str, column: _Column) -> AnyCell:
+    def _make_cell(self, key: str, column: _Column) -> AnyCell:
         row = self.table.row(key)
         cell = self.values.fill(self._cell(row, column.pair, column.measure, row.regime_in(column.regime)))
         if self.table.outcomes is None or not column.is_tally:
             return cell
-        return compared_outcomes(cell, self.table.outcomes.mark)
+        return outcomes_cell(cell, self.table.outcomes.mark)
 
     def _group(self, column: PublishedColumn) -> str:
         label_parts = [self.published.datasets[column.dataset].label]
@@ -177,10 +185,10 @@ class PaperTable:
             label_parts.append(regime_label(column.regime))
         return ", ".join(label_parts)
 
-    def _group_here(self, pair: Pair, regime: str) -> str:
-        return f"{self._label_here(pair)}, {regime_label(regime)}"
+    def _group_of_pair(self, pair: Pair, regime: str) -> str:
+        return f"{self._label_of_pair(pair)}, {regime_label(regime)}"
 
-    def _label_here(self, pair: Pair) -> str:
+    def _label_of_pair(self, pair: Pair) -> str:
         return dataset_label(self.config, *pair)
 
     def _measures(self, dataset: str) -> list[str]:
@@ -188,14 +196,14 @@ class PaperTable:
 
     def _regimes(self, dataset: str, candidates: str) -> list[str]:
         models = {self._model(row, dataset) for row in self.table.rows}
-        run = {
-            n.regime
-            for n in self.scores.names()
-            if (n.dataset, n.candidates) == (dataset, candidates) and n.model in models
+        measured_regimes = {
+            run.regime
+            for run in self.scores.runs()
+            if (run.dataset, run.candidates) == (dataset, candidates) and run.model in models
         }
         regimes = dict.fromkeys(column.regime for column in self.table.columns if column.regime)
         regimes |= dict.fromkeys(r for row in self.table.rows for r in row.regimes if r != FIRST_STAGE)
-        return [regime for regime in regimes if regime in run] or [FIRST_STAGE]
+        return [regime for regime in regimes if regime in measured_regimes] or [FIRST_STAGE]
 
     # Cells
 
@@ -229,20 +237,22 @@ class PaperTable:
             return None if model is None else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 
-    def _best(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> RunName | None:
+    def _best_run(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> RunName | None:
         runs = (RunName(*pair, model, regime) for model in row.models if row.is_best)
         means = {run: results.mean for run in runs if (results := self.scores.get(run, measure))}
         return max(means, key=lambda run: means[run], default=None)
 
     def _cell(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> Cell:
-        run = self._best(row, pair, measure, regime) or self._run(row, *pair, regime)
+        run = self._best_run(row, pair, measure, regime) or self._run(row, *pair, regime)
         reason = self._reason(row, *pair, run, measure)
         baselines = []
         for mark in self.table.marks:
             baseline_row = self.table.row(mark.over)
             baseline_run = self._run(baseline_row, *pair, regime)
             if baseline_run is not None and self.table.can_have(row.key, mark):
-                baselines.append(Baseline(mark.mark, self._name(baseline_row), baseline_run, mark.direction))
+                baselines.append(
+                    Baseline(mark.mark, self._baseline_label(baseline_row), baseline_run, mark.direction)
+                )
         cell_key = (row.key, pair[0], measure, pair[1], regime)
         published_value = self.table.value(*cell_key)
         return Cell(
@@ -279,9 +289,9 @@ class PaperTable:
             )
         if run is not None and self.scores.get(run, measure) is not None:
             return ""
-        for absent in self.config.absent.values():
-            if (absent.dataset, absent.candidates) == (dataset, candidates):
-                return absent.reason
+        for absence in self.config.absent.values():
+            if (absence.dataset, absence.candidates) == (dataset, candidates):
+                return absence.reason
         stages, paper_candidates = (
             first_stage_labels(self.config),
             self.published.candidates.get(candidates, ""),
@@ -293,13 +303,13 @@ class PaperTable:
             return row.absent if model is None else f"no experiment runs this first stage on {dataset}"
         if run.model in stages:
             return row.absent
-        if run in self._known_runs:
+        if run in self._measured_runs:
             return f"{measure} is not among the measures of {dataset}"
         if paper_candidates and (dataset, candidates) not in self._pairs:
             return f"the paper re-ranks {paper_candidates}, which no experiment on {dataset} does"
         return f"no experiment runs {run.model} {regime_label(run.regime)} on {dataset}"
 
-    def _name(self, row: PublishedRow) -> str:
+    def _baseline_label(self, row: PublishedRow) -> str:
         label, filled_by = self._label(row), self._filled_by(row)
         return f"{label} [here: {filled_by}]" if filled_by not in ("", label) else label
 
@@ -309,13 +319,13 @@ class PaperTable:
 
     def _filled_by(self, row: PublishedRow) -> str:
         if row.stands_for:
-            original = " and ".join(self.table.row(key).label for key in row.stands_for)
-            return f"ours, in place of {original}; encoder {encoder_labels(self.config, [self._model(row) or ''])}"
+            replaced_rows = " and ".join(self.table.row(key).label for key in row.stands_for)
+            return f"ours, in place of {replaced_rows}; encoder {encoder_labels(self.config, [self._model(row) or ''])}"
         if row.is_best:
             models = self.config.models
             return "the best of " + ", ".join(models[name].label for name in row.models if name in models)
         datasets = (
             ("", *dict.fromkeys(column.dataset for column in self.table.columns)) if row.by_dataset else ("",)
         )
-        filling = dict.fromkeys(self._model(row, dataset) for dataset in datasets)
-        return " or ".join(dict.fromkeys(model_label(self.config, model) for model in filling if model))
+        models_of_row = dict.fromkeys(self._model(row, dataset) for dataset in datasets)
+        return " or ".join(dict.fromkeys(model_label(self.config, model) for model in models_of_row if model))

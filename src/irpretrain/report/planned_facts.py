@@ -62,17 +62,17 @@ if TYPE_CHECKING:
     from irpretrain.config.text import EncoderConfig
 
 # Option of a corpus that reads a range of its files.
-RANGE = "articles"
+RANGE_KEY = "articles"
 # Options that cut the same text into other documents.
-FORM = ("unit",)
+FORM_KEYS = ("unit",)
 # Options that change no result, or only set others.
 NOT_COMPARED = {"log_every", "accumulation", "recipe", "keep_models", "batch_tokens", "type"}
 # Options of pre-training that are facts of their own.
-LENGTH = {"steps", "epochs", "epochs_of", "snapshots"}
+LENGTH_KEYS = {"steps", "epochs", "epochs_of", "snapshots"}
 # What is read, which is a fact of its own.
-READ = {"max_length", "query_length", "passages"}
+READING = {"max_length", "query_length", "passages"}
 # Options of pre-training that each task may override.
-OF_TASKS = {"loss", "masking"}
+TASK_KEYS = {"loss", "masking"}
 
 
 def compared_runs(table: Table) -> list[list[RunName]]:
@@ -88,41 +88,42 @@ def compared_runs(table: Table) -> list[list[RunName]]:
 def facts_of(config: Config, scores: Scores, run: RunName) -> Facts:
     """Return the facts of a run: those of the configuration, and those that its jobs counted."""
     facts = planned_facts(config, run.dataset, run.candidates, run.model, run.regime)
-    counted, lists = scores.counted, run.candidates.partition("@")[0]
-    file = FIRST_STAGE_RUN.format(dataset=run.dataset, candidates=lists)
-    facts = replace(facts, lists=counted.inputs.get(file, ""))
+    job_counts, candidates = scores.job_counts, run.candidates.partition("@")[0]
+    file = FIRST_STAGE_RUN.format(dataset=run.dataset, candidates=candidates)
+    facts = replace(facts, lists=job_counts.inputs.get(file, ""))
     results = scores.any_measure(run)
     if results is None:
         return facts
-    names = hashlib.sha256("\0".join(results.queries).encode()).hexdigest()[:8]
-    facts = replace(facts, queries=f"{len(results.queries)} ({names})")
-    if sizes := counted.sizes.get(run):
+    query_hash = hashlib.sha256("\0".join(results.query_ids).encode()).hexdigest()[:8]
+    facts = replace(facts, queries=f"{len(results.query_ids)} ({query_hash})")
+    if sizes := job_counts.sizes.get(run):
         # What the lists hold counts, not what is planned; the least of several seeds.
-        answered, deepest, scored = (min(numbers) for numbers in zip(*sizes, strict=True))
+        answered, deepest, scored = (min(sizes_of_seeds) for sizes_of_seeds in zip(*sizes, strict=True))
         seen = None if facts.seen is None else min(facts.seen, deepest)
         facts = replace(facts, depth=deepest, seen=seen, answered=answered, scored=scored)
     if run.regime == FIRST_STAGE:
         return facts
     name, _, step = run.model.partition("@")
     chain = reversed(with_starts(config, [name]))
-    read = counted_facts(counted.trainings.get((model, results.seeds[0]), {}) for model in chain)
+    counts = counted_facts(job_counts.trainings.get((model, results.seeds[0]), {}) for model in chain)
     if step:  # a snapshot has read only a part
-        read = {key: read[key] for key in ("documents", "text_pieces") if key in read}
-    return replace(facts, seeds=results.seeds, **read)
+        counts = {key: counts[key] for key in ("documents", "text_pieces") if key in counts}
+    return replace(facts, seeds=results.seeds, **counts)
 
 
 def with_ledger(table: Table, config: Config, scores: Scores) -> Table:
     """Return a table with the facts of its runs, and, as its first note, what differs beyond the experiment."""
-    known = set(scores.names())
+    measured_runs = set(scores.runs())
     columns = [
-        [facts_of(config, scores, run) for run in runs if run in known] for runs in compared_runs(table)
+        [facts_of(config, scores, run) for run in runs if run in measured_runs]
+        for runs in compared_runs(table)
     ]
     # Rows are called by their ranking models, and what they read has a note of its own, which is not shortened.
     no_reading: dict[str, Any] = dict.fromkeys(READING_LABELS, "")
-    named = [[replace(row, ranker="", **no_reading) for row in rows] for rows in columns]
-    line = shortened(described_differences(config, named), f"; {table.name}.ledger.csv has the rest")
+    compared_rows = [[replace(row, ranker="", **no_reading) for row in rows] for rows in columns]
+    note = shortened(described_differences(config, compared_rows), f"; {table.name}.ledger.csv has the rest")
     ledger = tuple(dict.fromkeys(row for rows in columns for row in rows))
-    notes = [reading_text(config, ledger), f"Rows differ in {line}." if line else ""]
+    notes = [reading_text(config, ledger), f"Rows differ in {note}." if note else ""]
     return replace(table, notes=(*filter(None, notes), *table.notes), ledger=ledger)
 
 
@@ -133,24 +134,24 @@ def planned_facts(config: Config, dataset: str, candidates: str, model: str, reg
         candidates: a first stage, or its first documents, "bm25@20"; a first stage's run has its own name.
         model: key of `models`, or a snapshot, "prop@60".
     """
-    lists, _, cut = candidates.partition("@")
+    first_stage, _, cut_depth = candidates.partition("@")
     name, _, step = model.partition("@")
-    facts: dict[str, Any] = dict.fromkeys(("depth", "seen"), int(cut) if cut else None)
-    run = Run(config, dataset, lists, "" if regime == FIRST_STAGE else name, regime)
-    if not cut and dataset in config.datasets:
-        facts["depth"] = depth = _depth(run)
+    facts: dict[str, Any] = dict.fromkeys(("depth", "seen"), int(cut_depth) if cut_depth else None)
+    run = Run(config, dataset, first_stage, "" if regime == FIRST_STAGE else name, regime)
+    if not cut_depth and dataset in config.datasets:
+        facts["depth"] = depth = _scored_depth(run)
         cutoffs = [cutoff(measure) for measure in config.datasets[dataset].measures]
-        deepest = None if None in cutoffs else max(most or 0 for most in cutoffs)
+        deepest = None if None in cutoffs else max(rank or 0 for rank in cutoffs)
         facts["seen"] = depth if depth is None or deepest is None else min(depth, deepest)
     if regime == FIRST_STAGE:
-        facts |= _searching(config, name) | {"test_reads": run.test_reads}
+        facts |= _search_facts(config, name) | {"test_reads": run.test_reads}
     elif name in config.models:
-        facts |= _pretraining(config, dataset, name, int(step) if step else None)
+        facts |= _pretraining_facts(config, dataset, name, int(step) if step else None)
         facts |= {key: getattr(run, key) for key in READING_LABELS}
         if config.models[name].neural is None:
-            facts["reranking"] = _option_texts([_compared(config.reranking, READ | {"depth"})])
+            facts["reranking"] = _option_texts([_compared_keys(config.reranking, READING | {"depth"})])
         if regime != "zero-shot" and dataset in config.datasets:
-            facts |= _finetuning(config, dataset, lists, name)
+            facts |= _finetuning_facts(config, dataset, first_stage, name)
     return Facts(dataset, candidates, model, regime, **facts)
 
 
@@ -159,34 +160,34 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
     facts: dict[str, Any] = {"test_reads": weighting_reads(config, weighting)}
     if weighting in config.indexes:
         index = config.indexes[weighting]
-        return facts | {"weighting": _option_texts([{index.type: _compared(index)}])}
+        return facts | {"weighting": _option_texts([{index.type: _compared_keys(index)}])}
     if weighting not in config.term_weights:
         return facts
-    named = config.term_weights[weighting]
-    described = config.term_weights[named.same_as] if named.same_as is not None else named
+    entry = config.term_weights[weighting]
+    predictor = config.term_weights[entry.same_as] if entry.same_as is not None else entry
     options: dict[str, Any] = {}
-    if named.kind == "passages" and (named.same_as is not None or named.model != "tf"):
-        options["square_root"] = named.square_root
-    if described.model != "tf":
-        labels = described.labels.model_dump(exclude_defaults=True).items()
+    if entry.kind == "passages" and (entry.same_as is not None or entry.model != "tf"):
+        options["square_root"] = entry.square_root
+    if predictor.model != "tf":
+        labels = predictor.labels.model_dump(exclude_defaults=True).items()
         facts["training_queries"] = ", ".join(
-            [str(described.dataset), *(f"{key} {value}" for key, value in labels)]
+            [str(predictor.dataset), *(f"{key} {value}" for key, value in labels)]
         )
-    if described.model == "regressor":
-        facts["encoder"] = _encoder_text(described.encoder or config.encoder)
-        options["inference"] = _compared(described.inference)
-        if described.window_overlap is not None:
-            options["window_overlap"] = described.window_overlap
-        training = described.training
+    if predictor.model == "regressor":
+        facts["encoder"] = _encoder_text(predictor.encoder or config.encoder)
+        options["inference"] = _compared_keys(predictor.inference)
+        if predictor.window_overlap is not None:
+            options["window_overlap"] = predictor.window_overlap
+        training = predictor.training
         epochs = EPOCHS if training.steps is None and training.epochs is None else training.epochs
-        options |= {"training": _compared(training) | {"epochs": epochs}, "seed": described.seed}
-    if described.model == "word-vectors":
-        corpora = config.collections[str(described.collection)]
-        facts["texts"] = tuple(sorted({_text_of(config, corpus) for corpus in corpora}))
+        options |= {"training": _compared_keys(training) | {"epochs": epochs}, "seed": predictor.seed}
+    if predictor.model == "word-vectors":
+        corpora = config.collections[str(predictor.collection)]
+        facts["texts"] = tuple(sorted({_pretraining_text(config, corpus) for corpus in corpora}))
     return facts | {"weighting": _option_texts([options])}
 
 
-def _depth(run: Run) -> int | None:
+def _scored_depth(run: Run) -> int | None:
     is_reported = bool(run.model) or any(
         experiment.dataset == run.dataset
         and not experiment.depths
@@ -196,7 +197,7 @@ def _depth(run: Run) -> int | None:
     return scored(run.config, run.dataset).documents if is_reported else None
 
 
-def _searching(config: Config, first_stage: str) -> dict[str, Any]:
+def _search_facts(config: Config, first_stage: str) -> dict[str, Any]:
     if first_stage in BUILT_IN_FIRST_STAGES:
         stage = FirstStageConfig(label=first_stage, model=first_stage)
     elif first_stage not in config.first_stages or config.first_stages[first_stage].runs:
@@ -210,29 +211,31 @@ def _searching(config: Config, first_stage: str) -> dict[str, Any]:
     if stage.model == "indri":
         facts["words"] = f"{config.text.word_kind}, Krovetz' stemmer, INQUERY's stop words"
     if stage.tuned_on is None:
-        usual = (
+        defaults = (
             {"mu": IndriOptions().mu}
             if stage.model == "indri"
             else config.retrieval.parameters_of(stage.model)
         )
-        given = stage.parameters.model_dump(exclude_none=True)
-        facts |= {name: given.get(name, usual.get(name)) for name in MODEL_PARAMETERS[stage.model]}
+        configured = stage.parameters.model_dump(exclude_none=True)
+        facts |= {name: configured.get(name, defaults.get(name)) for name in MODEL_PARAMETERS[stage.model]}
         return facts | {"tuning": "not tuned"}
     return facts | {"tuning": f"tuned on {stage.tuned_on} by {config.retrieval.sweep.measure}"}
 
 
-def _pretraining(config: Config, dataset: str, model: str, step: int | None) -> dict[str, Any]:
+def _pretraining_facts(config: Config, dataset: str, model: str, step: int | None) -> dict[str, Any]:
     chain = [name for name in reversed(with_starts(config, [model])) if config.models[name].tasks]
-    described = config.models[model]
+    model_config = config.models[model]
     facts: dict[str, Any] = {}
-    if described.cross_encoder is None and described.neural is None:
+    if model_config.cross_encoder is None and model_config.neural is None:
         facts["encoder"] = _encoder_text(encoder_of(config, model))
     corpora = [corpus for name in chain for corpus in config.collections[str(config.models[name].collection)]]
-    facts["texts"] = tuple(sorted({_text_of(config, corpus) for corpus in corpora}))
+    facts["texts"] = tuple(sorted({_pretraining_text(config, corpus) for corpus in corpora}))
     if dataset in config.datasets:
-        tested = config.datasets[dataset].corpus
-        shared = (corpus for corpus in corpora if _overlap(config, corpus, tested))
-        facts["tested_texts"] = tuple(sorted({_text_of(config, corpus) for corpus in shared}))
+        tested_corpus = config.datasets[dataset].corpus
+        shared_corpora = (corpus for corpus in corpora if _overlap(config, corpus, tested_corpus))
+        facts["tested_texts"] = tuple(
+            sorted({_pretraining_text(config, corpus) for corpus in shared_corpora})
+        )
     stages = [(config.models[name], config.training_of(name)) for name in chain]
     facts["training"] = _training_options(config, stages)
     if step is None and chain:
@@ -258,21 +261,21 @@ def _training_options(
     config: Config, stages: Iterable[tuple[ModelConfig, PretrainingConfig]]
 ) -> tuple[str, ...]:
     sections: list[dict[str, Any]] = []
-    for described, options in stages:
-        sections.append(_compared(options, LENGTH | OF_TASKS | READ))
-        if described.select_on is not None:
+    for model_config, training in stages:
+        sections.append(_compared_keys(training, LENGTH_KEYS | TASK_KEYS | READING))
+        if model_config.select_on is not None:
             sections.append(
                 {
-                    "snapshots": options.snapshots,
-                    "select_on": described.select_on.model_dump(include={"candidates"}),
+                    "snapshots": training.snapshots,
+                    "select_on": model_config.select_on.model_dump(include={"candidates"}),
                 }
             )
-        for task in described.tasks:
+        for task in model_config.tasks:
             objective: Any = config.objectives[task.objective]
             sections += [
-                options.of_task(task).model_dump(include=OF_TASKS),
+                training.of_task(task).model_dump(include=TASK_KEYS),
                 task.model_dump(include={"weight", "mlm_weight"}),
-                {objective.type: _compared(objective)},
+                {objective.type: _compared_keys(objective)},
             ]
     return _option_texts(sections)
 
@@ -281,26 +284,26 @@ def _choice_text(model: ModelConfig, training: PretrainingConfig) -> str:
     selection = model.select_on
     if selection is None:
         return "last step"
-    number = len({*training.snapshots, training.steps} - {None})
-    return f"chosen on {selection.dataset} by {selection.measure} among {number} snapshots"
+    snapshot_count = len({*training.snapshots, training.steps} - {None})
+    return f"chosen on {selection.dataset} by {selection.measure} among {snapshot_count} snapshots"
 
 
 def _encoder_text(encoder: EncoderConfig) -> str:
     return f"{encoder.path}, {encoder.layers} layers" if encoder.layers else encoder.path
 
 
-def _finetuning(config: Config, dataset: str, candidates: str, model: str) -> dict[str, Any]:
-    source = trained_on(config, dataset)
-    lists = training_candidates(config, dataset, candidates)
-    sections = [_compared(config.finetuning_of(model), READ)]
+def _finetuning_facts(config: Config, dataset: str, candidates: str, model: str) -> dict[str, Any]:
+    training_dataset = trained_on(config, dataset)
+    taught_candidates = training_candidates(config, dataset, candidates)
+    sections = [_compared_keys(config.finetuning_of(model), READING)]
     if (neural := config.models[model].neural) is not None:
-        sections.append({neural.type: _compared(neural)})
-    return {"training_queries": f"{source}, {lists}", "recipe": _option_texts(sections)}
+        sections.append({neural.type: _compared_keys(neural)})
+    return {"training_queries": f"{training_dataset}, {taught_candidates}", "recipe": _option_texts(sections)}
 
 
-def _compared(section: Section, more: Iterable[str] = ()) -> dict[str, Any]:
+def _compared_keys(section: Section, excluded: Iterable[str] = ()) -> dict[str, Any]:
     """Return the options of a section that change results; of how a job computes, its precision alone."""
-    options = section.model_dump(exclude=NOT_COMPARED.union(more))
+    options = section.model_dump(exclude=NOT_COMPARED.union(excluded))
     if "compute" in options:
         options["compute"] = {"precision": options["compute"]["precision"]}
     return options
@@ -318,20 +321,20 @@ def _option_texts(sections: Iterable[dict[str, Any]]) -> tuple[str, ...]:
     )
 
 
-def _text_of(config: Config, corpus: str) -> PretrainingText:
-    described = config.corpora[corpus]
-    defaults = format_of("documents", described.format).options().model_dump()
-    options = {name: value for name, value in described.options.items() if value != defaults.get(name)}
-    patterns = tuple(described.files or ())
+def _pretraining_text(config: Config, corpus: str) -> PretrainingText:
+    corpus_config = config.corpora[corpus]
+    defaults = format_of("documents", corpus_config.format).options().model_dump()
+    options = {name: value for name, value in corpus_config.options.items() if value != defaults.get(name)}
+    patterns = tuple(corpus_config.files or ())
     return PretrainingText(
-        _files_of(described.path, described.format, patterns, os.getcwd()),
-        tuple((name, _option_text(name, value)) for name, value in options.items() if name not in FORM),
-        " ".join([described.path, *patterns]),
+        _files_of(corpus_config.path, corpus_config.format, patterns, os.getcwd()),
+        tuple((name, _option_text(name, value)) for name, value in options.items() if name not in FORM_KEYS),
+        " ".join([corpus_config.path, *patterns]),
     )
 
 
 def _option_text(name: str, value: Any) -> str:
-    separator = " to " if name == RANGE else ", "
+    separator = " to " if name == RANGE_KEY else ", "
     return separator.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
@@ -347,27 +350,27 @@ def _files_of(path: str, format_name: str, patterns: tuple[str, ...], folder: st
         files = document_files(os.path.join(folder, path), format_name, patterns or None)
     except InputError:
         return (os.path.realpath(os.path.join(folder, path)),)
-    return tuple(sorted(map(_first_of_equal, map(os.path.realpath, files))))
+    return tuple(sorted(map(_first_equal_file, map(os.path.realpath, files))))
 
 
 # Files of corpora by their size, none of them a copy of another.
 _DISTINCT_FILES: dict[int, list[str]] = {}
 
 
-def _first_of_equal(file: str) -> str:
+def _first_equal_file(file: str) -> str:
     """Return the first file that had the same content: a copy is the same text."""
     size = os.path.getsize(file)
-    same_size = _DISTINCT_FILES.setdefault(size, [])
-    for other in filter(os.path.isfile, same_size if size else ()):
-        if cmp(file, other, shallow=False):
-            return other
-    same_size.append(file)
+    files_of_size = _DISTINCT_FILES.setdefault(size, [])
+    for earlier_file in filter(os.path.isfile, files_of_size if size else ()):
+        if cmp(file, earlier_file, shallow=False):
+            return earlier_file
+    files_of_size.append(file)
     return file
 
 
-def _overlap(config: Config, corpus: str, other: str) -> bool:
+def _overlap(config: Config, corpus: str, other_corpus: str) -> bool:
     (start, end), (other_start, other_end) = (
-        config.corpora[name].options.get(RANGE) or (0, math.inf) for name in (corpus, other)
+        config.corpora[name].options.get(RANGE_KEY) or (0, math.inf) for name in (corpus, other_corpus)
     )
-    files, other_files = (_text_of(config, name).files for name in (corpus, other))
+    files, other_files = (_pretraining_text(config, name).files for name in (corpus, other_corpus))
     return not set(files).isdisjoint(other_files) and start < other_end and other_start < end

@@ -12,22 +12,22 @@ from irpretrain.foundation.errors import MAKE_AGAIN, count_of, refusing
 from irpretrain.report.table_files import pipe_table
 
 # Input of PROBE → heading of its column.
-INPUTS = {
+INPUT_HEADINGS = {
     "right": "right text",
     "swapped": "swapped text",
     "none": "no text",
     "before": "before training",
 }
-LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 FEW_GROUPS = 20
-EXPLAINED = (
+EXPLANATION = (
     "Share of (preferred, other) pairs of held-out groups that are scored in the right order, with its 95% interval; "
     "0.5 is chance level. The text is what all candidates of a group share (the document of pseudo-queries, the query "
     "of documents): the right one, that of another group, or none. Before training: the right text."
 )
 
 
-class TimeShare(NamedTuple):
+class ProbeAccuracy(NamedTuple):
     """An accuracy, its interval, and p of its difference from that with the right text; None: nothing was tested."""
 
     value: float | None
@@ -46,22 +46,22 @@ class ProbedTask(NamedTuple):
 
     objective: str
     groups: int
-    shares: Mapping[str, TimeShare]
+    accuracies: Mapping[str, ProbeAccuracy]
 
     @property
     def reading(self) -> str:
         """What the accuracies say, in a sentence."""
-        right_text, swapped_text = self.shares["right"], self.shares["swapped"]
+        right_accuracy, swapped_accuracy = self.accuracies["right"], self.accuracies["swapped"]
         few_note = f"Only {count_of(self.groups, 'group')}. " if self.groups < FEW_GROUPS else ""
-        if right_text.value is None or right_text.low is None or right_text.high is None:
+        if right_accuracy.value is None or right_accuracy.low is None or right_accuracy.high is None:
             return "No held-out group was tested."
-        if right_text.low <= 0.5:
+        if right_accuracy.low <= 0.5:
             return f"{few_note}Not above chance level."
-        if swapped_text.value is None or swapped_text.p_value is None:
+        if swapped_accuracy.value is None or swapped_accuracy.p_value is None:
             return f"{few_note}No text of another document."
-        if swapped_text.p_value <= LEVEL and swapped_text.value < right_text.value:
-            return f"{few_note}The text is used (p = {swapped_text.p_value:.2g})."
-        if swapped_text.value >= right_text.low:
+        if swapped_accuracy.p_value <= SIGNIFICANCE_LEVEL and swapped_accuracy.value < right_accuracy.value:
+            return f"{few_note}The text is used (p = {swapped_accuracy.p_value:.2g})."
+        if swapped_accuracy.value >= right_accuracy.low:
             return f"{few_note}This task is solved without the text."
         return f"{few_note}Undecided whether the text is used."
 
@@ -71,16 +71,19 @@ def read_probe(path: str | Path) -> list[ProbedTask]:
     with refusing(path, "this is not a model's probe", MAKE_AGAIN):
         rows = read_csv(path)
         names = dict.fromkeys(row["task"] for row in rows)
-        return [_task(name, [row for row in rows if row["task"] == name]) for name in names]
+        return [_probed_task(name, [row for row in rows if row["task"] == name]) for name in names]
 
 
-def _task(name: str, rows: Sequence[Mapping[str, str]]) -> ProbedTask:
+def _probed_task(name: str, rows: Sequence[Mapping[str, str]]) -> ProbedTask:
     number_columns = ("accuracy", "low", "high", "p_value")
-    shares = {
-        row["input"]: TimeShare(*(float(row[n]) if row[n] else None for n in number_columns)) for row in rows
+    accuracies = {
+        row["input"]: ProbeAccuracy(
+            *(float(row[column]) if row[column] else None for column in number_columns)
+        )
+        for row in rows
     }
     (groups,) = (int(row["groups"]) for row in rows if row["input"] == "right")
-    return ProbedTask(name.partition("#")[0], groups, {name: shares[name] for name in INPUTS})
+    return ProbedTask(name.partition("#")[0], groups, {name: accuracies[name] for name in INPUT_HEADINGS})
 
 
 def probe_views(config: Config, paths: Sequence[str | Path]) -> list[tuple[Any, ...]]:
@@ -91,7 +94,7 @@ def probe_views(config: Config, paths: Sequence[str | Path]) -> list[tuple[Any, 
             int(path.name.partition(".")[0].removeprefix("seed-")),
             task.objective,
             task.groups,
-            *(str(task.shares[name]) for name in INPUTS),
+            *(str(task.accuracies[name]) for name in INPUT_HEADINGS),
             task.reading,
         )
         for path in map(Path, paths)
@@ -102,6 +105,6 @@ def probe_views(config: Config, paths: Sequence[str | Path]) -> list[tuple[Any, 
 def probe_markdown(paths: Sequence[str | Path]) -> str:
     """Return the tasks of probes as a table in Markdown with its explanation; nothing without tasks."""
     tasks = [task for path in paths for task in read_probe(path)]
-    heading = ["objective", "groups", *INPUTS.values(), "reading"]
-    rows = ([t.objective, str(t.groups), *map(str, t.shares.values()), t.reading] for t in tasks)
-    return f"{EXPLAINED}\n\n{pipe_table(heading, rows)}" if tasks else ""
+    heading = ["objective", "groups", *INPUT_HEADINGS.values(), "reading"]
+    rows = ([t.objective, str(t.groups), *map(str, t.accuracies.values()), t.reading] for t in tasks)
+    return f"{EXPLANATION}\n\n{pipe_table(heading, rows)}" if tasks else ""

@@ -32,7 +32,7 @@ from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.whole import Plan
 
 # Of a sidecar, what answers read.
-READ = ("counts", "inputs")
+SIDECAR_KEYS = ("counts", "inputs")
 
 
 def recompute(config: Config, plan: Plan, claims: str | Path) -> list[str]:
@@ -58,26 +58,26 @@ def recompute(config: Config, plan: Plan, claims: str | Path) -> list[str]:
 
 def save(files: Sequence[str], folder: Path) -> None:
     """Copy result files of the current folder, and what their sidecars say, into another folder."""
-    for name in files:
-        target = folder / name
+    for file in files:
+        target = folder / file
         target.parent.mkdir(parents=True, exist_ok=True)
-        if name.endswith(".meta.json"):
-            _save_sidecar(name.removesuffix(".meta.json"), folder)
-        elif name.endswith(".parquet"):
-            table = PER_QUERY.read(name)
+        if file.endswith(".meta.json"):
+            _save_sidecar(file.removesuffix(".meta.json"), folder)
+        elif file.endswith(".parquet"):
+            table = PER_QUERY.read(file)
             with atomic_file(target) as temporary:
-                rows = max(table.num_rows, 1)
+                row_count = max(table.num_rows, 1)
                 pq.write_table(
-                    table, temporary, compression="zstd", compression_level=19, row_group_size=rows
+                    table, temporary, compression="zstd", compression_level=19, row_group_size=row_count
                 )
-            _save_sidecar(name, folder)
+            _save_sidecar(file, folder)
         else:
-            target.write_bytes(Path(name).read_bytes())
+            target.write_bytes(Path(file).read_bytes())
 
 
 def _save_sidecar(output: str, folder: Path) -> None:
     record = read_sidecar(output)
-    text = json.dumps({key: record[key] for key in READ if key in record}, indent=1, sort_keys=True)
+    text = json.dumps({key: record[key] for key in SIDECAR_KEYS if key in record}, indent=1, sort_keys=True)
     write_text(sidecar_path(folder / output), f"{text}\n")
 
 
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--directory", "-d", type=Path, default=Path())
     parser.add_argument("--save", type=Path, help="Folder for the files that claims are answered from.")
     options = parser.parse_args(arguments)
-    target = options.save and options.save.absolute()
+    save_folder = options.save and options.save.absolute()
     try:
         project = project_directory()
         check_configuration_files(options.configfile)
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str]) -> int:
                     paths.ALL_CLAIMS, "there is no such file", remedy="Name the folder of a finished run."
                 )
             counts = ", ".join(
-                f"{number} {verdict}" for verdict, number in count_answers([recomputed_path]).items()
+                f"{count} {verdict}" for verdict, count in count_answers([recomputed_path]).items()
             )
             print_line(
                 f"Claims recomputed from {count_of(len(files), 'file')} of {options.directory}: {counts}."
@@ -117,8 +117,8 @@ def main(arguments: Sequence[str]) -> int:
                 )
                 return 1
             print_line(f"{paths.ALL_CLAIMS} says the same, byte by byte.")
-            if target is not None:
-                save([*files, paths.ALL_CLAIMS], target)
+            if save_folder is not None:
+                save([*files, paths.ALL_CLAIMS], save_folder)
     except (IRPretrainError, OSError) as error:
         print_line(f"ERROR: {error}")
         return 1

@@ -40,47 +40,47 @@ def table_notes(
     table: PublishedTable,
     config: Config,
     scores: Scores,
-    datasets: Iterable[Pair],
+    pairs: Iterable[Pair],
     measures: Iterable[str],
 ) -> list[str]:
-    datasets, measures = list(datasets), list(measures)
-    rows = {model for row in table.rows for model in row.all_models}
+    pairs, measures = list(pairs), list(measures)
+    table_models = {model for row in table.rows for model in row.all_models}
     interval = f"mean [{CONFIDENCE:.0%} interval]"
     return [
-        f"Published: {table.protocol} {_marks(table)}.",
+        f"Published: {table.protocol} {_marks_text(table)}.",
         f"Ours: {interval}. Same marks, {test_text(TableTest.of(table))}."
         if table.marks
         else f"Ours: {interval}.",
         INTERVALS,
-        *_measures(measures),
-        *_datasets(config, scores, datasets),
-        *_stand_ins(config, scores, datasets, rows),
+        *_measure_notes(measures),
+        *_dataset_notes(config, scores, pairs),
+        *_stand_in_notes(config, scores, pairs, table_models),
     ]
 
 
-def headline_notes(config: Config, scores: Scores, datasets: Sequence[Pair]) -> list[str]:
-    measures = list(dict.fromkeys(m for d, _ in datasets for m in ordered_measures(config, scores, d)))
-    control = control_model(config, dict.fromkeys(name.model for name in scores.names()))
-    encoder = "; than the control, the encoder with a fresh score head: ᶜ" if control else ""
+def headline_notes(config: Config, scores: Scores, pairs: Sequence[Pair]) -> list[str]:
+    measures = [measure for dataset, _ in pairs for measure in ordered_measures(config, scores, dataset)]
+    control = control_model(config, dict.fromkeys(run.model for run in scores.runs()))
+    control_note = "; than the control, the encoder with a fresh score head: ᶜ" if control else ""
     return [
-        f"Mean [{CONFIDENCE:.0%} interval]. Significantly better than BM25: ᵇ{encoder}; "
+        f"Mean [{CONFIDENCE:.0%} interval]. Significantly better than BM25: ᵇ{control_note}; "
         f"{test_text(TableTest('claims'))}. "
         "The last columns of a group give the difference and p.",
-        *_tuned(config, scores, datasets),
+        *_tuning_notes(config, scores, pairs),
         INTERVALS,
-        *_measures(measures),
-        *_datasets(config, scores, datasets),
-        *_stand_ins(config, scores, datasets),
+        *_measure_notes(measures),
+        *_dataset_notes(config, scores, pairs),
+        *_stand_in_notes(config, scores, pairs),
         *config.report.notes,
     ]
 
 
-def _tuned(config: Config, scores: Scores, datasets: Iterable[Pair]) -> list[str]:
+def _tuning_notes(config: Config, scores: Scores, pairs: Iterable[Pair]) -> list[str]:
     """What rows with tuned parameters are compared with, where there are such rows."""
-    displayed_rows = {(name.dataset, name.model) for name in scores.names()}
+    displayed_rows = {(run.dataset, run.model) for run in scores.runs()}
     bm25_baselines = {
         bm25_beside(config, stage)
-        for dataset, _ in datasets
+        for dataset, _ in pairs
         for stage, stage_options in config.first_stages.items()
         if stage_options.tuned_on is not None and (dataset, stage) in displayed_rows
     }
@@ -93,40 +93,40 @@ def _tuned(config: Config, scores: Scores, datasets: Iterable[Pair]) -> list[str
     return [f"Rows whose parameters are tuned are compared {baseline_text}."]
 
 
-def _marks(table: PublishedTable) -> str:
+def _marks_text(table: PublishedTable) -> str:
     if not table.marks:
         return f"Marks: none, {table.test}"
     texts = []
-    for mark in dict.fromkeys((m.mark, m.direction) for m in table.marks):
-        equal_marks = [m for m in table.marks if (m.mark, m.direction) == mark]
-        baseline_labels = [table.row(m.over).label for m in equal_marks if table.row(m.over).label]
-        rows = [row for m in equal_marks for row in m.rows]
-        if len(equal_marks) > 1 and all(m.rows for m in equal_marks) and len(set(rows)) == len(rows):
+    for mark, direction in dict.fromkeys((m.mark, m.direction) for m in table.marks):
+        marks_alike = [m for m in table.marks if (m.mark, m.direction) == (mark, direction)]
+        baseline_labels = [table.row(m.over).label for m in marks_alike if table.row(m.over).label]
+        rows = [row for m in marks_alike for row in m.rows]
+        if len(marks_alike) > 1 and all(m.rows for m in marks_alike) and len(set(rows)) == len(rows):
             # No row is compared with more than one of them.
             names = f"{' or '.join(baseline_labels)}, each in the rows that belong to it"
         else:
             names = baseline_labels[0] if len(baseline_labels) == 1 else f"each of {listed(baseline_labels)}"
-        texts.append(f"{mark[0]} {mark[1]} than {names}")
+        texts.append(f"{mark} {direction} than {names}")
     superscript_texts = [f"{mark} {meaning}" for mark, meaning in table.superscripts.items()]
     return "; ".join([f"Marks: {'; '.join(texts)}, {table.test}", *superscript_texts])
 
 
-def test_text(testing: TableTest) -> str:
-    return f"p ≤ {testing.level:g}, {TESTS[testing.kind]}, not corrected for multiple comparisons"
+def test_text(table_test: TableTest) -> str:
+    return f"p ≤ {table_test.level:g}, {TESTS[table_test.kind]}, not corrected for multiple comparisons"
 
 
-def _measures(measures: Iterable[str]) -> list[str]:
+def _measure_notes(measures: Iterable[str]) -> list[str]:
     text = measures_text(measures)
     return [f"Measures: {text}"] if text else []
 
 
 def measures_text(measures: Iterable[str]) -> str:
     """Return what each measure means and what its mean divides by; nothing where there is none."""
-    distinct = list(dict.fromkeys(measures))
-    if not distinct:
+    distinct_measures = list(dict.fromkeys(measures))
+    if not distinct_measures:
         return ""
-    reciprocal = " The mean of RR is MRR." if any(m.startswith("RR") for m in distinct) else ""
-    return f"{'. '.join(map(definition, distinct))}. {DIVISOR}.{reciprocal}"
+    rr_note = " The mean of RR is MRR." if any(name.startswith("RR") for name in distinct_measures) else ""
+    return f"{'. '.join(map(definition, distinct_measures))}. {DIVISOR}.{rr_note}"
 
 
 def candidates_text(config: Config, dataset: str, candidates: str) -> str:
@@ -135,21 +135,21 @@ def candidates_text(config: Config, dataset: str, candidates: str) -> str:
     return f"the top {reranked(config, dataset).documents} of {label} are re-ranked"
 
 
-def _datasets(config: Config, scores: Scores, datasets: Iterable[Pair]) -> list[str]:
+def _dataset_notes(config: Config, scores: Scores, pairs: Iterable[Pair]) -> list[str]:
     """One note a data set: queries, re-ranking depth, and what fine-tuned its models."""
     notes = []
-    for dataset, candidates in dict.fromkeys(datasets):
-        queries = number_of_queries(scores, dataset)
-        if not queries:
+    for dataset, candidates in dict.fromkeys(pairs):
+        query_count = number_of_queries(scores, dataset)
+        if not query_count:
             continue
         label = dataset_label(config, dataset)
-        if not any(n.regime != FIRST_STAGE and n.dataset == dataset for n in scores.names()):
-            notes.append(f"{label}: {count_of(queries, 'query')}; {rankings_text(config, dataset)}.")
+        if not any(run.regime != FIRST_STAGE and run.dataset == dataset for run in scores.runs()):
+            notes.append(f"{label}: {count_of(query_count, 'query')}; {rankings_text(config, dataset)}.")
             continue
         notes.append(
-            f"{label}: {count_of(queries, 'query')}; {candidates_text(config, dataset, candidates)}; "
+            f"{label}: {count_of(query_count, 'query')}; {candidates_text(config, dataset, candidates)}; "
             f"{rankings_text(config, dataset)} are scored, those of first stages too, so a relevant document "
-            "outside them counts as not found." + _training_queries(config, scores, dataset)
+            "outside them counts as not found." + _training_queries_text(config, scores, dataset)
         )
     return notes
 
@@ -159,19 +159,18 @@ def rankings_text(config: Config, dataset: str) -> str:
     return f"rankings of up to {scored(config, dataset).documents} documents"
 
 
-def _stand_ins(
-    config: Config, scores: Scores, datasets: Iterable[Pair], rows: Iterable[str] | None = None
+def _stand_in_notes(
+    config: Config, scores: Scores, pairs: Iterable[Pair], table_models: Iterable[str] | None = None
 ) -> list[str]:
-    """What stands in for hyperlinks, and for attention in HARP, where a model of the table (of `rows`, if given) was
-    pre-trained on it."""
-    pairs = set(datasets)
+    """What stands in for hyperlinks, and for attention in HARP, where a model of the table (of `table_models`, if
+    given) was pre-trained on it."""
+    pairs = set(pairs)
     displayed_models = {
-        n.model.partition("@")[0] for n in scores.names() if (n.dataset, n.candidates) in pairs
+        run.model.partition("@")[0] for run in scores.runs() if (run.dataset, run.candidates) in pairs
     }
-    models = [
-        config.models[name]
-        for name in with_starts(config, displayed_models if rows is None else displayed_models & set(rows))
-    ]
+    if table_models is not None:
+        displayed_models &= set(table_models)
+    models = [config.models[name] for name in with_starts(config, displayed_models)]
     objectives = [config.objectives[task.objective] for model in models for task in model.tasks]
     notes = weight_notes(objectives)
     if config.graph.mentions == "titles" and any("graph" in needs(options) for options in objectives):
@@ -191,20 +190,20 @@ def weight_notes(objectives: Iterable[Section]) -> list[str]:
     return []
 
 
-def _training_queries(config: Config, scores: Scores, dataset: str) -> str:
-    regimes = {name.regime for name in scores.names() if name.dataset == dataset}
+def _training_queries_text(config: Config, scores: Scores, dataset: str) -> str:
+    regimes = {run.regime for run in scores.runs() if run.dataset == dataset}
     if dataset not in config.datasets or regimes <= {FIRST_STAGE, "zero-shot"}:
         return ""
-    source = config.datasets[dataset].train_on
-    if source is None:
+    training_dataset = config.datasets[dataset].train_on
+    if training_dataset is None:
         return " Fine-tuned under cross-validation."
-    return f" Fine-tuned on queries of {dataset_label(config, source)}."
+    return f" Fine-tuned on queries of {dataset_label(config, training_dataset)}."
 
 
 def number_of_queries(scores: Scores, dataset: str) -> int:
     """Return the number of queries of a data set in the results; 0 where it was not run."""
-    measured = (scores.any_measure(name) for name in scores.names() if name.dataset == dataset)
-    return next((len(results.queries) for results in measured if results is not None), 0)
+    results_of_runs = (scores.any_measure(run) for run in scores.runs() if run.dataset == dataset)
+    return next((len(results.query_ids) for results in results_of_runs if results is not None), 0)
 
 
 # What is compared, for a reader who is new to it.

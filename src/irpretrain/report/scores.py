@@ -54,7 +54,7 @@ class Results:
     """One measure of one run."""
 
     seeds: tuple[int, ...]  # seeds of the repetitions, ascending
-    queries: tuple[str, ...]  # query identifiers, ascending
+    query_ids: tuple[str, ...]  # ascending
     values: np.ndarray  # the measure, [seeds, queries]
     articles: tuple[str, ...] | None = None  # of each query; None: every query has its own
 
@@ -74,13 +74,13 @@ class Results:
         return np.asarray(self.values.mean(axis=1))
 
 
-def identifier(run: RunName, measure: str) -> str:
+def draw_stream(run: RunName, measure: str) -> str:
     """Return the name of a value's streams of random draws."""
     return "/".join((run.dataset, run.candidates, run.model, run.regime, measure))
 
 
 @dataclass(frozen=True)
-class Counted:
+class JobCounts:
     """What jobs counted and hashed on the way to the scores, from their sidecars."""
 
     # (model, seed) → counts of the pre-training.
@@ -90,7 +90,7 @@ class Counted:
     sizes: Mapping[RunName, Sequence[ListSizes]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, per_query: Iterable[str | Path], trainings: Iterable[str | Path]) -> Counted:
+    def read(cls, per_query: Iterable[str | Path], trainings: Iterable[str | Path]) -> JobCounts:
         """Read the sidecars of PER_QUERY tables, and `results/models/pretrained/<model>/seed-<n>.meta.json`.
 
         Of a model that is a chosen snapshot, `results/models/selected/<model>/seed-<n>.meta.json` holds the step.
@@ -98,16 +98,16 @@ class Counted:
         records = [read_sidecar(path) for path in per_query]
         sizes: dict[RunName, dict[int, ListSizes]] = {}
         for row in (row for record in records for row in record.get("counts", {}).get("lists", ())):
-            run = RunName(*(row[key] for key in _KEYS[:4]))
+            run = RunName(*(row[key] for key in _RUN_COLUMNS[:4]))
             sizes.setdefault(run, {})[row["seed"]] = ListSizes(*(row[name] for name in ListSizes._fields))
         return cls(
-            _trainings(trainings),
+            _read_trainings(trainings),
             {file: digest for record in records for file, digest in record.get("inputs", {}).items()},
             {run: list(by_seed.values()) for run, by_seed in sizes.items()},
         )
 
 
-def _trainings(paths: Iterable[str | Path]) -> dict[tuple[str, int], dict[str, Any]]:
+def _read_trainings(paths: Iterable[str | Path]) -> dict[tuple[str, int], dict[str, Any]]:
     """Return (model, seed) → counts of the pre-training; of a chosen snapshot, which has read a part, only the step and
     the sizes of the texts."""
     trainings: dict[tuple[str, int], dict[str, Any]] = {}
@@ -129,9 +129,9 @@ class Scores:
     """All results of a workflow run, by run name and measure, and what was counted on the way."""
 
     def __init__(
-        self, results: dict[tuple[RunName, str], Results], pretraining_counts: Counted | None = None
+        self, results: dict[tuple[RunName, str], Results], job_counts: JobCounts | None = None
     ) -> None:
-        self._results, self.counted = results, pretraining_counts or Counted()
+        self._results, self.job_counts = results, job_counts or JobCounts()
 
     @classmethod
     def read(cls, per_query: Sequence[str | Path], trainings: Sequence[str | Path] = ()) -> Scores:
@@ -142,46 +142,48 @@ class Scores:
         Raises:
             IntegrityError: seeds of one run cover different queries, or two tables disagree about a run.
         """
-        return cls(dict(_read(per_query)), Counted.read(per_query, trainings))
+        return cls(dict(_read_results(per_query)), JobCounts.read(per_query, trainings))
 
-    def get(self, name: RunName, measure: str) -> Results | None:
+    def get(self, run: RunName, measure: str) -> Results | None:
         """Return the results of a run, or None where it was not run or not measured so."""
-        return self._results.get((name, measure))
+        return self._results.get((run, measure))
 
-    def any_measure(self, name: RunName) -> Results | None:
+    def any_measure(self, run: RunName) -> Results | None:
         """Return the results of a run by the first of its measures, or None where it was not run."""
-        return next((results for (run, _), results in self._results.items() if run == name), None)
+        return next(
+            (results for (measured_run, _), results in self._results.items() if measured_run == run), None
+        )
 
-    def names(self) -> list[RunName]:
-        return sorted({name for name, _ in self._results})
+    def runs(self) -> list[RunName]:
+        return sorted({run for run, _ in self._results})
 
     def first_stage(self, dataset: str, model: str) -> RunName | None:
         """Return the run of a first stage on a data set, whatever it was the candidates of."""
-        wanted_run = (dataset, model, FIRST_STAGE)
-        return next((n for n in self.names() if (n.dataset, n.model, n.regime) == wanted_run), None)
+        run_key = (dataset, model, FIRST_STAGE)
+        return next((run for run in self.runs() if (run.dataset, run.model, run.regime) == run_key), None)
 
     def pairs(self) -> list[Pair]:
         """Return the pair of everything that was re-ranked; the usual candidates where nothing was."""
-        reranked = {(n.dataset, n.candidates) for n in self.names() if n.regime != FIRST_STAGE}
-        datasets_without_models = {n.dataset for n in self.names()} - {dataset for dataset, _ in reranked}
+        reranked = {(run.dataset, run.candidates) for run in self.runs() if run.regime != FIRST_STAGE}
+        datasets_without_models = {run.dataset for run in self.runs()} - {dataset for dataset, _ in reranked}
         return sorted(reranked | {(dataset, BUILT_IN_FIRST_STAGES[0]) for dataset in datasets_without_models})
 
     def measures(self, dataset: str) -> list[str]:
-        return sorted({measure for name, measure in self._results if name.dataset == dataset})
+        return sorted({measure for run, measure in self._results if run.dataset == dataset})
 
 
-_KEYS = ("dataset", "candidates", "model", "regime", "measure")
+_RUN_COLUMNS = ("dataset", "candidates", "model", "regime", "measure")
 
 
-def joined(per_query: Sequence[str | Path]) -> pa.Table:
+def join_per_query(per_query: Sequence[str | Path]) -> pa.Table:
     """Return the rows of several PER_QUERY tables, equal ones once, sorted by run, measure, seed and query."""
     rows = pa.concat_tables([PER_QUERY.schema.empty_table(), *(PER_QUERY.read(path) for path in per_query)])
-    distinct = rows.group_by(rows.column_names).aggregate([])
-    return distinct.sort_by([(key, "ascending") for key in (*_KEYS, "seed", "query_id")])
+    distinct_rows = rows.group_by(rows.column_names).aggregate([])
+    return distinct_rows.sort_by([(key, "ascending") for key in (*_RUN_COLUMNS, "seed", "query_id")])
 
 
-def _read(per_query: Sequence[str | Path]) -> Iterator[tuple[tuple[RunName, str], Results]]:
-    for (*name, measure), rows in joined(per_query).to_pandas().groupby(list(_KEYS)):
+def _read_results(per_query: Sequence[str | Path]) -> Iterator[tuple[tuple[RunName, str], Results]]:
+    for (*name, measure), rows in join_per_query(per_query).to_pandas().groupby(list(_RUN_COLUMNS)):
         seeds, queries = rows["seed"].unique().tolist(), rows["query_id"].unique().tolist()
         if len(rows) != len(seeds) * len(queries) or rows.duplicated(["seed", "query_id"]).any():
             raise IntegrityError(
@@ -226,7 +228,7 @@ class Baseline:
     """A run that a cell is compared with, and the mark that says how it came out."""
 
     mark: str
-    over: str
+    label: str
     run: RunName
     direction: Direction = "better"
 
@@ -253,31 +255,36 @@ class Comparison(Baseline):
 
 
 def compare(
-    ours: Results, baseline_results: Results, baseline: Baseline, name: str, testing: TableTest, seed: int
+    ours: Results,
+    baseline_results: Results,
+    baseline: Baseline,
+    stream: str,
+    table_test: TableTest,
+    seed: int,
 ) -> Comparison:
-    """Return how our results compare with a baseline's, which are `baseline_results`; `name` names the stream of
-    random draws.
+    """Return how our results compare with a baseline's, which are `baseline_results`; `stream` names the
+    stream of random draws.
 
     One query has no p-value by a t-test: it is NaN, and nothing is significant.
     """
-    if ours.queries != baseline_results.queries:
+    if ours.query_ids != baseline_results.query_ids:
         raise IRPretrainError(
-            f"{name}: the two runs were evaluated on different queries, so no paired test is possible.\n"
+            f"{stream}: the two runs were evaluated on different queries, so no paired test is possible.\n"
             "  Delete results/per_query.parquet and run the workflow again."
         )
     values, low, high = (ours.per_query, baseline_results.per_query), math.nan, math.nan
-    if testing.kind == "claims":
+    if table_test.kind == "claims":
         lead = paired_lead(ours, baseline_results)
         p, low, high = lead.p, lead.low, lead.high
-    elif testing.kind == "t-test":
+    elif table_test.kind == "t-test":
         p = paired_t_test(*values).p_value
     else:
-        p = randomisation_test(*values, PERMUTATIONS, seed, name).p_value
+        p = randomisation_test(*values, PERMUTATIONS, seed, stream).p_value
     return Comparison(
         **vars(baseline),
         difference=ours.mean - baseline_results.mean,
         p=p,
-        significant=p <= testing.level,
+        significant=p <= table_test.level,
         outcomes=wins_ties_losses(*values),
         low=low,
         high=high,
@@ -291,13 +298,13 @@ def paired_lead(ours: Results, baseline_results: Results) -> EffectEstimate:
     return paired(ours.values, baseline_results.values, ours.articles)
 
 
-def interval(results: Results, seed: int, name: str) -> tuple[float, float]:
+def interval(results: Results, seed: int, stream: str) -> tuple[float, float]:
     """Return the bounds of the mean's confidence interval; NaN where nothing supports one (a single query).
 
-    `name` names the stream of random draws, so that a cell's interval depends on nothing else.
+    `stream` names the stream of random draws, so that a cell's interval depends on nothing else.
     """
     if len(results.seeds) == 1:
-        bounds = bootstrap_interval(results.values, RESAMPLES, CONFIDENCE, seed, name)
+        bounds = bootstrap_interval(results.values, RESAMPLES, CONFIDENCE, seed, stream)
     else:
         bounds = student_interval([float(mean) for mean in results.per_seed], CONFIDENCE)
     return bounds.low, bounds.high

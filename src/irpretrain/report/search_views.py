@@ -14,20 +14,20 @@ from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import wins_ties_losses
 from irpretrain.foundation.atomic import read_given_json
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing
-from irpretrain.report.cells import Ours, Panel, Table
+from irpretrain.report.cells import OurValue, Panel, Table
 from irpretrain.report.difference_plot import compared_rows, comparison_text
 from irpretrain.report.pages import script_json
 from irpretrain.report.scores import Results, RunName, Scores
-from irpretrain.report.searches import CHARACTERS, DOCUMENTS
+from irpretrain.report.searches import MAX_CHARACTERS, MAX_DOCUMENTS
 from irpretrain.report.tables import BM25_MARK, CONTROL_MARK
 
 # Most bytes of searches in a page; queries beyond are left out.
-MOST_BYTES = 2_000_000
+MAX_BYTES = 2_000_000
 # Decimals of a query's value.
 DIGITS = 4
 
 
-class Found:
+class SearchResults:
     """What experiments on a data set found: queries, documents and rankings, by name."""
 
     def __init__(self) -> None:
@@ -42,23 +42,23 @@ class Found:
 
     def add(self, dataset: str, content: Mapping[str, Any]) -> None:
         """Add the searches of an experiment, which chose the same queries as others on the data set."""
-        names = [query for query, _, _ in content["queries"]]
+        query_ids = [query_id for query_id, _, _ in content["queries"]]
         self.judged = content["judged"]
-        self.queries |= {query: (text, relevant) for query, text, relevant in content["queries"]}
+        self.queries |= {query_id: (text, relevant) for query_id, text, relevant in content["queries"]}
         self.documents |= {name: tuple(document) for name, document in content["documents"].items()}
-        for kind, parts in (("grades", self.grades), ("marks", self.marks)):
-            for query, of_query in zip(names, content[kind], strict=True):
-                parts.setdefault(query, {}).update(of_query)
+        for kind, values_by_query in (("grades", self.grades), ("marks", self.marks)):
+            for query_id, document_values in zip(query_ids, content[kind], strict=True):
+                values_by_query.setdefault(query_id, {}).update(document_values)
         for row in content["runs"]:
             run = RunName(dataset, row["candidates"], row["model"], row["regime"])
-            self.rankings[run] = dict(zip(names, row["rankings"], strict=True))
+            self.rankings[run] = dict(zip(query_ids, row["rankings"], strict=True))
 
 
 def read_searches(
     datasets: Mapping[str, str],
     paths: Iterable[str | Path],
     attributions: Iterable[tuple[str, str | Path]] = (),
-) -> dict[str, Found]:
+) -> dict[str, SearchResults]:
     """Return what `results/searches/<experiment>.json` hold, by data set.
 
     Args:
@@ -69,104 +69,105 @@ def read_searches(
     Raises:
         InputError: a file holds no searches, or no attributions.
     """
-    found: dict[str, Found] = {}
+    searches: dict[str, SearchResults] = {}
     for path in map(Path, paths):
         dataset = datasets[path.stem]
         content = read_given_json(path, MAKE_AGAIN)
         with refusing(path, "these are no searches of an experiment", MAKE_AGAIN):
-            found.setdefault(dataset, Found()).add(dataset, content)
-    for dataset, words_path in attributions:
-        content = read_given_json(words_path, MAKE_AGAIN)
-        with refusing(words_path, "these are no attributions of scores", MAKE_AGAIN):
-            if dataset in found:
-                for model, described in content["models"].items():
-                    found[dataset].attributions[content["query"], model] = [content["document"], *described]
-    return found
+            searches.setdefault(dataset, SearchResults()).add(dataset, content)
+    for dataset, attributions_path in attributions:
+        content = read_given_json(attributions_path, MAKE_AGAIN)
+        with refusing(attributions_path, "these are no attributions of scores", MAKE_AGAIN):
+            if dataset in searches:
+                for model, sources in content["models"].items():
+                    searches[dataset].attributions[content["query"], model] = [content["document"], *sources]
+    return searches
 
 
 def search_views(
-    headline: Table, scores: Scores, found: Mapping[str, Found], most_bytes: int = MOST_BYTES
+    headline: Table, scores: Scores, searches: Mapping[str, SearchResults], max_bytes: int = MAX_BYTES
 ) -> dict[str, Any]:
     """Return what the page shows as plain values; `sets` is empty where nothing was searched.
 
-    Queries are those that the experiments chose, as many of each data set as `most_bytes` of JSON hold.
+    Queries are those that the experiments chose, as many of each data set as `max_bytes` of JSON hold.
     """
     panels = [(panel, rows) for panel in headline.panels if (rows := compared_rows(panel))]
-    panels = [(panel, rows) for panel, rows in panels if rows[0][1].run.dataset in found]
-    most = max((len(found[rows[0][1].run.dataset].queries) for _, rows in panels), default=0)
+    panels = [(panel, rows) for panel, rows in panels if rows[0][1].run.dataset in searches]
+    max_queries = max((len(searches[rows[0][1].run.dataset].queries) for _, rows in panels), default=0)
     while True:
-        documents = Numbered()
+        documents = DocumentList()
         sets = [
-            _of_panel(panel, rows, scores, found[rows[0][1].run.dataset], documents, most)
+            _panel_view(panel, rows, scores, searches[rows[0][1].run.dataset], documents, max_queries)
             for panel, rows in panels
         ]
         views = {
             "sets": sets,
-            "attributed": list(_attributed(sets)),
+            "attributed": list(_attributed_scores(sets)),
             "documents": documents.values,
-            "characters": CHARACTERS,
-            "first": DOCUMENTS,
+            "characters": MAX_CHARACTERS,
+            "first": MAX_DOCUMENTS,
         }
         size = len(script_json(views).encode())
-        if size <= most_bytes or most <= 1:
+        if size <= max_bytes or max_queries <= 1:
             return views
-        most = max(1, min(most - 1, most * most_bytes // size))
+        max_queries = max(1, min(max_queries - 1, max_queries * max_bytes // size))
 
 
-class Numbered:
+class DocumentList:
     """Documents, each once, by the order in which they are asked for."""
 
     def __init__(self) -> None:
         self.values: list[tuple[str, str, int]] = []
-        self._numbers: dict[tuple[str, str], int] = {}
+        self._indices: dict[tuple[str, str], int] = {}
 
-    def number(self, dataset: str, name: str, found: Found) -> int:
-        key = dataset, name
-        if key not in self._numbers:
-            self._numbers[key] = len(self.values)
-            self.values.append((name, *found.documents[name]))
-        return self._numbers[key]
+    def index_of(self, dataset: str, document_id: str, searches: SearchResults) -> int:
+        key = dataset, document_id
+        if key not in self._indices:
+            self._indices[key] = len(self.values)
+            self.values.append((document_id, *searches.documents[document_id]))
+        return self._indices[key]
 
 
-def _of_panel(
+def _panel_view(
     panel: Panel,
-    rows: Sequence[tuple[str, Ours, str]],
+    rows: Sequence[tuple[str, OurValue, str]],
     scores: Scores,
-    found: Found,
-    documents: Numbered,
-    most: int,
+    searches: SearchResults,
+    documents: DocumentList,
+    max_queries: int,
 ) -> dict[str, Any]:
     dataset = rows[0][1].run.dataset
     measure = rows[0][1].measure
-    results = [of_run for _, ours, _ in rows if (of_run := scores.get(ours.run, measure))]
-    measured = set(results[0].queries)
-    queries = [query for query in found.queries if query in measured][:most]
+    results = [run_values for _, ours, _ in rows if (run_values := scores.get(ours.run, measure))]
+    measured_queries = set(results[0].query_ids)
+    queries = [query for query in searches.queries if query in measured_queries][:max_queries]
     runs = [ours.run for _, ours, _ in rows]
-    rankings = [found.rankings.get(run, {}) for run in runs]
-    shown = {
-        query: {name for of_run in rankings for name, _, _ in of_run.get(query, ())} for query in queries
+    rankings = [searches.rankings.get(run, {}) for run in runs]
+    shown_documents = {
+        query: {document_id for run_values in rankings for document_id, _, _ in run_values.get(query, ())}
+        for query in queries
     }
     candidates = next((run.candidates for run in runs if run.regime != FIRST_STAGE), USUAL_CANDIDATES)
 
-    def numbered(of_documents: Mapping[str, Any], query: str) -> dict[int, Any]:
+    def numbered(value_by_document: Mapping[str, Any], query: str) -> dict[int, Any]:
         return {
-            documents.number(dataset, name, found): value
-            for name, value in of_documents.items()
-            if name in shown[query]
+            documents.index_of(dataset, document_id, searches): value
+            for document_id, value in value_by_document.items()
+            if document_id in shown_documents[query]
         }
 
     return {
         "key": dataset if candidates == USUAL_CANDIDATES else f"{dataset}:{candidates}",
         "title": panel.title,
         "measure": measure,
-        "judged": len(measured),
+        "judged": len(measured_queries),
         "queries": [
             {
                 "id": query,
-                "text": found.queries[query][0],
-                "relevant": found.queries[query][1],
-                "grades": numbered(found.grades[query], query),
-                "marks": numbered(found.marks[query], query),
+                "text": searches.queries[query][0],
+                "relevant": searches.queries[query][1],
+                "grades": numbered(searches.grades[query], query),
+                "marks": numbered(searches.marks[query], query),
             }
             for query in queries
         ],
@@ -176,24 +177,24 @@ def _of_panel(
                 "label": label,
                 "first_stage": ours.run.regime == FIRST_STAGE,
                 "mean": round(ours.mean, DIGITS),
-                "baselines": _baselines(ours, runs),
-                "values": _values(of_run, queries),
+                "baselines": _baseline_views(ours, runs),
+                "values": _values(run_values, queries),
                 "rankings": [
                     [
-                        (documents.number(dataset, name, found), score, place)
-                        for name, score, place in ranking.get(query, ())
+                        (documents.index_of(dataset, document_id, searches), score, candidate_rank)
+                        for document_id, score, candidate_rank in ranking.get(query, ())
                     ]
                     for query in queries
                 ],
                 "attributions": {
-                    number: found.attributions[query, ours.run.model]
-                    for number, query in enumerate(queries)
+                    index: searches.attributions[query, ours.run.model]
+                    for index, query in enumerate(queries)
                     if (ours.run.candidates, ours.run.regime) == (USUAL_CANDIDATES, "zero-shot")
-                    and (query, ours.run.model) in found.attributions
+                    and (query, ours.run.model) in searches.attributions
                 },
             }
-            for key, (label, ours, _), of_run, ranking in zip(
-                _keys(runs), rows, results, rankings, strict=True
+            for key, (label, ours, _), run_values, ranking in zip(
+                _run_keys(runs), rows, results, rankings, strict=True
             )
         ],
         "outcomes": [
@@ -203,17 +204,17 @@ def _of_panel(
     }
 
 
-def _attributed(sets: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
+def _attributed_scores(views: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
     """Yield label of the row, query and address of each score whose sources the page shows."""
-    for of_set in sets:
-        for row in of_set["rows"]:
-            for number in row["attributions"]:
-                query = of_set["queries"][number]["id"]
-                parts = (of_set["key"], query, row["key"])
-                yield row["label"], query, "#" + "/".join(quote(part, safe="") for part in parts)
+    for view in views:
+        for row in view["rows"]:
+            for index in row["attributions"]:
+                query = view["queries"][index]["id"]
+                address_parts = (view["key"], query, row["key"])
+                yield row["label"], query, "#" + "/".join(quote(part, safe="") for part in address_parts)
 
 
-def _keys(runs: Sequence[RunName]) -> list[str]:
+def _run_keys(runs: Sequence[RunName]) -> list[str]:
     """Return what names each run in addresses: the model; from its second regime on with the regime."""
     keys: list[str] = []
     for run in runs:
@@ -222,15 +223,15 @@ def _keys(runs: Sequence[RunName]) -> list[str]:
 
 
 def _values(results: Results, queries: Sequence[str]) -> list[float]:
-    value_of = dict(zip(results.queries, results.per_query.tolist(), strict=True))
-    return [round(value_of[query], DIGITS) for query in queries]
+    value_by_query = dict(zip(results.query_ids, results.per_query.tolist(), strict=True))
+    return [round(value_by_query[query], DIGITS) for query in queries]
 
 
-def _baselines(ours: Ours, runs: Sequence[RunName]) -> dict[str, Any]:
+def _baseline_views(ours: OurValue, runs: Sequence[RunName]) -> dict[str, Any]:
     """Return the numbers of the rows that a run is compared with, and how it compares."""
-    compared = {c.mark: c for c in ours.comparisons if c.run in runs}
+    by_mark = {c.mark: c for c in ours.comparisons if c.run in runs}
     return {
-        name: [runs.index(compared[mark].run), comparison_text(compared[mark])]
+        name: [runs.index(by_mark[mark].run), comparison_text(by_mark[mark])]
         for name, mark in (("bm25", BM25_MARK), ("control", CONTROL_MARK))
-        if mark in compared
+        if mark in by_mark
     }

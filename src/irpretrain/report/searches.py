@@ -19,18 +19,18 @@ from irpretrain.text.texts import read_chosen, read_queries
 from irpretrain.text.words import find_words, word_spans
 
 # Most queries of an experiment, documents of a ranking, and characters of a document.
-QUERIES, DOCUMENTS, CHARACTERS = 150, 3, 700
+MAX_QUERIES, MAX_DOCUMENTS, MAX_CHARACTERS = 150, 3, 700
 # Of a score: so many tell the documents of a ranking apart for a reader.
 SIGNIFICANT_DIGITS = 6
 
 
-def choose_queries(queries: Iterable[str], most: int = QUERIES) -> list[str]:
-    """Return at most `most` queries: the first by the SHA-256 of their identifiers.
+def choose_queries(queries: Iterable[str], max_queries: int = MAX_QUERIES) -> list[str]:
+    """Return at most `max_queries` queries: the first by the SHA-256 of their identifiers.
 
     No score decides, so that wins and losses among them are as common as among all; and experiments on the same queries
     choose the same.
     """
-    return sorted(queries, key=lambda query: hashlib.sha256(query.encode()).digest())[:most]
+    return sorted(queries, key=lambda query: hashlib.sha256(query.encode()).digest())[:max_queries]
 
 
 def collect_searches(
@@ -54,43 +54,45 @@ def collect_searches(
     Raises:
         InputError: a file cannot be read, or the corpus lacks a document.
     """
-    texts, judged = read_queries(queries), read_qrels(qrels)
-    chosen = choose_queries(judged.keys() & texts.keys())
-    places: dict[str, dict[str, dict[str, int]]] = {}
+    query_texts, judged = read_queries(queries), read_qrels(qrels)
+    sample = choose_queries(judged.keys() & query_texts.keys())
+    ranks_by_stage: dict[str, dict[str, dict[str, int]]] = {}
     rows = []
     for description in progress(displayed_runs(runs), "searches", "runs"):
-        run = _read(description, chosen)
+        run = _read_run(description, sample)
         key = {name: description[name] for name in ("candidates", "model", "regime", "seed")}
         # First stages come before the models that re-rank them.
         if key["regime"] == FIRST_STAGE:
-            places[key["model"]] = {query: _places(run, query) for query in chosen}
-            reranked: Mapping[str, Mapping[str, int]] = {}
+            ranks_by_stage[key["model"]] = {query: _rank_by_document(run, query) for query in sample}
+            ranks: Mapping[str, Mapping[str, int]] = {}
         else:
-            reranked = places.get(key["candidates"], {})
-        rows.append({**key, "rankings": [_first(run, query, reranked.get(query, {})) for query in chosen]})
-    of_query = [
-        dict.fromkeys(found[0] for row in rows for found in row["rankings"][number])
-        for number in range(len(chosen))
+            ranks = ranks_by_stage.get(key["candidates"], {})
+        rankings = [_first_documents(run, query, ranks.get(query, {})) for query in sample]
+        rows.append({**key, "rankings": rankings})
+    # The documents that some run ranks first for each query.
+    shown = [
+        dict.fromkeys(document for row in rows for document, *_ in row["rankings"][index])
+        for index in range(len(sample))
     ]
-    whole = read_chosen(documents, {name for names in of_query for name in names}, text)
-    cut = {name: whole[name][:CHARACTERS] for name in sorted(whole)}
-    mark = Marker(text)
+    texts = read_chosen(documents, {document for group in shown for document in group}, text)
+    excerpts = {document: texts[document][:MAX_CHARACTERS] for document in sorted(texts)}
+    find_marks = Marker(text)
     content = {
         "judged": len(judged),
-        "queries": [[query, texts[query], len(relevant(judged[query]))] for query in chosen],
+        "queries": [[query, query_texts[query], len(relevant(judged[query]))] for query in sample],
         "runs": rows,
-        "documents": {name: [cut[name], len(whole[name])] for name in cut},
+        "documents": {document: [excerpt, len(texts[document])] for document, excerpt in excerpts.items()},
         "grades": [
-            {name: judged[query][name] for name in names if name in judged[query]}
-            for query, names in zip(chosen, of_query, strict=True)
+            {document: judged[query][document] for document in group if document in judged[query]}
+            for query, group in zip(sample, shown, strict=True)
         ],
         "marks": [
-            {name: mark(texts[query], cut[name]) for name in names}
-            for query, names in zip(chosen, of_query, strict=True)
+            {document: find_marks(query_texts[query], excerpts[document]) for document in group}
+            for query, group in zip(sample, shown, strict=True)
         ],
     }
     write_text(output, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
-    return {"judged": len(judged), "queries": len(chosen), "runs": len(rows), "documents": len(cut)}
+    return {"judged": len(judged), "queries": len(sample), "runs": len(rows), "documents": len(excerpts)}
 
 
 def displayed_runs(runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -102,19 +104,21 @@ def displayed_runs(runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return list(by_name.values())
 
 
-def _read(description: Mapping[str, Any], queries: Collection[str]) -> Run:
+def _read_run(description: Mapping[str, Any], queries: Collection[str]) -> Run:
     paths = [str(path) for path in description["paths"]]
-    parts = [read_rankings(path, queries) for path in paths]
-    return as_scored(merge(parts, paths), description.get("depth"), description.get("ranked"))
+    fold_runs = [read_rankings(path, queries) for path in paths]
+    return as_scored(merge(fold_runs, paths), description.get("depth"), description.get("ranked"))
 
 
-def _places(run: Run, query: str) -> dict[str, int]:
-    return {name: place for place, (name, _) in enumerate(run.get(query, ()), 1)}
+def _rank_by_document(run: Run, query: str) -> dict[str, int]:
+    return {document: rank for rank, (document, _) in enumerate(run.get(query, ()), 1)}
 
 
-def _first(run: Run, query: str, places: Mapping[str, int]) -> list[tuple[str, float, int]]:
-    found = run.get(query, ())[:DOCUMENTS]
-    return [(name, float(f"{score:.{SIGNIFICANT_DIGITS}g}"), places.get(name, 0)) for name, score in found]
+def _first_documents(run: Run, query: str, ranks: Mapping[str, int]) -> list[tuple[str, float, int]]:
+    return [
+        (document, float(f"{score:.{SIGNIFICANT_DIGITS}g}"), ranks.get(document, 0))
+        for document, score in run.get(query, ())[:MAX_DOCUMENTS]
+    ]
 
 
 class Marker:
@@ -127,16 +131,16 @@ class Marker:
 
     def __call__(self, query: str, text: str) -> list[int]:
         """Return start and end of each word in turn; of overlapping ones the second begins where the first ends."""
-        wanted = {self._stem(word) for word in self._words(query)}
+        query_stems = {self._stem(word) for word in self._words(query)}
         spans = word_spans(text, self._kind)
         bounds: list[int] = []
         for word, start, end in zip(spans.words, spans.starts.tolist(), spans.ends.tolist(), strict=True):
-            if word not in self._stop_words and self._stem(word) in wanted:
+            if word not in self._stop_words and self._stem(word) in query_stems:
                 bounds += (max(start, bounds[-1] if bounds else 0), end)
         if text.isascii():
             return bounds
-        units = [0, *accumulate(1 + (character > "\uffff") for character in text)]
-        return [units[bound] for bound in bounds]
+        utf16_offsets = [0, *accumulate(1 + (character > "\uffff") for character in text)]
+        return [utf16_offsets[bound] for bound in bounds]
 
     def _words(self, query: str) -> list[str]:
         return [word for word in find_words(query, self._kind) if word not in self._stop_words]

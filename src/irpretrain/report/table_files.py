@@ -55,33 +55,35 @@ def cell_text(table: Table, cell: AnyCell) -> str:
         return plain_text(cell)
     note = f" ({table.letters[cell.note]})" if cell.note else ""
     if cell.ours is None:
-        ours = f"not run{note}" if note else "–"
+        our_text = f"not run{note}" if note else "–"
     else:
         difference = "" if cell.difference is None else f", {difference_text(cell.difference)}"
-        ours = f"{'ours ' if cell.printed else ''}{value_text(cell.ours)}{difference}{note}"
-    return f"{cell.printed} · {ours}" if cell.printed else ours
+        our_text = f"{'ours ' if cell.printed else ''}{value_text(cell.ours)}{difference}{note}"
+    return f"{cell.printed} · {our_text}" if cell.printed else our_text
 
 
 def _pipe_table(table: Table, panel: Panel) -> str:
     has_models = any(row.filled_by for row in panel.rows)
-    heads = [panel.rows_are, *(["Ours"] if has_models else [])]
-    heads += [f"{column.group} {column.label}" for column in panel.columns]
+    headings = [panel.row_heading, *(["Ours"] if has_models else [])]
+    headings += [f"{column.group} {column.label}" for column in panel.columns]
     rows = (
         [
             row.label,
             *([row.filled_by or "–"] if has_models else []),
-            *(cell_text(table, c) for c in row.cells),
+            *(cell_text(table, cell) for cell in row.cells),
         ]
         for row in panel.rows
     )
-    return pipe_table(heads, rows, len(panel.columns))
+    return pipe_table(headings, rows, len(panel.columns))
 
 
-def pipe_table(heads: Sequence[str], rows: Iterable[Sequence[str]], number_columns: int = 0) -> str:
+def pipe_table(headings: Sequence[str], rows: Iterable[Sequence[str]], number_columns: int = 0) -> str:
     """Return a table of Markdown; the last so many columns hold numbers."""
-    rules = ["---"] * (len(heads) - number_columns) + ["---:"] * number_columns
+    alignments = ["---"] * (len(headings) - number_columns) + ["---:"] * number_columns
     lines = ([*map(markdown_escape, texts)] for texts in rows)
-    return "\n".join(f"| {' | '.join(line)} |" for line in ([*map(markdown_escape, heads)], rules, *lines))
+    return "\n".join(
+        f"| {' | '.join(line)} |" for line in ([*map(markdown_escape, headings)], alignments, *lines)
+    )
 
 
 # A table as CSV, one line per cell.
@@ -123,19 +125,19 @@ def _csv_cell(cell: Cell) -> tuple[object, ...]:
         *(_csv_number(value) for value in ((ours.mean, ours.low, ours.high) if ours else (math.nan,) * 3)),
         ours.marks if ours else "",
         ";".join(str(seed) for seed in ours.seeds) if ours else "",
-        ours.queries if ours else "",
-        ";".join(c.over for c in comparisons),
-        ";".join(_csv_number(c.difference) for c in comparisons),
-        ";".join(_csv_number(c.p, ".3g") for c in comparisons),
+        ours.sample_size if ours else "",
+        ";".join(comparison.label for comparison in comparisons),
+        ";".join(_csv_number(comparison.difference) for comparison in comparisons),
+        ";".join(_csv_number(comparison.p, ".3g") for comparison in comparisons),
         cell.printed_outcomes,
-        ";".join(outcomes_text(c.outcomes) for c in comparisons),
+        ";".join(outcomes_text(comparison.outcomes) for comparison in comparisons),
         "" if cell.difference is None else _csv_number(cell.difference),
         cell.note,
     )
 
 
-def _csv_number(value: float, form: str = "z.6f") -> str:
-    return "" if math.isnan(value) else format(value, form)
+def _csv_number(value: float, number_format: str = "z.6f") -> str:
+    return "" if math.isnan(value) else format(value, number_format)
 
 
 # A table as LaTeX: a `table*` with a booktabs `tabular` for each panel, and the notes as text after them.
@@ -158,22 +160,24 @@ def latex_escape(text: str) -> str:
 
     A character that pdfLaTeX has no glyph for becomes its ASCII base letter, or a question mark.
     """
-    return "".join(LATEX_SPECIAL.get(character) or _plain(character) for character in " ".join(text.split()))
+    return "".join(
+        LATEX_SPECIAL.get(character) or _latex_character(character) for character in " ".join(text.split())
+    )
 
 
-def _plain(character: str) -> str:
+def _latex_character(character: str) -> str:
     if ord(character) < 127:
         return character
     # pdfLaTeX reads the accented letters of Latin scripts; other scripts would stop it.
     if ord(character) < 0x180 and character.isalpha():
         return character
     base = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
-    return "".join(LATEX_SPECIAL.get(c, c) for c in base) or "?"
+    return "".join(LATEX_SPECIAL.get(letter, letter) for letter in base) or "?"
 
 
 def latex(table: Table) -> str:
     """Return a table as LaTeX: a float for each panel, then what stands under the table."""
-    files = templates(
+    environment = templates(
         block_start_string="<%",
         block_end_string="%>",
         variable_start_string="<<",
@@ -182,9 +186,9 @@ def latex(table: Table) -> str:
         comment_end_string="#>",
         keep_trailing_newline=True,
     )
-    files.filters["tex"] = latex_escape
+    environment.filters["tex"] = latex_escape
     label = f"tab:{table.name.replace('_', '-')}"
-    return files.get_template("table.tex.j2").render(table=table, label=label, cell_tex=_latex_cell)
+    return environment.get_template("table.tex.j2").render(table=table, label=label, cell_tex=_latex_cell)
 
 
 def _latex_cell(table: Table, cell: AnyCell) -> str:
@@ -201,8 +205,8 @@ def _latex_cell(table: Table, cell: AnyCell) -> str:
     bounds = bounds_text(cell.ours.low, cell.ours.high)
     value = latex_escape(f"{cell.ours.mean:z.3f}{cell.ours.marks}")
     difference = "" if cell.difference is None else f", ${difference_text(cell.difference)}$"
-    ours = f"{_stack(value, bounds) if bounds else value}{difference}{note}"
-    return f"{published} / {ours}" if published else ours
+    our_text = f"{_stack(value, bounds) if bounds else value}{difference}{note}"
+    return f"{published} / {our_text}" if published else our_text
 
 
 def _stack(above: str, below: str) -> str:

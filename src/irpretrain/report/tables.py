@@ -24,7 +24,7 @@ from irpretrain.evaluation.evaluate import COLUMNS, KEYS
 from irpretrain.foundation.atomic import write_csv, write_text
 from irpretrain.foundation.contracts import PER_QUERY
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, rank_interval_table, settings_table
-from irpretrain.report.cells import AnyCell, Cell, CellValues, Column, Panel, Row, Table, compared
+from irpretrain.report.cells import AnyCell, Cell, CellValues, Column, Panel, Row, Table, comparison_cell
 from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.first_screen import result_sentences
 from irpretrain.report.other_tables import AnswerTable, DepthTable
@@ -39,7 +39,7 @@ from irpretrain.report.scores import (
     RunName,
     Scores,
     TableTest,
-    joined,
+    join_per_query,
     ordered_measures,
 )
 from irpretrain.report.table_files import latex, markdown, write_cells
@@ -68,8 +68,10 @@ class HeadlineTable:
     def build(self, name: str) -> Table:
         pairs = self.scores.pairs()
         panels, notes = tuple(map(self._panel, pairs)), headline_notes(self.config, self.scores, pairs)
-        runs_on = dict.fromkeys(dataset_label(self.config, dataset) for dataset, _ in pairs)
-        title = f"Runs on {'; '.join(runs_on)}" if pairs else "No runs, or runs at several depths alone"
+        dataset_labels = dict.fromkeys(dataset_label(self.config, dataset) for dataset, _ in pairs)
+        title = (
+            f"Runs on {'; '.join(dataset_labels)}" if pairs else "No runs, or runs at several depths alone"
+        )
         return with_ledger(Table(name, title, panels, tuple(notes)), self.config, self.scores)
 
     def _models(self, pair: Pair, measure: str) -> list[str]:
@@ -77,28 +79,30 @@ class HeadlineTable:
         for run in self._reranked(pair):
             runs.setdefault(run.model, []).append(run)
 
-        def best(model: str) -> float:
+        def best_mean(model: str) -> float:
             results = (self.scores.get(run, measure) for run in runs[model])
             return max(
                 (run_results.mean for run_results in results if run_results is not None), default=-math.inf
             )
 
         return sorted(
-            (name for name in (*self.stages, *self.config.models) if name in runs), key=best, reverse=True
+            (name for name in (*self.stages, *self.config.models) if name in runs),
+            key=best_mean,
+            reverse=True,
         )
 
     def _regimes(self, pair: Pair) -> list[str]:
         return sorted({run.regime for run in self._reranked(pair)}, key=_training_queries) or [FIRST_STAGE]
 
     def _reranked(self, pair: Pair) -> list[RunName]:
-        runs = self.scores.names()
+        runs = self.scores.runs()
         return [run for run in runs if (run.dataset, run.candidates) == pair and run.regime != FIRST_STAGE]
 
     def _panel(self, pair: Pair) -> Panel:
         measures = ordered_measures(self.config, self.scores, pair[0])
         models = self._models(pair, measures[0])
         control = control_model(self.config, models)
-        contrasts = (
+        baseline_names = (
             {BM25_MARK: "BM25"} if control is None else {CONTROL_MARK: "the control", BM25_MARK: "BM25"}
         )
         columns = {
@@ -106,11 +110,14 @@ class HeadlineTable:
             for regime in self._regimes(pair)
             for measure, mark, heading in (
                 *((measure, "", measure) for measure in measures),
-                *((measures[0], mark, f"{measures[0]} against {name}") for mark, name in contrasts.items()),
+                *(
+                    (measures[0], mark, f"{measures[0]} against {name}")
+                    for mark, name in baseline_names.items()
+                ),
             )
         }
 
-        def source(model: str, column: tuple[str, str, str]) -> AnyCell:
+        def make_cell(model: str, column: tuple[str, str, str]) -> AnyCell:
             regime, measure, mark = column
             first_stage_run = self.scores.first_stage(pair[0], model) if model in self.stages else None
             run = first_stage_run or RunName(*pair, model, regime)
@@ -121,16 +128,16 @@ class HeadlineTable:
                 model, *pair, measure, regime, None if has_no_results else run, reason, baselines
             )
             cell = self.values.fill(planned_cell)
-            return compared(cell, mark) if mark else cell
+            return comparison_cell(cell, mark) if mark else cell
 
         rows = {model: Row(model, model_label(self.config, model)) for model in models}
-        return Panel.of(dataset_label(self.config, *pair), rows, columns, source)
+        return Panel.of(dataset_label(self.config, *pair), rows, columns, make_cell)
 
     def _baselines(self, pair: Pair, regime: str, control: str | None, model: str) -> tuple[Baseline, ...]:
         baselines = []
-        beside = bm25_beside(self.config, model if model in self.stages else pair[1].partition("@")[0])
-        if beside is not None and (bm25 := self.scores.first_stage(pair[0], beside)) is not None:
-            baselines.append(Baseline(BM25_MARK, self.stages[beside], bm25))
+        bm25_stage = bm25_beside(self.config, model if model in self.stages else pair[1].partition("@")[0])
+        if bm25_stage is not None and (bm25 := self.scores.first_stage(pair[0], bm25_stage)) is not None:
+            baselines.append(Baseline(BM25_MARK, self.stages[bm25_stage], bm25))
         if control is not None:
             run = RunName(*pair, control, regime)
             baselines.append(Baseline(CONTROL_MARK, model_label(self.config, control), run))
@@ -194,11 +201,11 @@ def make_tables(
     """Write every table as Markdown, CSV and LaTeX, and the answers to claims (None: claims are not tested) as CSV;
     return how many there are."""
     published = load_published(paper)
-    answers = {} if claims is None else answer_claims(published.paper, config, files, claims)
+    claim_counts = {} if claims is None else answer_claims(published.paper, config, files, claims)
     tables = build_tables(published, config, replace(files, claims=[] if claims is None else [claims]))
     for table in tables:
         write_table(table, output_directory)
-    return {"tables": len(tables), "cells": sum(1 for t in tables for _ in t.cells()), **answers}
+    return {"tables": len(tables), "cells": sum(1 for t in tables for _ in t.cells()), **claim_counts}
 
 
 def write_table(table: Table, directory: str | Path) -> None:
@@ -225,11 +232,11 @@ def write_overview(
 ) -> dict[str, Any]:
     """Join what experiments and papers left, each row once, and write the headline table over all of it."""
     write_table(build_headline(config, files.read()), tables)
-    means = _joined(files.scores, COLUMNS)
+    means = _join_csv(files.scores, COLUMNS)
     # The sort is stable: measures and folds of a run keep the order in which they were evaluated.
     means = means.astype({"seed": int}).sort_values(list(KEYS), kind="stable")
     write_text(all_scores, means.to_csv(index=False, lineterminator="\n"))
-    table = joined(files.per_query)
+    table = join_per_query(files.per_query)
     PER_QUERY.write(all_per_query, table)
     claims = join_claims(files.claims, all_claims)
     return {"scores": len(means), "per_query": table.num_rows, "claims": claims}
@@ -237,11 +244,11 @@ def write_overview(
 
 def join_claims(claims: Sequence[str | Path], all_claims: str | Path) -> int:
     """Join the claims of papers, in this order; return how many there are."""
-    answers = _joined(claims, ())
+    answers = _join_csv(claims, ())
     write_text(all_claims, answers.to_csv(index=False, lineterminator="\n"))
     return len(answers)
 
 
-def _joined(paths: Sequence[str | Path], columns: Sequence[str]) -> pandas.DataFrame:
+def _join_csv(paths: Sequence[str | Path], columns: Sequence[str]) -> pandas.DataFrame:
     tables = [pandas.read_csv(path, dtype=str, keep_default_na=False) for path in paths]
     return pandas.concat([pandas.DataFrame(columns=list(columns), dtype=str), *tables]).drop_duplicates()
