@@ -10,7 +10,7 @@ import yaml
 from base_config import base_config, message
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.base import deep_merge
-from irpretrain.config.usage import training_candidates, used
+from irpretrain.config.usage import training_candidates, used_names
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.corpora.sources import used_files
 from irpretrain.foundation.errors import ConfigError
@@ -213,11 +213,11 @@ def test_a_model_may_be_chosen_on_held_out_queries(given):
     given["experiments"] = {
         "zero-shot": {"dataset": "squad", "models": ["prop-rop"], "regimes": ["zero-shot"]}
     }
-    assert "squad-train" not in used(parse_config(given), "datasets")
+    assert "squad-train" not in used_names(parse_config(given), "datasets")
     parsed = parse_config(held_out(given))
     assert parsed.models["prop-rop"].select_on.measure == "nDCG@20"
-    assert "squad-train" in used(parsed, "datasets")
-    assert "squad-train" in used(parsed, "corpora")
+    assert "squad-train" in used_names(parsed, "datasets")
+    assert "squad-train" in used_names(parsed, "corpora")
 
 
 @pytest.mark.parametrize(
@@ -680,8 +680,8 @@ def test_every_collection_is_calibrated_unless_the_user_gives_a_number(given):
 
 def test_data_of_predictors_are_used_where_they_are_displayed(given):
     config = parse_config(given)
-    assert "squad-questions" in used(config, "datasets")
-    assert "squad-questions" not in used(config.of_papers(["php"]), "datasets")
+    assert "squad-questions" in used_names(config, "datasets")
+    assert "squad-questions" not in used_names(config.of_papers(["php"]), "datasets")
 
 
 def test_first_stages_that_take_runs_of_others(given):
@@ -727,7 +727,7 @@ def test_first_stages_that_take_runs_of_others(given):
 @pytest.mark.parametrize("stages", [[], ["bm25", "ql"], ["bm25"]], ids=["none", "both", "bm25"])
 def test_first_stages_may_be_compared_alone(given, stages):
     given["experiments"] = {"first": {"dataset": "squad", "first_stages": stages}}
-    assert used(parse_config(given), "first_stages") == []
+    assert used_names(parse_config(given), "first_stages") == []
 
 
 @pytest.mark.parametrize("ranked", [["p"], ["q", "p"]], ids=["itself", "in a circle"])

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from irpretrain.config import Config, load_config
-from irpretrain.config.run import reranked, retrieved, scored
+from irpretrain.config.run import reranking_depth, retrieval_depth, scoring_depth
 from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,9 +76,9 @@ def test_measures_that_choose_models_look_no_deeper_than_what_is_re_ranked(tmp_p
 
 def test_rows_that_models_do_not_re_rank_are_scored_as_deep_as_those_that_they_do(tmp_path: Path) -> None:
     config = load(tmp_path, experiment=RERANKED, dataset={"measures": ["AP"]})
-    assert scored(config, "mine") == reranked(config, "mine") == (10, "reranking.depth")
-    assert retrieved(config, "mine") == (100, "retrieval.depth")
-    assert scored(load(tmp_path), "mine") == (100, "retrieval.depth")
+    assert scoring_depth(config, "mine") == reranking_depth(config, "mine") == (10, "reranking.depth")
+    assert retrieval_depth(config, "mine") == (100, "retrieval.depth")
+    assert scoring_depth(load(tmp_path), "mine") == (100, "retrieval.depth")
 
 
 def test_a_paper_has_the_depths_that_other_papers_beside_it_set(tmp_path: Path) -> None:
@@ -91,4 +91,8 @@ def test_a_paper_has_the_depths_that_other_papers_beside_it_set(tmp_path: Path) 
         },
         report={"papers": ["prop", "ares"]},
     )
-    assert scored(config.of_papers(["prop"]), "mine") == scored(config, "mine") == (10, "reranking.depth")
+    assert (
+        scoring_depth(config.of_papers(["prop"]), "mine")
+        == scoring_depth(config, "mine")
+        == (10, "reranking.depth")
+    )

@@ -9,7 +9,7 @@ import pytest
 from base_config import base_config
 from irpretrain.config import load_config, parse_config
 from irpretrain.config.papers import load_published
-from irpretrain.config.usage import used, used_models
+from irpretrain.config.usage import used_models, used_names
 from irpretrain.corpora.catalogue.absence import without_absent
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_assets
@@ -26,13 +26,13 @@ def configuration(**sections):
 
 
 def test_the_default_runs_no_task():
-    assert used(configuration(), "downstream_tasks") == []
+    assert used_names(configuration(), "downstream_tasks") == []
 
 
 def test_every_task_of_the_catalogue_is_there_by_its_name():
     assert len(TASKS) == 6
     config = configuration(downstream={"all": {"tasks": TASKS, "models": ["control"]}})
-    assert set(used(config, "downstream_tasks")) == set(TASKS)
+    assert set(used_names(config, "downstream_tasks")) == set(TASKS)
     assert list(config.downstream_tasks["mrqa-newsqa"].files) == ["train", "development"]
     assert config.downstream_tasks["mrqa-newsqa"].entry == "mrqa-newsqa"
 

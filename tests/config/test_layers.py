@@ -9,7 +9,7 @@ import pytest
 
 from irpretrain.config.load import lay_overlays, load_config
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.usage import used
+from irpretrain.config.usage import used_names
 from irpretrain.foundation.errors import ConfigError
 
 
@@ -151,9 +151,9 @@ reranking: {depth: 20}
 """,
     )
     config = load_config(root / "config.yaml", mine)
-    assert used(config, "corpora") == ["mine"]
-    assert used(config, "datasets") == ["mine"]
-    assert used(config, "predictors") == []
+    assert used_names(config, "corpora") == ["mine"]
+    assert used_names(config, "datasets") == ["mine"]
+    assert used_names(config, "predictors") == []
 
 
 def test_a_predictor_of_no_model_in_use_is_not_displayed(write):
@@ -166,14 +166,14 @@ def test_a_predictor_of_no_model_in_use_is_not_displayed(write):
         "experiments: {mine: {dataset: mine, models: [control], regimes: [zero-shot]}}\nreranking: {depth: 20}\n"
     )
     config = load_config(root / "config.yaml", write("mine.yaml", mine))
-    assert used(config, "predictors") == []
-    assert used(config, "corpora") == ["mine"]
+    assert used_names(config, "predictors") == []
+    assert used_names(config, "corpora") == ["mine"]
     for_table = write(
         "table.yaml", "predictors: {mine: {label: I, collection: pretraining, dataset: mine}}\n"
     )
-    assert used(load_config(root / "config.yaml", write("mine.yaml", mine), for_table), "predictors") == [
-        "mine"
-    ]
+    assert used_names(
+        load_config(root / "config.yaml", write("mine.yaml", mine), for_table), "predictors"
+    ) == ["mine"]
 
 
 def test_a_predictor_of_ones_own_leaves_squad_out(write):
@@ -197,13 +197,13 @@ experiments:
 reranking: {{depth: 20}}
 """,
     )
-    assert "squad-questions" in used(load_config(root / "config.yaml", mine), "datasets")
+    assert "squad-questions" in used_names(load_config(root / "config.yaml", mine), "datasets")
     guide = (root / "docs/corpora.md").read_text().partition("### ARES on your own text")[2]
     predictor = write("predictor.yaml", guide.split("```yaml\n")[1].partition("```")[0])
     config = load_config(root / "config.yaml", mine, predictor)
-    assert used(config, "corpora") == ["fruit"]
-    assert set(used(config, "datasets")) == {"fruit", "fruit-train"}
-    assert used(config, "predictors") == ["simple"]
+    assert used_names(config, "corpora") == ["fruit"]
+    assert set(used_names(config, "datasets")) == {"fruit", "fruit-train"}
+    assert used_names(config, "predictors") == ["simple"]
 
 
 def test_a_model_that_nothing_needs_may_keep_snapshots_behind_the_last_step(write):

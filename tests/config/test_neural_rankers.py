@@ -12,7 +12,7 @@ from base_config import base_config, message
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.base import deep_merge
 from irpretrain.config.papers import read_recipe, recipe_names
-from irpretrain.config.usage import used
+from irpretrain.config.usage import used_names
 
 RECIPES = {name: read_recipe(name) or {} for name in recipe_names()}
 
@@ -33,7 +33,7 @@ def given() -> dict[str, Any]:
 def test_it_is_valid(given: dict[str, Any]) -> None:
     config: Config = parse_config(given)
     assert config.models["knrm"].neural is not None
-    assert {"squad-train", "squad-dev"} <= set(used(config, "corpora"))
+    assert {"squad-train", "squad-dev"} <= set(used_names(config, "corpora"))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from base_config import base_config
 from irpretrain.config import load_config, parse_config
 from irpretrain.config.experiments import Paper
-from irpretrain.config.usage import active_experiments, used, used_models
+from irpretrain.config.usage import active_experiments, used_models, used_names
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan.whole import Plan
@@ -51,7 +51,7 @@ def test_a_paper_needs_its_own_experiments_alone() -> None:
     assert list(active_experiments(php)) == ["zero-shot-php"]
     # The models that PHP's stages start from, and those compared with it.
     assert set(used_models(php)) == {"php", "php-shp", "php-hp-only", "control"}
-    assert "squad-dev-passages" not in used(php, "corpora")
+    assert "squad-dev-passages" not in used_names(php, "corpora")
     # Narrowed by the function or by the configuration: the same models are needed.
     assert used_models(with_papers("php")) == used_models(php)
 

@@ -16,7 +16,7 @@ def given() -> dict:
 
 
 def test_the_default_uses_queries_of_other_data_sets(given: dict) -> None:
-    uses = {(use.key, use.dataset, use.tested) for use in query_uses(parse_config(given))}
+    uses = {(use.key, use.dataset, use.tested_dataset) for use in query_uses(parse_config(given))}
     assert {
         ("datasets.squad.train_on", "squad-train", "squad"),
         ("predictors.simple.dataset", "squad-questions", "squad"),
@@ -82,8 +82,12 @@ def test_fields_of_the_same_topics_that_train_on_their_own_folds_are_no_use(give
         given["term_weights"][field] = {"label": field, "kind": "queries", "dataset": field}
         given["first_stages"][field] = {"label": field, "model": "indri", "query_weights": field}
         given["experiments"][field] = {"dataset": field, "first_stages": [field]}
-    fields = {use for use in query_uses(parse_config(given)) if use.tested in ("title", "description")}
+    fields = {
+        use for use in query_uses(parse_config(given)) if use.tested_dataset in ("title", "description")
+    }
     assert not fields
     given["first_stages"]["title"]["query_weights"] = "description"
-    uses = [(use.key, use.dataset) for use in query_uses(parse_config(given)) if use.tested == "title"]
+    uses = [
+        (use.key, use.dataset) for use in query_uses(parse_config(given)) if use.tested_dataset == "title"
+    ]
     assert uses == [("term_weights.description.dataset", "description")]

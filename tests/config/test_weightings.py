@@ -6,8 +6,8 @@ import pytest
 
 from base_config import base_config, message
 from irpretrain.config import parse_config
-from irpretrain.config.run import reranked, retrieved
-from irpretrain.config.usage import longest_sequences, used
+from irpretrain.config.run import reranking_depth, retrieval_depth
+from irpretrain.config.usage import longest_sequences, used_names
 from irpretrain.foundation.errors import ConfigError
 
 
@@ -19,11 +19,11 @@ def given():
 
 def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(given):
     given["first_stages"] = {"roots": {"label": "DeepCT", "index": "deepct-root"}}
-    assert used(parse_config(given), "term_weights") == []
+    assert used_names(parse_config(given), "term_weights") == []
     given["experiments"]["stages"] = {"dataset": "squad", "models": [], "first_stages": ["roots"]}
     config = parse_config(given)
-    assert used(config, "term_weights") == ["deepct-root", "deepct"]
-    assert "squad-fit" in used(config, "datasets")
+    assert used_names(config, "term_weights") == ["deepct-root", "deepct"]
+    assert "squad-fit" in used_names(config, "datasets")
     assert longest_sequences(config, "encoder")["term_weights.deepct.max_length"] == 128
 
 
@@ -113,8 +113,8 @@ def test_nothing_is_measured_deeper_than_there_are_candidates(given, changes, de
         parse_config(given)
     given["experiments"]["deep"]["depths"] = [deepest]
     config = parse_config(given)
-    assert retrieved(config, "squad") == (100, "retrieval.depth")
-    assert reranked(config, "squad") == (given["reranking"]["depth"], "reranking.depth")
+    assert retrieval_depth(config, "squad") == (100, "retrieval.depth")
+    assert reranking_depth(config, "squad") == (given["reranking"]["depth"], "reranking.depth")
 
 
 def test_tested_queries_teach_no_weights(given):
@@ -155,7 +155,7 @@ def test_queries_are_weighed_by_models_of_their_other_folds_and_by_the_oracle(gi
     given["term_weights"]["oracle"]["dataset"] = "squad-fit"
     stages = ["bow-deepct", "oracle-bm25"]
     given["experiments"]["stages"] = {"dataset": "squad-fit", "first_stages": stages}
-    assert set(used(parse_config(given), "term_weights")) == {"deepct-query", "oracle"}
+    assert set(used_names(parse_config(given), "term_weights")) == {"deepct-query", "oracle"}
 
 
 def test_views_of_weights_name_what_there_is(given):
@@ -184,8 +184,8 @@ def test_a_distribution_uses_its_weightings_where_the_report_shows_deepct(given)
     given["experiments"] = {"zero-shot": given["experiments"]["zero-shot"]}
     displayed = {"label": "x", "corpora": ["squad-held-out"], "weightings": ["tf", "deepct-root"]}
     given["weight_distributions"] = {"mine": displayed}
-    assert used(parse_config(given), "term_weights") == []
+    assert used_names(parse_config(given), "term_weights") == []
     given["report"] = {"papers": ["deepct"]}
     config = parse_config(given)
-    assert used(config, "term_weights") == ["deepct-root", "deepct"]
-    assert {"squad-held-out", "squad-fit"} <= set(used(config, "corpora"))
+    assert used_names(config, "term_weights") == ["deepct-root", "deepct"]
+    assert {"squad-held-out", "squad-fit"} <= set(used_names(config, "corpora"))

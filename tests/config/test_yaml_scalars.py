@@ -12,7 +12,7 @@ import yaml
 from irpretrain.command.files import read_settings
 from irpretrain.config import load_config
 from irpretrain.config.base import Section, explain, option
-from irpretrain.config.yaml_files import MOST_BYTES, read_yaml
+from irpretrain.config.yaml_files import MAX_BYTES, read_yaml
 from irpretrain.foundation.errors import ConfigError, visible
 from irpretrain.foundation.resources import parse_yaml
 from irpretrain.foundation.yaml_scalars import dump_yaml
@@ -149,7 +149,7 @@ def test_a_configuration_file_is_a_file_with_an_end(tmp_path):
     fifo, large = tmp_path / "fifo.yaml", tmp_path / "large.yaml"
     os.mkfifo(fifo)
     with open(large, "wb") as file:
-        file.truncate(MOST_BYTES + 1)
+        file.truncate(MAX_BYTES + 1)
     for path, reason in [
         ("/dev/zero", "a pipe or a device"),
         (str(fifo), "a pipe or a device"),

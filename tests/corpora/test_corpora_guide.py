@@ -7,7 +7,7 @@ import yaml
 
 from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.usage import active_experiments, used, used_models
+from irpretrain.config.usage import active_experiments, used_models, used_names
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.embedded import read_manifest, resolve
 from irpretrain.corpora.registry import FORMATS
@@ -50,7 +50,7 @@ def test_the_example(tmp_path, monkeypatch):
     assert counts["queries_written"] == 3
     alone = load_config(ROOT / "config.yaml", "first-stages.yaml")
     assert list(active_experiments(alone)) == ["first-stages"]
-    assert (used_models(alone), used(alone, "first_stages")) == ([], ["ql-smooth"])
+    assert (used_models(alone), used_names(alone, "first_stages")) == ([], ["ql-smooth"])
     check_sources(alone, read_manifest(ROOT / "resources/embedded.yaml"))
 
 

@@ -17,7 +17,7 @@ import yaml
 from overlay_layers import load, load_all, made_scores, runs
 
 from irpretrain.config import Config
-from irpretrain.config.labels import FIRST_STAGES, regime_label
+from irpretrain.config.labels import BUILT_IN_LABELS, regime_label
 from irpretrain.config.papers import Published, PublishedRow, load_published
 from irpretrain.config.usage import active_experiments
 from irpretrain.report.drawing import short_label
@@ -228,10 +228,10 @@ def names_in_paper(published: Published) -> str:
     """A pattern of all names of models that a paper's tables and figures look for."""
     names = {
         model for table in published.tables.values() for row in table.rows for model in row.all_models
-    } - set(FIRST_STAGES)
+    } - set(BUILT_IN_LABELS)
     for figure in published.figures.values():
         for kind, models in figure.models.items():
-            names |= set(models) - set(FIRST_STAGES)
+            names |= set(models) - set(BUILT_IN_LABELS)
             if kind == "series":
                 names |= {rf"{model}-[0-9]+" for model in models}
             if figure.drawn == "with-and-without" and kind == "curves":

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.consistency import NAME
-from irpretrain.config.root import NAMED, Config
+from irpretrain.config.root import ENTRY_SECTIONS, Config
 from irpretrain.foundation.errors import ConfigError
 
 HOSTILE = [
@@ -97,11 +97,11 @@ def test_every_section_of_names_is_known():
         for name, field in Config.model_fields.items()
         if str(field.annotation).startswith("dict[") and not name.startswith("absent")
     }
-    assert maps == set(NAMED)
+    assert maps == set(ENTRY_SECTIONS)
 
 
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("section", NAMED)
+@pytest.mark.parametrize("section", ENTRY_SECTIONS)
 def test_no_other_name_passes(section: str) -> None:
     @given(NAMES)
     def check(name: str) -> None:
@@ -113,7 +113,7 @@ def test_no_other_name_passes(section: str) -> None:
     check()
 
 
-@pytest.mark.parametrize("section", NAMED)
+@pytest.mark.parametrize("section", ENTRY_SECTIONS)
 def test_plain_names_pass(section: str) -> None:
     """So it is the name that is refused above, not the entry."""
     for name in ("own", "0", "a-1-b"):

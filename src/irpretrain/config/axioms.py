@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from irpretrain.config.base import ONCE, Names, Section, Seeds, option
+from irpretrain.config.base import LISTED_ONCE, Names, Section, Seeds, option
 from irpretrain.config.retrieval import Bm25Config
 from irpretrain.text.stop_words import StopList
 
@@ -107,7 +107,7 @@ class PredictorConfig(Section):
         "Negative queries (table 2). I: any pseudo-query of the document. II: by softmax(1 "
         "/ RANK). III: as I, for documents with a pseudo-query of RANK 1. IV: RANK up to 5.",
     )
-    axioms: Annotated[list[Axiom], ONCE] = option(list(AXIOMS), "Features.", min_length=1)
+    axioms: Annotated[list[Axiom], LISTED_ONCE] = option(list(AXIOMS), "Features.", min_length=1)
     model: Literal["boosted", "forest"] = option(
         "boosted", "XGBoost's boosted trees (paper) or random forest (released loader)."
     )

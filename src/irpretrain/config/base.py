@@ -103,14 +103,14 @@ def option(
 
 
 def _check_listed_once(values: list[Any]) -> list[Any]:
-    if repeated := [value for value, number in Counter(values).items() if number > 1]:
+    if repeated := [value for value, count in Counter(values).items() if count > 1]:
         raise ValueError(f"{repeated[0]} is listed twice; list each once")
     return values
 
 
 # For the type of a list that has each value once.
-ONCE = AfterValidator(_check_listed_once)
-Names = Annotated[list[str], ONCE]
+LISTED_ONCE = AfterValidator(_check_listed_once)
+Names = Annotated[list[str], LISTED_ONCE]
 Seed = Annotated[int, Field(ge=0)]
 Seeds = Annotated[list[Seed], Field(min_length=1)]
 
@@ -161,9 +161,9 @@ def deep_merge(base: dict[str, Any], overriding: dict[str, Any]) -> dict[str, An
 Model = TypeVar("Model", bound=BaseModel)
 
 # How a refused value is shown: with YAML's aliases a few lines can make one that has billions of parts.
-DISPLAYED = reprlib.Repr()
-DISPLAYED.maxlevel, DISPLAYED.maxstring, DISPLAYED.maxother, DISPLAYED.maxlong = 3, 200, 200, 60
-DISPLAYED.maxlist = DISPLAYED.maxtuple = DISPLAYED.maxset = DISPLAYED.maxdict = 8
+VALUE_REPR = reprlib.Repr()
+VALUE_REPR.maxlevel, VALUE_REPR.maxstring, VALUE_REPR.maxother, VALUE_REPR.maxlong = 3, 200, 200, 60
+VALUE_REPR.maxlist = VALUE_REPR.maxtuple = VALUE_REPR.maxset = VALUE_REPR.maxdict = 8
 
 
 def explain(model: type[Model], values: dict[str, Any], source: str, top: bool = False) -> Model:
@@ -176,11 +176,11 @@ def explain(model: type[Model], values: dict[str, Any], source: str, top: bool =
         ) from None
     except ValidationError as error:
         if top:
-            raise explained(model, error, source) from None
+            raise config_error(model, error, source) from None
         raise ValueError(f"{source}: " + "; ".join(_faults(model, error))) from None
 
 
-def explained(model: type[BaseModel], error: ValidationError, source: str) -> ConfigError:
+def config_error(model: type[BaseModel], error: ValidationError, source: str) -> ConfigError:
     """Return pydantic's errors of a model as one ConfigError."""
     return listing_error(source, _faults(model, error))
 
@@ -217,7 +217,7 @@ def _fault(model: type[BaseModel], fault: Any) -> str:
     if fault_type == "literal_error" and isinstance(value, str):
         suggestion = did_you_mean(value, re.findall(r"'([^']*)'", fault["ctx"]["expected"]))
     return "; ".join(
-        filter(None, [f"{key_path}: {message}", f"given was {DISPLAYED.repr(value)}", suggestion])
+        filter(None, [f"{key_path}: {message}", f"given was {VALUE_REPR.repr(value)}", suggestion])
     )
 
 

@@ -14,7 +14,7 @@ from irpretrain.evaluation.measures import parse_measure
 from irpretrain.foundation.errors import ConfigError, IRPretrainError, count_of
 
 # Short for a share.
-WORDS = {"refuse": 0.0, "skip": 1.0}
+SHARE_OF_WORD = {"refuse": 0.0, "skip": 1.0}
 
 
 class MalformedConfig(Section):
@@ -31,18 +31,18 @@ class MalformedConfig(Section):
     @classmethod
     def _from_word(cls, value: Any) -> Any:
         if isinstance(value, str):
-            if value not in WORDS:
+            if value not in SHARE_OF_WORD:
                 raise ValueError(
                     f"{value!r} must be refuse, skip, or a share of the records such as {{skip: 0.001}}"
                 )
-            return {"skip": WORDS[value]}
+            return {"skip": SHARE_OF_WORD[value]}
         return value
 
 
 ENTRY = "Filled in by the program: the entry of resources/datasets."
-Path = Annotated[str, Field(min_length=1)]
-Expected = Annotated[int, Field(ge=1)]
-About = Annotated[int, Field(ge=1)]
+NonEmptyPath = Annotated[str, Field(min_length=1)]
+ExactCount = Annotated[int, Field(ge=1)]
+RoughCount = Annotated[int, Field(ge=1)]
 
 
 class SourceConfig(Section):
@@ -68,13 +68,13 @@ class SourceConfig(Section):
     @classmethod
     def _check_ir_datasets(cls, value: Any, info: ValidationInfo) -> Any:
         """Refuse a data set that ir_datasets has not, and a format that cannot read what the path names."""
-        of_ir_datasets = info.data.get("format") == FORMAT
+        is_ir_datasets = info.data.get("format") == FORMAT
         for path in [value] if isinstance(value, str) else value:
-            if "format" in info.data and path.startswith(PREFIX) != of_ir_datasets:
+            if "format" in info.data and path.startswith(PREFIX) != is_ir_datasets:
                 raise ValueError(
                     f"{path!r} is not of format {info.data['format']}; {FORMAT} reads {PREFIX}<id>"
                 )
-            if of_ir_datasets:
+            if is_ir_datasets:
                 try:
                     dataset_with(path.removeprefix(PREFIX), PARTS[cls.kind])
                 except IRPretrainError as error:
@@ -121,12 +121,12 @@ class CorpusConfig(SourceConfig):
         MalformedConfig(skip=0.001), "How many unreadable records are skipped before the run stops."
     )
     options: dict[str, Any] = option({}, "Options of the format, see docs/corpora.md.")
-    about: About | None = option(
+    about: RoughCount | None = option(
         None,
         "Approximate number of documents (of passages, where `passage_words` cuts them), for the cost estimate; "
         "null: `expected`, where nothing is cut.",
     )
-    expected: Expected | None = option(
+    expected: ExactCount | None = option(
         None, "Exact number of records, skipped records included; another number is refused.", unit="records"
     )
     entry: SkipJsonSchema[str | None] = option(None, ENTRY)
@@ -139,14 +139,14 @@ class FileConfig(SourceConfig):
         "trec",
         "topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad; or another one in docs/corpora.md.",
     )
-    path: Path | Annotated[list[Path], Field(min_length=1)] = option(
+    path: NonEmptyPath | Annotated[list[NonEmptyPath], Field(min_length=1)] = option(
         ..., "The file, or several that are read in this order; or embedded:<asset>, or ir_datasets:<id>."
     )
     malformed: MalformedConfig = option(
         MalformedConfig(), "How many unreadable lines are skipped before the run stops."
     )
     options: dict[str, Any] = option({}, "Options of the format, see docs/corpora.md.")
-    expected: Expected | None = option(
+    expected: ExactCount | None = option(
         None, "Exact number of records, duplicates included; another number is refused.", unit="records"
     )
 
@@ -161,7 +161,7 @@ class TopicsConfig(FileConfig):
 
     kind: ClassVar[Kind] = "topics"
 
-    about: About | None = option(
+    about: RoughCount | None = option(
         None,
         "Approximate number of queries kept, for the cost estimate.",
         unit="records",
@@ -173,7 +173,7 @@ class QrelsConfig(FileConfig):
 
     kind: ClassVar[Kind] = "judgements"
 
-    about: About | None = option(
+    about: RoughCount | None = option(
         None,
         "Approximate number of relevant judgements, for the cost estimate.",
         unit="records",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from irpretrain.config.base import ONCE, Names, Section, Seeds, option
+from irpretrain.config.base import LISTED_ONCE, Names, Section, Seeds, option
 from irpretrain.config.corpora import ENTRY, FileConfig, Measure
 from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.papers import known_papers
@@ -100,7 +100,7 @@ class AbsenceConfig(Section):
 class ReportConfig(Section):
     """Tables, figures and the report."""
 
-    papers: Annotated[list[Paper], ONCE] = option(
+    papers: Annotated[list[Paper], LISTED_ONCE] = option(
         [], "Papers whose tables and figures are built; each is also a target (`snakemake php`)."
     )
     notes: list[str] = option([], "Remarks at the top of the report and under each table.")
@@ -224,10 +224,10 @@ class QuestionAnsweringConfig(Section):
     @model_validator(mode="after")
     def _check_stride(self) -> Self:
         # The question takes up to half of the sequence.
-        if self.stride >= (room := self.max_length // 2 - 3):
+        if self.stride >= (text_room := self.max_length // 2 - 3):
             raise ValueError(
                 f"stride {self.stride} leaves windows of max_length {self.max_length} no new text beside a long "
-                f"question; set it below {room}, or raise max_length"
+                f"question; set it below {text_room}, or raise max_length"
             )
         return self
 

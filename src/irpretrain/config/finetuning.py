@@ -11,13 +11,13 @@ from irpretrain.config.base import Section, option
 from irpretrain.config.papers import read_recipe, recipe_names
 from irpretrain.config.training import ComputeConfig, Loss, OptimiserConfig, SequenceConfig
 
-Positive = Annotated[int, Field(ge=1)]
+PositiveInt = Annotated[int, Field(ge=1)]
 
 # Groups (relevant documents of the training queries) below which fine-tuning is not shown to teach: docs/settings.md.
 FEWEST_GROUPS = 32
 
 
-def _known_recipe(name: str) -> str:
+def _check_recipe(name: str) -> str:
     if name != "none" and read_recipe(name) is None:
         *names, last_name = (repr(recipe) for recipe in ("none", *recipe_names()))
         raise PydanticKnownError("literal_error", {"expected": f"{', '.join(names)} or {last_name}"})
@@ -27,7 +27,7 @@ def _known_recipe(name: str) -> str:
 class FinetuningConfig(SequenceConfig):
     """Fine-tuning of a re-ranker on judged queries, under cross-validation."""
 
-    recipe: Annotated[str, AfterValidator(_known_recipe)] = option(
+    recipe: Annotated[str, AfterValidator(_check_recipe)] = option(
         "none",
         "Sets `finetuning` and `reranking` as in a paper ([Recipes](#recipes)); null takes back a recipe "
         "of an earlier file.",
@@ -40,7 +40,7 @@ class FinetuningConfig(SequenceConfig):
         "or all of every query.",
     )
     negatives: int = option(1, "Non-relevant candidates per relevant document.", ge=1)
-    batch_sizes: list[Positive] = option(
+    batch_sizes: list[PositiveInt] = option(
         [16, 32],
         "Ranking groups per step; the validation fold chooses.",
         unit="groups",
@@ -50,7 +50,7 @@ class FinetuningConfig(SequenceConfig):
     learning_rates: list[Annotated[float, Field(gt=0)]] = option(
         [1e-5, 2e-5], "Peak rates; the validation fold chooses.", min_length=1
     )
-    few_shot_batch_sizes: list[Positive] = option(
+    few_shot_batch_sizes: list[PositiveInt] = option(
         [4, 8, 16], "The same in few-shot regimes.", unit="groups", min_length=1
     )
     few_shot_queries: Literal["drawn", "first"] = option(

@@ -16,17 +16,17 @@ from irpretrain.config.usage import (
     encoder_of,
     searched_stages,
     tested_datasets,
-    used,
+    used_names,
 )
 
 if TYPE_CHECKING:
     from irpretrain.config.root import Config
 
 # Those that every configuration has; `first_stage_labels` has them all.
-FIRST_STAGES = {name: name.upper() for name in BUILT_IN_FIRST_STAGES}
+BUILT_IN_LABELS = {name: name.upper() for name in BUILT_IN_FIRST_STAGES}
 # Candidates that need not be named.
-USUAL_CANDIDATES = "bm25"
-REGIMES = {"first-stage": "first stage", "zero-shot": "zero-shot", "full": "fine-tuned"}
+DEFAULT_CANDIDATES = "bm25"
+REGIME_LABELS = {"first-stage": "first stage", "zero-shot": "zero-shot", "full": "fine-tuned"}
 
 
 def listed(names: Iterable[object], conjunction: str = "and") -> str:
@@ -37,13 +37,13 @@ def listed(names: Iterable[object], conjunction: str = "and") -> str:
 
 def regime_label(regime: str) -> str:
     if regime.startswith("few-shot-"):
-        number = regime.removeprefix("few-shot-")
-        return f"few-shot ({number} {'query' if number == '1' else 'queries'})"
-    return REGIMES.get(regime, regime)
+        shots = regime.removeprefix("few-shot-")
+        return f"few-shot ({shots} {'query' if shots == '1' else 'queries'})"
+    return REGIME_LABELS.get(regime, regime)
 
 
 def first_stage_labels(config: Config) -> dict[str, str]:
-    return {**FIRST_STAGES, **{name: stage.label for name, stage in config.first_stages.items()}}
+    return {**BUILT_IN_LABELS, **{name: stage.label for name, stage in config.first_stages.items()}}
 
 
 def index_labels(config: Config) -> dict[str, str]:
@@ -56,12 +56,12 @@ def index_labels(config: Config) -> dict[str, str]:
     return {TF_INDEX: TF_INDEX, **{name: name for name in config.indexes}, **weightings}
 
 
-def dataset_label(config: Config, dataset: str, candidates: str = USUAL_CANDIDATES) -> str:
+def dataset_label(config: Config, dataset: str, candidates: str = DEFAULT_CANDIDATES) -> str:
     """Return the name of a data set, and of its candidates where they are not the usual BM25."""
     label = config.datasets[dataset].label if dataset in config.datasets else dataset
     return (
         label
-        if candidates == USUAL_CANDIDATES
+        if candidates == DEFAULT_CANDIDATES
         else f"{label}, candidates of {first_stage_labels(config).get(candidates, candidates)}"
     )
 
@@ -72,14 +72,14 @@ def is_control(config: Config, model: str) -> bool:
     model_config = config.models.get(model)
     if model_config is None or model_config.tasks or model_config.start != "encoder":
         return False
-    other_readings = (
+    departures = (
         model_config.cross_encoder,
         model_config.neural,
         model_config.passages,
         model_config.encoder,
     )
     is_fresh = model_config.training.get("head") not in ("cedr-knrm", "kept")
-    return is_fresh and all(reading is None for reading in other_readings)
+    return is_fresh and all(departure is None for departure in departures)
 
 
 def configured_label(config: Config, model: str) -> str:
@@ -156,14 +156,14 @@ def label_faults(config: Config) -> Iterator[str]:
             yield f"weight_distributions.{name}.label: is blank; give the collection's name in the figure"
     if not _visible_text(config.encoder.label):
         yield "encoder.label: is blank; give a name for tables"
-    for where, labels in _labels_together(config):
+    for view_name, labels in _labels_together(config):
         names_by_label = defaultdict(list)
         for name, label in labels.items():
             names_by_label[_visible_text(label)].append(name)
         for names in names_by_label.values():
             if len(names) > 1:
                 yield (
-                    f"{listed(names)} have one label, {labels[names[0]]!r}, so {where} would not tell them apart; "
+                    f"{listed(names)} have one label, {labels[names[0]]!r}, so {view_name} would not tell them apart; "
                     "give each a label of its own"
                 )
 
@@ -184,16 +184,16 @@ def _labels_together(config: Config) -> Iterator[tuple[str, dict[str, str]]]:
         yield f"the table of {dataset}", {name: model_label(config, name) for name in known_rows}
     panels = {name: config.datasets[name].label for name in datasets if name in config.datasets}
     yield "the tables of the data sets", panels
-    tasks = {name: config.downstream_tasks[name].label for name in used(config, "downstream_tasks")}
+    tasks = {name: config.downstream_tasks[name].label for name in used_names(config, "downstream_tasks")}
     yield "the table of downstream tasks", tasks
     answering_models = [name for entry in active_downstream(config).values() for name in entry.models]
     known_models = [name for name in answering_models if name in config.models]
     yield "the table of downstream tasks", {name: model_label(config, name) for name in known_models}
-    figures = active_distributions(config)
-    yield "the figure of weights", {name: entry.label for name, entry in figures.items()}
+    distributions = active_distributions(config)
+    yield "the figure of weights", {name: entry.label for name, entry in distributions.items()}
     weightings = index_labels(config)
     for section, entries in (
-        ("weight_distributions", figures),
+        ("weight_distributions", distributions),
         ("term_weight_pages", config.term_weight_pages),
     ):
         for name, entry in entries.items():

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.base import DISPLAYED, deep_merge, explain, listing_error
+from irpretrain.config.base import VALUE_REPR, deep_merge, explain, listing_error
 from irpretrain.config.consistency import cross_faults
 from irpretrain.config.labels import label_faults
 from irpretrain.config.papers import read_preset, read_recipe
-from irpretrain.config.root import NAMED, Config
+from irpretrain.config.root import ENTRY_SECTIONS, Config
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.corpora.catalogue.completion import complete, naming_keys
 from irpretrain.corpora.formats.ir_datasets import PREFIX, corpus_identifier
@@ -21,13 +21,13 @@ from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.foundation.resources import resources_directory
 
 # The key under which an overlay names those that lie under it.
-LAYERS = "layers"
+LAYERS_KEY = "layers"
 
 # The key under which an overlay selects what it inherits from all that lies under it.
-INHERIT = "inherit"
+INHERIT_KEY = "inherit"
 
 # Keys that request results, or allow to leave some out; others describe what may be requested.
-REQUESTS = (
+REQUEST_KEYS = (
     "experiments",
     "downstream",
     "diagnoses",
@@ -54,8 +54,8 @@ def lay_overlays(
     over all.
 
     Overlays that an overlay names under `layers`, relative to itself, lie under it, each once. `inherit: definitions`
-    takes only descriptions from all that lies under, not requests (`REQUESTS`); `inherit: nothing` begins anew. So does
-    an encoder with another path.
+    takes only descriptions from all that lies under, not requests (`REQUEST_KEYS`); `inherit: nothing` begins anew.
+    So does an encoder with another path.
 
     Raises:
         ConfigError: a file cannot be read, an entry without a value removes nothing, or an overlay that begins anew
@@ -65,20 +65,20 @@ def lay_overlays(
     # As with Snakemake's `--configfile`, an entry that one overlay removes and a later one makes anew keeps the
     # base's keys.
     overlay_content: dict[str, Any] = {}
-    seen = set[Path]()
+    seen_paths = set[Path]()
     contents: list[tuple[str | Path, dict[str, Any]]] = []
     for path in overlays:
-        contents += _with_layers(Path(path), seen, is_listed=True)
-    for number, (source, content) in enumerate((*contents, ("--config", dict(command_line or {})))):
-        inherited = _inherited(source, content.pop(INHERIT, "all"))
-        if inherited == "nothing":
-            if number:
+        contents += _with_layers(Path(path), seen_paths, is_listed=True)
+    for position, (source, content) in enumerate((*contents, ("--config", dict(command_line or {})))):
+        inheritance = _check_inheritance(source, content.pop(INHERIT_KEY, "all"))
+        if inheritance == "nothing":
+            if position:
                 raise ConfigError(
-                    f"{source}: starts from nothing ({INHERIT}: nothing), so the content of "
+                    f"{source}: starts from nothing ({INHERIT_KEY}: nothing), so the content of "
                     f"{contents[0][0]} would be lost; list it before the others"
                 )
             base_content = {}
-        elif inherited == "definitions":
+        elif inheritance == "definitions":
             predictor_names = _named_predictors(base_content, overlay_content, content)
             base_content, overlay_content = (
                 _definitions(lower, predictor_names) for lower in (base_content, overlay_content)
@@ -91,17 +91,17 @@ def lay_overlays(
     return deep_merge(base_content, overlay_content)
 
 
-def _inherited(source: str | Path, value: Any) -> str:
+def _check_inheritance(source: str | Path, value: Any) -> str:
     if value not in ("all", "definitions", "nothing"):
         raise ConfigError(
-            f"{source}: {INHERIT} must be all, definitions or nothing; given was {DISPLAYED.repr(value)}"
+            f"{source}: {INHERIT_KEY} must be all, definitions or nothing; given was {VALUE_REPR.repr(value)}"
         )
     return str(value)
 
 
 def _definitions(inherited: dict[str, Any], predictor_names: set[str]) -> dict[str, Any]:
     """What lies under an overlay without what it asks for, and without predictors that only a table would show."""
-    definitions = {key: value for key, value in inherited.items() if key not in REQUESTS}
+    definitions = {key: value for key, value in inherited.items() if key not in REQUEST_KEYS}
     if isinstance(predictors := definitions.get("predictors"), dict):
         definitions["predictors"] = {
             name: value for name, value in predictors.items() if name in predictor_names
@@ -128,7 +128,7 @@ def _refuse_empty_entries(
     source: str | Path, content: dict[str, Any], inherited: tuple[dict[str, Any], ...]
 ) -> None:
     """Raise ConfigError for an entry without a value that removes nothing: its keys were forgotten."""
-    for section in NAMED:
+    for section in ENTRY_SECTIONS:
         entries = content.get(section)
         sections = [
             inherited_layer[section]
@@ -153,17 +153,17 @@ def _with_layers(
         return
     seen.add(path.resolve())
     content = read_yaml(path)
-    layers = content.pop(LAYERS, [])
+    layers = content.pop(LAYERS_KEY, [])
     if not isinstance(layers, list) or not all(isinstance(layer, str) for layer in layers):
-        raise ConfigError(f"{path}: {LAYERS} must be a list of overlays' paths; given was {layers!r}")
+        raise ConfigError(f"{path}: {LAYERS_KEY} must be a list of overlays' paths; given was {layers!r}")
     for layer in layers:
         if not os.path.exists(path.parent / layer):  # Path's own raises where the name is too long
-            raise ConfigError(_no_layer(path, layer))
+            raise ConfigError(_missing_layer_text(path, layer))
         yield from _with_layers(path.parent / layer, seen)
     yield path, content
 
 
-def _no_layer(path: Path, layer: str) -> str:
+def _missing_layer_text(path: Path, layer: str) -> str:
     project_path = resources_directory().parent / "configs" / layer
     suggestion = (
         f"did you mean {os.path.relpath(project_path, path.parent)}?"
@@ -171,7 +171,7 @@ def _no_layer(path: Path, layer: str) -> str:
         else "check the path."
     )
     return (
-        f"{path}: {LAYERS}: {path.parent / layer}: there is no such configuration file; {suggestion} "
+        f"{path}: {LAYERS_KEY}: {path.parent / layer}: there is no such configuration file; {suggestion} "
         "A layer's path is relative to the folder of the overlay that names it."
     )
 
@@ -193,7 +193,7 @@ def parse_config(content: dict[str, Any], source: str = "config.yaml") -> Config
 def _with_labels(content: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration with the key of an entry as its name in tables, where it gives none."""
     for section in LABELLED:
-        content = _changed(content, section, _with_label)
+        content = _change_entries(content, section, _with_label)
     return content
 
 
@@ -201,7 +201,7 @@ def _with_label(name: str, entry: dict[str, Any]) -> dict[str, Any]:
     return {"label": name, **{key: value for key, value in entry.items() if (key, value) != ("label", None)}}
 
 
-def _changed(
+def _change_entries(
     content: dict[str, Any], section: str, change: Callable[[str, dict[str, Any]], dict[str, Any]]
 ) -> dict[str, Any]:
     """Return the configuration with each entry of a section changed; what is no mapping is refused later."""
@@ -218,7 +218,7 @@ def _drop_removed(content: dict[str, Any]) -> dict[str, Any]:
     """Leave out named entries that an overlay set to null: `experiments: {few-shot: null}`."""
     return {
         key: {name: entry for name, entry in value.items() if entry is not None}
-        if key in NAMED and isinstance(value, dict)
+        if key in ENTRY_SECTIONS and isinstance(value, dict)
         else value
         for key, value in content.items()
     }
@@ -232,14 +232,15 @@ def apply_preset(content: dict[str, Any]) -> dict[str, Any]:
     # Of an unknown preset, which is refused later, the missing keys would be reported too.
     preset = read_preset("released" if content.get("preset") == "released" else "paper")
     presets_of_types = preset["objectives"]
-    result = _changed(dict(content), "models", lambda _, model: _with_model_preset(model, content, preset))
-    result = _changed(
+    result = dict(content)
+    result = _change_entries(result, "models", lambda _, model: _with_model_preset(model, content, preset))
+    result = _change_entries(
         result,
         "objectives",
         lambda _, options: deep_merge(presets_of_types.get(str(options.get("type")), {}), options),
     )
     weights = preset["term_weights"]["<name>"]
-    result = _changed(result, "term_weights", lambda _, weighting: deep_merge(weights, weighting))
+    result = _change_entries(result, "term_weights", lambda _, weighting: deep_merge(weights, weighting))
     for section in ("text", "pseudo_queries", "pretraining"):
         if isinstance(content.get(section, {}), dict):
             result[section] = deep_merge(preset[section], content.get(section) or {})
@@ -257,8 +258,8 @@ def apply_recipe(content: dict[str, Any]) -> dict[str, Any]:
     for section, recipe_values in recipe.items():
         section_keys = content.get(section, {})
         if isinstance(section_keys, dict):
-            own_values = {key: value for key, value in section_keys.items() if value is not None}
-            result[section] = deep_merge(recipe_values, own_values)
+            set_values = {key: value for key, value in section_keys.items() if value is not None}
+            result[section] = deep_merge(recipe_values, set_values)
     return result
 
 
@@ -283,13 +284,13 @@ def _with_model_preset(
     return deep_merge({"training": _values_not_set(preset_values["training"], pretraining)}, model)
 
 
-def _values_not_set(preset_values: dict[str, Any], own_values: dict[str, Any]) -> dict[str, Any]:
+def _values_not_set(preset_values: dict[str, Any], set_values: dict[str, Any]) -> dict[str, Any]:
     unset_values = {}
     for key, value in preset_values.items():
-        own_value = own_values.get(key)
-        if isinstance(value, dict) and isinstance(own_value, dict):
-            unset_values[key] = _values_not_set(value, own_value)
-        elif key not in own_values:
+        set_value = set_values.get(key)
+        if isinstance(value, dict) and isinstance(set_value, dict):
+            unset_values[key] = _values_not_set(value, set_value)
+        elif key not in set_values:
             unset_values[key] = value
     return unset_values
 
@@ -307,8 +308,8 @@ def with_ir_datasets(content: dict[str, Any]) -> dict[str, Any]:
         SetupError: ir_datasets is not installed.
     """
     result = copy.deepcopy(content)
-    for names, key, target in naming_keys(result):
-        names[key] = _with_entries(result, target, names[key], names.get("dataset"))
+    for naming_entry, key, target in naming_keys(result):
+        naming_entry[key] = _with_entries(result, target, naming_entry[key], naming_entry.get("dataset"))
     return result
 
 

@@ -257,7 +257,7 @@ class PublishedFigure(Section):
     overlays: str = ""
 
     @property
-    def where(self) -> str:
+    def overlays_hint(self) -> str:
         """Where the figure's runs can be had, to follow the reason for their absence."""
         return f" (the overlays {self.overlays} do)" if self.overlays else ""
 
@@ -317,10 +317,10 @@ class Published(Section):
     def table_names(self) -> list[str]:
         """Return the names of the paper's tables in the report's order, those of axioms, depths and answers among
         them."""
-        numbers = {name: table.number for name, table in self.tables.items()}
-        for other in (self.depths, self.answers):
-            if other is not None:
-                numbers[other.key] = other.number
+        numbers = {name: paper_table.number for name, paper_table in self.tables.items()}
+        for table in (self.depths, self.answers):
+            if table is not None:
+                numbers[table.key] = table.number
         names = sorted(numbers, key=lambda name: numbers[name])
         if self.axioms is None:
             return names
@@ -346,14 +346,14 @@ def load_published(path: str | Path) -> Published:
 
 @cache
 def known_papers() -> tuple[str, ...]:
-    return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
+    return tuple(sorted(path.stem for path in _published_folder().glob("*.yaml")))
 
 
 def paper_file(paper: str) -> Path:
-    return _folder() / f"{paper}.yaml"
+    return _published_folder() / f"{paper}.yaml"
 
 
-def _folder() -> Path:
+def _published_folder() -> Path:
     return resources_directory() / "published"
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import model_validator
 
-from irpretrain.config.base import ONCE, Section, deep_merge, explain, option
+from irpretrain.config.base import LISTED_ONCE, Section, deep_merge, explain, option
 from irpretrain.config.references import unknown_names
 from irpretrain.config.training import (
     ACCUMULATION_TEXT,
@@ -89,7 +89,7 @@ class PretrainingConfig(SequenceConfig):
     optimiser: OptimiserConfig = option(OptimiserConfig(), "Optimiser and schedule.")
     masking: MaskingConfig = option(MaskingConfig(), "Masked language modelling.")
     compute: SharedComputeConfig = option(SharedComputeConfig(), "Threads, precision, device, processes.")
-    snapshots: Annotated[list[int], ONCE] = option(
+    snapshots: Annotated[list[int], LISTED_ONCE] = option(
         [], "Steps whose weights are kept as separate models (learning curves).", unit="steps"
     )
     log_every: int = option(10, "Steps between status lines.", unit="steps", decides=False, ge=1)
@@ -154,38 +154,38 @@ class PretrainingConfig(SequenceConfig):
         )
 
     def task_faults(
-        self, tasks: Sequence[TaskConfig], words_of_segments: Mapping[str, int], where: str = "tasks"
+        self, tasks: Sequence[TaskConfig], words_of_segments: Mapping[str, int], key_path: str = "tasks"
     ) -> Iterator[str]:
         """Yield the faults of one model's tasks under these options, for configuration and library.
 
         `words_of_segments` maps an objective whose queries are segments of the link graph → words of a segment.
         """
         if fault := self.head_start_fault(tasks):
-            yield f"{where.rpartition('.')[0]}: {fault}".removeprefix(": ")
+            yield f"{key_path.rpartition('.')[0]}: {fault}".removeprefix(": ")
         objectives = dict.fromkeys(task.objective for task in tasks)
         if tasks and self.epochs_of is not None:
-            model_prefix = f"{where.rpartition('.')[0]}: ".removeprefix(": ")
-            yield from unknown_names(f"{model_prefix}epochs_of", [self.epochs_of], objectives, where)
+            model_prefix = f"{key_path.rpartition('.')[0]}: ".removeprefix(": ")
+            yield from unknown_names(f"{model_prefix}epochs_of", [self.epochs_of], objectives, key_path)
         for task in tasks:
-            yield from self._faults_of_task(task, where, words_of_segments.get(task.objective, 0))
+            yield from self._faults_of_task(task, key_path, words_of_segments.get(task.objective, 0))
 
-    def _faults_of_task(self, task: TaskConfig, where: str, segment_words: int) -> Iterator[str]:
+    def _faults_of_task(self, task: TaskConfig, key_path: str, segment_words: int) -> Iterator[str]:
         name = task.objective
         try:
             options = self.of_task(task)
         except ValueError as error:
-            yield f"{where}: {error}"
+            yield f"{key_path}: {error}"
             return
         masking = options.masking
         if task.mlm_weight > 0 and masking.ratio == 0 and not masking.anchor_ratio:
             yield (
-                f"{where}: {name} has mlm_weight {task.mlm_weight:g}, but masking.ratio 0 masks nothing to predict; "
+                f"{key_path}: {name} has mlm_weight {task.mlm_weight:g}, but masking.ratio 0 masks nothing to predict; "
                 "raise masking.ratio, or set mlm_weight to 0"
             )
         if options.query_length < segment_words:
             # A word is a word piece or more.
             yield (
-                f"{where}: {name} reads query_length {options.query_length} word pieces of segments of "
+                f"{key_path}: {name} reads query_length {options.query_length} word pieces of segments of "
                 f"graph.segment_words {segment_words} words, so anchors beyond them would decide unread; lower "
                 "graph.segment_words or raise query_length"
             )

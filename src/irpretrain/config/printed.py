@@ -13,8 +13,8 @@ from irpretrain.config.base import Section, listed_faults
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.resources import parse_yaml
 
-PRINTED = re.compile(r"(?P<value>[0-9]*\.(?P<decimals>[0-9]+))(?P<marks>[^0-9.\s]*)")
-PERCENT = re.compile(r"(?P<value>[0-9]+(?:\.(?P<decimals>[0-9]+))?)(?P<marks>[^0-9.\s]*)")
+PRINTED_NUMBER = re.compile(r"(?P<value>[0-9]*\.(?P<decimals>[0-9]+))(?P<marks>[^0-9.\s]*)")
+PRINTED_PERCENT = re.compile(r"(?P<value>[0-9]+(?:\.(?P<decimals>[0-9]+))?)(?P<marks>[^0-9.\s]*)")
 # What a mark says of its row against another.
 Direction = Literal["better", "worse"]
 ILLEGIBLE = "illegible"
@@ -33,7 +33,7 @@ class PublishedValue(Section):
     @property
     def number(self) -> str:
         """The number with as many decimals as printed and a zero before the point, without marks."""
-        match = PRINTED.fullmatch(self.printed)
+        match = PRINTED_NUMBER.fullmatch(self.printed)
         return f"{self.value:.{len(match['decimals']) if match else 3}f}"
 
     @classmethod
@@ -41,7 +41,7 @@ class PublishedValue(Section):
         """Return the value of a printed cell, or None for one without a number."""
         if printed in NO_NUMBER:
             return None
-        match = PRINTED.fullmatch(printed)
+        match = PRINTED_NUMBER.fullmatch(printed)
         if match is None:
             raise ValueError(f"{printed!r} is not a number with marks, nor one of {', '.join(NO_NUMBER)}")
         return cls(value=float(match["value"]), marks=match["marks"], printed=printed)
@@ -49,7 +49,7 @@ class PublishedValue(Section):
     @classmethod
     def of_percent(cls, printed: str) -> PublishedValue:
         """Return printed percent as a share with all its digits: 77.93† as 0.7793†."""
-        match = PERCENT.fullmatch(printed)
+        match = PRINTED_PERCENT.fullmatch(printed)
         if match is None:
             raise ValueError(f"{printed!r} is not percent")
         share = f"{float(match['value']) / 100:.{len(match['decimals'] or '') + 2}f}"

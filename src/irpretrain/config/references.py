@@ -9,7 +9,7 @@ from irpretrain.corpora.catalogue.read import SECTIONS, read_catalogue
 from irpretrain.foundation.errors import instead_of
 
 # Section and name of an entry, such as ("datasets", "robust04").
-Name = tuple[str, str]
+EntryName = tuple[str, str]
 
 WEIGHTS_OF_QUERIES = "term_weights of kind queries"
 
@@ -28,7 +28,7 @@ class Reference(NamedTuple):
     # experiments retrieve, so they come after what they would decide, and another first stage would change them.
     decides: str = ""
     # Keys that make a model another one than those that are pre-trained here, so that it cannot be named.
-    refused: tuple[str, ...] = ()
+    refused_keys: tuple[str, ...] = ()
 
 
 # Why a model with such a key cannot be named.
@@ -43,7 +43,7 @@ REFERENCES = (
     Reference("predictors", "collection", "collections", if_used=True),
     Reference("predictors", "dataset", "datasets", if_used=True, decides="teach a predictor"),
     Reference("objectives", "predictor", "predictors"),
-    Reference("models", "start", "models", refused=("cross_encoder", "neural")),
+    Reference("models", "start", "models", refused_keys=("cross_encoder", "neural")),
     Reference("models", "collection", "collections", always=False),
     Reference("models", "tasks.objective", "objectives"),
     Reference("models", "select_on.dataset", "datasets", decides="choose a model"),
@@ -65,11 +65,11 @@ REFERENCES = (
     Reference("experiments", "candidates", "first_stages", if_used=True),
     Reference("experiments", "first_stages", "first_stages", if_used=True),
     Reference("downstream", "tasks", "downstream_tasks", if_used=True),
-    Reference("downstream", "models", "models", if_used=True, refused=("cross_encoder", "neural")),
+    Reference("downstream", "models", "models", if_used=True, refused_keys=("cross_encoder", "neural")),
     Reference("diagnoses", "collection", "collections", if_used=True),
-    Reference("diagnoses", "models", "models", if_used=True, refused=("neural",)),
+    Reference("diagnoses", "models", "models", if_used=True, refused_keys=("neural",)),
     Reference("attributions", "dataset", "datasets"),
-    Reference("attributions", "models", "models", refused=("neural",)),
+    Reference("attributions", "models", "models", refused_keys=("neural",)),
     Reference("weight_distributions", "corpora", "corpora", if_used=True),
     Reference("weight_distributions", "weightings", "indexes", if_used=True),
     Reference("term_weight_pages", "dataset", "datasets", if_used=True),
@@ -78,11 +78,11 @@ REFERENCES = (
 )
 
 # Sections that hold the entries of a target which is more, or less, than a section.
-HOLDERS = {"indexes": ("indexes", "term_weights"), WEIGHTS_OF_QUERIES: ("term_weights",)}
+TARGET_SECTIONS = {"indexes": ("indexes", "term_weights"), WEIGHTS_OF_QUERIES: ("term_weights",)}
 
 
-def holders(target: str) -> tuple[str, ...]:
-    return HOLDERS.get(target, (target,))
+def sections_of(target: str) -> tuple[str, ...]:
+    return TARGET_SECTIONS.get(target, (target,))
 
 
 # Section → keys whose names the section's entries need in every case, each with its target.
@@ -108,25 +108,24 @@ def _names(value: Any, keys: Sequence[str]) -> list[str]:
 # Faults of names that lead nowhere.
 
 
-def unknown_names(where: str, names: Iterable[str], existing: Iterable[str], section: str) -> Iterator[str]:
+def unknown_names(key_path: str, names: Iterable[str], known: Iterable[str], section: str) -> Iterator[str]:
     """Yield a fault, with the nearest name, for each of `names` that a section does not have.
 
     The catalogue's names count as near: an entry that the catalogue describes needs no other description.
     """
-    existing = list(existing)
+    known = list(known)
     for name in names:
-        if name in existing:
+        if name in known:
             continue
-        if runs := _datasets_with_runs(section, name):
-            runs_note = f"the catalogue has runs of {name!r} for {', '.join(runs)} alone"
-            yield f"{where}: {runs_note}; {section} has {', '.join(existing)}"
+        if datasets_with_runs := _datasets_with_runs(section, name):
+            runs_note = f"the catalogue has runs of {name!r} for {', '.join(datasets_with_runs)} alone"
+            yield f"{key_path}: {runs_note}; {section} has {', '.join(known)}"
         else:
             entries = read_catalogue().values() if section in SECTIONS else ()
-            catalogue_names = {
-                other_name: "the catalogue" for entry in entries for other_name in getattr(entry, section)
-            }
-            remedy = instead_of(name, existing, f"{section} has", catalogue_names)
-            yield f"{where}: {name!r} is not in {section}; {remedy}"
+            catalogue_names = (key for entry in entries for key in getattr(entry, section))
+            catalogued = dict.fromkeys(catalogue_names, "the catalogue")
+            remedy = instead_of(name, known, f"{section} has", catalogued)
+            yield f"{key_path}: {name!r} is not in {section}; {remedy}"
 
 
 def _datasets_with_runs(section: str, name: str) -> list[str]:

@@ -249,7 +249,7 @@ class RetrievalConfig(Section):
 
 
 # Passages of a document that are read at most: as many as by the released code of BERT-maxP.
-MOST_PASSAGES = 30
+MAX_PASSAGES = 30
 
 
 class PassagesConfig(Section):

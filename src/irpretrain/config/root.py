@@ -162,13 +162,13 @@ class Config(Section):
         if (passages := self.models[model].passages) is not None:
             changes["passages"] = passages
         if regime != "zero-shot":
-            tuning = self.finetuning_of(model)
-            changes |= {"max_length": tuning.max_length, "query_length": tuning.query_length}
+            finetuning = self.finetuning_of(model)
+            changes |= {"max_length": finetuning.max_length, "query_length": finetuning.query_length}
         return self.reranking.model_copy(update=changes) if changes else self.reranking
 
 
 # Sections that map names to entries; those that the program fills in are called absent.
-NAMED = tuple(
+ENTRY_SECTIONS = tuple(
     name
     for name, field in Config.model_fields.items()
     if get_origin(field.annotation) is dict and not name.startswith("absent")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from irpretrain.config.retrieval import MOST_PASSAGES
+from irpretrain.config.retrieval import MAX_PASSAGES
 from irpretrain.config.usage import with_starts
 
 if TYPE_CHECKING:
@@ -24,27 +24,27 @@ class Depth(NamedTuple):
     key: str
 
 
-def retrieved(config: Config, dataset: str) -> Depth:
+def retrieval_depth(config: Config, dataset: str) -> Depth:
     """Return how deep the rankings of all first stages of a data set are."""
-    described = config.datasets.get(dataset)
-    if described is not None and described.depth is not None:
-        return Depth(described.depth, f"datasets.{dataset}.depth")
+    dataset_config = config.datasets.get(dataset)
+    if dataset_config is not None and dataset_config.depth is not None:
+        return Depth(dataset_config.depth, f"datasets.{dataset}.depth")
     return Depth(config.retrieval.depth, "retrieval.depth")
 
 
-def reranked(config: Config, dataset: str) -> Depth:
+def reranking_depth(config: Config, dataset: str) -> Depth:
     """Return how many candidates of a query models re-rank."""
-    most, candidates = config.reranking.depth, retrieved(config, dataset)
-    return candidates if most is None or most >= candidates.documents else Depth(most, "reranking.depth")
+    depth, retrieved = config.reranking.depth, retrieval_depth(config, dataset)
+    return retrieved if depth is None or depth >= retrieved.documents else Depth(depth, "reranking.depth")
 
 
-def scored(config: Config, dataset: str) -> Depth:
+def scoring_depth(config: Config, dataset: str) -> Depth:
     """Return how deep all rankings of a data set are when they are scored: equally, as a table compares them."""
     # All experiments decide, not only those that the report shows: a paper's table has the same depths whatever other
     # papers stand beside it.
     experiments = config.experiments.values()
-    reranks = any(experiment.models for experiment in experiments if experiment.dataset == dataset)
-    return (reranked if reranks else retrieved)(config, dataset)
+    is_reranked = any(experiment.models for experiment in experiments if experiment.dataset == dataset)
+    return (reranking_depth if is_reranked else retrieval_depth)(config, dataset)
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class Run:
         for name in reversed(with_starts(self.config, [self.model])):
             training = self.config.training_of(name)
             corpora = self.config.collections.get(str(self.config.models[name].collection), ())
-            units = _joined(_unit(self.config.corpora[corpus].passage_words) for corpus in corpora)
+            units = _join_distinct(_unit(self.config.corpora[corpus].passage_words) for corpus in corpora)
             texts += [
                 f"{units} {_lengths(training.of_task(task))}" for task in self.config.models[name].tasks
             ]
-        return _joined(texts)
+        return _join_distinct(texts)
 
     @cached_property
     def finetuning_reads(self) -> str:
@@ -96,7 +96,7 @@ class Run:
         options = self.config.reranking_of(self.model, self.regime)
         if (passages := options.passages) is None:
             return f"{_unit(None)} {_lengths(options)}"
-        units = f"{_unit(passages.words)} every {passages.stride}, at most {MOST_PASSAGES} of a document,"
+        units = f"{_unit(passages.words)} every {passages.stride}, at most {MAX_PASSAGES} of a document,"
         return f"{units} {_lengths(options)}"
 
 
@@ -120,5 +120,5 @@ def _lengths(options: SequenceConfig) -> str:
     return f"cut at {options.max_length} word pieces, query at {options.query_length}"
 
 
-def _joined(texts: Iterable[str]) -> str:
+def _join_distinct(texts: Iterable[str]) -> str:
     return " / ".join(dict.fromkeys(texts))

@@ -15,10 +15,10 @@ from irpretrain.text.stop_words import StopList
 Model = Literal["regressor", "word-vectors", "oracle", "tf"]
 
 # Length of a training for which neither steps nor epochs are given.
-EPOCHS = 3.0
+DEFAULT_EPOCHS = 3.0
 
 # Models that learn from labels.
-TRAINED: tuple[Model, ...] = ("regressor", "word-vectors")
+TRAINED_MODELS: tuple[Model, ...] = ("regressor", "word-vectors")
 
 
 class TermLabelsConfig(Section):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
-from irpretrain.config.base import ONCE, Section, option
+from irpretrain.config.base import LISTED_ONCE, Section, option
 from irpretrain.text.languages import ENGLISH, read_languages, unknown_language
 from irpretrain.text.words import WordKind, word_kind
 
@@ -25,7 +25,7 @@ class TextConfig(Section):
     words: Literal["alphanumeric", "letters"] = option(
         ..., "A word is a run of letters and digits, or of letters alone; always lower-cased."
     )
-    fields: Annotated[list[Literal["url", "title", "body"]], ONCE] = option(
+    fields: Annotated[list[Literal["url", "title", "body"]], LISTED_ONCE] = option(
         ["title", "body"], "Fields of a document's text, in this order.", min_length=1
     )
     separator: str = option(". ", "Text between two non-empty fields.")

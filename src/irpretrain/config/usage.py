@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from irpretrain.config.objectives import needs
 from irpretrain.config.papers import known_papers, papers_with_depths, show_axioms, show_term_weights
-from irpretrain.config.references import ALWAYS_NEEDED, REFERENCES, Name, holders, names_under
+from irpretrain.config.references import ALWAYS_NEEDED, REFERENCES, EntryName, names_under, sections_of
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, LUCENE_WORDS, TF_INDEX, QueryWords
 from irpretrain.text.languages import ENGLISH
 
@@ -34,8 +34,8 @@ def active_experiments(config: Config) -> dict[str, ExperimentConfig]:
 def hides_depths(config: Config, experiment: ExperimentConfig) -> bool:
     """Whether an experiment has depths, and no paper of the report that shows it has a table of depths."""
     papers = config.report.papers if experiment.papers is None else experiment.papers
-    tables = set(papers_with_depths()) & set(config.report.papers)
-    return bool(experiment.depths) and tables.isdisjoint(papers)
+    papers_with_table = set(papers_with_depths()) & set(config.report.papers)
+    return bool(experiment.depths) and papers_with_table.isdisjoint(papers)
 
 
 def active_downstream(config: Config) -> dict[str, DownstreamConfig]:
@@ -53,7 +53,7 @@ def first_stages_of(experiment: ExperimentConfig) -> list[str]:
     return list(dict.fromkeys([*BUILT_IN_FIRST_STAGES, experiment.candidates, *experiment.first_stages]))
 
 
-def bm25_beside(config: Config, stage: str) -> str | None:
+def bm25_baseline(config: Config, stage: str) -> str | None:
     """Return the first stage that is BM25 over term frequencies, tuned as `stage` is; None if there is no such one.
 
     Without tuning it is the one that is built in. A comparison with it shows no gain of the tuning.
@@ -110,7 +110,7 @@ def training_candidates(config: Config, dataset: str, candidates: str) -> str:
     return stage.training_candidates or candidates
 
 
-def most_shots(config: Config, dataset: str) -> tuple[int, int]:
+def max_shots(config: Config, dataset: str) -> tuple[int, int]:
     """Return the largest n of few-shot-<n> regimes on a data set's own folds, and for another data set, or 0."""
     by_folds, by_another = list[str](), list[str]()
     for experiment in active_experiments(config).values():
@@ -149,15 +149,15 @@ def hidden_views(config: Config) -> list[str]:
 # What the report needs, through the names of `config.references`.
 
 
-Entries = Mapping[Name, None]
+Entries = Mapping[EntryName, None]
 
 
-def reached(config: Config, roots: Iterable[Name]) -> Entries:
+def reachable_entries(config: Config, roots: Iterable[EntryName]) -> Entries:
     """Return some entries and all that these need, each once; names that lead nowhere are left out."""
-    entries = dict[Name, None]()
+    entries = dict[EntryName, None]()
 
     def add(target: str, name: str) -> None:
-        for holder in holders(target):
+        for holder in sections_of(target):
             if name in getattr(config, holder) and (holder, name) not in entries:
                 entries[holder, name] = None
                 for needed_entry in _needed_by(config, holder, getattr(config, holder)[name]):
@@ -168,7 +168,7 @@ def reached(config: Config, roots: Iterable[Name]) -> Entries:
     return entries
 
 
-def _needed_by(config: Config, section: str, entry: Any) -> Iterator[Name]:
+def _needed_by(config: Config, section: str, entry: Any) -> Iterator[EntryName]:
     for key, target in ALWAYS_NEEDED.get(section, ()):
         yield from ((target, name) for name in names_under(entry, key))
     if section == "experiments" and entry.dataset in config.datasets and set(entry.regimes) - {"zero-shot"}:
@@ -183,7 +183,7 @@ def _needed_by(config: Config, section: str, entry: Any) -> Iterator[Name]:
 
 def all_entries(config: Config) -> Entries:
     """Return the entries that some key may name: any may be needed by a target."""
-    sections = dict.fromkeys(holder for reference in REFERENCES for holder in holders(reference.target))
+    sections = dict.fromkeys(holder for reference in REFERENCES for holder in sections_of(reference.target))
     return {(section, name): None for section in sections for name in getattr(config, section)}
 
 
@@ -195,12 +195,13 @@ def used_entries(config: Config) -> Entries:
         "predictors": displayed_predictors(config),
         "diagnoses": active_diagnoses(config),
         "weight_distributions": active_distributions(config),
-        "models": wanted_models(config),
+        "models": needed_models(config),
     }
-    return reached(config, ((section, name) for section, names in shown_entries.items() for name in names))
+    shown_names = ((section, name) for section, names in shown_entries.items() for name in names)
+    return reachable_entries(config, shown_names)
 
 
-def used(config: Config, section: str) -> list[str]:
+def used_names(config: Config, section: str) -> list[str]:
     """Return the names of a section's entries of `used_entries`."""
     return [name for holder, name in used_entries(config) if holder == section]
 
@@ -222,7 +223,7 @@ def used_models(config: Config) -> list[str]:
     return with_starts(config, (name for models in model_lists for name in models))
 
 
-def wanted_models(config: Config) -> list[str]:
+def needed_models(config: Config) -> list[str]:
     """Return the models that an experiment, page of attributions or diagnosis needs, and those they start from."""
     attributed_models = [name for page in config.attributions.values() for name in page.models]
     diagnosed_models = [name for diagnosis in active_diagnoses(config).values() for name in diagnosis.models]
@@ -240,7 +241,7 @@ def displayed_predictors(config: Config) -> dict[str, PredictorConfig]:
     if not show_axioms(config.report.papers):
         return {}
     unused_predictors = {getattr(objective, "predictor", None) for objective in config.objectives.values()}
-    teaching_entries = reached(config, (("models", name) for name in wanted_models(config)))
+    teaching_entries = reachable_entries(config, (("models", name) for name in needed_models(config)))
     unused_predictors -= {
         name for name in config.predictors if config.absent or ("predictors", name) in teaching_entries
     }
@@ -287,8 +288,8 @@ def encoder_of(config: Config, model: str) -> EncoderConfig:
 
 
 def _encoder_key(config: Config, model: str) -> str:
-    first = _first_start(config, model)
-    return "encoder" if config.models[first].encoder is None else f"models.{first}.encoder"
+    first_model = _first_start(config, model)
+    return "encoder" if config.models[first_model].encoder is None else f"models.{first_model}.encoder"
 
 
 def _first_start(config: Config, model: str) -> str:
@@ -316,14 +317,14 @@ def ranked_stage(config: Config, first_stage: str) -> str:
     return first_stage if stage is None or stage.candidates is None else stage.candidates
 
 
-def over_candidates(model: str, candidates: str) -> str:
+def ranking_stage_name(model: str, candidates: str) -> str:
     """Return what a first stage is called that ranks candidates by a model: `bm25-official`."""
     return f"{model}-{candidates}"
 
 
-def stage_over(config: Config, model: str, candidates: str) -> str | None:
+def ranking_stage(config: Config, model: str, candidates: str) -> str | None:
     """Return the first stage `<model>-<candidates>` if it ranks these candidates, else None."""
-    name = over_candidates(model, candidates)
+    name = ranking_stage_name(model, candidates)
     stage = config.first_stages.get(name)
     return name if stage is not None and stage.candidates == candidates else None
 
@@ -335,8 +336,8 @@ def index_names(config: Config) -> list[str]:
 
 def index_words(config: Config, index: str) -> QueryWords:
     """Return how the texts behind an index's weights are cut into words; queries are cut the same way."""
-    by_lucene = index == TF_INDEX or index in config.indexes
-    return LUCENE_WORDS if by_lucene and config.text.language == ENGLISH else config.text.word_kind
+    cuts_by_lucene = index == TF_INDEX or index in config.indexes
+    return LUCENE_WORDS if cuts_by_lucene and config.text.language == ENGLISH else config.text.word_kind
 
 
 def longest_sequences(config: Config, encoder: str) -> dict[str, int]:

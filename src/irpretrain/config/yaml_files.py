@@ -13,7 +13,7 @@ from irpretrain.foundation.errors import ConfigError, one_line
 from irpretrain.foundation.yaml_scalars import read_core_scalars
 
 # The largest configuration here, with everything written out, has 0.3 MB. Some files of /proc have no end.
-MOST_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -32,32 +32,32 @@ class StrictLoader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Return a mapping with its merged keys, which come first; PyYAML's own writes shared merges many times."""
         self._refuse_repeated(node)
-        own_pairs = [(key, value) for key, value in node.value if key.tag != _MERGE]
-        own_node = yaml.MappingNode(node.tag, own_pairs, node.start_mark, node.end_mark)
-        own_values = yaml.constructor.BaseConstructor.construct_mapping(self, own_node, deep=True)
-        pairs, merges = dict(own_values), list(self._merges(node))
+        direct_pairs = [(key, value) for key, value in node.value if key.tag != _MERGE]
+        direct_node = yaml.MappingNode(node.tag, direct_pairs, node.start_mark, node.end_mark)
+        direct_values = yaml.constructor.BaseConstructor.construct_mapping(self, direct_node, deep=True)
+        pairs, merges = dict(direct_values), list(self._merges(node))
         for mapping, merge in merges:
             for name, value in mapping.items():
                 kept_value = pairs.setdefault(name, value)  # the first that has a key counts
                 if lost_keys := self._lost_keys(kept_value, value):
-                    marks = [key.start_mark for key, _ in own_pairs if self.construct_object(key) == name]
+                    marks = [key.start_mark for key, _ in direct_pairs if self.construct_object(key) == name]
                     mark = (marks or [merge.start_mark])[0]
                     raise _LostKeys(problem=_lost_text(str(name), lost_keys), problem_mark=mark)
         names = [name for mapping, _ in reversed(merges) for name in mapping]
-        return {name: pairs[name] for name in dict.fromkeys([*names, *own_values])}
+        return {name: pairs[name] for name in dict.fromkeys([*names, *direct_values])}
 
     def _refuse_repeated(self, node: yaml.MappingNode) -> None:
-        lines = dict[Any, int]()
+        line_of_key = dict[Any, int]()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 value = key.value if key.tag == _MERGE else self.construct_object(key)
                 for spelling in (value, str(value)):  # 1, 0x1 and "1" name one entry
-                    if spelling in lines:
+                    if spelling in line_of_key:
                         raise _LostKeys(
-                            problem=f"{key.value} is already in line {lines[spelling]}; join the two",
+                            problem=f"{key.value} is already in line {line_of_key[spelling]}; join the two",
                             problem_mark=key.start_mark,
                         )
-                lines[value] = lines[str(value)] = key.start_mark.line + 1
+                line_of_key[value] = line_of_key[str(value)] = key.start_mark.line + 1
 
     def _merges(self, node: yaml.MappingNode) -> Iterator[tuple[dict[Any, Any], yaml.Node]]:
         for key, value in node.value:
@@ -109,7 +109,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
             mapping.
     """
     try:
-        content = StrictLoader(_text(path)).get_single_data()
+        content = StrictLoader(_read_text(path)).get_single_data()
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such configuration file") from None
     except OSError as error:
@@ -136,17 +136,17 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe waits, and a device never ends
         path_kind = "a folder" if os.path.isdir(path) else "a pipe or a device"
         raise ConfigError(f"{path}: this is {path_kind}, not a configuration file; name a YAML file")
     with open(path, "rb", opener=_open_at_once) as file:
-        content = file.read(MOST_BYTES + 1)
+        content = file.read(MAX_BYTES + 1)
     if content is None:  # there would be something to read later
         raise ConfigError(f"{path}: this file has no end, so it is no configuration; check the path")
-    if len(content) > MOST_BYTES:
+    if len(content) > MAX_BYTES:
         raise ConfigError(
-            f"{path}: the file is larger than {MOST_BYTES >> 20} MB, so it is no configuration; check the path"
+            f"{path}: the file is larger than {MAX_BYTES >> 20} MB, so it is no configuration; check the path"
         )
     try:
         return content.decode("utf-8")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from irpretrain.config.base import ONCE, Section, option
+from irpretrain.config.base import LISTED_ONCE, Section, option
 from irpretrain.corpora import checked
 from irpretrain.foundation.characters import displayed_names, identifier_fault
 from irpretrain.foundation.errors import InputError, cli_or_api, instead_of
@@ -19,7 +19,7 @@ from irpretrain.foundation.records import AnyDocument, Document, Malformed, Shar
 
 
 # Type of an option that names the columns of a file in order.
-ColumnNames = Annotated[list[str], ONCE]
+ColumnNames = Annotated[list[str], LISTED_ONCE]
 
 
 def repeated_names(names: Sequence[str]) -> list[str]:

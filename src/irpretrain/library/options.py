@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
-from irpretrain.config.base import Section, deep_merge, explain, explained, option
+from irpretrain.config.base import Section, config_error, deep_merge, explain, option
 from irpretrain.config.load import apply_preset
 from irpretrain.config.objectives import OBJECTIVES, read_options
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
@@ -52,7 +52,7 @@ class Options(Section):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise explained(type(self), error, "Options") from None
+            raise config_error(type(self), error, "Options") from None
 
     @model_validator(mode="before")
     @classmethod

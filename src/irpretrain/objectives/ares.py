@@ -17,7 +17,7 @@ import pyarrow as pa
 from pydantic import model_validator
 
 from irpretrain.config.axioms import AXIOMS, Axiom
-from irpretrain.config.base import ONCE, Section, option
+from irpretrain.config.base import LISTED_ONCE, Section, option
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import progress
@@ -44,7 +44,7 @@ class AresOptions(Section):
         "Prefer a predictor's choice; or keep pairs on which all axioms with a preference agree.",
     )
     predictor: str | None = option(None, "Key of `predictors`; null with agreement strict.")
-    axioms: Annotated[list[Axiom], ONCE] | None = option(
+    axioms: Annotated[list[Axiom], LISTED_ONCE] | None = option(
         None,
         "With agreement strict: the axioms that must agree; null: all nine.",
         min_length=1,

@@ -11,14 +11,14 @@ from xml.sax.saxutils import unescape
 
 from irpretrain.config import Config
 from irpretrain.config.labels import (
-    FIRST_STAGES,
+    BUILT_IN_LABELS,
     dataset_label,
     encoder_labels,
     first_stage_labels,
     is_control,
 )
 from irpretrain.config.papers import Published, PublishedFigure
-from irpretrain.config.usage import stage_over, with_starts
+from irpretrain.config.usage import ranking_stage, with_starts
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.foundation.atomic import atomic_file
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
@@ -196,7 +196,7 @@ class ScoreFigure:
         """
         title = f"{heading(self.published, self.figure)}{suffix}"
         if not panels:
-            return empty_figure(title, f"{empty_reason}{self.figure.where}")
+            return empty_figure(title, f"{empty_reason}{self.figure.overlays_hint}")
         labels = dict.fromkeys(dataset_label(self.config, *panel.pair) for panel in panels)
         runs = filter(self.was_run, (run for panel in panels for run in panel.runs))
         models = dict.fromkeys(run.model.partition("@")[0] for run in runs)
@@ -212,10 +212,10 @@ class ScoreFigure:
         measures = measures_text(self.measure(dataset) for dataset, _ in pairs)
         reranked = " and ".join(dict.fromkeys(candidates_text(self.config, *pair) for pair in pairs))
         search_notes = dict.fromkeys(
-            f" {FIRST_STAGES[run.model]} searches the whole collection."
+            f" {BUILT_IN_LABELS[run.model]} searches the whole collection."
             for panel in panels
             for run in panel.levels.values()
-            if run.model in FIRST_STAGES and run.model != panel.pair[1]
+            if run.model in BUILT_IN_LABELS and run.model != panel.pair[1]
         )
         intervals = f"Intervals: {CONFIDENCE:.0%}."
         return f"{measures} {intervals} {reranked[:1].upper()}{reranked[1:]}.{''.join(search_notes)}"
@@ -267,9 +267,9 @@ class ScoreFigure:
         levels = {}
         for model in models:
             label, run = short_label(self.config, model), RunName(*pair, model, regime)
-            if model in FIRST_STAGES:
+            if model in BUILT_IN_LABELS:
                 default_stage = pair[1] if pair[1] in self.published.candidates else model
-                stage = stage_over(self.config, model, pair[1]) or default_stage
+                stage = ranking_stage(self.config, model, pair[1]) or default_stage
                 label = first_stage_labels(self.config)[stage]
                 run = self.scores.first_stage(pair[0], stage) or run
             if self.was_run(run):
@@ -279,8 +279,8 @@ class ScoreFigure:
 
 def short_label(config: Config, model: str) -> str:
     """Return a model's name for a legend: its label, and its key where that says more, "PROP (prop-wikipedia)"."""
-    if model in FIRST_STAGES or model not in config.models:
-        return FIRST_STAGES.get(model, model)
+    if model in BUILT_IN_LABELS or model not in config.models:
+        return BUILT_IN_LABELS.get(model, model)
     label = config.models[model].label
     if is_control(config, model):
         return f"{label}, fresh score head"

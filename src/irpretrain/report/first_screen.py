@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from irpretrain.config import Config
-from irpretrain.config.labels import FIRST_STAGES, is_control
-from irpretrain.config.usage import bm25_beside, encoder_of, with_starts
+from irpretrain.config.labels import BUILT_IN_LABELS, is_control
+from irpretrain.config.usage import bm25_baseline, encoder_of, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.evaluation.verdicts import EffectEstimate
@@ -154,12 +154,12 @@ def _bm25_beside(config: Config, score: Score, column_scores: list[Score]) -> tu
     run = score.ours.run
     stage = score.model if run.regime == FIRST_STAGE else run.candidates.partition("@")[0]
     score_of_model = {column_score.model: column_score for column_score in column_scores}
-    bm25_stage = bm25_beside(config, stage)
+    bm25_stage = bm25_baseline(config, stage)
     if bm25_stage == BM25:
-        return score_of_model.get(BM25), FIRST_STAGES[BM25]
+        return score_of_model.get(BM25), BUILT_IN_LABELS[BM25]
     if bm25_stage in score_of_model:
         return score_of_model[bm25_stage], f"{score_of_model[bm25_stage].label}, tuned alike,"
-    return score_of_model.get(BM25), f"{FIRST_STAGES[BM25]}, which is not tuned,"
+    return score_of_model.get(BM25), f"{BUILT_IN_LABELS[BM25]}, which is not tuned,"
 
 
 def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:

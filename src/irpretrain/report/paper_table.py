@@ -19,7 +19,7 @@ from irpretrain.config.labels import (
 )
 from irpretrain.config.papers import Published, PublishedColumn, PublishedRow, PublishedTable, read_recipe
 from irpretrain.config.printed import PublishedValue
-from irpretrain.config.usage import stage_over
+from irpretrain.config.usage import ranking_stage
 from irpretrain.report.cells import (
     AnyCell,
     Cell,
@@ -233,7 +233,7 @@ class PaperTable:
                 candidate_stage is None or bool(candidate_stage.runs)
             )
             if is_given and model != candidates:
-                model = stage_over(self.config, model, candidates)
+                model = ranking_stage(self.config, model, candidates)
             return None if model is None else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 

@@ -19,8 +19,8 @@ from irpretrain.config.retrieval import (
     FirstStageConfig,
     IndriOptions,
 )
-from irpretrain.config.run import Run, scored, weighting_reads
-from irpretrain.config.term_weights import EPOCHS
+from irpretrain.config.run import Run, scoring_depth, weighting_reads
+from irpretrain.config.term_weights import DEFAULT_EPOCHS
 from irpretrain.config.usage import (
     active_experiments,
     encoder_of,
@@ -98,9 +98,9 @@ def facts_of(config: Config, scores: Scores, run: RunName) -> Facts:
     facts = replace(facts, queries=f"{len(results.query_ids)} ({query_hash})")
     if sizes := job_counts.sizes.get(run):
         # What the lists hold counts, not what is planned; the least of several seeds.
-        answered, deepest, scored = (min(sizes_of_seeds) for sizes_of_seeds in zip(*sizes, strict=True))
+        answered, deepest, scored_count = (min(sizes_of_seeds) for sizes_of_seeds in zip(*sizes, strict=True))
         seen = None if facts.seen is None else min(facts.seen, deepest)
-        facts = replace(facts, depth=deepest, seen=seen, answered=answered, scored=scored)
+        facts = replace(facts, depth=deepest, seen=seen, answered=answered, scored=scored_count)
     if run.regime == FIRST_STAGE:
         return facts
     name, _, step = run.model.partition("@")
@@ -179,7 +179,7 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
         if predictor.window_overlap is not None:
             options["window_overlap"] = predictor.window_overlap
         training = predictor.training
-        epochs = EPOCHS if training.steps is None and training.epochs is None else training.epochs
+        epochs = DEFAULT_EPOCHS if training.steps is None and training.epochs is None else training.epochs
         options |= {"training": _compared_keys(training) | {"epochs": epochs}, "seed": predictor.seed}
     if predictor.model == "word-vectors":
         corpora = config.collections[str(predictor.collection)]
@@ -194,7 +194,7 @@ def _scored_depth(run: Run) -> int | None:
         and run.candidates in first_stages_of(experiment)
         for experiment in active_experiments(run.config).values()
     )
-    return scored(run.config, run.dataset).documents if is_reported else None
+    return scoring_depth(run.config, run.dataset).documents if is_reported else None
 
 
 def _search_facts(config: Config, first_stage: str) -> dict[str, Any]:

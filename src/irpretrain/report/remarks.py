@@ -13,8 +13,8 @@ from irpretrain.config.labels import (
 )
 from irpretrain.config.objectives import AnchorOptions, needs
 from irpretrain.config.papers import Published, PublishedTable
-from irpretrain.config.run import reranked, scored
-from irpretrain.config.usage import bm25_beside, with_starts
+from irpretrain.config.run import reranking_depth, scoring_depth
+from irpretrain.config.usage import bm25_baseline, with_starts
 from irpretrain.evaluation.measures import definition
 from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
 from irpretrain.foundation.errors import count_of
@@ -79,7 +79,7 @@ def _tuning_notes(config: Config, scores: Scores, pairs: Iterable[Pair]) -> list
     """What rows with tuned parameters are compared with, where there are such rows."""
     displayed_rows = {(run.dataset, run.model) for run in scores.runs()}
     bm25_baselines = {
-        bm25_beside(config, stage)
+        bm25_baseline(config, stage)
         for dataset, _ in pairs
         for stage, stage_options in config.first_stages.items()
         if stage_options.tuned_on is not None and (dataset, stage) in displayed_rows
@@ -132,7 +132,7 @@ def measures_text(measures: Iterable[str]) -> str:
 def candidates_text(config: Config, dataset: str, candidates: str) -> str:
     """Return "the top 100 of BM25 are re-ranked"."""
     label = first_stage_labels(config).get(candidates, candidates)
-    return f"the top {reranked(config, dataset).documents} of {label} are re-ranked"
+    return f"the top {reranking_depth(config, dataset).documents} of {label} are re-ranked"
 
 
 def _dataset_notes(config: Config, scores: Scores, pairs: Iterable[Pair]) -> list[str]:
@@ -156,7 +156,7 @@ def _dataset_notes(config: Config, scores: Scores, pairs: Iterable[Pair]) -> lis
 
 def rankings_text(config: Config, dataset: str) -> str:
     """Return how deep the scored rankings of a data set are: "rankings of up to 100 documents"."""
-    return f"rankings of up to {scored(config, dataset).documents} documents"
+    return f"rankings of up to {scoring_depth(config, dataset).documents} documents"
 
 
 def _stand_in_notes(

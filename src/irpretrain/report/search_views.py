@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from irpretrain.config.labels import USUAL_CANDIDATES
+from irpretrain.config.labels import DEFAULT_CANDIDATES
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import wins_ties_losses
 from irpretrain.foundation.atomic import read_given_json
@@ -147,7 +147,7 @@ def _panel_view(
         query: {document_id for run_values in rankings for document_id, _, _ in run_values.get(query, ())}
         for query in queries
     }
-    candidates = next((run.candidates for run in runs if run.regime != FIRST_STAGE), USUAL_CANDIDATES)
+    candidates = next((run.candidates for run in runs if run.regime != FIRST_STAGE), DEFAULT_CANDIDATES)
 
     def numbered(value_by_document: Mapping[str, Any], query: str) -> dict[int, Any]:
         return {
@@ -157,7 +157,7 @@ def _panel_view(
         }
 
     return {
-        "key": dataset if candidates == USUAL_CANDIDATES else f"{dataset}:{candidates}",
+        "key": dataset if candidates == DEFAULT_CANDIDATES else f"{dataset}:{candidates}",
         "title": panel.title,
         "measure": measure,
         "judged": len(measured_queries),

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from irpretrain.config.labels import USUAL_CANDIDATES
+from irpretrain.config.labels import DEFAULT_CANDIDATES
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.report.cells import (
@@ -111,7 +111,7 @@ def write_cells(table: Table, path: str | Path) -> None:
 
 def _csv_cell(cell: Cell) -> tuple[object, ...]:
     published, ours = cell.published, cell.ours
-    candidates = "" if cell.candidates == USUAL_CANDIDATES else cell.candidates
+    candidates = "" if cell.candidates == DEFAULT_CANDIDATES else cell.candidates
     comparisons = ours.comparisons if ours else ()
     return (
         cell.dataset,

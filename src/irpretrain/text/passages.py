@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from irpretrain.config.retrieval import MOST_PASSAGES, PassagesConfig
+from irpretrain.config.retrieval import MAX_PASSAGES, PassagesConfig
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.text.words import spaced_words
 
@@ -110,7 +110,7 @@ _ORDINAL = re.compile(r"(?<!\d)(?<!\d[.,])\d{1,2}$")
 
 
 def passage_bounds(
-    words: int, options: PassagesConfig, max_passages: int = MOST_PASSAGES
+    words: int, options: PassagesConfig, max_passages: int = MAX_PASSAGES
 ) -> list[tuple[int, int]]:
     """Return (first, end) of each passage of a document with so many words.
 

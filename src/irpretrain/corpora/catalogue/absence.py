@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from irpretrain.config.experiments import AbsenceConfig, DownstreamConfig
-from irpretrain.config.references import Name
+from irpretrain.config.references import EntryName
 from irpretrain.config.root import Config
 from irpretrain.config.usage import (
     Entries,
@@ -20,7 +20,7 @@ from irpretrain.config.usage import (
     active_experiments,
     all_entries,
     displayed_predictors,
-    reached,
+    reachable_entries,
 )
 from irpretrain.corpora.catalogue.completion import searched
 from irpretrain.corpora.catalogue.read import LISTING, Entry, read_catalogue
@@ -225,9 +225,9 @@ def without_absent(config: Config) -> Config:
     return config.model_copy(update=changed_sections)
 
 
-def _absence(config: Config, roots: list[Name]) -> str:
+def _absence(config: Config, roots: list[EntryName]) -> str:
     """Return why some entries cannot be had; nothing if all files that they need are there."""
-    absent_files = missing_files(config, reached(config, roots))
+    absent_files = missing_files(config, reachable_entries(config, roots))
     if not absent_files:
         return ""
     more_files = f" and {len(absent_files) - 1} more files are" if len(absent_files) > 1 else " is"
@@ -255,7 +255,7 @@ def _present(config: Config, absent: Collection[tuple[str, str]]) -> Iterator[tu
             yield name, entry.model_copy(update={"tasks": tasks})
 
 
-def _absent_views(config: Config) -> dict[Name, str]:
+def _absent_views(config: Config) -> dict[EntryName, str]:
     """Return the views that need a missing file, with the reason."""
     view_entries = [(section, name) for section, (_, entries) in VIEWS.items() for name in entries(config)]
     return {view: reason for view in view_entries if (reason := _absence(config, [view]))}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.base import deep_merge
-from irpretrain.config.references import REFERENCES, Name
+from irpretrain.config.references import REFERENCES, EntryName
 from irpretrain.config.root import Config
 from irpretrain.corpora.catalogue.read import (
     SECTIONS,
@@ -36,8 +36,8 @@ def complete(content: dict[str, Any], folder: str | Path | None = None) -> dict[
     """
     result = dict(content)
     # The catalogue is read only if something is missing.
-    offers: dict[Name, dict[str, Any]] | None = None
-    tried_names = set[Name]()
+    offers: dict[EntryName, dict[str, Any]] | None = None
+    tried_names = set[EntryName]()
     while missing_names := [
         name for name in dict.fromkeys(_names_in(result)) if _is_missing(result, name, tried_names)
     ]:
@@ -51,7 +51,7 @@ def complete(content: dict[str, Any], folder: str | Path | None = None) -> dict[
     return _without_other_runs(result, tried_names)
 
 
-def _names_in(content: dict[str, Any]) -> Iterator[Name]:
+def _names_in(content: dict[str, Any]) -> Iterator[EntryName]:
     for section in SECTIONS:
         for name in entries_of(content, section):
             yield section, name
@@ -73,7 +73,7 @@ def naming_keys(content: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, 
                 yield holder, last_key, target
 
 
-def _is_missing(content: dict[str, Any], name: Name, tried_names: set[Name]) -> bool:
+def _is_missing(content: dict[str, Any], name: EntryName, tried_names: set[EntryName]) -> bool:
     section, key = name
     entry = entries_of(content, section).get(key, {})
     return name not in tried_names and isinstance(entry, dict) and DESCRIBED_BY[section] not in entry
@@ -84,8 +84,8 @@ def entries_of(content: dict[str, Any], section: str) -> dict[str, Any]:
     return entries if isinstance(entries, dict) else {}
 
 
-def _offers(catalogue: Catalogue, data_folder: str) -> dict[Name, dict[str, Any]]:
-    offers: dict[Name, dict[str, Any]] = {}
+def _offers(catalogue: Catalogue, data_folder: str) -> dict[EntryName, dict[str, Any]]:
+    offers: dict[EntryName, dict[str, Any]] = {}
     for name, entry in catalogue.items():
         locations = {path: f"{data_folder}/{path}" for path in known_paths(entry, catalogue)}
         for section in SECTIONS:
@@ -97,7 +97,7 @@ def _offers(catalogue: Catalogue, data_folder: str) -> dict[Name, dict[str, Any]
     return offers
 
 
-def _without_other_runs(content: dict[str, Any], tried_names: set[Name]) -> dict[str, Any]:
+def _without_other_runs(content: dict[str, Any], tried_names: set[EntryName]) -> dict[str, Any]:
     """Leave out the catalogue's runs over other data sets, and first stages without runs, which would search."""
     stages = entries_of(content, "first_stages")
     kept_stages = {}

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from irpretrain.config.axioms import PAIRS_PER_DOCUMENT
-from irpretrain.config.retrieval import MOST_PASSAGES, RerankingConfig
+from irpretrain.config.retrieval import MAX_PASSAGES, RerankingConfig
 from irpretrain.config.root import Config
-from irpretrain.config.run import reranked
-from irpretrain.config.term_weights import EPOCHS, TermWeightsConfig
+from irpretrain.config.run import reranking_depth
+from irpretrain.config.term_weights import DEFAULT_EPOCHS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.config.usage import encoder_of, largest_shots, trained_on
@@ -115,13 +115,13 @@ def _document_pieces(reranking: RerankingConfig) -> float:
     cut = reranking.passages
     if cut is None:
         return reranking.max_length
-    passages = min(MOST_PASSAGES, 1 + max(0.0, TYPICAL_WORDS - cut.words) / cut.stride)
+    passages = min(MAX_PASSAGES, 1 + max(0.0, TYPICAL_WORDS - cut.words) / cut.stride)
     return passages * min(reranking.max_length, TYPICAL_PIECES * cut.words + reranking.query_length)
 
 
 def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: float) -> float:
     reranking = config.reranking_of(wildcards["model"], regime)
-    depth = reranked(config, wildcards["dataset"]).documents
+    depth = reranking_depth(config, wildcards["dataset"]).documents
     return queries * depth * _document_pieces(reranking)
 
 
@@ -186,7 +186,7 @@ def _train_term_weights(config: Config, wildcards: Wildcards) -> list[Work]:
         sequences: float = training.steps * training.batch_size
     else:
         count = work.relevant if weighting.kind == "passages" else work.queries
-        sequences = count(config, dataset) * (training.epochs or EPOCHS)
+        sequences = count(config, dataset) * (training.epochs or DEFAULT_EPOCHS)
         if int(wildcards["fold"]):
             folds = _folds(config, dataset)
             sequences *= (folds - 1) / folds

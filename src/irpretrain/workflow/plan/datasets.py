@@ -14,10 +14,10 @@ from irpretrain.config.consistency import QueryUse, query_uses
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig
 from irpretrain.config.root import Config
-from irpretrain.config.run import retrieved, scored
+from irpretrain.config.run import retrieval_depth, scoring_depth
 from irpretrain.config.usage import (
     first_stages_of,
-    most_shots,
+    max_shots,
     needs_folds,
     ranked_stage,
     searched_stages,
@@ -68,7 +68,7 @@ class Datasets(PlanPart):
 
     def shots(self, wildcards: Wildcards) -> tuple[int, int]:
         """The most training queries that a few-shot regime asks for."""
-        return most_shots(self.config, wildcards.dataset)
+        return max_shots(self.config, wildcards.dataset)
 
     @cache
     def fold_numbers(self, dataset: str) -> list[int]:
@@ -98,7 +98,7 @@ class Datasets(PlanPart):
         stages = searched_stages(self.config, wildcards.dataset)
         # Half a kB for every retrieved passage of every question, held by its name: a third of a kB if few questions
         # share one, with the run in which it is read.
-        candidates = len(stages) * retrieved(self.config, wildcards.dataset).documents
+        candidates = len(stages) * retrieval_depth(self.config, wildcards.dataset).documents
         query_count = work.queries(self.config, wildcards.dataset)
         questions = ENTITY_QUESTIONS if math.isnan(query_count) else int(query_count)
         return 2000 + questions * candidates // 2000
@@ -112,12 +112,14 @@ class Datasets(PlanPart):
     def leakage_check(self, wildcards: Wildcards) -> list[str]:
         """Proofs that an experiment tests no queries that train, choose or tune what it tests."""
         uses = [use for use in self._query_uses if use.experiment == wildcards.experiment]
-        return sorted({paths.LEAKAGE_CHECK.format(dataset=use.tested, used=use.dataset) for use in uses})
+        return sorted(
+            {paths.LEAKAGE_CHECK.format(dataset=use.tested_dataset, used=use.dataset) for use in uses}
+        )
 
     def keys_of_use(self, wildcards: Wildcards) -> list[str]:
         """Keys of the configuration that name a data set whose queries are used, where another is tested."""
         pair = (wildcards.used, wildcards.dataset)
-        return sorted({use.key for use in self._query_uses if (use.dataset, use.tested) == pair})
+        return sorted({use.key for use in self._query_uses if (use.dataset, use.tested_dataset) == pair})
 
     def comparable_judgements(self, wildcards: Wildcards) -> list[str]:
         """Judgements of used and of tested queries. Those by answers come too late."""
@@ -241,7 +243,7 @@ class Experiments(PlanPart):
         first_stage_runs = [
             {
                 **ScoredCell(dataset, stage, stage, "first-stage", 0)._asdict(),
-                **scored_run(self.config, dataset, stage, scored(self.config, dataset).documents),
+                **scored_run(self.config, dataset, stage, scoring_depth(self.config, dataset).documents),
                 "of_others": bool(stage in self.config.first_stages and self.config.first_stages[stage].runs),
             }
             for stage in first_stages_of(experiment)

@@ -11,7 +11,7 @@ from irpretrain.config.retrieval import (
     FirstStageConfig,
     RunConfig,
 )
-from irpretrain.config.run import retrieved
+from irpretrain.config.run import retrieval_depth
 from irpretrain.config.usage import index_words
 from irpretrain.evaluation.measures import parse_measure
 from irpretrain.foundation.errors import ConfigError
@@ -123,13 +123,13 @@ class Retrieval(PlanPart):
 
     def depth(self, wildcards: Wildcards) -> int:
         """How many documents of a query are taken of a run of others, or found by structured queries."""
-        return retrieved(self.config, wildcards.dataset).documents
+        return retrieval_depth(self.config, wildcards.dataset).documents
 
     def _search_options(self, model: str, dataset: str) -> Any:
         return self._with_depth(dataset, SEARCH_SETTINGS | {MODEL_SECTIONS[model]})
 
     def _with_depth(self, dataset: str, keys: set[str]) -> Any:
-        depth = retrieved(self.config, dataset).documents
+        depth = retrieval_depth(self.config, dataset).documents
         return plain(self.config.retrieval.model_copy(update={"depth": depth}), include=keys | {"depth"})
 
     def _stage(self, wildcards: Wildcards) -> FirstStageConfig:

@@ -11,13 +11,13 @@ from typing import Any
 from irpretrain.config import Config
 from irpretrain.config.experiments import Paper
 from irpretrain.config.papers import Published, figure_names, paper_file, read_paper, show_term_weights
-from irpretrain.config.term_weights import TRAINED
+from irpretrain.config.term_weights import TRAINED_MODELS
 from irpretrain.config.usage import (
     active_downstream,
     active_experiments,
     displayed_predictors,
-    used,
     used_entries,
+    used_names,
     weightings_in,
     with_starts,
 )
@@ -179,7 +179,7 @@ class Shown:
         )
         targets: dict[str, str] = {}
         for name, weighting in weightings_in(self.config, used_entries(self.config)).items():
-            if weighting.model in TRAINED:
+            if weighting.model in TRAINED_MODELS:
                 # Weightings that learn from equal targets have one example.
                 targets.setdefault(repr((weighting.kind, weighting.dataset, weighting.labels)), name)
         return [
@@ -247,7 +247,7 @@ class Shown:
         """What tuned first stages were tuned to."""
         stages = self.config.first_stages
         return each(
-            paths.TUNING, (name for name in used(self.config, "first_stages") if stages[name].tuned_on)
+            paths.TUNING, (name for name in used_names(self.config, "first_stages") if stages[name].tuned_on)
         )
 
     # Views, tables, figures

@@ -8,7 +8,7 @@ from typing import Any
 
 from irpretrain.config.labels import index_labels
 from irpretrain.config.retrieval import TF_INDEX
-from irpretrain.config.term_weights import TRAINED, TermWeightsConfig
+from irpretrain.config.term_weights import TRAINED_MODELS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.datasets import Datasets
@@ -83,7 +83,7 @@ class TermWeights(PlanPart):
 
     def weighed_folds(self, wildcards: Wildcards) -> Input:
         """The folds of these models, where there is one of each."""
-        is_trained = self._weighting(wildcards).model in TRAINED
+        is_trained = self._weighting(wildcards).model in TRAINED_MODELS
         uses_folds = is_trained and self._folds_of_queries(wildcards) != [0]
         return paths.FOLDS.format(dataset=wildcards.dataset) if uses_folds else []
 
@@ -98,7 +98,7 @@ class TermWeights(PlanPart):
         return self.datasets.fold_numbers(wildcards.dataset) if learns_from_dataset else [0]
 
     def _models(self, wildcards: Wildcards, folds: list[int]) -> list[str]:
-        if self._weighting(wildcards).model not in TRAINED:
+        if self._weighting(wildcards).model not in TRAINED_MODELS:
             return []
         return [paths.TERM_MODEL.format(weighting=wildcards.weighting, fold=fold) for fold in folds]
 
