@@ -25,7 +25,7 @@ for paper in CFG.report.papers:
             mem_mb=memory(2000),
             runtime=minutes(30),
         params:
-            config=plain(CFG),
+            config=as_json(CFG),
             papers=shown.papers,
             code=library_code,
         script:
@@ -58,7 +58,7 @@ for paper in CFG.report.papers:
             mem_mb=memory(2000),
             runtime=minutes(30),
         params:
-            config=plain(CFG),
+            config=as_json(CFG),
             papers=shown.papers,
             code=library_code,
         script:
@@ -149,7 +149,7 @@ rule write_paper_report:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        config=plain(CFG),
+        config=as_json(CFG),
         papers=plan.of_paper("papers"),
         code=library_code,
         other_code=planned_text,
@@ -179,7 +179,7 @@ rule write_overview:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        config=plain(CFG),
+        config=as_json(CFG),
         code=library_code,
     script:
         "../scripts/write_overview.py"
@@ -204,7 +204,7 @@ rule write_report:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        config=plain(CFG),
+        config=as_json(CFG),
         papers=CFG.report.papers,
         code=library_code,
         other_code=planned_text,

@@ -12,14 +12,14 @@ from irpretrain.config import Config, load_config
 from irpretrain.workflow.costs import PlannedJob, PlannedTime
 from irpretrain.workflow.costs.encoder_work import BERT_BASE, Shape, sequences_of_group
 from irpretrain.workflow.costs.estimate import (
-    CARD,
+    DEFAULT_CARD,
     RULES,
     UTILISATION,
     Card,
     CostRow,
     estimate,
+    estimate_text,
     job_times,
-    table,
     time_text,
 )
 from irpretrain.workflow.costs.work import Computing, Throughput, Work
@@ -152,14 +152,14 @@ def test_passages_are_counted_and_their_records_by_words() -> None:
 def test_a_plan_without_a_gpu_names_no_card(paper) -> None:
     default = load_config(ROOT / "config.yaml")
     job = PlannedJob("pretrain", {"model": "prop", "seed": "1"}, 1000, [])
-    text = table(estimate(default, [job]))
+    text = estimate_text(estimate(default, [job]))
     assert "NVIDIA" not in text
     assert "Estimate:" not in text, "it was measured"
     assert "`about`" not in text, "no size is unknown"
     other = rate("rerank", 1e5, BERT)
     model = PlannedJob("pretrain", {"model": "prop-msmarco", "seed": "1"}, 1000, [])
-    assert "NVIDIA A100" in table(estimate(paper, [model], [])).replace("\n", " ")
-    assert "NVIDIA A100" in table(estimate(paper, [model], [other])).replace("\n", " ")
+    assert "NVIDIA A100" in estimate_text(estimate(paper, [model], [])).replace("\n", " ")
+    assert "NVIDIA A100" in estimate_text(estimate(paper, [model], [other])).replace("\n", " ")
 
 
 def test_a_group_has_its_preferred_sequence_and_its_negatives(paper, tmp_path) -> None:
@@ -178,11 +178,11 @@ def test_hours_by_hand(paper) -> None:
     rates = [rate("read_corpus wikipedia-dump", 1000), rate("pretrain with MLM", 1e6, BERT)]
     found = estimate(paper, jobs, rates)
     assert found.jobs == 4
-    assert found.others == {"evaluate": 1}
+    assert found.unestimated == {"evaluate": 1}
     reading, training = found.rows
     assert (reading.jobs, reading.device, reading.hours) == (2, "cpu", pytest.approx(437.5 / 3600))
     assert (training.jobs, training.device, training.hours) == (1, "gpu", pytest.approx(19660.8 / 3600))
-    lines = table(found).splitlines()
+    lines = estimate_text(found).splitlines()
     assert [line.split()[0] for line in lines if "  measured" in line] == ["read_corpus", "pretrain"]
     assert next(line for line in lines if line.startswith("total")).split() == [
         "total",
@@ -226,7 +226,7 @@ def test_another_encoder_or_device_is_an_estimate_by_operations(paper) -> None:
         assert (found.rows[0].rate, found.rows[0].hours) == (None, pytest.approx(expected))
         assert found.memory_mb == 1000
         assert found.disk == pytest.approx(BERT_BASE.model_bytes)
-        assert "estimate: BERT-base" in table(found)
+        assert "estimate: BERT-base" in estimate_text(found)
     small = estimate(paper, jobs, [], {"BERT-base": Shape(4, 384, 1536, 30522)}).rows[0].hours
     assert small is not None
     assert small < expected / 5
@@ -240,19 +240,19 @@ def test_a_stage_that_was_not_measured_follows_from_another_of_its_encoder(paper
         "finetune": (None, pytest.approx(200)),
         "finetune, ranking": (None, pytest.approx(600)),
     }
-    assert table(found).count("estimate: BERT-base") == 2
+    assert estimate_text(found).count("estimate: BERT-base") == 2
 
 
 def test_jobs_without_an_estimate_are_named_and_counted(paper) -> None:
     jobs = [PlannedJob("pretrain", {"model": "control", "seed": "1"}), PlannedJob("evaluate", {})]
     sentence = "Without an estimate: 2 jobs of evaluate, pretrain without training."
-    assert table(estimate(paper, jobs)) == sentence
-    assert sentence in table(estimate(paper, [*jobs, PlannedJob("rerank", ROBUST)]))
+    assert estimate_text(estimate(paper, jobs)) == sentence
+    assert sentence in estimate_text(estimate(paper, [*jobs, PlannedJob("rerank", ROBUST)]))
 
 
 def test_a_card_is_known_by_a_part_of_its_name() -> None:
     assert Card.find("h200").rates["bf16"] == 989.5
-    assert Card.find(CARD).operations_per_second("auto") == 312e12 * UTILISATION
+    assert Card.find(DEFAULT_CARD).operations_per_second("auto") == 312e12 * UTILISATION
     assert Card.find("V100").operations_per_second("bf16") == 15.7e12 * UTILISATION, (
         "single precision is left"
     )
@@ -269,9 +269,9 @@ def test_times_are_minutes_below_an_hour() -> None:
 
 def test_jobs_of_unknown_size_are_told_apart() -> None:
     work = Work("store_tokens", "documents", math.nan)
-    row = CostRow(work, rate("store_tokens", 10), 0, 10, jobs=3, amount=36000, unknown=1)
+    row = CostRow(work, rate("store_tokens", 10), 0, 10, jobs=3, amount=36000, unknown_jobs=1)
     assert row.hours == pytest.approx(1)
-    assert CostRow(work, rate("store_tokens", 10), 0, 10, jobs=3, unknown=3).hours is None
+    assert CostRow(work, rate("store_tokens", 10), 0, 10, jobs=3, unknown_jobs=3).hours is None
 
 
 def test_the_order_of_jobs_does_not_matter(paper) -> None:
@@ -280,4 +280,4 @@ def test_the_order_of_jobs_does_not_matter(paper) -> None:
         PlannedJob("read_corpus", {"corpus": "wikipedia"}),
         PlannedJob("rerank", ROBUST),
     ]
-    assert table(estimate(paper, jobs)) == table(estimate(paper, jobs[::-1]))
+    assert estimate_text(estimate(paper, jobs)) == estimate_text(estimate(paper, jobs[::-1]))

@@ -183,7 +183,7 @@ def test_claims_on_weightings_say_what_their_sides_differ_in(configs: dict[str, 
             if claim.overlay == name and any(side.first_stage or side.weighting for side in claim.sides):
                 made = finder.test(claim)
                 assert made is not None
-                text = finder.differing(made)
+                text = finder.describe_differences(made)
                 differing[key] = [part.partition(": ")[0] for part in text.split("; ") if part]
                 if key == "better-than-tf":
                     assert text == (
@@ -236,7 +236,7 @@ def test_a_claim_on_first_stages_says_what_else_their_searches_differ_in(configs
         finder = finder_of(narrowed)
         made = finder.test(read_claims("deepct").claims["better-than-tf"])
         assert made is not None
-        assert text in finder.differing(made)
+        assert text in finder.describe_differences(made)
 
 
 def test_a_claim_on_weightings_says_how_many_passages_each_has(configs: dict[str, Config]) -> None:
@@ -248,7 +248,7 @@ def test_a_claim_on_weightings_says_how_many_passages_each_has(configs: dict[str
     finder = ClaimTester(Scores({}), config, shares=[shares])
     made = finder.test(read_claims("deepct").claims["weights-are-skewed"])
     assert made is not None
-    assert "documents scored in all: 7 (DeepCT), 9 (tf)" in finder.differing(made)
+    assert "documents scored in all: 7 (DeepCT), 9 (tf)" in finder.describe_differences(made)
 
 
 def test_every_name_is_in_some_configuration() -> None:

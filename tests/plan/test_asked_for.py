@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from small_plan import plan_of
 
-from irpretrain.workflow.screen.closing import requested
+from irpretrain.workflow.screen.closing import requested_files_text
 
 EXPORTED = "results/exported/prop/seed-3"
 
@@ -27,26 +27,26 @@ def made(*paths: str) -> None:
 
 def test_files_are_named_as_the_user_can_take_them(run):
     made(EXPORTED)
-    assert requested(plan_of(), [EXPORTED], "") == f"Files:   {run.name}/{EXPORTED}\n"
+    assert requested_files_text(plan_of(), [EXPORTED], "") == f"Files:   {run.name}/{EXPORTED}\n"
 
 
 def test_a_name_stands_for_its_files(run):
     made(EXPORTED)
-    assert requested(plan_of(), ["exported_models"], "") == f"Files:   {run.name}/{EXPORTED}\n"
+    assert requested_files_text(plan_of(), ["exported_models"], "") == f"Files:   {run.name}/{EXPORTED}\n"
 
 
 def test_of_many_files_three_are_named(run):
     files = [f"results/{name}.csv" for name in "abcde"]
     made(*files)
     displayed = ", ".join(f"{run.name}/{path}" for path in files[:3])
-    assert requested(plan_of(), files, "") == f"Files:   {displayed} and 2 more\n"
+    assert requested_files_text(plan_of(), files, "") == f"Files:   {displayed} and 2 more\n"
 
 
 def test_reports_are_named_by_the_headline(run):
     made("results/report.html", "results/reports/prop.html")
     reported = f"Report:  {run.name}/results/report.html\n"
-    assert requested(plan_of(), ["all", "prop", "results/report.html"], reported) == ""
+    assert requested_files_text(plan_of(), ["all", "prop", "results/report.html"], reported) == ""
 
 
 def test_a_rule_without_files_of_its_own_is_passed_over():
-    assert requested(plan_of(), ["verify_dataset"], "") == ""
+    assert requested_files_text(plan_of(), ["verify_dataset"], "") == ""

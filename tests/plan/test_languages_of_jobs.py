@@ -5,7 +5,7 @@ from __future__ import annotations
 from small_plan import W, plan_of
 
 from irpretrain.workflow.plan.corpora import LINK_SETTINGS
-from irpretrain.workflow.plan.part import described
+from irpretrain.workflow.plan.part import reading_options
 
 CHINESE = "text: {language: chinese}\ncorpora: {wiki: {passage_words: 40}}\nindexes: {rank: {type: textrank}}"
 
@@ -14,7 +14,7 @@ def test_english_is_named_by_no_job() -> None:
     plan = plan_of("corpora: {wiki: {passage_words: 40}}\nindexes: {rank: {type: textrank}}")
     job = W(collection="both", corpus="wiki", shard="0", index="rank")
     assert plan.settings("text").keys() == {"words", "fields", "separator", "max_word_pieces"}
-    assert plan.corpora.options(job) == described(plan.config.corpora["wiki"])
+    assert plan.corpora.options(job) == reading_options(plan.config.corpora["wiki"])
     assert plan.corpora.link_options(job) == plan.settings("graph", include=LINK_SETTINGS)
     assert plan.retrieval.query_words(job) == "lucene"
     assert plan.retrieval.query_words(W(index="deepct")) == "alphanumeric"

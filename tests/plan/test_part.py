@@ -8,7 +8,7 @@ import pytest
 from small_plan import ROOT, W, plan_of
 
 from irpretrain.foundation.errors import ConfigError
-from irpretrain.workflow.plan.part import described, one_of, without
+from irpretrain.workflow.plan.part import one_of, reading_options, without_keys
 
 
 def test_settings_of_a_section_are_its_plain_values():
@@ -80,8 +80,8 @@ def test_an_embedded_asset_is_read_from_its_verified_copy_and_other_files_where_
 
 
 def test_what_does_not_decide_a_reading_is_left_out_at_any_depth():
-    assert without({"a": 1, "about": 2, "b": {"about": 3, "c": 4}}, {"about"}) == {"a": 1, "b": {"c": 4}}
-    assert "entry" not in described(plan_of().config.corpora["web"])
+    assert without_keys({"a": 1, "about": 2, "b": {"about": 3, "c": 4}}, {"about"}) == {"a": 1, "b": {"c": 4}}
+    assert "entry" not in reading_options(plan_of().config.corpora["web"])
 
 
 def test_a_constraint_without_names_is_satisfied_by_nothing():

@@ -82,7 +82,7 @@ def test_ours_on_other_questions(tmp_path, published, config) -> None:
     cells = {row.key: row.cells for row in panel.rows}
     f1, em = cells["php"]
     assert (round(f1.ours.mean, 3), round(em.ours.mean, 3)) == (0.55, 0.44)
-    holds = {made.over.partition(" [here: ")[0]: made.holds for made in f1.ours.comparisons}
+    holds = {made.label.partition(" [here: ")[0]: made.holds for made in f1.ours.comparisons}
     assert holds == {"BERT": True, "PROP": False}
     assert f1.ours.source == "results/downstream/predictions/spans/php/seed-1.json"
     assert cells["harp"][0].ours is None

@@ -73,8 +73,8 @@ def test_a_mark_compares_with_the_index_of_the_same_retrieval_model(config) -> N
     """DeepCT's * says better than tf; † names Doc2Query, which is not there."""
     table = table2(config)
     bm25, ql = (row(table, 1, key).cells[0].ours.comparisons for key in ("deepct-bm25", "deepct-ql"))
-    assert [(c.mark, c.holds, c.over[:14]) for c in bm25 if c.mark == "*"] == [("*", True, "tf index, BM25")]
-    assert [(c.mark, c.holds, c.over[:12]) for c in ql if c.mark == "*"] == [("*", False, "tf index, QL")]
+    assert [(c.mark, c.holds, c.label[:14]) for c in bm25 if c.mark == "*"] == [("*", True, "tf index, BM25")]
+    assert [(c.mark, c.holds, c.label[:12]) for c in ql if c.mark == "*"] == [("*", False, "tf index, QL")]
 
 
 def test_outcomes_are_in_the_csv_file(config, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_the_plot_has_the_p_and_interval_of_the_claim(config: Config, tmp_path: 
         for run in (("prop", "zero-shot"), ("bm25", "first-stage"))
     )
     estimate = paired(prop.values, bm25.values, prop.articles)
-    [compared] = [c for c in table.panels[0].rows[0].cells[0].ours.comparisons if c.over == "BM25"]
+    [compared] = [c for c in table.panels[0].rows[0].cells[0].ours.comparisons if c.label == "BM25"]
     assert (compared.p, compared.low, compared.high) == (estimate.p, estimate.low, estimate.high)
     assert (
         bounds_text(estimate.low, estimate.high)
@@ -242,7 +242,7 @@ def test_a_tuned_first_stage_is_compared_with_one_tuned_alike(config: Config, tm
     assert "DeepCT, BM25, with RR@10 0.858 [" in table.summary[0]
     assert ", 0.011 ahead of tf index, BM25, tuned alike, [" in table.summary[0]
     against = {
-        row.key: [(c.over, round(c.difference, 3)) for c in row.cells[0].ours.comparisons]
+        row.key: [(c.label, round(c.difference, 3)) for c in row.cells[0].ours.comparisons]
         for row in table.panels[0].rows
     }
     assert against == {

@@ -193,7 +193,7 @@ def test_a_claim_says_what_its_sides_differ_in(
 def test_a_snapshot_has_read_only_a_part(default: Config, trainings: list[Path], tmp_path: Path) -> None:
     run = RunName("squad", "bm25", "prop@60", "zero-shot")
     found = {(run, "RR@10"): Results((1,), ("q1",), np.ones((1, 1)))}
-    facts = facts_of(default, Scores(found, scores_of(tmp_path, trainings).counted), run)
+    facts = facts_of(default, Scores(found, scores_of(tmp_path, trainings).job_counts), run)
     assert (facts.steps, facts.groups, facts.word_pieces, facts.documents) == (60, (), None, 10)
 
 

@@ -171,7 +171,7 @@ def test_our_number_beside_one_that_cannot_be_read_has_no_difference(config_of, 
 def test_a_mark_over_many_baselines(run) -> None:
     cells = _here(_table(run, PHP_YAML, "table3"))
     fine_tuned, zero_shot = cells["php"]
-    holds = {made.over.partition(" [")[0]: made.holds for made in fine_tuned.ours.comparisons}
+    holds = {made.label.partition(" [")[0]: made.holds for made in fine_tuned.ours.comparisons}
     assert (holds["HARP"], holds["BM25"], holds["BERT"]) == (True, True, True)
     assert not holds["Transformer-ICT"]
     assert holds.keys().isdisjoint({"DRMM", "Transformer-WLP", "PROP (Wiki)"})  # they were not run

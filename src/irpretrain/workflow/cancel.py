@@ -26,7 +26,7 @@ def run_ids(folder: Path) -> list[str]:
     return list(dict.fromkeys(run_id for text in texts for run_id in RUN_ID.findall(text)))
 
 
-def left_jobs(names: Sequence[str]) -> list[str]:
+def live_jobs(names: Sequence[str]) -> list[str]:
     """Ids of the jobs with one of these names that wait, run, or are about to end."""
     lines = slurm("squeue", "--noheader", "--me", "--format=%i|%j").splitlines()
     queue = [line.strip().split("|", 1) for line in lines if line.strip()]
@@ -40,32 +40,32 @@ def cancel_jobs(folder: Path, wait: float = WAIT_SECONDS) -> int:
         SetupError: Slurm's commands are missing or fail, or jobs outlive `wait` seconds.
     """
     names = run_ids(folder)
-    cancelled = remaining_jobs = left_jobs(names) if names else []
+    cancelled = remaining_jobs = live_jobs(names) if names else []
     if remaining_jobs:
         print_line(
             f"Cancelling {len(remaining_jobs)} Slurm jobs of a run that is dead: {' '.join(remaining_jobs)}"
         )
         slurm("scancel", *remaining_jobs)
-    end = time.monotonic() + wait
+    deadline = time.monotonic() + wait
     while remaining_jobs:
-        if time.monotonic() > end:
+        if time.monotonic() > deadline:
             raise SetupError(
                 f"Slurm jobs {' '.join(remaining_jobs)} were cancelled but still run; see squeue"
             )
         time.sleep(POLL_SECONDS)
-        remaining_jobs = left_jobs(names)
+        remaining_jobs = live_jobs(names)
     return len(cancelled)
 
 
 def slurm(*command: str) -> str:
     """Return the output of one of Slurm's commands; SetupError if it is not installed, or fails."""
     try:
-        finished = subprocess.run(command, capture_output=True, text=True)
+        process = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError:
         raise SetupError(f"{command[0]} was not found: is this a machine of a Slurm cluster?") from None
-    if finished.returncode:
-        raise SetupError(f"{command[0]} failed: {finished.stderr.strip()}")
-    return finished.stdout
+    if process.returncode:
+        raise SetupError(f"{command[0]} failed: {process.stderr.strip()}")
+    return process.stdout
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -25,23 +25,23 @@ def live_processes(folder: Path) -> list[int]:
 
     Slurm's jobs do not count: `workflow.cancel` cancels them. Jobs of the Slurm job that this process belongs to do.
     """
-    own_processes = {os.getpid(), *(ancestor.pid for ancestor in psutil.Process().parents())}
+    excluded_ids = {os.getpid(), *(ancestor.pid for ancestor in psutil.Process().parents())}
     slurm_jobs = (None, os.environ.get("SLURM_JOB_ID"))
-    live = []
+    live_ids = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):  # it has ended, or is another user's
             if (
-                process.pid not in own_processes
+                process.pid not in excluded_ids
                 and _is_of_a_run(process.cmdline())
                 and os.path.samefile(process.cwd(), folder)
                 and process.environ().get("SLURM_JOB_ID") in slurm_jobs
             ):
-                live.append(process.pid)
-    return sorted(live)
+                live_ids.append(process.pid)
+    return sorted(live_ids)
 
 
 # Options of Python that take the next word.
-WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
+OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 
 
 def _is_of_a_run(words: Sequence[str]) -> bool:
@@ -51,12 +51,12 @@ def _is_of_a_run(words: Sequence[str]) -> bool:
         return True
     if not os.path.basename(program).startswith("python"):
         return False  # whatever it does with a file of this name
-    remaining = iter(arguments)
-    for word in remaining:
+    rest_of_words = iter(arguments)
+    for word in rest_of_words:
         if word == "-m":
-            return next(remaining) == "snakemake"
-        if word in WITH_VALUE:
-            next(remaining)
+            return next(rest_of_words) == "snakemake"
+        if word in OPTIONS_WITH_VALUE:
+            next(rest_of_words)
         elif word == "-c" or not word.startswith("-"):
             return SCRIPTS in word or os.path.basename(word) == "snakemake"
     return False
@@ -65,13 +65,13 @@ def _is_of_a_run(words: Sequence[str]) -> bool:
 def main(arguments: Sequence[str]) -> int:
     """Print what works in the folder of a run, and return an exit code: 1 if anything does."""
     folder = directory_of_run(arguments)
-    live = live_processes(folder) if folder.is_dir() else []
-    if not live:
+    live_ids = live_processes(folder) if folder.is_dir() else []
+    if not live_ids:
         return 0
-    process_numbers = " ".join(map(str, live))
+    ids_text = " ".join(map(str, live_ids))
     print(
-        f"ERROR: {folder.resolve()}: a run is alive here, process {process_numbers}.\n"
-        f"  Wait until it ends, or end it (kill {process_numbers}); then do this again.",
+        f"ERROR: {folder.resolve()}: a run is alive here, process {ids_text}.\n"
+        f"  Wait until it ends, or end it (kill {ids_text}); then do this again.",
         file=sys.stderr,
     )
     return 1

@@ -14,7 +14,7 @@ from irpretrain.config.usage import encoder_of, largest_shots, trained_on
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.models.encoder_files import read_config
 from irpretrain.workflow.costs import work
-from irpretrain.workflow.costs.work import UNKNOWN, Computing, Describe, Wildcards, Work
+from irpretrain.workflow.costs.work import UNKNOWN, Computing, CountWork, Wildcards, Work
 
 
 def computing(encoder: EncoderConfig, compute: ComputeConfig) -> Computing:
@@ -43,29 +43,30 @@ class Shape(NamedTuple):
 
     def operations(self, stage: str) -> float:
         """Floating-point operations of a stage per word piece, in sequences of `SEQUENCE`."""
-        layer = 8 * self.hidden**2 + 4 * self.hidden * self.intermediate + 4 * SEQUENCE * self.hidden
-        head = MASKED * 2 * self.hidden * (self.hidden + self.vocabulary) if stage.endswith("with MLM") else 0
+        layer = 8 * self.hidden**2 + 4 * self.hidden * self.intermediate + 4 * SEQUENCE_LENGTH * self.hidden
+        predicted = MASKED_SHARE if stage.endswith("with MLM") else 0
+        head = predicted * 2 * self.hidden * (self.hidden + self.vocabulary)
         # both gradients of a product are products of its size
         return (3 if stage in TRAINING_STAGES else 1) * (self.layers * layer + head)
 
 
-SEQUENCE = 512
+SEQUENCE_LENGTH = 512
 # Share of word pieces that the MLM head predicts.
-MASKED = 0.15
+MASKED_SHARE = 0.15
 TRAINING_STAGES = ("pretrain with MLM", "pretrain without MLM", "finetune", "train_term_weights")
 BERT_BASE = Shape()
 
 
 def encoders(config: Config) -> list[EncoderConfig]:
     """Return every encoder of a configuration."""
-    given = [model.encoder for model in config.models.values()]
-    given += [weighting.encoder for weighting in config.term_weights.values()]
-    return [config.encoder, *filter(None, given)]
+    overriding = [model.encoder for model in config.models.values()]
+    overriding += [weighting.encoder for weighting in config.term_weights.values()]
+    return [config.encoder, *filter(None, overriding)]
 
 
 def shapes(config: Config, manifest: Manifest) -> dict[str, Shape]:
     """Return label → sizes of the encoders that are there; the others count as BERT-base."""
-    found = {}
+    shape_by_label = {}
     for encoder in encoders(config):
         kind, location = resolve(encoder.path)
         folder = installed_path(manifest.asset(str(location))) if kind == "embedded" else Path(encoder.path)
@@ -76,8 +77,8 @@ def shapes(config: Config, manifest: Manifest) -> dict[str, Shape]:
         names = ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")
         if all(isinstance(sizes.get(name), int) for name in names):
             shape = Shape(*(sizes[name] for name in names))
-            found[encoder.label] = shape._replace(layers=encoder.layers or shape.layers)
-    return found
+            shape_by_label[encoder.label] = shape._replace(layers=encoder.layers or shape.layers)
+    return shape_by_label
 
 
 def sequences_of_group(options: Any) -> float:
@@ -91,16 +92,16 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
     if not model.tasks:
         return []
     training = config.training_of(wildcards["model"])
-    pieces = sum(
+    pieces_per_group = sum(
         training.of_task(task).max_length * sequences_of_group(config.objectives[task.objective])
         for task in model.tasks
     )
-    masked = any(task.mlm_weight > 0 for task in model.tasks)
+    has_mlm = any(task.mlm_weight > 0 for task in model.tasks)
     return [
         Work(
-            "pretrain with MLM" if masked else "pretrain without MLM",
+            "pretrain with MLM" if has_mlm else "pretrain without MLM",
             "word pieces",
-            (training.steps or UNKNOWN) * training.batch_groups * pieces,
+            (training.steps or UNKNOWN) * training.batch_groups * pieces_per_group,
             computing(encoder_of(config, wildcards["model"]), training.compute),
         )
     ]
@@ -112,11 +113,11 @@ TYPICAL_WORDS, TYPICAL_PIECES = 200, 1.5
 
 def _document_pieces(reranking: RerankingConfig) -> float:
     """Return the word pieces that the scores of one document read, the query's with each passage."""
-    cut = reranking.passages
-    if cut is None:
+    window = reranking.passages
+    if window is None:
         return reranking.max_length
-    passages = min(MAX_PASSAGES, 1 + max(0.0, TYPICAL_WORDS - cut.words) / cut.stride)
-    return passages * min(reranking.max_length, TYPICAL_PIECES * cut.words + reranking.query_length)
+    passages = min(MAX_PASSAGES, 1 + max(0.0, TYPICAL_WORDS - window.words) / window.stride)
+    return passages * min(reranking.max_length, TYPICAL_PIECES * window.words + reranking.query_length)
 
 
 def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: float) -> float:
@@ -134,7 +135,7 @@ def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Comp
 
 def _rerank(config: Config, wildcards: Wildcards) -> list[Work]:
     model = wildcards["model"]
-    queries = work.queries(config, wildcards["dataset"])
+    queries = work.query_count(config, wildcards["dataset"])
     amount = _ranked_pieces(config, wildcards, "zero-shot", queries)
     return [Work("rerank", "word pieces", amount, _model_computing(config, model, config.reranking.compute))]
 
@@ -145,26 +146,27 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     if config.models[model].neural is not None:
         return []
     options = config.finetuning_of(model)
-    train = trained_on(config, wildcards["dataset"])
-    shots, folds = largest_shots([regime]), _folds(config, train)
+    training_dataset = trained_on(config, wildcards["dataset"])
+    shots, folds = largest_shots([regime]), _folds(config, training_dataset)
     # A fold validates where something is chosen; a fold is tested unless another data set is.
-    validating = int(options.chooses(regime))
-    share = (folds - validating - (1 if fold else 0)) / folds
+    validation_folds = int(options.chooses(regime))
+    training_share = (folds - validation_folds - (1 if fold else 0)) / folds
     # A few shots are so many queries; else all of the share train.
-    judged = work.relevant(config, train)
-    pairs = judged / work.queries(config, train) * shots if shots else judged * share
-    rounds = len(options.batch_sizes_of(regime)) * len(options.learning_rates) * options.epochs
+    judged_pairs = work.relevant_pairs(config, training_dataset)
+    training_queries = work.query_count(config, training_dataset)
+    pairs = judged_pairs / training_queries * shots if shots else judged_pairs * training_share
+    grid_epochs = len(options.batch_sizes_of(regime)) * len(options.learning_rates) * options.epochs
     reranking = config.reranking_of(model, regime)
-    documents = pairs * (1 + options.negatives) * rounds
+    documents = pairs * (1 + options.negatives) * grid_epochs
     # Passages are ranked, and the best of each document is trained.
-    chosen = 0 if reranking.passages is None else documents * _document_pieces(reranking)
-    validated = work.queries(config, train) * validating / folds * rounds
-    tested = work.queries(config, wildcards["dataset"]) / (folds if fold else 1)
-    ranked = _ranked_pieces(config, wildcards, regime, validated + tested)
-    used = computing(encoder_of(config, model), options.compute)
+    selection_pieces = 0 if reranking.passages is None else documents * _document_pieces(reranking)
+    validated_queries = training_queries * validation_folds / folds * grid_epochs
+    tested_queries = work.query_count(config, wildcards["dataset"]) / (folds if fold else 1)
+    ranked_pieces = _ranked_pieces(config, wildcards, regime, validated_queries + tested_queries)
+    rate_key = computing(encoder_of(config, model), options.compute)
     return [
-        Work("finetune", "word pieces", documents * options.max_length, used),
-        Work("finetune, ranking", "word pieces", ranked + chosen, used),
+        Work("finetune", "word pieces", documents * options.max_length, rate_key),
+        Work("finetune, ranking", "word pieces", ranked_pieces + selection_pieces, rate_key),
     ]
 
 
@@ -185,7 +187,7 @@ def _train_term_weights(config: Config, wildcards: Wildcards) -> list[Work]:
     if training.steps is not None:
         sequences: float = training.steps * training.batch_size
     else:
-        count = work.relevant if weighting.kind == "passages" else work.queries
+        count = work.relevant_pairs if weighting.kind == "passages" else work.query_count
         sequences = count(config, dataset) * (training.epochs or DEFAULT_EPOCHS)
         if int(wildcards["fold"]):
             folds = _folds(config, dataset)
@@ -209,19 +211,19 @@ def _weigh_documents(config: Config, wildcards: Wildcards) -> list[Work]:
 
 
 def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:
-    return _weigh("weigh_queries", config, wildcards, work.queries(config, wildcards["dataset"]))
+    return _weigh("weigh_queries", config, wildcards, work.query_count(config, wildcards["dataset"]))
 
 
 def _score_diagnosis_pairs(config: Config, wildcards: Wildcards) -> list[Work]:
     diagnosis, model = config.diagnoses[wildcards["diagnosis"]], wildcards["model"]
     sequences = 2 * diagnosis.documents * PAIRS_PER_DOCUMENT
     amount = float(sequences * config.reranking_of(model).max_length)
-    used = _model_computing(config, model, config.reranking.compute)
-    return [Work("score_diagnosis_pairs", "word pieces", amount, used)]
+    rate_key = _model_computing(config, model, config.reranking.compute)
+    return [Work("score_diagnosis_pairs", "word pieces", amount, rate_key)]
 
 
 # Rule → how its work is counted.
-ENCODER_RULES: dict[str, Describe] = {
+ENCODER_RULES: dict[str, CountWork] = {
     "pretrain": _pretrain,
     "rerank": _rerank,
     "rerank_snapshot": _rerank,

@@ -20,11 +20,11 @@ from irpretrain.workflow.costs.work import TEXT_RULES, Computing, Device, Throug
 from irpretrain.workflow.plan.preparation import Prepared
 
 RULES = {**TEXT_RULES, **ENCODER_RULES}
-CARD = "NVIDIA A100-SXM4-80GB"
+DEFAULT_CARD = "NVIDIA A100-SXM4-80GB"
 # Share of a card's peak rate that an estimate counts on.
 UTILISATION = 0.3
 # Stage or rule → bytes on disk per article of 1,000 words, or per pseudo-query (docs/benchmarks.md).
-BYTES = {
+BYTES_PER_ARTICLE = {
     "read_corpus": 2632,
     "extract_links": 464,
     "build_graph": 339,
@@ -61,10 +61,10 @@ class Card:
     def find(cls, name: str) -> "Card":
         """Return the card of resources/gpu_rates.yaml with this name, or the first whose name contains it."""
         cards = gpu_rates()
-        fitting = [card for card in cards if name.lower() in card.lower()]
-        if not fitting:
+        matching_cards = [card for card in cards if name.lower() in card.lower()]
+        if not matching_cards:
             raise ConfigError(f"card: {name!r} is not in resources/gpu_rates.yaml; {instead_of(name, cards)}")
-        card_name = name if name in cards else fitting[0]
+        card_name = name if name in cards else matching_cards[0]
         return cls(card_name, cards[card_name])
 
     def operations_per_second(self, precision: str) -> float:
@@ -80,27 +80,27 @@ class CostRow:
     Attributes:
         work: one of its parts of jobs, for what all have in common.
         rate: what was measured of it; None for nothing.
-        order: index of its rule in `RULES`.
+        rule_index: index of its rule in `RULES`.
         per_second: units in a second of one core or GPU: measured, else estimated; None for neither.
         jobs: how many.
         amount: sum of the amounts that are known.
-        unknown: jobs whose amount is not.
-        is_second: whether another row counts its jobs too: training and ranking of a fine-tuning.
+        unknown_jobs: how many whose amount is not known.
+        repeats_jobs: whether another row counts its jobs too: training and ranking of a fine-tuning.
     """
 
     work: Work
     rate: Throughput | None
-    order: int
+    rule_index: int
     per_second: float | None = None
     jobs: int = 0
     amount: float = 0.0
-    unknown: int = 0
-    is_second: bool = False
+    unknown_jobs: int = 0
+    repeats_jobs: bool = False
 
     @property
     def hours(self) -> float | None:
         """Hours of one core or GPU for what is known; None where nothing is, or no rate is."""
-        if self.per_second is None or self.unknown == self.jobs:
+        if self.per_second is None or self.unknown_jobs == self.jobs:
             return None
         return self.amount / self.per_second / 3600
 
@@ -117,10 +117,10 @@ class Estimate:
 
     jobs: int = 0
     rows: list[CostRow] = field(default_factory=list)
-    others: Counter[str] = field(default_factory=Counter)
+    unestimated: Counter[str] = field(default_factory=Counter)
     disk: float = 0.0
     memory_mb: int = 0
-    card: Card = field(default_factory=lambda: Card.find(CARD))
+    card: Card = field(default_factory=lambda: Card.find(DEFAULT_CARD))
 
 
 def estimate(
@@ -128,7 +128,7 @@ def estimate(
     jobs: Iterable[PlannedJob],
     rates: Sequence[Throughput] | None = None,
     shapes: Mapping[str, Shape] | None = None,
-    card: str = CARD,
+    card: str = DEFAULT_CARD,
 ) -> Estimate:
     """Estimate a plan.
 
@@ -142,32 +142,31 @@ def estimate(
         ConfigError: no such card is known.
     """
     rows: dict[tuple[str, Computing | None], CostRow] = {}
-    order = {rule: number for number, rule in enumerate(RULES)}
-    order["rerank_snapshot"] = order["rerank"]
+    rule_indices = {rule: index for index, rule in enumerate(RULES)}
+    rule_indices["rerank_snapshot"] = rule_indices["rerank"]
     result = Estimate(card=Card.find(card))
-    rated = _Rates(read_throughputs() if rates is None else rates, shapes or {}, result.card)
+    job_rates = _Rates(read_throughputs() if rates is None else rates, shapes or {}, result.card)
     for rule, wildcards, memory_mb, *_ in jobs:
         result.jobs += 1
         result.memory_mb = max(result.memory_mb, memory_mb)
         works = RULES[rule](config, wildcards) if rule in RULES else []
         if not works:
-            result.others[rule] += 1
-        for work_number, work in enumerate(works):
+            result.unestimated[rule] += 1
+        for position, work in enumerate(works):
             known_amount = 0.0 if math.isnan(work.amount) else work.amount
-            result.disk += known_amount * BYTES.get(work.stage, BYTES.get(rule, 0))
+            result.disk += known_amount * BYTES_PER_ARTICLE.get(work.stage, BYTES_PER_ARTICLE.get(rule, 0))
             if rule == "pretrain":
                 snapshots = config.training_of(wildcards["model"]).snapshots
-                result.disk += rated.shape(work).model_bytes * (1 + len(snapshots))
-            row = rows.setdefault(
-                (work.stage, work.computing),
-                CostRow(
-                    work, rated.measured(work), order[rule], rated.per_second(work), is_second=work_number > 0
-                ),
-            )
+                result.disk += job_rates.shape(work).model_bytes * (1 + len(snapshots))
+            new_row = CostRow(work, job_rates.measured(work), rule_indices[rule], job_rates.per_second(work))
+            new_row.repeats_jobs = position > 0
+            row = rows.setdefault((work.stage, work.computing), new_row)
             row.jobs += 1
             row.amount += known_amount
-            row.unknown += math.isnan(work.amount)
-    result.rows = sorted(rows.values(), key=lambda row: (row.order, row.work.stage, str(row.work.computing)))
+            row.unknown_jobs += math.isnan(work.amount)
+    result.rows = sorted(
+        rows.values(), key=lambda row: (row.rule_index, row.work.stage, str(row.work.computing))
+    )
     return result
 
 
@@ -178,13 +177,13 @@ def job_times(
     shapes: Mapping[str, Shape] | None = None,
 ) -> list[PlannedTime]:
     """Return how long each job computes: on one GPU, or on its threads at the rate of one core; as in `estimate`."""
-    rated = _Rates(read_throughputs() if rates is None else rates, shapes or {}, Card.find(CARD))
+    job_rates = _Rates(read_throughputs() if rates is None else rates, shapes or {}, Card.find(DEFAULT_CARD))
     times = []
     for job in jobs:
         seconds = 0.0
         for work in RULES[job.rule](config, job.wildcards) if job.rule in RULES else []:
             devices = 1 if work.computing and work.computing.device == "gpu" else job.threads
-            seconds += work.amount / (rated.per_second(work) or math.nan) / devices
+            seconds += work.amount / (job_rates.per_second(work) or math.nan) / devices
         times.append(PlannedTime(job.rule, seconds))
     return times
 
@@ -215,14 +214,14 @@ class _Rates:
         shape = self.shape(work)
         shape = shape._replace(layers=work.computing.layers or shape.layers)
         operations = shape.operations(work.stage)
-        others = {
+        rate_by_distance = {
             abs(math.log(shape.operations(rate.stage) / operations)): rate.per_second
             * shape.operations(rate.stage)
             for rate in self._rates.values()
             if rate.computing == work.computing
         }
-        if others:
-            return others[min(others)] / operations
+        if rate_by_distance:
+            return rate_by_distance[min(rate_by_distance)] / operations
         if work.computing.device == "cpu":
             return None
         return self._card.operations_per_second(work.computing.precision) / operations
@@ -231,7 +230,7 @@ class _Rates:
 # The page that a dry run ends with: what to get, what it takes, what comes out. It fits 100 columns.
 
 WIDTH = 100
-HEAD = ("stage", "jobs", "work", "core time", "GPU time", "basis")
+HEADINGS = ("stage", "jobs", "work", "core time", "GPU time", "basis")
 MEASURED = "Measured: on one core, articles of 1,000 words (docs/benchmarks.md)."
 ESTIMATED = (
     "Estimate: operations of all word pieces over those per second of another measured stage of the encoder{card}; an "
@@ -246,7 +245,9 @@ def costs_text(prepared: Prepared, jobs: Sequence[PlannedJob]) -> str:
     """Return what planned jobs need, would cost and fill, and what no paper of the report shows."""
     config, missing_by_entry = prepared.config, prepared.missing
     known_shapes = shapes(config, prepared.manifest)
-    cost_estimate = estimate(config, jobs, shapes=known_shapes, card=os.environ.get(CARD_VARIABLE, CARD))
+    cost_estimate = estimate(
+        config, jobs, shapes=known_shapes, card=os.environ.get(CARD_VARIABLE, DEFAULT_CARD)
+    )
     if not prepared.as_if_there:
         consequence = "left out is what needs them"
     elif REFUSED in os.environ:
@@ -256,7 +257,7 @@ def costs_text(prepared: Prepared, jobs: Sequence[PlannedJob]) -> str:
     if prepared.as_if_there:
         missing_by_entry = needed_entries(config, missing_by_entry, jobs)
     paragraphs = [
-        table(cost_estimate) if jobs else "",
+        estimate_text(cost_estimate) if jobs else "",
         columns_text(config, jobs),
         "\n".join(hidden_views(config)),
         reported(missing_by_entry, f"Not there, and {consequence}:"),
@@ -268,13 +269,14 @@ def needed_entries(
     config: Config, missing_by_entry: dict[str, list[str]], jobs: Sequence[PlannedJob]
 ) -> dict[str, list[str]]:
     """Return what is missing without the data sets that no planned job reads."""
-    required = {job.wildcards["entry"] for job in jobs if job.rule == "require_dataset"}
+    required_datasets = {job.wildcards["entry"] for job in jobs if job.rule == "require_dataset"}
     paths = {encoder.path for encoder in encoders(config)}
     paths |= {path for job in jobs for path in job.inputs if not path.startswith("results/")}
     return {
         name: files
         for name, files in missing_by_entry.items()
-        if name in required or any(f"/{file.strip('/')}/" in f"/{path}/" for path in paths for file in files)
+        if name in required_datasets
+        or any(f"/{file.strip('/')}/" in f"/{path}/" for path in paths for file in files)
     }
 
 
@@ -301,10 +303,10 @@ def columns_text(config: Config, jobs: Iterable[PlannedJob]) -> str:
                     f"{label} ({', '.join(dict.fromkeys(measures))})" for label, measures in columns.items()
                 )
                 lines.append(f"{paper} {name}: {'; '.join(column_texts)}")
-    own_experiments = [
+    untabled = [
         f"{name} on {config.experiments[name].dataset}" for name in sorted(evaluated - experiments_in_tables)
     ]
-    lines += [f"experiments of your own: {', '.join(own_experiments)}"] if own_experiments else []
+    lines += [f"experiments of your own: {', '.join(untabled)}"] if untabled else []
     return (
         "\n".join(["Comes out, as columns of tables:", *(_wrapped(line) for line in lines)]) if lines else ""
     )
@@ -314,73 +316,74 @@ def _wrapped(line: str) -> str:
     return textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="      ")
 
 
-def table(cost_estimate: Estimate) -> str:
+def estimate_text(cost_estimate: Estimate) -> str:
     """Return an estimate as plain text."""
     if not cost_estimate.rows:
-        return _others(cost_estimate)
-    lines = [HEAD, *(_cells(row) for row in cost_estimate.rows), _totals(cost_estimate)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD) - 1)]
-    output_lines = ["Estimated cost", *(_line(line, widths) for line in lines)]
+        return _unestimated_text(cost_estimate)
+    lines = [HEADINGS, *(_row_cells(row) for row in cost_estimate.rows), _total_cells(cost_estimate)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS) - 1)]
+    output_lines = ["Estimated cost", *(_join_cells(line, widths) for line in lines)]
     rule = "-" * min(WIDTH, max(map(len, output_lines)))
     output_lines = [output_lines[0], output_lines[1], rule, *output_lines[2:-1], rule, output_lines[-1]]
-    incomplete = [row.work.stage for row in cost_estimate.rows if row.hours is None or row.unknown]
+    incomplete = [row.work.stage for row in cost_estimate.rows if row.hours is None or row.unknown_jobs]
     if incomplete:
         output_lines.append(
             textwrap.fill(f"Not whole in the total: {'; '.join(dict.fromkeys(incomplete))}.", WIDTH)
         )
-    if cost_estimate.others:
-        output_lines.append(_others(cost_estimate))
+    if cost_estimate.unestimated:
+        output_lines.append(_unestimated_text(cost_estimate))
     disk = f"Disk: about {size_text(cost_estimate.disk)} of results, beside the data. "
     memory = (
         f"Memory: {size_text(cost_estimate.memory_mb * 1e6)} for the largest job."
         if cost_estimate.memory_mb
         else ""
     )
-    output_lines += [disk + memory, textwrap.fill(_explained(cost_estimate), WIDTH)]
+    output_lines += [disk + memory, textwrap.fill(_explanation(cost_estimate), WIDTH)]
     return "\n".join(output_lines)
 
 
-def _explained(cost_estimate: Estimate) -> str:
+def _explanation(cost_estimate: Estimate) -> str:
     """Return what the table's numbers rest on; of estimates and unknown sizes only where it has some."""
     estimated = [row for row in cost_estimate.rows if row.rate is None and row.per_second is not None]
     card = (
         BY_CARD.format(name=cost_estimate.card.name) if any(row.device == "gpu" for row in estimated) else ""
     )
-    parts = [
+    sentences = [
         MEASURED,
         ESTIMATED.format(card=card) if estimated else "",
         BOUNDS if any(row.work.computing for row in cost_estimate.rows) else "",
-        UNKNOWN_SIZE if any(row.unknown for row in cost_estimate.rows) else "",
+        UNKNOWN_SIZE if any(row.unknown_jobs for row in cost_estimate.rows) else "",
     ]
-    return " ".join(filter(None, parts))
+    return " ".join(filter(None, sentences))
 
 
-def _others(cost_estimate: Estimate) -> str:
+def _unestimated_text(cost_estimate: Estimate) -> str:
     # Rules that have a row have jobs without work too: a model without objectives is its encoder with a fresh head.
     names = (
-        f"{rule} without training" if rule == "pretrain" else rule for rule in sorted(cost_estimate.others)
+        f"{rule} without training" if rule == "pretrain" else rule
+        for rule in sorted(cost_estimate.unestimated)
     )
     return textwrap.fill(
-        f"Without an estimate: {cost_estimate.others.total():,} jobs of {', '.join(names)}.", WIDTH
+        f"Without an estimate: {cost_estimate.unestimated.total():,} jobs of {', '.join(names)}.", WIDTH
     )
 
 
-def _cells(row: CostRow) -> tuple[str, ...]:
+def _row_cells(row: CostRow) -> tuple[str, ...]:
     hours = "" if row.hours is None else time_text(row.hours)
-    amount = f"{'≥ ' * bool(row.unknown)}{_number(row.amount)} {row.work.unit}"
-    if row.unknown == row.jobs:
+    amount = f"{'≥ ' * bool(row.unknown_jobs)}{_amount_text(row.amount)} {row.work.unit}"
+    if row.unknown_jobs == row.jobs:
         amount = f"{row.work.unit} unknown"
     columns = (hours, "") if row.device == "cpu" else ("", hours)
-    jobs = "" if row.is_second else str(row.jobs)
+    jobs = "" if row.repeats_jobs else str(row.jobs)
     return (row.work.stage, jobs, amount, *columns, _basis(row))
 
 
 def _basis(row: CostRow) -> str:
-    kind = "measured" if row.rate is not None else "unknown" if row.per_second is None else "estimate"
-    return kind if row.work.computing is None else f"{kind}: {row.work.computing.encoder[:16]}"
+    basis = "measured" if row.rate is not None else "unknown" if row.per_second is None else "estimate"
+    return basis if row.work.computing is None else f"{basis}: {row.work.computing.encoder[:16]}"
 
 
-def _totals(cost_estimate: Estimate) -> tuple[str, ...]:
+def _total_cells(cost_estimate: Estimate) -> tuple[str, ...]:
     sums = (
         sum(row.hours or 0 for row in cost_estimate.rows if row.device == device) for device in ("cpu", "gpu")
     )
@@ -394,7 +397,7 @@ def time_text(hours: float) -> str:
     return f"{hours:,.0f} h" if hours >= 10 else f"{hours:.1f} h"
 
 
-def _number(value: float) -> str:
+def _amount_text(value: float) -> str:
     """A number with two or three digits that count: 0.05, 1.2, 37, 5.2k, 3.2M, 9.8G."""
     for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
         if value >= size:
@@ -403,7 +406,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+def _join_cells(cells: Sequence[str], widths: Sequence[int]) -> str:
     stage, *middle = (
         cell.ljust(width) if column in (0, 2) else cell.rjust(width)
         for column, (cell, width) in enumerate(zip(cells, widths, strict=False))

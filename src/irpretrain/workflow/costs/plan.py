@@ -24,11 +24,11 @@ from irpretrain.foundation.other_code import other_code_text, results_of_other_c
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.resources import project_directory
 from irpretrain.workflow.costs import CARD_VARIABLE, REFUSED
-from irpretrain.workflow.costs.estimate import CARD, Card
+from irpretrain.workflow.costs.estimate import DEFAULT_CARD, Card
 from irpretrain.workflow.plan.paths import SCORES
 from irpretrain.workflow.plan.preparation import write_stand_in
 
-GIVEN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
+STAND_IN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
 
 
 def lay_out(config: Config, folder: Path) -> None:
@@ -41,14 +41,14 @@ def lay_out(config: Config, folder: Path) -> None:
             continue
         write_stand_in(needed_file, location)
         if needed_file.kind == "folds":
-            location.write_text(GIVEN_FOLDS)
+            location.write_text(STAND_IN_FOLDS)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Plan, and return Snakemake's exit code; 1 where the configuration is refused."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
-    parser.add_argument("--card", default=CARD)
+    parser.add_argument("--card", default=DEFAULT_CARD)
     parser.add_argument("--directory", "-d")  # of a run: what lies there is not looked at
     options, snakemake_arguments = parser.parse_known_args(arguments)
     overlays = options.configfile

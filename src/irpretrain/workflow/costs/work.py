@@ -19,41 +19,41 @@ Wildcards = Mapping[str, str]
 # A size that the configuration does not state.
 UNKNOWN = math.nan
 # Of a document, where words are counted; the documents that were measured have as many.
-WORDS = 1_000
+WORDS_PER_DOCUMENT = 1_000
 
 
-def records(config: Config, corpus: str) -> float:
+def record_count(config: Config, corpus: str) -> float:
     """Return how many records the files of a corpus hold; of passages, how many of `WORDS` words they fill."""
     section = config.corpora[corpus]
     if section.passage_words is None:
         return section.about or section.expected or UNKNOWN
-    return section.expected or (section.about or UNKNOWN) * section.passage_words / WORDS
+    return section.expected or (section.about or UNKNOWN) * section.passage_words / WORDS_PER_DOCUMENT
 
 
-def documents(config: Config, corpus: str) -> float:
+def document_count(config: Config, corpus: str) -> float:
     """Return how many documents a corpus has: passages, where it is cut into them."""
     section = config.corpora[corpus]
-    return records(config, corpus) if section.passage_words is None else section.about or UNKNOWN
+    return record_count(config, corpus) if section.passage_words is None else section.about or UNKNOWN
 
 
 def documents_of_shard(config: Config, wildcards: Wildcards) -> float:
     """Return how many documents one shard of a job's corpus has, on average."""
-    return documents(config, wildcards["corpus"]) / config.corpora[wildcards["corpus"]].shards
+    return document_count(config, wildcards["corpus"]) / config.corpora[wildcards["corpus"]].shards
 
 
 def documents_of_collection(config: Config, wildcards: Wildcards) -> float:
     """Return how many documents a job's collection has."""
-    return sum(documents(config, corpus) for corpus in config.collections[wildcards["collection"]])
+    return sum(document_count(config, corpus) for corpus in config.collections[wildcards["collection"]])
 
 
-def queries(config: Config, dataset: str) -> float:
+def query_count(config: Config, dataset: str) -> float:
     """Return how many queries a data set has."""
     section = config.datasets[dataset]
     configured_count = section.queries.about or section.queries.expected
     return min(filter(None, (configured_count, section.sample_queries)), default=UNKNOWN)
 
 
-def relevant(config: Config, dataset: str) -> float:
+def relevant_pairs(config: Config, dataset: str) -> float:
     """Return how many (query, relevant document) pairs a data set has; `expected` counts other judgements too."""
     section = config.datasets[dataset]
     pairs = section.qrels.about or UNKNOWN
@@ -116,7 +116,7 @@ class Work:
 
 
 # From the configuration and a job's wildcards to the parts of its work; none where it is not estimated.
-Describe = Callable[[Config, Wildcards], list[Work]]
+CountWork = Callable[[Config, Wildcards], list[Work]]
 
 
 # Work on documents, words and links: every rule that counts documents or queries and runs no encoder.
@@ -126,7 +126,7 @@ Stage = Callable[[Config, Wildcards], str]
 Amount = Callable[[Config, Wildcards], float]
 
 
-def _documents(stage: str | Stage, amount: Amount, unit: Unit = "documents") -> Describe:
+def _work_on(stage: str | Stage, amount: Amount, unit: Unit = "documents") -> CountWork:
     def describe(config: Config, wildcards: Wildcards) -> list[Work]:
         name = stage if isinstance(stage, str) else stage(config, wildcards)
         return [Work(name, unit, amount(config, wildcards))]
@@ -134,29 +134,29 @@ def _documents(stage: str | Stage, amount: Amount, unit: Unit = "documents") -> 
     return describe
 
 
-def _queries(stage: str, amount: Amount) -> Describe:
-    return _documents(stage, amount, "queries")
+def _work_on_queries(stage: str, amount: Amount) -> CountWork:
+    return _work_on(stage, amount, "queries")
 
 
 def _records_of_shard(config: Config, wildcards: Wildcards) -> float:
     corpus = wildcards["corpus"]
-    return records(config, corpus) / config.corpora[corpus].shards
+    return record_count(config, corpus) / config.corpora[corpus].shards
 
 
-def _corpus(config: Config, wildcards: Wildcards) -> float:
-    return documents(config, wildcards["corpus"])
+def _documents_of_corpus(config: Config, wildcards: Wildcards) -> float:
+    return document_count(config, wildcards["corpus"])
 
 
-def _pseudo_queries(config: Config, wildcards: Wildcards) -> float:
+def _pseudo_queries_of_shard(config: Config, wildcards: Wildcards) -> float:
     return documents_of_shard(config, wildcards) * config.pseudo_queries.per_document
 
 
-def _dataset(config: Config, wildcards: Wildcards) -> float:
-    return queries(config, wildcards["dataset"])
+def _queries_of_dataset(config: Config, wildcards: Wildcards) -> float:
+    return query_count(config, wildcards["dataset"])
 
 
-def _negatives(config: Config, wildcards: Wildcards) -> float:
-    return _dataset(config, wildcards) * config.pseudo_queries.per_document
+def _negatives_of_dataset(config: Config, wildcards: Wildcards) -> float:
+    return _queries_of_dataset(config, wildcards) * config.pseudo_queries.per_document
 
 
 def _make_word_vectors(config: Config, wildcards: Wildcards) -> list[Work]:
@@ -164,22 +164,22 @@ def _make_word_vectors(config: Config, wildcards: Wildcards) -> list[Work]:
     options = config.word_vectors
     if wildcards["collection"] in options.files:
         return []
-    words = documents_of_collection(config, wildcards) * WORDS
+    words = documents_of_collection(config, wildcards) * WORDS_PER_DOCUMENT
     if options.most_words is not None:
         words = min(options.most_words, words)  # the former where the latter is not known
     stage = f"make_word_vectors {options.dimensions}"
     return [Work(stage, "words", words * options.epochs)]
 
 
-def _reading(config: Config, wildcards: Wildcards) -> str:
+def _reading_stage(config: Config, wildcards: Wildcards) -> str:
     return f"read_corpus {config.corpora[wildcards['corpus']].format}"
 
 
-def _linking(config: Config, wildcards: Wildcards) -> str:
+def _linking_stage(config: Config, wildcards: Wildcards) -> str:
     return "extract_links" + (" with mentions" if config.graph.mentions != "none" else "")
 
 
-def _of_objective(rule: str) -> Stage:
+def _objective_stage(rule: str) -> Stage:
     def stage(config: Config, wildcards: Wildcards) -> str:
         options: Any = config.objectives[wildcards["objective"]]
         return f"{rule} {options.type}"
@@ -188,29 +188,29 @@ def _of_objective(rule: str) -> Stage:
 
 
 # Rule → how its work is counted.
-TEXT_RULES: dict[str, Describe] = {
-    "read_corpus": _documents(_reading, _records_of_shard),
-    "count_words": _documents("count_words", documents_of_shard),
-    "store_tokens": _documents("store_tokens", documents_of_shard),
-    "store_words": _documents("store_words", documents_of_shard),
-    "extract_links": _documents(_linking, documents_of_shard),
-    "build_graph": _documents("build_graph", documents_of_collection),
-    "list_anchor_texts": _documents("list_anchor_texts", documents_of_collection),
-    "build_groups": _documents(_of_objective("build_groups"), documents_of_shard),
-    "merge_groups": _documents(_of_objective("merge_groups"), documents_of_collection),
-    "build_postings": _documents("build_postings", documents_of_collection),
+TEXT_RULES: dict[str, CountWork] = {
+    "read_corpus": _work_on(_reading_stage, _records_of_shard),
+    "count_words": _work_on("count_words", documents_of_shard),
+    "store_tokens": _work_on("store_tokens", documents_of_shard),
+    "store_words": _work_on("store_words", documents_of_shard),
+    "extract_links": _work_on(_linking_stage, documents_of_shard),
+    "build_graph": _work_on("build_graph", documents_of_collection),
+    "list_anchor_texts": _work_on("list_anchor_texts", documents_of_collection),
+    "build_groups": _work_on(_objective_stage("build_groups"), documents_of_shard),
+    "merge_groups": _work_on(_objective_stage("merge_groups"), documents_of_collection),
+    "build_postings": _work_on("build_postings", documents_of_collection),
     "make_word_vectors": _make_word_vectors,
-    "weigh_textrank": _documents("weigh_textrank", documents_of_shard),
-    "count_term_frequencies": _documents("count_term_frequencies", documents_of_shard),
-    "index_corpus": _documents("index_corpus", _corpus),
-    "index_weights": _documents("index_weights", _corpus),
-    "build_positions": _documents("build_positions", _corpus),
-    "sample_pseudo_queries": _queries("sample_pseudo_queries", _pseudo_queries),
-    "compute_axioms": _queries("compute_axioms", _pseudo_queries),
-    "compute_judged_axioms": _queries("compute_judged_axioms", _dataset),
-    "sample_negative_queries": _queries("sample_pseudo_queries", _negatives),
-    "compute_negative_axioms": _queries("compute_axioms", _negatives),
-    "search": _queries("search", _dataset),
-    "search_first_stage": _queries("search_first_stage", _dataset),
-    "search_structured": _queries("search_structured", _dataset),
+    "weigh_textrank": _work_on("weigh_textrank", documents_of_shard),
+    "count_term_frequencies": _work_on("count_term_frequencies", documents_of_shard),
+    "index_corpus": _work_on("index_corpus", _documents_of_corpus),
+    "index_weights": _work_on("index_weights", _documents_of_corpus),
+    "build_positions": _work_on("build_positions", _documents_of_corpus),
+    "sample_pseudo_queries": _work_on_queries("sample_pseudo_queries", _pseudo_queries_of_shard),
+    "compute_axioms": _work_on_queries("compute_axioms", _pseudo_queries_of_shard),
+    "compute_judged_axioms": _work_on_queries("compute_judged_axioms", _queries_of_dataset),
+    "sample_negative_queries": _work_on_queries("sample_pseudo_queries", _negatives_of_dataset),
+    "compute_negative_axioms": _work_on_queries("compute_axioms", _negatives_of_dataset),
+    "search": _work_on_queries("search", _queries_of_dataset),
+    "search_first_stage": _work_on_queries("search_first_stage", _queries_of_dataset),
+    "search_structured": _work_on_queries("search_structured", _queries_of_dataset),
 }

@@ -23,12 +23,12 @@ from irpretrain.workflow.plan.part import (
     Input,
     PlanPart,
     Wildcards,
+    as_json,
     as_mapping,
-    described,
-    each,
     is_made,
-    plain,
-    strings,
+    path_strings,
+    paths_of,
+    reading_options,
 )
 
 # The catalogue of data sets, read only where a target needs it: which entries are there, and their files.
@@ -50,7 +50,7 @@ class Catalogue(PlanPart):
 
     def options(self, wildcards: Wildcards) -> Any:
         """An entry's description of its files."""
-        return plain(self.entries[wildcards.entry])
+        return as_json(self.entries[wildcards.entry])
 
     def states(self, wildcards: Wildcards) -> dict[str, str]:
         """Size and time of what is there, so that a changed file is verified anew."""
@@ -62,7 +62,7 @@ class Catalogue(PlanPart):
         return [entry for entry in self.entries if self._present(entry)]
 
     def reports(self, wildcards: Wildcards | None = None) -> list[str]:
-        return each(paths.CATALOGUE_REPORT, self.present())
+        return paths_of(paths.CATALOGUE_REPORT, self.present())
 
     def _present(self, entry: str) -> list[str]:
         folder = folder_of(self.entries[entry], self.config.data_folder)
@@ -80,7 +80,7 @@ class Corpora(PlanPart):
     """Jobs of a corpus or of a shard of it."""
 
     def options(self, wildcards: Wildcards) -> Any:
-        options = described(self.config.corpora[wildcards.corpus])
+        options = reading_options(self.config.corpora[wildcards.corpus])
         return with_language(options, self.config.text.language if options["passage_words"] else ENGLISH)
 
     def link_options(self, wildcards: Wildcards) -> Any:
@@ -104,7 +104,7 @@ class Corpora(PlanPart):
 
     @cache
     def _all_files(self, corpus: str) -> list[str]:
-        return strings(corpus_files(self.config, corpus))
+        return path_strings(corpus_files(self.config, corpus))
 
     def aid_states(self, wildcards: Wildcards) -> dict[str, str]:
         """Size and time of files that the options name."""
@@ -150,8 +150,8 @@ class Corpora(PlanPart):
 
     def titled_documents(self, wildcards: Wildcards) -> list[str]:
         """All documents of a collection, where their titles are looked for in each of its texts."""
-        titles = self.config.graph.mentions == "titles"
-        return self.of_collection(paths.DOCUMENTS)(wildcards) if titles else []
+        needs_titles = self.config.graph.mentions == "titles"
+        return self.of_collection(paths.DOCUMENTS)(wildcards) if needs_titles else []
 
     # Objectives
 

@@ -32,11 +32,11 @@ from irpretrain.workflow.plan.part import (
     Input,
     PlanPart,
     Wildcards,
-    described,
-    each,
     first_stage_run,
-    strings,
-    without,
+    path_strings,
+    paths_of,
+    reading_options,
+    without_keys,
 )
 
 # Data sets: queries, judgements, folds, and what fine-tuning reads of them.
@@ -51,7 +51,9 @@ class Datasets(PlanPart):
 
     def options(self, wildcards: Wildcards) -> Any:
         """What decides queries, judgements and folds; measures do not, nor does the name in tables."""
-        options = without(described(self._dataset_of(wildcards)), {"measures", "validation_measure", "depth"})
+        options = without_keys(
+            reading_options(self._dataset_of(wildcards)), {"measures", "validation_measure", "depth"}
+        )
         return options | {"label": wildcards.dataset}
 
     def queries(self, wildcards: Wildcards) -> list[str]:
@@ -64,7 +66,7 @@ class Datasets(PlanPart):
         folds = self._dataset_of(wildcards).folds
         if not isinstance(folds, str):
             return []
-        return strings(list_files(folds, [".txt"])) if os.path.isdir(self.require_path(folds)) else folds
+        return path_strings(list_files(folds, [".txt"])) if os.path.isdir(self.require_path(folds)) else folds
 
     def shots(self, wildcards: Wildcards) -> tuple[int, int]:
         """The most training queries that a few-shot regime asks for."""
@@ -99,7 +101,7 @@ class Datasets(PlanPart):
         # Half a kB for every retrieved passage of every question, held by its name: a third of a kB if few questions
         # share one, with the run in which it is read.
         candidates = len(stages) * retrieval_depth(self.config, wildcards.dataset).documents
-        query_count = work.queries(self.config, wildcards.dataset)
+        query_count = work.query_count(self.config, wildcards.dataset)
         questions = ENTITY_QUESTIONS if math.isnan(query_count) else int(query_count)
         return 2000 + questions * candidates // 2000
 
@@ -126,7 +128,7 @@ class Datasets(PlanPart):
         names = (wildcards.used, wildcards.dataset)
         if any(self.config.datasets[name].by_answers for name in names):
             return []
-        return each(paths.QRELS, names)
+        return paths_of(paths.QRELS, names)
 
     def compared_documents(self, wildcard: str) -> Callable[[Wildcards], list[str]]:
         """Return the documents of the data set that a wildcard names, where judgements are compared."""
@@ -137,8 +139,8 @@ class Datasets(PlanPart):
             }
             # Corpora of one path need no comparison; others may hold the same documents nevertheless.
             sources = {self.config.corpora[corpus].path for corpus in corpora.values()}
-            compared = len(sources) > 1 and self.comparable_judgements(wildcards)
-            return self.each_shard(paths.DOCUMENTS, [corpora[wildcard]]) if compared else []
+            needs_comparison = len(sources) > 1 and self.comparable_judgements(wildcards)
+            return self.each_shard(paths.DOCUMENTS, [corpora[wildcard]]) if needs_comparison else []
 
         return documents
 

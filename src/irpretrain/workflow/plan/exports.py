@@ -20,8 +20,8 @@ from irpretrain.models.encoder_files import hub_name
 from irpretrain.text.languages import ENGLISH, language
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.corpora import Catalogue
-from irpretrain.workflow.plan.part import PlanPart, Wildcards, each, is_embedded, is_made, plain
-from irpretrain.workflow.plan.shown import Shown
+from irpretrain.workflow.plan.part import PlanPart, Wildcards, as_json, is_embedded, is_made, paths_of
+from irpretrain.workflow.plan.shown import ReportFiles
 
 NOTHING = "no experiment of the configuration tests a model that is trained here"
 
@@ -59,7 +59,7 @@ class Exports(PlanPart):
     """Jobs of an exported model."""
 
     catalogue: Catalogue
-    shown: Shown
+    shown: ReportFiles
 
     def models(self, wildcards: Wildcards) -> list[str]:
         """Every model that is pre-trained for some experiment, those that others start from too; ConfigError for none.
@@ -83,7 +83,7 @@ class Exports(PlanPart):
             name for name in self.shown.scored if wildcards.model in experiments[name].models
         ]
         return {
-            path: sha256(path) for path in each(paths.SCORES, experiments_of_model) if Path(path).exists()
+            path: sha256(path) for path in paths_of(paths.SCORES, experiments_of_model) if Path(path).exists()
         }
 
     def card(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -126,10 +126,10 @@ class Exports(PlanPart):
         return {
             "model": model,
             "tasks": [
-                {**plain(task), "options": plain(self.config.objectives[task.objective])}
+                {**as_json(task), "options": as_json(self.config.objectives[task.objective])}
                 for task in self.config.models[model].tasks
             ],
-            "training": plain(self.config.training_of(model)),
+            "training": as_json(self.config.training_of(model)),
         }
 
     def _source(self, name: str, section: Any) -> list[str]:

@@ -20,9 +20,9 @@ from irpretrain.workflow.plan.part import (
     JobOptions,
     PlanPart,
     Wildcards,
-    described,
-    each,
-    plain,
+    as_json,
+    paths_of,
+    reading_options,
 )
 
 # MB of a word piece in a step of fine-tuning on a CPU, with what the gradient needs.
@@ -94,7 +94,7 @@ class Models(PlanPart):
     def training(self, wildcards: Wildcards) -> Any:
         training = self._training(wildcards.model)
         learns = self.config.models[wildcards.model].tasks
-        return plain(training) if learns else JobOptions(plain(training), plain(training, FRESH_MODEL))
+        return as_json(training) if learns else JobOptions(as_json(training), as_json(training, FRESH_MODEL))
 
     def threads(self, wildcards: Wildcards) -> int:
         return self._training(wildcards.model).compute.threads * self.processes(wildcards)
@@ -134,13 +134,13 @@ class Models(PlanPart):
     def reranking(self, wildcards: Wildcards) -> Any:
         """How a model's candidates are scored; rules without the wildcard `regime` score models as pre-trained."""
         regime = getattr(wildcards, "regime", "zero-shot")
-        return plain(self.config.reranking_of(wildcards.model, regime))
+        return as_json(self.config.reranking_of(wildcards.model, regime))
 
     def finetuning(self, wildcards: Wildcards) -> Any:
         """What a model is fine-tuned with, without the name of a recipe."""
         is_few_shot = wildcards.regime.startswith("few-shot")
         unused_key = "batch_sizes" if is_few_shot else "few_shot_batch_sizes"
-        return plain(self._finetuning(wildcards.model), exclude={"recipe", unused_key})
+        return as_json(self._finetuning(wildcards.model), exclude={"recipe", unused_key})
 
     def finetuning_memory(self, wildcards: Wildcards) -> int:
         """MB of a fine-tuning: what a step holds at once on a CPU; a GPU has memory of its own."""
@@ -175,8 +175,8 @@ class Models(PlanPart):
 
     def selection_runs(self, wildcards: Wildcards) -> list[str]:
         """A zero-shot run of every snapshot, over the queries that choose."""
-        choosing: Any = self.config.models[wildcards.model].select_on
-        names = {"dataset": choosing.dataset, "candidates": choosing.candidates}
+        selection: Any = self.config.models[wildcards.model].select_on
+        names = {"dataset": selection.dataset, "candidates": selection.candidates}
         return [
             paths.SNAPSHOT_RUN.format(model=wildcards.model, step=step, seed=wildcards.seed, **names)
             for step in self.snapshot_steps(wildcards.model)
@@ -200,12 +200,12 @@ class Models(PlanPart):
     @cache
     def _position(self, model: str) -> int:
         papers = self.config.report.papers
-        needing = (
+        positions = (
             position
             for position, paper in enumerate(papers)
             if model in used_models(self.config.of_papers([paper]))
         )
-        return next(needing, len(papers))
+        return next(positions, len(papers))
 
 
 # Tasks beside retrieval.
@@ -216,7 +216,7 @@ class Downstream(PlanPart):
 
     def data(self, wildcards: Wildcards) -> Any:
         """What decides a task's examples; its name in tables does not."""
-        return described(self.config.downstream_tasks[wildcards.task]) | {"label": wildcards.task}
+        return reading_options(self.config.downstream_tasks[wildcards.task]) | {"label": wildcards.task}
 
     def sources(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """Part → its files; embedded ones as their verified copies."""
@@ -240,7 +240,7 @@ class Downstream(PlanPart):
     def tasks(self, wildcards: Wildcards) -> dict[str, Any]:
         return {
             task: {
-                "task": described(self.config.downstream_tasks[task]),
+                "task": reading_options(self.config.downstream_tasks[task]),
                 "examples": paths.TASK_EXAMPLES.format(task=task),
             }
             for task in self.config.downstream[wildcards.experiment].tasks
@@ -260,4 +260,4 @@ class Downstream(PlanPart):
                 "the configuration runs no downstream task; add --configfile "
                 f"configs/downstream.yaml, or an entry under downstream{absence_text}"
             )
-        return each(paths.TASK_TABLE, names)
+        return paths_of(paths.TASK_TABLE, names)

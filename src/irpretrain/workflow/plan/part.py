@@ -51,29 +51,29 @@ class Wildcards(Protocol):
     def __getattr__(self, name: str, /) -> str: ...
 
 
-Request = Callable[[Wildcards, int], int]
-Number = int | Callable[[Wildcards], int]
+ResourceRequest = Callable[[Wildcards, int], int]
+NumberOf = int | Callable[[Wildcards], int]
 
 
-def memory(megabytes: Number, processes: Number = 1) -> Request:
+def memory(megabytes: NumberOf, processes: NumberOf = 1) -> ResourceRequest:
     """Return a request of memory, in MB: of one process, times the processes of the job."""
 
     def request(wildcards: Wildcards, attempt: int) -> int:
-        return _number(megabytes, wildcards) * _number(processes, wildcards) * attempt
+        return _number_of(megabytes, wildcards) * _number_of(processes, wildcards) * attempt
 
     return request
 
 
-def minutes(number: int) -> Request:
+def minutes(minutes_per_attempt: int) -> ResourceRequest:
     """Return a request of run time, in minutes."""
 
     def request(wildcards: Wildcards, attempt: int) -> int:
-        return number * attempt
+        return minutes_per_attempt * attempt
 
     return request
 
 
-def _number(value: Number, wildcards: Wildcards) -> int:
+def _number_of(value: NumberOf, wildcards: Wildcards) -> int:
     return value(wildcards) if callable(value) else value
 
 
@@ -128,7 +128,7 @@ class PlanPart:
         section, *names = key.split(".")
 
         def values(root: Any) -> Any:
-            return plain(reduce(getattr, names, root), include, exclude)
+            return as_json(reduce(getattr, names, root), include, exclude)
 
         if section not in ENTRY_WILDCARDS:
             return values(getattr(self.config, section))
@@ -163,14 +163,14 @@ class PlanPart:
         """Return the files of a model that a path names, so that a changed one reruns what is made of it."""
         if is_embedded(path):
             return self.source(path)
-        return strings(list_files(self.require_path(path, hub_remedy(path)), [""]))
+        return path_strings(list_files(self.require_path(path, hub_remedy(path)), [""]))
 
     def files_of(self, section: FileConfig) -> list[str]:
         """Return the files of topics, judgements or a run; embedded ones as their verified copies."""
         copies = [self.source(path, section.kind) for path in section.paths if is_made(path)]
         user_paths = [path for path in section.paths if not is_made(path)]
         suffixes = format_of(section.kind, section.format).suffixes
-        return [*copies, *strings(given_files(list(map(self.require_path, user_paths)), suffixes))]
+        return [*copies, *path_strings(given_files(list(map(self.require_path, user_paths)), suffixes))]
 
     def require_path(self, path: str, remedy: str = "") -> str:
         """Return a path; ConfigError with the keys that name it where there is no such file or folder."""
@@ -189,7 +189,7 @@ class PlanPart:
     # Encoders
 
     def encoder(self, wildcards: Wildcards) -> Any:
-        return plain(self._encoder(wildcards))
+        return as_json(self._encoder(wildcards))
 
     def encoder_directory(self, wildcards: Wildcards) -> str:
         return self.source(self._encoder(wildcards).path)
@@ -294,24 +294,24 @@ class JobOptions(dict[str, Any]):
         return dict, (dict(self),)
 
 
-def plain(value: Any, include: Any = None, exclude: Any = None) -> Any:
+def as_json(value: Any, include: Any = None, exclude: Any = None) -> Any:
     """Return a value of the configuration as JSON has it."""
     if isinstance(value, BaseModel):
         values = value.model_dump(mode="json", include=include, exclude=exclude)
         return JobOptions(values, deciding(value, values))
-    return [plain(item) for item in value] if isinstance(value, list) else value
+    return [as_json(item) for item in value] if isinstance(value, list) else value
 
 
-def described(section: BaseModel) -> Any:
+def reading_options(section: BaseModel) -> Any:
     """Return the keys of a section that decide how files are read, without its catalogue entry and cost estimates."""
-    return without(plain(section), {"entry", "about"})
+    return without_keys(as_json(section), {"entry", "about"})
 
 
-def without(values: Any, keys: set[str]) -> Any:
+def without_keys(values: Any, keys: set[str]) -> Any:
     """Return plain values without some keys, at any depth."""
     if not isinstance(values, dict):
         return values
-    return {key: without(value, keys) for key, value in values.items() if key not in keys}
+    return {key: without_keys(value, keys) for key, value in values.items() if key not in keys}
 
 
 def is_embedded(path: str) -> bool:
@@ -331,7 +331,7 @@ def first_stage_run(dataset: str, first_stage: str) -> str:
     return paths.FIRST_STAGE_RUN.format(dataset=dataset, candidates=first_stage)
 
 
-def each(template: str, names: Iterable[str]) -> list[str]:
+def paths_of(template: str, names: Iterable[str]) -> list[str]:
     [wildcard] = WILDCARD.findall(template)
     return [template.format_map({wildcard: name}) for name in names]
 
@@ -341,7 +341,7 @@ def one_of(names: Iterable[str]) -> str:
     return "|".join(names) or "(?!)"
 
 
-def strings(files: Iterable[Path]) -> list[str]:
+def path_strings(files: Iterable[Path]) -> list[str]:
     return [str(path) for path in files]
 
 
@@ -349,11 +349,11 @@ def as_list(files: Input) -> list[str]:
     return [files] if isinstance(files, str) else files
 
 
-def files_in(parts_of: Callable[[Wildcards], Any], key: str = "") -> Files:
+def files_in(entries_of: Callable[[Wildcards], Any], key: str = "") -> Files:
     """Return the files that a parameter of a job names, part by part, for its inputs; `key` has those of each part."""
 
     def files(wildcards: Wildcards) -> list[str]:
-        entries = parts_of(wildcards)
+        entries = entries_of(wildcards)
         entry_list = entries.values() if isinstance(entries, dict) else entries
         return [path for entry in entry_list for path in as_list(entry[key] if key else entry)]
 
@@ -367,10 +367,10 @@ def as_mapping(wildcards: Any) -> dict[str, str]:
 # What tokenizers are called in the paths of token stores and ranking groups: one name for equal tokenizers.
 
 
-FILE = "tokenizer.json"
+TOKENIZER_FILE = "tokenizer.json"
 
 # Of a hash, where tokenizers differ whose directories have the same name.
-DIGITS = 8
+HASH_DIGITS = 8
 
 
 def tokenizer_names(config: Config, manifest: Manifest) -> dict[str, str]:
@@ -379,22 +379,24 @@ def tokenizer_names(config: Config, manifest: Manifest) -> dict[str, str]:
     Tokenizers are equal if their files are.
     """
     encoders = [config.encoder, *(model.encoder for model in config.models.values() if model.encoder)]
-    contents = {encoder.path: _content(encoder.path, manifest) for encoder in encoders}
+    contents = {encoder.path: _content_hash(encoder.path, manifest) for encoder in encoders}
     names: dict[str, str] = {}
     for path, content in sorted(contents.items()):
-        names.setdefault(content, _name(path))
-    common = Counter(names.values())
-    names |= {content: f"{name}-{content[:DIGITS]}" for content, name in names.items() if common[name] > 1}
+        names.setdefault(content, _tokenizer_name(path))
+    uses = Counter(names.values())
+    names |= {content: f"{name}-{content[:HASH_DIGITS]}" for content, name in names.items() if uses[name] > 1}
     names[contents[config.encoder.path]] = ""
     return {path: names[content] for path, content in contents.items()}
 
 
-def _content(path: str, manifest: Manifest) -> str:
+def _content_hash(path: str, manifest: Manifest) -> str:
     path_kind, asset = resolve(path)
     if path_kind == "embedded":
         files = manifest.asset(str(asset)).files
-        return next((digest for name, digest in files.items() if Path(name).name == FILE), _digest(path))
-    file = Path(path, FILE)
+        return next(
+            (digest for name, digest in files.items() if Path(name).name == TOKENIZER_FILE), _digest(path)
+        )
+    file = Path(path, TOKENIZER_FILE)
     return sha256(file) if file.is_file() else _digest(path)
 
 
@@ -402,6 +404,6 @@ def _digest(path: str) -> str:
     return hashlib.sha256(path.encode()).hexdigest()
 
 
-def _name(path: str) -> str:
+def _tokenizer_name(path: str) -> str:
     name = (hub_name(path) or path.partition(":")[2] or path).rstrip("/").rpartition("/")[2]
     return "@" + (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "encoder")

@@ -83,7 +83,7 @@ def with_cached_models(config: Config) -> Config:
 
 
 # In place of folds that files would give: what is planned depends on their number alone.
-FOLDS = 5
+STAND_IN_FOLD_COUNT = 5
 
 
 def with_stand_ins(config: Config, folder: str | Path) -> Config:
@@ -113,7 +113,7 @@ def with_stand_ins(config: Config, folder: str | Path) -> Config:
         name: {key: with_any_vocabulary(entry) for key, entry in getattr(config, name).items()}
         for name in ("models", "term_weights")
     }
-    return moved(with_any_vocabulary(config).model_copy(update=sections), locations, FOLDS)
+    return moved(with_any_vocabulary(config).model_copy(update=sections), locations, STAND_IN_FOLD_COUNT)
 
 
 def write_stand_in(used_file: UsedFile, location: Path) -> None:
@@ -127,12 +127,12 @@ def write_stand_in(used_file: UsedFile, location: Path) -> None:
     elif location.suffix or not used_file.inside:
         location.touch()
     else:
-        inner_path = location / _fitting(used_file.inside[0])
+        inner_path = location / _matching_name(used_file.inside[0])
         inner_path.parent.mkdir(parents=True, exist_ok=True)
         inner_path.touch()
 
 
-def _fitting(pattern: str) -> str:
-    if any(sign in pattern for sign in "*?"):
+def _matching_name(pattern: str) -> str:
+    if any(character in pattern for character in "*?"):
         return pattern.replace("**/", "").replace("*", "1").replace("?", "1")
     return f"1{pattern}"

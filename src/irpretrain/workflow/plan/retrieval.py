@@ -16,7 +16,14 @@ from irpretrain.config.usage import index_words
 from irpretrain.evaluation.measures import parse_measure
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan import paths
-from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, described, first_stage_run, plain
+from irpretrain.workflow.plan.part import (
+    Input,
+    PlanPart,
+    Wildcards,
+    as_json,
+    first_stage_run,
+    reading_options,
+)
 
 # What decides an index, and how it is made; the rest of `retrieval` matters to searches only.
 INDEX_SETTINGS = {"stemmer", "stop_list", "threads", "memory_mb"}
@@ -79,7 +86,7 @@ class Retrieval(PlanPart):
 
     def structured_stage(self, wildcards: Wildcards) -> Any:
         """What of a first stage decides its structured queries; they are cut into words as positions were."""
-        stage = plain(self._stage(wildcards), include={"parameters", "dependence"})
+        stage = as_json(self._stage(wildcards), include={"parameters", "dependence"})
         return stage | {"query_words": self.config.text.word_kind}
 
     # External runs
@@ -88,7 +95,7 @@ class Retrieval(PlanPart):
         return self.files_of(self._run_of_others(wildcards))
 
     def given_run_options(self, wildcards: Wildcards) -> Any:
-        return described(self._run_of_others(wildcards))
+        return reading_options(self._run_of_others(wildcards))
 
     def given_run_soundness(self, wildcards: Wildcards) -> list[str]:
         return self.verification_files(self._run_of_others(wildcards))
@@ -111,7 +118,7 @@ class Retrieval(PlanPart):
         return {
             "model": stage.model,
             "dataset": stage.tuned_on,
-            "sweep": plain(self.config.retrieval.sweep, grid),
+            "sweep": as_json(self.config.retrieval.sweep, grid),
             "drop_own": self.config.datasets[str(stage.tuned_on)].queries_are_documents,
         }
 
@@ -130,7 +137,7 @@ class Retrieval(PlanPart):
 
     def _with_depth(self, dataset: str, keys: set[str]) -> Any:
         depth = retrieval_depth(self.config, dataset).documents
-        return plain(self.config.retrieval.model_copy(update={"depth": depth}), include=keys | {"depth"})
+        return as_json(self.config.retrieval.model_copy(update={"depth": depth}), include=keys | {"depth"})
 
     def _stage(self, wildcards: Wildcards) -> FirstStageConfig:
         return self.config.first_stages[wildcards.candidates]

@@ -25,19 +25,19 @@ from irpretrain.evaluation.claims import claims_file, has_claims
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.corpora import Corpora
 from irpretrain.workflow.plan.datasets import Experiments, attributed_cell
-from irpretrain.workflow.plan.part import each
+from irpretrain.workflow.plan.part import paths_of
 
 TABLE_FORMATS = ("md", "csv", "tex")
 FIGURE_FORMATS = ("svg", "png")
 
 # Files behind the tables of papers; `Shown` and `irpretrain.report.result_files` have a field of each name.
-MEASURED = (
+MEASURED_FILES = (
     "scores", "per_query", "trainings", "predictors", "rank_intervals", "diagnoses", "depths", "answers",
 )  # fmt: skip
 
 # Files behind a report.
-REPORTED = (
-    *MEASURED,
+REPORT_FILES = (
+    *MEASURED_FILES,
     "tables",
     "claims",
     "figures",
@@ -50,7 +50,7 @@ REPORTED = (
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ReportFiles:
     """The files of a report on some papers, by the names that rules of reports give them."""
 
     whole: Config
@@ -76,12 +76,12 @@ class Shown:
     @property
     def measured(self) -> dict[str, list[str]]:
         """The files behind the tables, by their names."""
-        return {name: getattr(self, name) for name in MEASURED}
+        return {name: getattr(self, name) for name in MEASURED_FILES}
 
     @property
     def reported(self) -> dict[str, list[str]]:
         """The files behind a report, by their names."""
-        return {name: getattr(self, name) for name in REPORTED}
+        return {name: getattr(self, name) for name in REPORT_FILES}
 
     # Experiments
 
@@ -93,22 +93,22 @@ class Shown:
 
     @property
     def scores(self) -> list[str]:
-        return each(paths.SCORES, self.scored)
+        return paths_of(paths.SCORES, self.scored)
 
     @property
     def per_query(self) -> list[str]:
-        return each(paths.PER_QUERY, self.scored)
+        return paths_of(paths.PER_QUERY, self.scored)
 
     @property
     def searches(self) -> list[str]:
         """Some searches of these experiments."""
-        return each(paths.SEARCHES, self.scored)
+        return paths_of(paths.SEARCHES, self.scored)
 
     @property
     def attributions(self) -> list[str]:
         """What scores come from, for pages of models that these experiments score anyway."""
         cells = {cell for name in active_experiments(self.config) for cell in self.experiments.cells(name)}
-        return each(
+        return paths_of(
             paths.ATTRIBUTED_WORDS,
             (
                 name
@@ -128,7 +128,7 @@ class Shown:
         """Scores of the tasks beside retrieval, for the papers with a table of them."""
         if not any(numbers.answers for numbers in self.numbers):
             return []
-        return each(paths.TASK_PER_QUERY, active_downstream(self.config))
+        return paths_of(paths.TASK_PER_QUERY, active_downstream(self.config))
 
     @property
     def claimed(self) -> list[str]:
@@ -137,7 +137,7 @@ class Shown:
 
     @property
     def claims(self) -> list[str]:
-        return each(paths.CLAIMS, self.papers)
+        return paths_of(paths.CLAIMS, self.papers)
 
     # Trainings
 
@@ -172,33 +172,35 @@ class Shown:
     @property
     def examples(self) -> list[str]:
         """An example of each objective that one of these models learns, and of the targets of weights of words."""
-        learned = (
+        learned_objectives = (
             (self.config.models[model].collection, self.corpora.tokenizer_of(model), task.objective)
             for model, _ in self.pretrainings
             for task in self.config.models[model].tasks
         )
-        targets: dict[str, str] = {}
+        weighting_by_targets: dict[str, str] = {}
         for name, weighting in weightings_in(self.config, used_entries(self.config)).items():
             if weighting.model in TRAINED_MODELS:
                 # Weightings that learn from equal targets have one example.
-                targets.setdefault(repr((weighting.kind, weighting.dataset, weighting.labels)), name)
+                weighting_by_targets.setdefault(
+                    repr((weighting.kind, weighting.dataset, weighting.labels)), name
+                )
         return [
             *(
                 paths.EXAMPLE.format(collection=collection, tokenizer=tokenizer, objective=objective)
-                for collection, tokenizer, objective in dict.fromkeys(learned)
+                for collection, tokenizer, objective in dict.fromkeys(learned_objectives)
             ),
-            *each(paths.TARGETS_EXAMPLE, targets.values()),
+            *paths_of(paths.TARGETS_EXAMPLE, weighting_by_targets.values()),
         ]
 
     @cached_property
     def pretrainings(self) -> list[tuple[str, int]]:
         """(model, seed) of every trained model and of those that it starts from."""
-        chains = [
+        trainings = [
             (name, seed)
             for model, seed in self.trained_models
             for name in reversed(with_starts(self.config, [model]))
         ]
-        return list(dict.fromkeys(chains))
+        return list(dict.fromkeys(trainings))
 
     # Axioms
 
@@ -210,35 +212,35 @@ class Shown:
     def predictors(self) -> list[str]:
         """The scores of every preference predictor, for the papers that show them."""
         predictor_names = displayed_predictors(self.whole) if self._shows_axioms else {}
-        return each(paths.PREDICTOR_SCORES, predictor_names)
+        return paths_of(paths.PREDICTOR_SCORES, predictor_names)
 
     @cached_property
     def _sampled_collections(self) -> list[str]:
         if not self._shows_axioms:
             return []
         models = [self.config.models[model] for model, _ in self.trained_models]
-        compared = [
+        comparing_models = [
             model
             for model in models
             if any("axiom_values" in self.corpora.needed(task.objective) for task in model.tasks)
         ]
-        users: Iterable[Any] = [
+        entries: Iterable[Any] = [
             *displayed_predictors(self.whole).values(),
-            *compared,
+            *comparing_models,
             *self.config.diagnoses.values(),
         ]
-        return list(dict.fromkeys(user.collection for user in users))
+        return list(dict.fromkeys(entry.collection for entry in entries))
 
     @property
     def rank_intervals(self) -> list[str]:
         """How high pseudo-queries rank their documents."""
-        return each(paths.RANK_INTERVALS, self._sampled_collections)
+        return paths_of(paths.RANK_INTERVALS, self._sampled_collections)
 
     @property
     def diagnoses(self) -> list[str]:
         """What was found of each re-ranker, axiom by axiom, for the papers that show it."""
         names = self.config.diagnoses if self._shows_axioms else []
-        return each(paths.DIAGNOSIS, names)
+        return paths_of(paths.DIAGNOSIS, names)
 
     # First stages
 
@@ -246,7 +248,7 @@ class Shown:
     def sweeps(self) -> list[str]:
         """What tuned first stages were tuned to."""
         stages = self.config.first_stages
-        return each(
+        return paths_of(
             paths.TUNING, (name for name in used_names(self.config, "first_stages") if stages[name].tuned_on)
         )
 
@@ -255,21 +257,21 @@ class Shown:
     @property
     def distributions(self) -> list[str]:
         """The distribution of weights of every collection that has one, for the papers with a figure of them."""
-        return each(
+        return paths_of(
             paths.WEIGHT_SHARES, self.config.weight_distributions if show_term_weights(self.papers) else []
         )
 
     @property
     def tables(self) -> list[str]:
         """Each paper's headline table, that of its claims, and its own tables."""
-        names, comparing = list[str](), list[str]()
+        names, comparing_tables = list[str](), list[str]()
         for numbers in self.numbers:
             table_names = numbers.table_names()
             claims = ["claims"] if has_claims(numbers.paper) else []
             names += [f"{numbers.paper}_{table}" for table in ("headline", *claims, *table_names)]
             runs = [table for table in table_names if numbers.compares_runs(table)]
-            comparing += [f"{numbers.paper}_{table}" for table in ("headline", *runs)]
-        return table_files(names, comparing)
+            comparing_tables += [f"{numbers.paper}_{table}" for table in ("headline", *runs)]
+        return table_files(names, comparing_tables)
 
     @property
     def figures(self) -> list[str]:

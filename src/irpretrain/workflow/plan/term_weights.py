@@ -12,10 +12,10 @@ from irpretrain.config.term_weights import TRAINED_MODELS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.datasets import Datasets
-from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, first_stage_run, plain
+from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, as_json, first_stage_run
 
 # What of a weighting does not decide its weights: its name in tables, and what only its integers take.
-NO_WEIGHTS = {
+IRRELEVANT_KEYS = {
     "label": True,
     "same_as": True,
     "square_root": True,
@@ -55,7 +55,7 @@ class TermWeights(PlanPart):
 
     def options(self, wildcards: Wildcards) -> Any:
         """What decides a weighting."""
-        return plain(self._weighting(wildcards), exclude=NO_WEIGHTS) | {"label": wildcards.weighting}
+        return as_json(self._weighting(wildcards), exclude=IRRELEVANT_KEYS) | {"label": wildcards.weighting}
 
     def threads(self, wildcards: Wildcards) -> int:
         compute = self._weighting(wildcards).training.compute

@@ -29,9 +29,9 @@ from irpretrain.workflow.plan.corpora import Catalogue, Corpora
 from irpretrain.workflow.plan.datasets import Datasets, Experiments, attributed_cell
 from irpretrain.workflow.plan.exports import Exports, example_target
 from irpretrain.workflow.plan.models import Downstream, Models
-from irpretrain.workflow.plan.part import ENTRY_WILDCARDS, Files, PlanPart, Wildcards, as_list, plain
+from irpretrain.workflow.plan.part import ENTRY_WILDCARDS, Files, PlanPart, Wildcards, as_json, as_list
 from irpretrain.workflow.plan.retrieval import Retrieval
-from irpretrain.workflow.plan.shown import Shown, table_files
+from irpretrain.workflow.plan.shown import ReportFiles, table_files
 from irpretrain.workflow.plan.term_weights import TermWeights, WeightViews
 
 # What targets of the command line make, and which names they may have.
@@ -49,7 +49,7 @@ class Targets(PlanPart):
     """What stands behind targets that take no wildcards; `shown` is of all papers of the report."""
 
     catalogue: Catalogue
-    shown: Shown
+    shown: ReportFiles
 
     @property
     def overview_tables(self) -> list[str]:
@@ -139,7 +139,7 @@ class Attributions(PlanPart):
                 "label": self.config.models[model].label,
                 "directory": self.models.final(model, page.seed),
                 "run": self._run(page, model),
-                "passages": plain(self.config.reranking_of(model))["passages"],
+                "passages": as_json(self.config.reranking_of(model))["passages"],
             }
             for model in page.models
         ]
@@ -193,9 +193,9 @@ class Plan(PlanPart):
         return printed_rank_shares()
 
     @cache
-    def shown_by(self, *papers: Paper) -> Shown:
+    def shown_by(self, *papers: Paper) -> ReportFiles:
         """Return what a report on some papers shows."""
-        return Shown(self.config, list(papers), self.corpora, self.experiments)
+        return ReportFiles(self.config, list(papers), self.corpora, self.experiments)
 
     def of_paper(self, name: str) -> Callable[[Wildcards], Any]:
         """Return files of `Shown` by their name there, for the paper that a job's wildcard names."""

@@ -23,7 +23,7 @@ from irpretrain.workflow.screen.job_output import as_user_path
 
 # Most columns of the terminal that are used.
 WIDTH = 96
-LABEL, COLUMN = 30, 23
+LABEL_WIDTH, COLUMN_WIDTH = 30, 23
 ESCAPED = re.compile(r"\\(.)")
 
 
@@ -32,11 +32,13 @@ def headlines(results: str | Path, since: float) -> str:
 
     `since` is when the run began, seconds since the epoch; reports that are older are not shown.
     """
-    whole = Path(results) / "report.html"
-    made = [path for path in (Path(results) / "reports").glob("*.html") if path.stat().st_mtime >= since]
-    if whole.exists() and (whole.stat().st_mtime >= since or not made):
+    run_report = Path(results) / "report.html"
+    paper_reports = [
+        path for path in (Path(results) / "reports").glob("*.html") if path.stat().st_mtime >= since
+    ]
+    if run_report.exists() and (run_report.stat().st_mtime >= since or not paper_reports):
         return headline(results)
-    return "\n".join(headline(results, path.stem) for path in sorted(made))
+    return "\n".join(headline(results, path.stem) for path in sorted(paper_reports))
 
 
 def headline(results: str | Path, paper: str | None = None) -> str:
@@ -48,31 +50,31 @@ def headline(results: str | Path, paper: str | None = None) -> str:
         paper: the paper whose headline is meant; None for the whole run's.
     """
     table = Path(results) / "tables" / f"{_table_name(paper)}.csv"
-    parts = []
+    paragraphs = []
     if table.exists():
         rows = read_csv(table)
         # Two data sets may have one label.
         for (title, _), cells in groupby(rows, key=itemgetter("panel", "dataset")):
-            parts.append(_panel(title, list(cells)))
+            paragraphs.append(_panel_text(title, list(cells)))
         if rows:
-            encoder = "   ᶜ than the control, the encoder with a fresh score head"
-            trained = any(cell["regime"] != FIRST_STAGE for cell in rows)
-            parts.append("ᵇ significantly better than BM25" + (encoder if trained else ""))
-    return "\n\n".join([*parts, result_lines(results, paper)])
+            control_note = "   ᶜ than the control, the encoder with a fresh score head"
+            has_models = any(cell["regime"] != FIRST_STAGE for cell in rows)
+            paragraphs.append("ᵇ significantly better than BM25" + (control_note if has_models else ""))
+    return "\n\n".join([*paragraphs, result_lines(results, paper)])
 
 
 def result_lines(results: str | Path, paper: str | None = None) -> str:
     """Return what came out in words, the verdicts on claims that were tested, and where the report lies."""
-    directory, displayed = Path(results), Path(as_user_path(results))
-    parts = _sentences(directory / "tables" / f"{_table_name(paper)}.md")
-    if counts := _claims(directory / ("claims.csv" if paper is None else f"claims/{paper}.csv")):
-        parts.append(f"Claims: {counts}.")
-    if newer := [] if paper else _newer_scores(directory):
-        names = ", ".join(str(displayed / "scores" / name) for name in newer)
-        parts.append(f"Newer than this table and report: {names}. A run without a target renews them.")
+    directory, user_folder = Path(results), Path(as_user_path(results))
+    paragraphs = _sentences(directory / "tables" / f"{_table_name(paper)}.md")
+    if counts := _claims_text(directory / ("claims.csv" if paper is None else f"claims/{paper}.csv")):
+        paragraphs.append(f"Claims: {counts}.")
+    if newer_scores := [] if paper else _newer_scores(directory):
+        names = ", ".join(str(user_folder / "scores" / name) for name in newer_scores)
+        paragraphs.append(f"Newer than this table and report: {names}. A run without a target renews them.")
     report = "report.html" if paper is None else f"reports/{paper}.html"
-    parts.append(f"Report:  {displayed / report}\nTables:  {displayed / 'tables'}")
-    return "\n\n".join(parts) + "\n"
+    paragraphs.append(f"Report:  {user_folder / report}\nTables:  {user_folder / 'tables'}")
+    return "\n\n".join(paragraphs) + "\n"
 
 
 def _table_name(paper: str | None) -> str:
@@ -91,54 +93,55 @@ def _newer_scores(results: Path) -> list[str]:
     report = results / "report.html"
     if not report.exists():
         return []
-    written = report.stat().st_mtime
-    return sorted(path.name for path in (results / "scores").glob("*.csv") if path.stat().st_mtime > written)
+    report_time = report.stat().st_mtime
+    scores = (results / "scores").glob("*.csv")
+    return sorted(path.name for path in scores if path.stat().st_mtime > report_time)
 
 
-def _claims(answered: Path) -> str:
+def _claims_text(claims_file: Path) -> str:
     """How many claims that were tested have each verdict, "5 supported, 2 undecided"; nothing without any."""
     from irpretrain.evaluation.verdicts import TESTED  # numpy
 
-    if not answered.exists():
+    if not claims_file.exists():
         return ""
-    counts = Counter(row["verdict"] for row in read_csv(answered))
+    counts = Counter(row["verdict"] for row in read_csv(claims_file))
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in TESTED if counts[verdict])
 
 
-def _panel(title: str, cells: list[dict[str, str]]) -> str:
+def _panel_text(title: str, cells: list[dict[str, str]]) -> str:
     measure = cells[0]["measure"]
-    cell_at = {(cell["row"], cell["regime"]): cell for cell in cells if cell["measure"] == measure}
+    cell_of = {(cell["row"], cell["regime"]): cell for cell in cells if cell["measure"] == measure}
     labels = {cell["row"]: cell["label"] for cell in cells}
     queries = next((cell["queries"] for cell in cells if cell["queries"]), "no")
     regimes = list(dict.fromkeys(cell["regime"] for cell in cells))
-    grids, width = [], (WIDTH - LABEL) // COLUMN
-    for first in range(0, len(regimes), width):
-        group = regimes[first : first + width]
+    grids, regimes_per_grid = [], (WIDTH - LABEL_WIDTH) // COLUMN_WIDTH
+    for start in range(0, len(regimes), regimes_per_grid):
+        group = regimes[start : start + regimes_per_grid]
         lines = [
-            "Model".ljust(LABEL) + "".join(regime_label(regime).rjust(COLUMN) for regime in group),
-            "-" * (LABEL + COLUMN * len(group)),
+            "Model".ljust(LABEL_WIDTH) + "".join(regime_label(name).rjust(COLUMN_WIDTH) for name in group),
+            "-" * (LABEL_WIDTH + COLUMN_WIDTH * len(group)),
         ]
         for row, label in labels.items():
-            values = (_value(cell_at.get((row, regime))).rjust(COLUMN) for regime in group)
-            lines.append(_short(label).ljust(LABEL) + "".join(values))
+            values = (_value_text(cell_of.get((row, regime))).rjust(COLUMN_WIDTH) for regime in group)
+            lines.append(_short_label(label).ljust(LABEL_WIDTH) + "".join(values))
         grids.append("\n".join(line.rstrip() for line in lines))
     return f"{title}, {queries} queries, {measure}\n" + "\n\n".join(grids)
 
 
-def _value(cell: dict[str, str] | None) -> str:
+def _value_text(cell: dict[str, str] | None) -> str:
     if cell is None or not cell["ours"]:
         return "not run"
     text = f"{float(cell['ours']):z.3f}{cell['marks']:<2}"
     return f"{text} [{float(cell['low']):z.3f}, {float(cell['high']):z.3f}]" if cell["low"] else text
 
 
-def _short(label: str) -> str:
+def _short_label(label: str) -> str:
     name = label.partition(" (")[0]
-    return name if len(name) < LABEL else name[: LABEL - 2] + "…"
+    return name if len(name) < LABEL_WIDTH else name[: LABEL_WIDTH - 2] + "…"
 
 
 # Files of targets that are named.
-DISPLAYED = 3
+MAX_FILES = 3
 
 
 def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collection[str], since: float) -> str:
@@ -153,29 +156,30 @@ def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collecti
     if "datasets" in targets:
         reports = dict(zip(plan.catalogue.present(), plan.catalogue.reports(), strict=True))
         entries, folders = plan.catalogue.entries, plan.catalogue.folders
-        if own := read_entries(plan.config, folders) | missing.keys():
-            own |= {name for entry in own for name in entries[entry].needs}
-            entries = {name: entry for name, entry in entries.items() if name in own}
+        if entries_read := read_entries(plan.config, folders) | missing.keys():
+            entries_read |= {name for entry in entries_read for name in entries[entry].needs}
+            entries = {name: entry for name, entry in entries.items() if name in entries_read}
         catalogue = datasets_text(entries, reports, {folder: as_user_path(folder) for folder in folders})
-        if own:
+        if entries_read:
             catalogue += f"\n\nThe configuration reads these. All: {as_user_path(paths.DATASETS_TABLE)}"
         return "\n" + "\n\n".join(filter(None, [catalogue, downloads_text(used_ir_datasets(plan.config))]))
     left_out = reported(dict(missing), "Left out was what needs these files, which are not there:")
-    hidden = "".join(f"{line}\n" for line in hidden_views(plan.config))
-    made = headlines("results", since)
+    hidden_text = "".join(f"{line}\n" for line in hidden_views(plan.config))
+    headline_text = headlines("results", since)
     other_code = other_code_text(results_of_other_code())
-    texts = (made, requested(plan, targets, made), hidden, left_out, other_code)
+    files_text = requested_files_text(plan, targets, headline_text)
+    texts = (headline_text, files_text, hidden_text, left_out, other_code)
     return "".join(f"\n{text}" for text in texts if text)
 
 
-def requested(plan: Plan, targets: Collection[str], reported: str) -> str:
+def requested_files_text(plan: Plan, targets: Collection[str], shown_text: str) -> str:
     """Return where the files of targets lie, except those reported before, and except papers."""
     by_name: dict[str, Any] = plan.targets_by_name()
     files = list[str]()
     for target in sorted(set(targets) - {"all", *known_papers()}):
-        made = by_name.get(target, target)
-        files += made(None) if callable(made) else [made]
-    displayed = [as_user_path(path) for path in files if Path(path).exists()]
-    displayed = [path for path in displayed if path not in reported]
-    more = f" and {len(displayed) - DISPLAYED} more" if len(displayed) > DISPLAYED else ""
-    return f"Files:   {', '.join(displayed[:DISPLAYED])}{more}\n" if displayed else ""
+        target_files = by_name.get(target, target)
+        files += target_files(None) if callable(target_files) else [target_files]
+    user_paths = [as_user_path(path) for path in files if Path(path).exists()]
+    user_paths = [path for path in user_paths if path not in shown_text]
+    more_note = f" and {len(user_paths) - MAX_FILES} more" if len(user_paths) > MAX_FILES else ""
+    return f"Files:   {', '.join(user_paths[:MAX_FILES])}{more_note}\n" if user_paths else ""

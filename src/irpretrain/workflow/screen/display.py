@@ -46,7 +46,7 @@ class PlainDisplay:
         self.state = RunState()
         self.phase = "Reading the configuration"
         self._screen, self._quiet, self._clock = screen, quiet, clock
-        self._began = self._last = clock()
+        self._began = self._last_line_time = clock()
         self._lock = threading.RLock()
         self._table_displayed = False
 
@@ -65,10 +65,10 @@ class PlainDisplay:
 
     def finished(self, number: int, now: float) -> None:
         with self._lock:
-            ended = self.state.finish(number, now)
-            if ended is None:
+            job_and_seconds = self.state.finish(number, now)
+            if job_and_seconds is None:
                 return
-            job, seconds = ended
+            job, seconds = job_and_seconds
             self.job_ended(job, seconds)
             for text in (text for log in job.logs for text in notices(log)):
                 self.log(with_user_paths(text))
@@ -103,9 +103,9 @@ class PlainDisplay:
         """Say how far the run is, if the last time was long enough ago; called every second."""
         with self._lock:
             now = self._clock()
-            if now - self._last < SECONDS_BETWEEN_LINES or self._quiet:
+            if now - self._last_line_time < SECONDS_BETWEEN_LINES or self._quiet:
                 return
-            self._last = now
+            self._last_line_time = now
             if self.state.total:
                 self.log(progress_line(self.state, now, self.statuses()))
             else:
@@ -129,8 +129,8 @@ class PlainDisplay:
 
 def script_of(rule: str, scripts: Iterable[str]) -> str:
     """Return which of the scripts a rule runs: rules of papers share a script, whose name theirs begins with."""
-    fitting = (script for script in scripts if rule == script or rule.startswith(f"{script}_"))
-    return max(fitting, key=len, default="")
+    matching_scripts = (script for script in scripts if rule == script or rule.startswith(f"{script}_"))
+    return max(matching_scripts, key=len, default="")
 
 
 def _status(log: Path, start: float) -> Status | None:
@@ -159,8 +159,10 @@ def _failure_text(job: Job, other_messages: Mapping[str, str]) -> str:
         return ""
     ending = f": {job.how}" if job.how else ""
     memory = " The system ends jobs so when memory runs out." if "SIGKILL" in job.how else ""
-    where = ", ".join(map(as_user_path, job.logs))
-    return f"ERROR in {job.rule}: {job.title} stopped without a message{ending}.{memory}\n  Its log: {where}"
+    log_paths = ", ".join(map(as_user_path, job.logs))
+    return (
+        f"ERROR in {job.rule}: {job.title} stopped without a message{ending}.{memory}\n  Its log: {log_paths}"
+    )
 
 
 # The display of a run on a terminal: redrawn twice a second, with the newest table below.
@@ -212,17 +214,17 @@ class LiveDisplay(PlainDisplay):
             return Text(f"{self.phase}: {elapsed}")
         statuses = self.statuses()
         width, height = self._console.size
-        displayed = list(state.running.values())[: max(1, height - 5)]
-        titles = min(max((len(job.title) for job in displayed), default=0), width // 2 - 4)
+        shown_jobs = list(state.running.values())[: max(1, height - 5)]
+        title_width = min(max((len(job.title) for job in shown_jobs), default=0), width // 2 - 4)
         bar = "━" * (BAR_WIDTH * state.done // state.total)
         lines = [f"{jobs_done(state)}  {bar:╌<{BAR_WIDTH}}  {elapsed}", time_left(state.left(now, statuses))]
-        for job in displayed:
-            title = job.title if len(job.title) <= titles else job.title[: titles - 1] + "…"
-            lines.append(f"  {title:<{titles}}  {running_text(job, now, statuses.get(job.number))}")
-        if len(state.running) > len(displayed):
-            lines.append(f"  and {len(state.running) - len(displayed)} more")
+        for job in shown_jobs:
+            title = job.title if len(job.title) <= title_width else job.title[: title_width - 1] + "…"
+            lines.append(f"  {title:<{title_width}}  {running_text(job, now, statuses.get(job.number))}")
+        if len(state.running) > len(shown_jobs):
+            lines.append(f"  and {len(state.running) - len(shown_jobs)} more")
         table = self._table.rstrip().splitlines()
-        if len(table) > height - len(displayed) - 6:
+        if len(table) > height - len(shown_jobs) - 6:
             table = table[-2:]  # where the report and the tables lie
         lines += ["", *table] if table else []
         return Group(*(Text(line, no_wrap=True, overflow="ellipsis") for line in lines))

@@ -16,13 +16,13 @@ from irpretrain.foundation.progress import NOTICE
 
 
 # A relative path of several parts in a text.
-PATH = re.compile(r"""(?<![^\s'"`(])(?:\.{1,2}/|\w)[^\s'"`(),;:]*/[^\s'"`(),;:]*(?<!\.)""")
+RELATIVE_PATH = re.compile(r"""(?<![^\s'"`(])(?:\.{1,2}/|\w)[^\s'"`(),;:]*/[^\s'"`(),;:]*(?<!\.)""")
 
 
 def as_user_path(path: str | Path) -> str:
     """Return a path for the user: relative if below the folder of the command, otherwise in full."""
-    there, whole = _users_folder(), os.path.abspath(path)
-    return os.path.relpath(whole, there) if Path(whole).is_relative_to(there) else whole
+    folder, absolute = _users_folder(), os.path.abspath(path)
+    return os.path.relpath(absolute, folder) if Path(absolute).is_relative_to(folder) else absolute
 
 
 def with_user_paths(text: str) -> str:
@@ -34,7 +34,7 @@ def with_user_paths(text: str) -> str:
         path = match[0]
         return as_user_path(path) if path.startswith("../") or os.path.exists(path) else path
 
-    return PATH.sub(displayed, text)
+    return RELATIVE_PATH.sub(displayed, text)
 
 
 def _users_folder() -> str:
@@ -49,7 +49,7 @@ TAIL_BYTES = 8192
 STATUS = re.compile(
     r"^\[(?P<title>.*)\] (?P<text>(?:step )?(?P<done>\d[\d,]*)(?:/(?P<total>\d[\d,]*))?(?=[ ,]).*)$"
 )
-LEFT = re.compile(r", (?P<number>[\d.]+) (?P<unit>s|min|h) left$")
+TIME_LEFT = re.compile(r", (?P<number>[\d.]+) (?P<unit>s|min|h) left$")
 SECONDS = {"s": 1, "min": 60, "h": 3600}
 FAILURE = re.compile(r"^(?:ERROR|FAULT) in \w+: ")
 
@@ -63,7 +63,7 @@ class Status(NamedTuple):
     @property
     def left(self) -> float | None:
         """Seconds that the job's present work still takes by its own rate; None where the line has no time."""
-        match = LEFT.search(self.text)
+        match = TIME_LEFT.search(self.text)
         return float(match["number"]) * SECONDS[match["unit"]] if match else None
 
 
@@ -89,18 +89,18 @@ def newest_status(log: Path) -> Status | None:
 def notices(log: Path) -> list[str]:
     """Return a job's notices in order."""
     mark = f"] {NOTICE}"
-    reported = [
+    lines = [
         line for line in _lines(log) if line.startswith("SLOW: ") or (line.startswith("[") and mark in line)
     ]
-    return [line.replace(mark, "] ", 1) for line in dict.fromkeys(reported)]
+    return [line.replace(mark, "] ", 1) for line in dict.fromkeys(lines)]
 
 
 def failure_message(log: Path) -> str:
     """Return the message that a failed job left at the end of its log; an empty string where it left none."""
     lines = _lines(log)
-    for position in range(len(lines) - 1, -1, -1):
-        if FAILURE.match(lines[position]):
-            return "\n".join(lines[position:]).strip()
+    for index in range(len(lines) - 1, -1, -1):
+        if FAILURE.match(lines[index]):
+            return "\n".join(lines[index:]).strip()
     return ""
 
 
@@ -119,7 +119,7 @@ def _lines(log: Path) -> list[str]:
 
 # A line of a traceback: the copy of a script that Snakemake runs.
 IN_SCRIPT = re.compile(r'  File ".*/scripts/tmp\w+\.(?P<script>\w+)\.py", line \d+')
-MARK = b"\0end of the jobs' output\n"
+END_MARK = b"\0end of the jobs' output\n"
 
 # Seconds that the end of a run waits for the last of its output.
 LONGEST_WAIT = 5.0
@@ -145,7 +145,7 @@ class JobOutput(threading.Thread):
     def run(self) -> None:
         with _opened(self._path) as file, open(self._reading, "rb") as lines:
             for line in lines:
-                if line.endswith(MARK):
+                if line.endswith(END_MARK):
                     break
                 with suppress(OSError):
                     file.write(line)
@@ -173,7 +173,7 @@ class JobOutput(threading.Thread):
         """Give the screen back, after all that was written until now has been read."""
         sys.stdout.flush()
         sys.stderr.flush()
-        os.write(2, MARK)
+        os.write(2, END_MARK)
         for number, screen in enumerate(self._screen, 1):
             os.dup2(screen, number)
             os.close(screen)

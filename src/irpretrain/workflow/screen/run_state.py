@@ -12,19 +12,19 @@ from irpretrain.workflow.costs import PlannedTime
 from irpretrain.workflow.screen.job_output import Status
 
 # Seconds that a job takes beside its work: Python starts, files are opened.
-START = 2.0
+STARTUP_SECONDS = 2.0
 
 # Planned seconds of jobs that weigh as much as the plan itself: how long short jobs take says little of long ones.
 PLAN_WEIGHT = 60.0
 
 # Share of its time until now that a job is expected to take still, once it has taken as long as others of its kind.
-OVERDUE = 0.1
+OVERDUE_SHARE = 0.1
 
 # Share of a job that must be done before its own rate is believed: it begins with reading.
 SURE_SHARE = 0.05
 
 # Share of the jobs with work whose size may be unknown where a time is estimated: they may be the long ones.
-MOST_UNKNOWN = 0.1
+MAX_UNKNOWN_SHARE = 0.1
 
 # Running jobs that a line names; a cluster runs hundreds.
 DISPLAYED_RUNNING = 4
@@ -60,21 +60,21 @@ class RunState:
     _waiting: set[int] = field(default_factory=set)
     # Of jobs that have ended: seconds, and seconds at the plan's rates.
     _ended: dict[_Kind, tuple[float, float]] = field(default_factory=dict)
-    _busy: float = 0.0
+    _busy_seconds: float = 0.0
     _began: float | None = None
 
     def plan(self, times: Mapping[int, PlannedTime]) -> None:
         """Take the plan's times of jobs, by number. A job of unknown size counts as the mean of its kind."""
-        known = defaultdict[tuple[str, bool], list[float]](list)
+        known_seconds = defaultdict[tuple[str, bool], list[float]](list)
         for rule, seconds in times.values():
             if not math.isnan(seconds):
-                known[_rule(rule), seconds > 0].append(seconds)
+                known_seconds[_kind_name(rule), seconds > 0].append(seconds)
         for number, (rule, seconds) in times.items():
-            name, has_work = _rule(rule), seconds != 0
-            others = known[name, has_work]
+            name, has_work = _kind_name(rule), seconds != 0
+            seconds_of_kind = known_seconds[name, has_work]
             if math.isnan(seconds):
-                seconds = sum(others) / len(others) if others else 0.0
-            self._planned[number] = _Kind(name, has_work, bool(others)), START + seconds
+                seconds = sum(seconds_of_kind) / len(seconds_of_kind) if seconds_of_kind else 0.0
+            self._planned[number] = _Kind(name, has_work, bool(seconds_of_kind)), STARTUP_SECONDS + seconds
         self._waiting = set(times)
 
     def start(self, job: Job) -> None:
@@ -91,11 +91,11 @@ class RunState:
         if job is None:
             return None
         seconds = max(0.0, now - job.started)
-        self._busy += seconds
+        self._busy_seconds += seconds
         if number in self._planned:
-            kind, planned = self._planned[number]
-            took, until_now = self._ended.get(kind, (0.0, 0.0))
-            self._ended[kind] = took + seconds, until_now + planned
+            kind, planned_seconds = self._planned[number]
+            ended_seconds, planned_sum = self._ended.get(kind, (0.0, 0.0))
+            self._ended[kind] = ended_seconds + seconds, planned_sum + planned_seconds
         return job, seconds
 
     def fail(self, number: int, how: str = "", logs: Sequence[Path] = ()) -> Job | None:
@@ -125,41 +125,44 @@ class RunState:
             for number, status in statuses.items()
             if status and status.left is not None and (status.share or 0.0) >= SURE_SHARE
         }
-        timed = self._ended.copy()
+        # Measured and planned seconds of each kind.
+        sums = self._ended.copy()
         for number in reported.keys() & self._planned.keys():
             kind, planned = self._planned[number]
             if kind not in self._ended and elapsed[number] > 0:
                 # A job works in parts (training, then re-ranking) and reports the part that it is at: its time until
                 # now counts whole, and only what is left comes from the rate.
                 share = elapsed[number] / (elapsed[number] + reported[number])
-                took, until_now = timed.get(kind, (0.0, 0.0))
-                timed[kind] = took + elapsed[number], until_now + share * planned
-        work = [times for kind, times in timed.items() if kind.has_work and kind.is_known]
-        pace = _ratio(1.0, sum(took for took, _ in work), sum(planned for _, planned in work))
+                measured, planned_sum = sums.get(kind, (0.0, 0.0))
+                sums[kind] = measured + elapsed[number], planned_sum + share * planned
+        known = [pair for kind, pair in sums.items() if kind.has_work and kind.is_known]
+        overall = _ratio(1.0, sum(measured for measured, _ in known), sum(planned for _, planned in known))
         ratios = {
-            kind: _ratio(pace, took, planned) if kind.has_work and kind.is_known else took / planned
-            for kind, (took, planned) in timed.items()
+            kind: _ratio(overall, measured, planned)
+            if kind.has_work and kind.is_known
+            else measured / planned
+            for kind, (measured, planned) in sums.items()
         }
-        seconds, with_work, unknown = 0.0, 0, 0
+        seconds, jobs_with_work, unknown_jobs = 0.0, 0, 0
         for number in [*self._waiting, *self.running.keys() & self._planned.keys()]:
             kind, planned = self._planned[number]
             until_now = elapsed.get(number, 0.0)
-            least = reported.get(number, OVERDUE * until_now)
-            seconds += max(planned * ratios.get(kind, pace) - until_now, least)
-            with_work += kind.has_work
-            unknown += kind.has_work and not kind.is_known and kind not in ratios
-        if unknown > MOST_UNKNOWN * with_work:
+            min_seconds = reported.get(number, OVERDUE_SHARE * until_now)
+            seconds += max(planned * ratios.get(kind, overall) - until_now, min_seconds)
+            jobs_with_work += kind.has_work
+            unknown_jobs += kind.has_work and not kind.is_known and kind not in ratios
+        if unknown_jobs > MAX_UNKNOWN_SHARE * jobs_with_work:
             return None
-        at_a_time = max(1.0, (self._busy + sum(elapsed.values())) / max(now - self._began, 1e-9))
-        return seconds / at_a_time
+        parallel_jobs = max(1.0, (self._busy_seconds + sum(elapsed.values())) / max(now - self._began, 1e-9))
+        return seconds / parallel_jobs
 
 
-def _ratio(expected: float, took: float, planned: float) -> float:
+def _ratio(expected: float, measured: float, planned: float) -> float:
     """Return the ratio of measured to planned seconds, drawn to the expected one while few were planned."""
-    return (expected * PLAN_WEIGHT + took) / (PLAN_WEIGHT + planned)
+    return (expected * PLAN_WEIGHT + measured) / (PLAN_WEIGHT + planned)
 
 
-def _rule(name: str) -> str:
+def _kind_name(name: str) -> str:
     return "_".join(name.split("_")[:2])
 
 
@@ -175,9 +178,8 @@ def progress_line(state: RunState, now: float, statuses: Mapping[int, Status | N
         f"{job.title} ({running_text(job, now, statuses.get(job.number))})" for job in state.running.values()
     ]
     more = f"; and {len(running) - DISPLAYED_RUNNING} more" if len(running) > DISPLAYED_RUNNING else ""
-    displayed = "; ".join(running[:DISPLAYED_RUNNING])
-    doing = f" Running: {displayed}{more}." if running else ""
-    return f"{jobs_done(state)}, {left}.{doing}"
+    running_note = f" Running: {'; '.join(running[:DISPLAYED_RUNNING])}{more}." if running else ""
+    return f"{jobs_done(state)}, {left}.{running_note}"
 
 
 def jobs_done(state: RunState) -> str:
