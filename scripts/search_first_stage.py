@@ -2,10 +2,10 @@
 
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.foundation.stage import stage
-from irpretrain.retrieval.lucene import own_parameters, search_tuned
+from irpretrain.retrieval.lucene import search_tuned, stage_parameters
 
 with stage(snakemake) as counts:
-    parameters = own_parameters(snakemake.params.first_stage["parameters"], snakemake.input.tuning or None)
+    parameters = stage_parameters(snakemake.params.first_stage["parameters"], snakemake.input.tuning or None)
     counts |= search_tuned(
         snakemake.input.index,
         snakemake.input.queries,

@@ -3,11 +3,11 @@
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
-from irpretrain.retrieval.term_weights.weighing import Learned, weigh_queries
+from irpretrain.retrieval.term_weights.weighing import WeightSource, weigh_queries
 
 with stage(snakemake) as counts:
     given = snakemake.input
-    learned = Learned(list(given.model), str(given.targets), str(given.vectors), str(given.statistics))
+    learned = WeightSource(list(given.model), str(given.targets), str(given.vectors), str(given.statistics))
     counts |= weigh_queries(
         learned,
         folds=str(given.folds) or None,

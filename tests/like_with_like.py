@@ -3,16 +3,16 @@
 from collections.abc import Iterable
 
 from irpretrain.evaluation.evaluate import FIRST_STAGE
-from irpretrain.evaluation.ledger import Facts, by_tested_texts, differences
+from irpretrain.evaluation.ledger import RunFacts, by_tested_texts, differences
 
 
-def unlike(rows: Iterable[Facts]) -> dict[str, dict[str, list[Facts]]]:
+def unlike(rows: Iterable[RunFacts]) -> dict[str, dict[str, list[RunFacts]]]:
     """Return what no comparison may differ in: queries, depth, candidate lists of re-ranked runs, and what pre-training
     reads of a file or shares with the tested corpus."""
     rows = list(rows)
     reranked = [row for row in rows if row.regime != FIRST_STAGE]
     differing = differences(rows, ["dataset", "queries", "seen"]) | differences(reranked, ["candidates"])
-    by_file: dict[str, dict[str, list[Facts]]] = {}
+    by_file: dict[str, dict[str, list[RunFacts]]] = {}
     for row in rows:
         for text in row.texts:
             for file in text.files:

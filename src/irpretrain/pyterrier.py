@@ -16,7 +16,7 @@ from irpretrain.foundation.errors import SetupError
 from irpretrain.library.collection import Collection
 from irpretrain.library.cross_encoder import CrossEncoder
 from irpretrain.library.models import TermWeigher
-from irpretrain.retrieval.term_weights.integers import LARGEST, SCALE, integer_weights
+from irpretrain.retrieval.term_weights.integers import LARGEST_WEIGHT, SCALE, integer_weights
 
 try:
     import pyterrier as pt
@@ -92,7 +92,7 @@ class TermWeights(pt.Transformer):
         tokens = []
         for weights in self.weigher.weigh(texts):
             values = np.array(list(weights.values()), np.float32)
-            numbers, _ = integer_weights(values, SCALE, self.square_root, LARGEST)
+            numbers, _ = integer_weights(values, SCALE, self.square_root, LARGEST_WEIGHT)
             tokens.append(
                 {word: number for word, number in zip(weights, numbers.tolist(), strict=True) if number}
             )

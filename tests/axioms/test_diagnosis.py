@@ -225,4 +225,4 @@ def test_two_models_are_compared_over_documents_and_seeds(tmp_path: Path) -> Non
     assert float(found["share"]) == pytest.approx(9 / 12 - 7 / 12)
     assert [float(found[key]) for key in ("low", "high")] == pytest.approx([expected.low, expected.high])
     parts = [(found["variance"], found["freedom"]), (found["seed_variance"], "1")]
-    assert [tuple(map(float, part)) for part in parts] == [pytest.approx(part) for part in expected.parts]
+    assert [tuple(map(float, part)) for part in parts] == [pytest.approx(part) for part in expected.variances]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config import Config, load_config
-from irpretrain.evaluation.ledger import COLUMNS, Facts, counted_facts, differences
+from irpretrain.evaluation.ledger import COLUMNS, RunFacts, counted_facts, differences
 from irpretrain.report.planned_facts import planned_facts
 from like_with_like import unlike
 
@@ -19,7 +19,7 @@ def default() -> Config:
     return load_config(ROOT / "config.yaml")
 
 
-def facts(config: Config, model: str, regime: str = "zero-shot", candidates: str = "bm25") -> Facts:
+def facts(config: Config, model: str, regime: str = "zero-shot", candidates: str = "bm25") -> RunFacts:
     return planned_facts(config, "squad", candidates, model, regime)
 
 
@@ -71,7 +71,7 @@ def test_a_row_that_reads_the_tested_corpus_is_unlike_the_others(default: Config
 
 
 def test_rows_of_other_depth_are_unlike_where_a_measure_sees_it(default: Config) -> None:
-    row, deeper = Facts("d", "bm25", "a", "full", seen=10), Facts("d", "bm25", "b", "full", seen=20)
+    row, deeper = RunFacts("d", "bm25", "a", "full", seen=10), RunFacts("d", "bm25", "b", "full", seen=20)
     assert list(unlike([row, deeper])) == ["seen"]
     assert facts(default, "bm25", "first-stage").seen == 10
 
@@ -81,7 +81,7 @@ def test_counts_of_all_stages_are_added() -> None:
     second = {"steps": 10, "groups": {"shp": 80}, "tokens": 7, "documents": 2, "text_pieces": 9}
     counted = counted_facts([{"steps": 0}, first, second])
     assert (counted["steps"], counted["word_pieces"]) == (50, 12)
-    assert Facts("d", "c", "php", "full", **counted).cells()[COLUMNS.index("groups") :][:4] == [
+    assert RunFacts("d", "c", "php", "full", **counted).cells()[COLUMNS.index("groups") :][:4] == [
         "hp 320;shp 80",
         "12",
         "50",
@@ -90,7 +90,7 @@ def test_counts_of_all_stages_are_added() -> None:
     assert counted_facts([{}]) == {}
 
 
-def read_in_pretraining(default: Config, changes: dict[str, dict[str, object]]) -> list[Facts]:
+def read_in_pretraining(default: Config, changes: dict[str, dict[str, object]]) -> list[RunFacts]:
     """The facts of a model for each corpus that replaces its collection."""
     rows = []
     for name, changed in changes.items():

@@ -10,13 +10,13 @@ from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.corpora.catalogue.table import read_report
 from irpretrain.corpora.formats.ir_datasets import described_part
-from irpretrain.evaluation.answers import _predictions
+from irpretrain.evaluation.answers import _read_predictions
 from irpretrain.evaluation.folds import read_folds
 from irpretrain.foundation.errors import InputError
 from irpretrain.models.neural.registry import load_neural_ranker
 from irpretrain.retrieval.indri import Positions
-from irpretrain.retrieval.lucene import own_parameters
-from irpretrain.retrieval.opened_index import RECORD, own_analysis
+from irpretrain.retrieval.lucene import stage_parameters
+from irpretrain.retrieval.opened_index import RECORD, index_analysis
 from irpretrain.text.token_store import TokenShard
 from irpretrain.text.word_store import WordStore
 from irpretrain.text.word_vectors import open_word_vectors
@@ -40,12 +40,12 @@ TORN = [
         read_folds,
         read_report,
         described_part,
-        own_analysis,
+        index_analysis,
         load_predictor,
         load_neural_ranker,
         read_temperature,
-        lambda path: own_parameters({}, path),
-        lambda path: _predictions(path, {"a": ""}, "examples"),
+        lambda path: stage_parameters({}, path),
+        lambda path: _read_predictions(path, {"a": ""}, "examples"),
         lambda path: Positions.open(path, IndriOptions(), "alphabetic"),
         Postings.open,
         WordStore,

@@ -15,7 +15,7 @@ from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX, FirstSt
 from irpretrain.config.usage import active_experiments, displayed_predictors, first_stages_of
 from irpretrain.evaluation.claims import read_claims
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
-from irpretrain.evaluation.ledger import Facts, differences
+from irpretrain.evaluation.ledger import RunFacts, differences
 from irpretrain.evaluation.verdicts import NOT_RUN
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
 from irpretrain.report.claim_answers import answer
@@ -120,7 +120,7 @@ def test_the_configuration_of_a_claim_answers_it(configs: dict[str, Config], pap
     assert not unanswered
 
 
-def unlike_sides(facts: list[Facts]) -> set[str]:
+def unlike_sides(facts: list[RunFacts]) -> set[str]:
     """What two sides may not differ in; weightings of words also not in what teaches them."""
     weightings = [row for row in facts if row.regime in ("", FIRST_STAGE)]
     return {*unlike(facts), *differences(weightings, ["training_queries", "texts"])}

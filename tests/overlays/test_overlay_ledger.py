@@ -13,7 +13,7 @@ from irpretrain.config import Config, load_config
 from irpretrain.config.papers import read_paper
 from irpretrain.config.run import Run
 from irpretrain.config.usage import active_experiments
-from irpretrain.evaluation.ledger import LONGEST_LINE, Facts
+from irpretrain.evaluation.ledger import LONGEST_LINE, RunFacts
 from irpretrain.report.cells import Table
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.planned_facts import compared_runs, facts_of
@@ -36,7 +36,7 @@ def plans(config: Config) -> Iterator[Table]:
                 yield PaperTable(published, published.tables[name], narrowed, made_scores(narrowed)).build()
 
 
-def columns(config: Config) -> Iterator[tuple[str, list[Facts]]]:
+def columns(config: Config) -> Iterator[tuple[str, list[RunFacts]]]:
     for plan in plans(config):
         scores = made_scores(config)
         for runs in compared_runs(plan):

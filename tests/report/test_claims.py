@@ -141,7 +141,7 @@ def test_the_interval_is_for_other_seeds_too() -> None:
     # Both: variances of the mean 0.01 and 0.04, so √(3.182² · 0.01 + 12.706² · 0.04).
     both = EffectEstimate.of(1.0, (0.01, 3), (0.04, 1))
     assert both.high - 1 == pytest.approx(math.hypot(3.18245 * 0.1, 12.7062 * 0.2), rel=1e-5)
-    assert EffectEstimate.of(both.high - 1, *both.parts).p == pytest.approx(0.05)
+    assert EffectEstimate.of(both.high - 1, *both.variances).p == pytest.approx(0.05)
 
 
 def test_queries_of_one_article_count_as_one() -> None:
@@ -152,9 +152,9 @@ def test_queries_of_one_article_count_as_one() -> None:
     alone = paired(of_articles, 0.0)
     for other in (repeated, paired(of_articles, 0.0, list("abcdef"))):
         assert other[:4] == pytest.approx(alone[:4])
-        assert np.allclose(other.parts, alone.parts)
+        assert np.allclose(other.variances, alone.variances)
     # By hand: sums of the articles' residuals -0.4 and 0.4, so 2 / 1 * 0.32 / 4 / 4 = 0.04.
-    assert paired([0.1, 0.1, 0.5, 0.5], 0.0, ["a", "a", "b", "b"]).parts == ((pytest.approx(0.04), 1),)
+    assert paired([0.1, 0.1, 0.5, 0.5], 0.0, ["a", "a", "b", "b"]).variances == ((pytest.approx(0.04), 1),)
     assert math.isnan(paired([0.1, 0.5], 0.0, ["a", "a"]).low)
 
 

@@ -20,7 +20,7 @@ from irpretrain.config.papers import load_published
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, PassagesConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.evaluation.claims import read_claims
-from irpretrain.evaluation.ledger import COLUMNS, FACT_LABELS, OPTION_LABELS, Facts, differences_text
+from irpretrain.evaluation.ledger import COLUMNS, FACT_LABELS, OPTION_LABELS, RunFacts, differences_text
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.report.claim_answers import answer, claims_tables, write_answers
 from irpretrain.report.claim_tests import ClaimTester
@@ -225,13 +225,13 @@ SUMS_AND_PARTS = {"seen": "depth", "tested_texts": "texts"}
 
 def test_the_line_names_every_fact_of_the_ledger(default: Config) -> None:
     assert set(COLUMNS) - FACT_LABELS.keys() - OPTION_LABELS.keys() == {*NAMES, *SUMS_AND_PARTS}
-    rows = [Facts("squad", "bm25", model, "full", documents=size, text_pieces=9 * size, queries=f"{size} (a)")
+    rows = [RunFacts("squad", "bm25", model, "full", documents=size, text_pieces=9 * size, queries=f"{size} (a)")
             for size, model in enumerate(("prop", "ares-simple"), 5)]  # fmt: skip
     assert differences_text(default, [rows]) == (
         "queries: 5 (a) (PROP), 6 (a) (ARES_simple); documents of pre-training: 5 (PROP), 6 (ARES_simple)"
     )
     rows = [
-        Facts("squad", lists, "prop", "full", lists=lists, depth=depth)
+        RunFacts("squad", lists, "prop", "full", lists=lists, depth=depth)
         for lists, depth in (("bm25", 10), ("ql", 20))
     ]
     assert differences_text(default, [rows]) == (
@@ -244,7 +244,7 @@ def test_a_model_that_differs_from_data_set_to_data_set_has_both_named(default: 
     pairs = [("squad", 200, 100), ("squad-fit", 200, 60)]
     columns = [
         [
-            Facts(dataset, "bm25", model, "full", depth=depth)
+            RunFacts(dataset, "bm25", model, "full", depth=depth)
             for model, depth in zip(("bm25", "prop"), depths, strict=True)
         ]
         for dataset, *depths in pairs
@@ -303,8 +303,8 @@ def test_the_line_names_options_of_pre_training_that_differ(
 
 def test_the_line_does_not_name_most_rows(default: Config) -> None:
     models = ("control", "prop", "ares-simple", "wikiformer", "php", "ict")
-    rows = [Facts("squad", "bm25", model, "full", queries="5 (a)") for model in models]
-    odd = Facts("squad", "bm25", "harp", "full", queries="6 (b)")
+    rows = [RunFacts("squad", "bm25", model, "full", queries="5 (a)") for model in models]
+    odd = RunFacts("squad", "bm25", "harp", "full", queries="6 (b)")
     assert differences_text(default, [[*rows, odd]]).startswith("queries: 5 (a) (the others), 6 (b) (")
 
 
@@ -471,7 +471,7 @@ def test_the_line_names_options_of_term_weights_that_differ(
     )
     line = f"options of term weights and indexes: {differing}" if differing else ""
     assert stages_text(config, "a", "b") == line
-    rows = [Facts("", "", name, "", **weighting_facts(config, name)) for name in weights]
+    rows = [RunFacts("", "", name, "", **weighting_facts(config, name)) for name in weights]
     assert differences_text(config, [rows]) == line, "as of the sides of a claim"
 
 
@@ -486,7 +486,7 @@ def test_a_weighting_has_only_the_options_that_its_model_reads(default: Config) 
         "root": TermWeightsConfig(label="", same_as="regressor", square_root=True),
     }
     config = default.model_copy(update={"term_weights": default.term_weights | weights})
-    facts = {name: Facts("", "", name, "", **weighting_facts(config, name)) for name in weights}
+    facts = {name: RunFacts("", "", name, "", **weighting_facts(config, name)) for name in weights}
     assert facts["oracle"].weighting == ("square_root False",)
     assert facts["counts"].weighting == ()
     assert "training.epochs 3.0" in facts["regressor"].weighting

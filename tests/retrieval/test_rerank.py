@@ -25,7 +25,7 @@ from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError, TrainingError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_batches import EncoderBatch, PackedBatch
-from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, batch_by_length
+from irpretrain.retrieval.pair_scoring import PiecePair, SavedScores, batch_by_length
 from irpretrain.retrieval.rerank import CorpusTexts, rerank, rerank_run
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
@@ -330,7 +330,7 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
 
 def test_retained_scores_of_another_number_of_pairs_are_not_used() -> None:
     saved: list[dict[str, Any]] = []
-    KeptScores(None, CheckpointClock(0), saved.append).keep(np.ones(3, np.float32), 2)
-    retained = KeptScores(saved[0], CheckpointClock(0), saved.append)
+    SavedScores(None, CheckpointClock(0), saved.append).save(np.ones(3, np.float32), 2)
+    retained = SavedScores(saved[0], CheckpointClock(0), saved.append)
     assert [retained.resume(pairs)[1] for pairs in (2, 3, 4)] == [0, 2, 0]
     assert retained.resume(3)[0].tolist() == [1, 1, 1]

@@ -14,7 +14,7 @@ from irpretrain.evaluation.measures import mean_of_run
 from irpretrain.evaluation.runs import read_qrels, read_run
 from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval import lucene
-from irpretrain.retrieval.lucene import own_parameters, search_tuned, tune
+from irpretrain.retrieval.lucene import search_tuned, stage_parameters, tune
 from small_documents import write_documents
 
 BODIES = {
@@ -110,7 +110,7 @@ def test_the_search_has_the_tuned_parameters(folder: Path, tmp_path: Path) -> No
             folder / "queries.parquet",
             "stage",
             "bm25",
-            OPTIONS.with_parameters(own_parameters(given, tuning)),
+            OPTIONS.with_parameters(stage_parameters(given, tuning)),
             path,
         )
         found[name] = path.read_bytes()

@@ -13,7 +13,7 @@ from small_lucene import OPTIONS, write_vectors
 
 from irpretrain.config.retrieval import LUCENE_WORDS
 from irpretrain.foundation.errors import InputError
-from irpretrain.retrieval.weighted_index import RANKS, Shares, measure_distribution
+from irpretrain.retrieval.weighted_index import RANK_COUNT, Shares, measure_distribution
 
 PASSAGES = {
     "zoo cat": {"zoo": 3, "cat": 1},
@@ -28,7 +28,7 @@ PASSAGES = {
 def measure(folder: Path, **weightings: list[Path]) -> dict[str, dict]:
     counts = measure_distribution(weightings, OPTIONS, LUCENE_WORDS, folder / "shares.json")
     found = json.loads((folder / "shares.json").read_text())
-    assert found["ranks"] == RANKS == 10
+    assert found["ranks"] == RANK_COUNT == 10
     assert list(counts) == [row["weighting"] for row in found["weightings"]] == list(weightings)
     return {row["weighting"]: row for row in found["weightings"]}
 
@@ -89,11 +89,11 @@ def test_means_are_those_of_exact_fractions_in_any_order(weights: list[list[int]
     assert shuffled.means() == shares.means()
     retained = [sorted(passage, reverse=True) for passage in weights if passage]
     if not retained:
-        assert shares.means() == [None] * RANKS
+        assert shares.means() == [None] * RANK_COUNT
         return
     exact = [
         sum((Fraction(p[rank], sum(p)) for p in retained if rank < len(p)), Fraction(0)) / len(retained)
-        for rank in range(RANKS)
+        for rank in range(RANK_COUNT)
     ]
     assert shares.means() == pytest.approx([float(share) for share in exact], rel=1e-14)
     assert shares.means() == sorted(shares.means(), reverse=True)

@@ -24,7 +24,7 @@ from irpretrain.foundation.contracts import TERM_WEIGHTS
 from irpretrain.foundation.errors import InputError, IntegrityError, SetupError
 from irpretrain.retrieval import analysis, lucene
 from irpretrain.retrieval.analysis import Analyser, one_line_each
-from irpretrain.retrieval.term_weights.integers import LARGEST
+from irpretrain.retrieval.term_weights.integers import LARGEST_WEIGHT
 from irpretrain.retrieval.term_weights.integers import write_vectors as write_vectors_of
 from irpretrain.retrieval.weighted_index import index_weights
 from small_documents import write_documents
@@ -240,7 +240,7 @@ def test_a_passage_of_infinite_weights_is_found(tmp_path: Path) -> None:
     written = write_vectors_of(tmp_path / "weights.parquet", 100, False, tmp_path / "vectors.parquet")
     assert written["overflow"] == 40
     counts = index_weights([tmp_path / "vectors.parquet"], "alphanumeric", OPTIONS, tmp_path / "index")
-    assert counts["weight"] == 40 * LARGEST + 50
+    assert counts["weight"] == 40 * LARGEST_WEIGHT + 50
     queries = write_queries(tmp_path / "queries.parquet", {"q": "word000", "last": "word039"})
     lucene.search(tmp_path / "index", queries, "bm25", OPTIONS, tmp_path / "run.gz")
     found = read_run(tmp_path / "run.gz")
@@ -270,11 +270,11 @@ def test_an_analyser_keeps_a_limited_number_of_words(words: str, monkeypatch: py
 
 
 def test_analysis_of_words_and_of_texts_that_hold_the_mark() -> None:
-    from irpretrain.retrieval.analysis import MARK
+    from irpretrain.retrieval.analysis import SEPARATOR
 
     analyser = Analyser("porter", "lucene")
-    texts = [f"cats {MARK} dogs", "", "The runs", "\u0301", f"{MARK}"]
-    assert analyser.terms(texts) == [["cat", MARK, "dog"], [], ["run"], [], [MARK]]
+    texts = [f"cats {SEPARATOR} dogs", "", "The runs", "\u0301", f"{SEPARATOR}"]
+    assert analyser.terms(texts) == [["cat", SEPARATOR, "dog"], [], ["run"], [], [SEPARATOR]]
     assert analyser.terms(texts[1:4]) == [[], ["run"], []]
     assert analyser.terms([]) == []
     analyser.learn(["running", "the", "running", "east-west"])

@@ -24,7 +24,7 @@ from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.infer import WeightPredictor, infer_documents
 from irpretrain.retrieval.term_weights.integers import write_vectors
 from irpretrain.retrieval.term_weights.targets import write_frequencies
-from irpretrain.retrieval.term_weights.weighing import Learned, weigh_documents, weigh_queries
+from irpretrain.retrieval.term_weights.weighing import WeightSource, weigh_documents, weigh_queries
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.training.checkpoints import Checkpoints
 
@@ -311,7 +311,7 @@ def test_queries_are_weighted_by_the_model_of_their_fold(tmp_path, tiny_encoder,
     output = tmp_path / "out.parquet"
 
     def terms(models, folds):
-        weigh_queries(Learned(models), folds, tmp_path / "q", weighting(), TEXT, output)
+        weigh_queries(WeightSource(models), folds, tmp_path / "q", weighting(), TEXT, output)
         table = TERM_WEIGHTS.read(output)
         assert table["document_id"].to_pylist() == ["a", "b", "c", "d"]
         return table["terms"].to_pylist()
@@ -335,7 +335,7 @@ def test_an_oracles_weights_are_the_targets(tmp_path, make_documents, make_queri
     from irpretrain.retrieval.term_weights.targets import passage_targets
 
     documents = make_documents({"p1": "The cats chase grey mice", "p2": "rain"})
-    learned, options = Learned([], targets=tmp_path / "t"), weighting(model="oracle")
+    learned, options = WeightSource([], targets=tmp_path / "t"), weighting(model="oracle")
     queries, qrels = make_queries({"q1": ("cat", ["p1"]), "q2": ("grey cats", ["p1"])})
     for rows in ("per-text", "per-pair"):
         passage_targets([documents], queries, qrels, TermLabelsConfig(rows=rows), TEXT, tmp_path / "t")

@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from irpretrain.foundation.contracts import TERM_VECTORS, TERM_WEIGHTS
-from irpretrain.retrieval.term_weights.integers import LARGEST, integer_weights, weighted_terms, write_vectors
+from irpretrain.retrieval.term_weights.integers import (
+    LARGEST_WEIGHT,
+    integer_weights,
+    weighted_terms,
+    write_vectors,
+)
 from irpretrain.retrieval.weighted_index import LONGEST_DOCUMENT
 
 NAN, INF = np.nan, np.inf
@@ -41,7 +46,7 @@ def test_weights_by_hand(weight, plain, root):
 def test_what_is_no_plain_weight_is_defined_and_counted(root):
     given = np.array([NAN, -0.5, -INF, INF, 3e38, 0.0, 1.0], np.float32)
     found, counts = integer_weights(given, 100, root)
-    assert found.tolist() == [0, 0, 0, LARGEST, LARGEST, 0, 100]
+    assert found.tolist() == [0, 0, 0, LARGEST_WEIGHT, LARGEST_WEIGHT, 0, 100]
     assert counts == counted(not_a_number=1, negative=2, zero=1, overflow=2)
 
 
@@ -52,7 +57,7 @@ def test_a_small_negative_weight_is_negative_and_not_zero():
 @given(arrays(np.float32, st.integers(0, 20)), st.floats(0.01, 1e6), st.booleans())
 def test_integers_lie_within_their_bounds_and_every_zero_is_counted(weights, scale, root):
     found, counts = integer_weights(weights, scale, root)
-    assert ((found >= 0) & (found <= LARGEST)).all()
+    assert ((found >= 0) & (found <= LARGEST_WEIGHT)).all()
     assert (found == 0).sum() == counts["not_a_number"] + counts["negative"] + counts["zero"]
 
 
@@ -79,7 +84,7 @@ def test_infinite_weights_of_any_text_fit_an_index(tmp_path, terms):
     counts = write_vectors(tmp_path / "w", 100, False, tmp_path / "v")
     assert counts == counted(texts=2, texts_without_terms=0, terms=terms + 2, overflow=terms + 1)
     many, few = TERM_VECTORS.read(tmp_path / "v")["terms"].to_pylist()
-    assert {term["weight"] for term in many} == {min(LARGEST, 10_000_000 // terms)}
+    assert {term["weight"] for term in many} == {min(LARGEST_WEIGHT, 10_000_000 // terms)}
     assert sum(term["weight"] for term in many) <= LONGEST_DOCUMENT
     assert few == [{"term": "a", "weight": 10_000}, {"term": "b", "weight": 100}]
 

@@ -17,7 +17,7 @@ from irpretrain.evaluation.folds import read_folds, roles
 from irpretrain.foundation.contracts import QUERIES, TERM_TARGETS, TERM_WEIGHTS
 from irpretrain.retrieval.term_weights.targets import query_targets
 from irpretrain.retrieval.term_weights.train import train_regressor
-from irpretrain.retrieval.term_weights.weighing import Learned, weigh_queries
+from irpretrain.retrieval.term_weights.weighing import WeightSource, weigh_queries
 
 TOPICS = """
 
@@ -153,10 +153,10 @@ def test_queries_are_weighed_by_models_that_have_not_seen_them(made, field, tiny
     assert weights(train(1, {split.train[0]})) != weights(models[0])
 
     queries, together = folder / "queries.parquet", folder / "weights"
-    weigh_queries(Learned(models), folder / "folds.json", queries, options, TEXT, together)
+    weigh_queries(WeightSource(models), folder / "folds.json", queries, options, TEXT, together)
     found = TERM_WEIGHTS.read(together)
     assert found["document_id"].to_pylist() == list(folds.fold_of)
     for fold, model in enumerate(models, 1):
-        weigh_queries(Learned([model]), None, queries, options, TEXT, folder / "alone")
+        weigh_queries(WeightSource([model]), None, queries, options, TEXT, folder / "alone")
         own = pa.array([folds.fold_of[name] == fold for name in folds.fold_of])
         assert found.filter(own).equals(TERM_WEIGHTS.read(folder / "alone").filter(own))

@@ -10,7 +10,7 @@ from test_regressor import write_targets
 
 from irpretrain.foundation.contracts import QUERIES, TERM_WEIGHTS, WORD_COUNTS
 from irpretrain.foundation.errors import IntegrityError
-from irpretrain.retrieval.term_weights.weighing import Learned, weigh_documents, weigh_queries
+from irpretrain.retrieval.term_weights.weighing import WeightSource, weigh_documents, weigh_queries
 from irpretrain.retrieval.term_weights.word_vector_regression import WordFeatures, train_word_vectors
 
 OPTIONS = weighting(model="word-vectors", collection="tiny")
@@ -46,7 +46,7 @@ def test_the_regression_is_the_least_squares_solution(tmp_path, vectors, make_do
     solution, residual, *_ = np.linalg.lstsq(np.column_stack([x, np.ones(7)]), y, rcond=None)
     assert counts["words"] == 7
     assert_allclose(counts["mean_squared_error"], residual[0] / 7, atol=1e-6)
-    learned = Learned([tmp_path / "model"], "", *vectors)
+    learned = WeightSource([tmp_path / "model"], "", *vectors)
     documents = make_documents({"c": "dog bird unicorn", "d": ""})
     weigh_documents(learned, documents, OPTIONS, TEXT, tmp_path / "w", tmp_path, "weigh")
     [first, second] = TERM_WEIGHTS.read(tmp_path / "w")["terms"].to_pylist()
@@ -81,7 +81,7 @@ def test_queries_are_weighted_by_the_regression_of_their_fold(tmp_path, vectors)
     models = [tmp_path / f"model-{fold}" for fold in (1, 2, 3)]
     for fold, model in enumerate(models, 1):
         train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, model, folds, fold)
-    learned = Learned(models, "", *vectors)
+    learned = WeightSource(models, "", *vectors)
     weigh_queries(learned, folds, tmp_path / "queries", OPTIONS, TEXT, tmp_path / "weights")
     found = TERM_WEIGHTS.read(tmp_path / "weights").to_pylist()
     assert [row["document_id"] for row in found] == list(names)
@@ -89,7 +89,7 @@ def test_queries_are_weighted_by_the_regression_of_their_fold(tmp_path, vectors)
         others = {name: text for name, text in texts.items() if name != row["document_id"]}
         write_targets(tmp_path / "one.parquet", others)
         train_word_vectors(tmp_path / "one.parquet", WordFeatures.open(*vectors), TEXT, tmp_path / "one")
-        learned = Learned([tmp_path / "one"], "", *vectors)
+        learned = WeightSource([tmp_path / "one"], "", *vectors)
         weigh_queries(learned, None, tmp_path / "queries", OPTIONS, TEXT, tmp_path / "alone")
         [expected] = [
             r

@@ -124,10 +124,10 @@ def _shares(
             yield [*row, *("",) * 6]
             continue
         estimate = paired(agreeing, worse, documents[decided].tolist())
-        if not estimate.parts:  # all of one document
+        if not estimate.variances:  # all of one document
             yield [*row, estimate.difference, *("",) * 5]
             continue
-        (variance, freedom), *seed_variances = estimate.parts
+        (variance, freedom), *seed_variances = estimate.variances
         seed_variance = seed_variances[0][0] if seed_variances else ""
         low, high = (max(estimate.low, 0), min(estimate.high, 1)) if other_signs is None else estimate[1:3]
         yield [*row, estimate.difference, low, high, variance, freedom, seed_variance]

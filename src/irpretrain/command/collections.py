@@ -211,7 +211,7 @@ def search(
 def _ranked(
     collection: Any, queries: Mapping[str, str], depth: int, model: str
 ) -> Iterator[tuple[str, Ranking]]:
-    from irpretrain.retrieval.opened_index import adjusted, as_printed
+    from irpretrain.retrieval.opened_index import anserini_scores, as_printed
 
     names = progress(list(queries), "irpretrain", "queries", len(queries))
     block_size = max(1, RESULTS_AT_ONCE // min(depth, len(collection) + 1))
@@ -220,7 +220,7 @@ def _ranked(
         for name, rows in results.groupby("query_id", sort=False):
             documents = rows["document_id"].tolist()
             if model == "bm25":
-                yield name, as_printed(documents, adjusted(rows["score"]).tolist())
+                yield name, as_printed(documents, anserini_scores(rows["score"]).tolist())
             else:
                 yield (
                     name,
@@ -233,13 +233,15 @@ def _ranked_by_index(
 ) -> Iterator[tuple[str, Ranking]]:
     from irpretrain.config.base import explain
     from irpretrain.config.retrieval import RetrievalConfig
-    from irpretrain.retrieval.opened_index import OpenedIndex, own_analysis
+    from irpretrain.retrieval.opened_index import OpenedIndex, index_analysis
 
     section = settings.get("retrieval")
     keys = settings
     if isinstance(section, dict):
         keys = {**section, **{key: value for key, value in settings.items() if key != "retrieval"}}
-    options = explain(RetrievalConfig, {**keys, **own_analysis(index), "depth": depth}, "retrieval", top=True)
+    options = explain(
+        RetrievalConfig, {**keys, **index_analysis(index), "depth": depth}, "retrieval", top=True
+    )
     opened_index = OpenedIndex(index, model, options)
     try:
         terms = opened_index.terms(queries)

@@ -77,12 +77,12 @@ def make_folds(
             notice(dataset.label, unknown_text)
         parted = _warn_of_split(folds, texts, dataset.label)
     _check_shots(folds, shots, dataset.label)
-    content = {"folds": folds.number, "queries": folds.fold_of}
+    content = {"folds": folds.fold_count, "queries": folds.fold_of}
     write_text(output, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    sizes = [len(folds.queries(fold)) for fold in range(1, folds.number + 1)]
+    sizes = [len(folds.queries(fold)) for fold in range(1, folds.fold_count + 1)]
     return {
         "queries": len(identifiers),
-        "folds": folds.number,
+        "folds": folds.fold_count,
         "smallest_fold": min(sizes),
         "largest_fold": max(sizes),
         "given_for_unknown_queries": unknown_count,
@@ -140,13 +140,13 @@ def _warn_of_split(folds: Folds, texts: Mapping[str, str], label: str) -> int:
 
 def _check_shots(folds: Folds, shots: tuple[int, int], label: str) -> None:
     """Refuse now what fine-tuning would refuse after hours of pre-training."""
-    for largest_shots, test_folds in zip(shots, (range(1, folds.number + 1), [WHOLE]), strict=True):
+    for largest_shots, test_folds in zip(shots, (range(1, folds.fold_count + 1), [WHOLE]), strict=True):
         fewest, fold = min((len(roles(folds, fold).train), fold) for fold in test_folds)
         if largest_shots > fewest:
             when = (
-                f" for test fold {fold} of {folds.number}"
+                f" for test fold {fold} of {folds.fold_count}"
                 if fold
-                else f" outside the first of {folds.number} folds"
+                else f" outside the first of {folds.fold_count} folds"
             )
             raise ConfigError(
                 f"experiments: few-shot-{largest_shots} asks for more training queries than {label} has: "

@@ -45,11 +45,11 @@ def score_answers(
 ) -> dict[str, dict[str, float]]:
     """Return measure → question → its value, from 0 to 1: the best of its accepted answers, 0 without prediction."""
     values_by_measure: dict[str, dict[str, float]] = {F1: {}, EM: {}}
-    for name, answers in accepted.items():
-        prediction = predictions.get(name)
+    for question_id, answers in accepted.items():
+        prediction = predictions.get(question_id)
         for measure, function in ((F1, token_f1), (EM, exact_match)):
             values = [] if prediction is None else [function(prediction, answer) for answer in answers]
-            values_by_measure[measure][name] = max(values, default=0.0)
+            values_by_measure[measure][question_id] = max(values, default=0.0)
     return values_by_measure
 
 
@@ -83,13 +83,13 @@ def evaluate_downstream(
         InputError: predictions lack a tested example, or have another.
     """
     means: list[tuple[Any, ...]] = []
-    accepted = {name: _accepted(description["examples"]) for name, description in tasks.items()}
+    answers_by_task = {name: _read_accepted(description["examples"]) for name, description in tasks.items()}
 
     def rows() -> Iterator[dict[str, Any]]:
         for run in sorted(runs, key=lambda run: (run["task"], run["model"], run["seed"])):
             task = run["task"]
-            answers = accepted[task]
-            predictions = _predictions(run["path"], answers, tasks[task]["examples"])
+            answers = answers_by_task[task]
+            predictions = _read_predictions(run["path"], answers, tasks[task]["examples"])
             run_names = (task, run["model"], run["seed"])
             values_by_measure = score_answers(predictions, answers)
             for measure, value in means_of(values_by_measure).items():
@@ -109,13 +109,13 @@ def evaluate_downstream(
     return {"runs": len(runs), "rows": row_count}
 
 
-def _accepted(path: str | Path) -> dict[str, list[str]]:
+def _read_accepted(path: str | Path) -> dict[str, list[str]]:
     batches = SPAN_QUESTIONS.stream(path, ["role", "question_id", "answers"])
     rows = (row for batch in batches for row in batch.to_pylist())
     return {row["question_id"]: row["answers"] for row in rows if row["role"] == TEST}
 
 
-def _predictions(path: str | Path, accepted: Mapping[str, Any], examples: str | Path) -> dict[str, str]:
+def _read_predictions(path: str | Path, accepted: Mapping[str, Any], examples: str | Path) -> dict[str, str]:
     with refusing_damage(path, "these are not predictions", MAKE_AGAIN):
         predictions: dict[str, str] = json.loads(Path(path).read_text(encoding="utf-8"))
         unmatched_examples = sorted(predictions.keys() ^ accepted.keys())
@@ -129,13 +129,15 @@ def _predictions(path: str | Path, accepted: Mapping[str, Any], examples: str | 
     return predictions
 
 
-def _markdown(means: Sequence[tuple[Any, ...]], tasks: Mapping[str, str], models: Mapping[str, str]) -> str:
+def _markdown(
+    means: Sequence[tuple[Any, ...]], task_labels: Mapping[str, str], model_labels: Mapping[str, str]
+) -> str:
     columns = list(dict.fromkeys((row[0], *row[3:5]) for row in means))
     value_of_cell = {row[:5]: row[5] for row in means}
-    column_heads = [f"{tasks[task]}, {measure}" for task, _, measure in columns]
+    column_heads = [f"{task_labels[task]}, {measure}" for task, _, measure in columns]
     lines = [["Model", "Seed", *column_heads], ["---", "---:", *["---:"] * len(column_heads)]]
     for model, seed in dict.fromkeys((row[1], row[2]) for row in means):
         keys = [(task, model, seed, role, measure) for task, role, measure in columns]
         values = [f"{100 * value_of_cell[key]:z.2f}" if key in value_of_cell else "not run" for key in keys]
-        lines.append([models.get(model, model), str(seed), *values])
+        lines.append([model_labels.get(model, model), str(seed), *values])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

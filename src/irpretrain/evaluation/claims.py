@@ -16,7 +16,7 @@ ANSWERS = "answers"
 
 # One name, or several of which the first that is run counts.
 Names = Annotated[
-    tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
+    tuple[str, ...], BeforeValidator(lambda names: (names,) if isinstance(names, str) else names)
 ]
 
 
@@ -117,11 +117,11 @@ class Claim(Section):
     def read_otherwise(self, reading: OtherReading) -> Self:
         """Return the claim on the predictors of another reading."""
 
-        def renamed(side: Side | None) -> Side | None:
+        def of_reading(side: Side | None) -> Side | None:
             names = tuple(f"{name}{reading.predictors}" for name in side.predictor) if side else ()
             return side.model_copy(update={"predictor": names}) if side else None
 
-        return self.model_copy(update={"better": renamed(self.better), "worse": renamed(self.worse)})
+        return self.model_copy(update={"better": of_reading(self.better), "worse": of_reading(self.worse)})
 
     @property
     def sides(self) -> tuple[Side, ...]:

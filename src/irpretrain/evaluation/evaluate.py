@@ -70,10 +70,10 @@ def read_scores(path: str | Path = "results/scores.csv") -> pandas.DataFrame:
 # Regime of the candidates' own run.
 FIRST_STAGE = "first-stage"
 # Regimes that a user knows by another name.
-CALLED = {FIRST_STAGE: "first stages", "full": "fine-tuned"}
+REGIME_NAMES = {FIRST_STAGE: "first stages", "full": "fine-tuned"}
 
-COLUMNS = SCORES.schema.names
-KEYS = COLUMNS[:5]
+SCORE_COLUMNS = SCORES.schema.names
+RUN_COLUMNS = SCORE_COLUMNS[:5]
 
 
 def evaluate(
@@ -100,7 +100,7 @@ def evaluate(
     """
     judgements, query_folds = _read_judged(qrels, folds)
     articles = _articles(judgements, squad)
-    sorted_runs = sorted(runs, key=lambda run: [run[key] for key in KEYS])
+    sorted_runs = sorted(runs, key=lambda run: [run[key] for key in RUN_COLUMNS])
     means: list[tuple[Any, ...]] = []
     sizes: list[dict[str, Any]] = []
     counts: dict[str, Any] = {
@@ -112,13 +112,13 @@ def evaluate(
 
     def rows() -> Iterator[dict[str, Any]]:
         for description in progress(sorted_runs, "evaluate", "runs"):
-            run = _read(description, judgements, query_folds)
+            run = _read_judged_run(description, judgements, query_folds)
             if description.get("of_others"):
                 _note_short_lists(description, run, measures)
             if description["regime"] == FIRST_STAGE:
                 _note_own_documents(description, run)
             counts["queries_without_documents"] += len(judgements.keys() - run.keys())
-            key = {name: description[name] for name in KEYS}
+            key = {name: description[name] for name in RUN_COLUMNS}
             sizes.append(key | ListSizes.of(run)._asdict())
             values_by_measure = effectiveness.per_query(run, judgements, measures)
             for measure, values in values_by_measure.items():
@@ -126,8 +126,8 @@ def evaluate(
             yield from _rows(key, values_by_measure, articles, query_folds)
 
     counts["rows"] = PER_QUERY.write(per_query, rows())
-    write_csv(scores, COLUMNS, means)
-    notice(f"scores of {runs[0]['dataset']}", f"{_in_a_line(measures[0], means)}. All: {scores}")
+    write_csv(scores, SCORE_COLUMNS, means)
+    notice(f"scores of {runs[0]['dataset']}", f"{_means_line(measures[0], means)}. All: {scores}")
     return counts
 
 
@@ -144,21 +144,21 @@ def _rows(
             yield {**key, "fold": fold, **query_columns, "measure": measure, "value": value}
 
 
-def _in_a_line(measure: str, means: list[tuple[Any, ...]]) -> str:
+def _means_line(measure: str, means: list[tuple[Any, ...]]) -> str:
     """The means of all models by one measure, first stages last: what a user sees before there is a table."""
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in means]
+    rows = [dict(zip(SCORE_COLUMNS, row, strict=True)) for row in means]
     all_query_rows = [row for row in rows if (row["measure"], row["fold"]) == (measure, 0)]
     all_query_rows.sort(key=lambda row: (row["regime"] == FIRST_STAGE, -row["value"]))
     groups = []
     for regime in dict.fromkeys(row["regime"] for row in all_query_rows):
-        group = [row for row in all_query_rows if row["regime"] == regime]
-        seeds = {row["seed"] for row in group} - {0}
+        regime_rows = [row for row in all_query_rows if row["regime"] == regime]
+        seeds = {row["seed"] for row in regime_rows} - {0}
         seed_note = f", seed {min(seeds)}" if len(seeds) == 1 else ""
         model_values = (
             f"{row['model']} {row['value']:z.3f}" + (f" (seed {row['seed']})" if len(seeds) > 1 else "")
-            for row in group
+            for row in regime_rows
         )
-        groups.append(f"{CALLED.get(regime, regime)}{seed_note}: {', '.join(model_values)}")
+        groups.append(f"{REGIME_NAMES.get(regime, regime)}{seed_note}: {', '.join(model_values)}")
     return f"{measure}, {'; '.join(groups)}"
 
 
@@ -182,21 +182,21 @@ def _articles(judgements: Qrels, squad: bool) -> dict[str, str]:
     }
 
 
-def _read(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None) -> Run:
+def _read_judged_run(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None) -> Run:
     paths = [str(path) for path in description["paths"]]
     fold_runs = [read_run(path) for path in paths]
     for fold, (path, fold_run) in enumerate(zip(paths, fold_runs, strict=True), 1):
-        unjudged = sorted(fold_run.keys() - qrels.keys())
-        if unjudged:
+        unjudged_queries = sorted(fold_run.keys() - qrels.keys())
+        if unjudged_queries:
             name = description["dataset"]
-            raise InputError(path, f"query {unjudged[0]!r} has no judgement in data set {name}")
+            raise InputError(path, f"query {unjudged_queries[0]!r} has no judgement in data set {name}")
         # A model must have been tested on its own test fold: on any other it was trained or chosen.
         fold_of_query = (
             {query: folds.fold_of[query] for query in fold_run} if folds and len(fold_runs) > 1 else {}
         )
-        for query, own_fold in fold_of_query.items():
-            if own_fold != fold:
-                reason = f"query {query!r} is in fold {own_fold}, but this is the run of test fold {fold}"
+        for query, query_fold in fold_of_query.items():
+            if query_fold != fold:
+                reason = f"query {query!r} is in fold {query_fold}, but this is the run of test fold {fold}"
                 raise InputError(path, reason)
     return as_scored(merge(fold_runs, paths), description.get("depth"), description.get("ranked"))
 
@@ -244,7 +244,7 @@ def _means(
 ) -> Iterator[tuple[int, str, float, int]]:
     """Rows fold, measure, mean and number of queries: all queries first (fold 0), then each fold."""
     yield 0, measure, effectiveness.mean(values), len(values)
-    for fold in range(1, folds.number + 1) if folds else ():
+    for fold in range(1, folds.fold_count + 1) if folds else ():
         queries = [query for query in folds.queries(fold) if query in values] if folds else []
         yield fold, measure, effectiveness.mean(values, queries), len(queries)
 
@@ -255,7 +255,7 @@ def _means(
 # run over all candidates, cut to the first k of them, is that ranking, and no model runs again.
 
 
-DEPTH_COLUMNS = (*KEYS, "depth", "measure", "value", "queries")
+DEPTH_COLUMNS = (*RUN_COLUMNS, "depth", "measure", "value", "queries")
 
 
 def at_depth(candidates: str, depth: int) -> str:
@@ -284,8 +284,8 @@ def evaluate_depths(
     articles = _articles(judgements, squad)
     merged_runs = [merge([read_run(path) for path in run["paths"]], run["paths"]) for run in runs]
     stages = {
-        run["model"]: results
-        for run, results in zip(runs, merged_runs, strict=True)
+        run["model"]: run_of_stage
+        for run, run_of_stage in zip(runs, merged_runs, strict=True)
         if run["regime"] == FIRST_STAGE
     }
     means: list[tuple[Any, ...]] = []
@@ -293,11 +293,13 @@ def evaluate_depths(
 
     def rows() -> Iterator[dict[str, Any]]:
         for description, run in zip(runs, merged_runs, strict=True):
-            key = {name: description[name] for name in KEYS}
+            key = {name: description[name] for name in RUN_COLUMNS}
             for depth in depths:
-                recall = [f"R@{depth}"] if description["regime"] == FIRST_STAGE else []
+                recall_measures = [f"R@{depth}"] if description["regime"] == FIRST_STAGE else []
                 cut_run = within(run, stages[description["candidates"]], depth)
-                values_by_measure = effectiveness.per_query(cut_run, judgements, [*recall, *measures])
+                values_by_measure = effectiveness.per_query(
+                    cut_run, judgements, [*recall_measures, *measures]
+                )
                 cell_key = {**key, "candidates": at_depth(key["candidates"], depth)}
                 sizes.append(cell_key | ListSizes.of(cut_run)._asdict())
                 for measure, values in values_by_measure.items():

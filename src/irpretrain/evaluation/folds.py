@@ -28,14 +28,14 @@ class Roles(NamedTuple):
 
 @dataclass(frozen=True)
 class Folds:
-    """The fold of each query, from 1 to `number`, in the data set's order."""
+    """The fold of each query, from 1 to `fold_count`, in the data set's order."""
 
-    number: int
+    fold_count: int
     fold_of: dict[str, int]
 
     def queries(self, fold: int) -> list[str]:
         """Return the queries of one fold."""
-        return [query for query, number in self.fold_of.items() if number == fold]
+        return [query for query, query_fold in self.fold_of.items() if query_fold == fold]
 
 
 def read_folds(path: str | Path) -> Folds:
@@ -49,7 +49,7 @@ def roles(folds: Folds, test_fold: int, *, validates: bool = True) -> Roles:
     """Return the queries that train, validate and test when `test_fold` is tested; with `WHOLE`, none of these
     queries is tested. Without `validates` no query validates, and the fold that would trains.
     """
-    validation_fold = test_fold % folds.number + 1
+    validation_fold = test_fold % folds.fold_count + 1
     held_out = (test_fold, validation_fold) if validates else (test_fold,)
     train = [query for query, fold in folds.fold_of.items() if fold not in held_out]
     validation = folds.queries(validation_fold) if validates else []

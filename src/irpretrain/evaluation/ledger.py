@@ -40,7 +40,7 @@ class PretrainingText:
 
 
 @dataclass(frozen=True)
-class Facts:
+class RunFacts:
     """What one run is scored on and made of; empty where it does not apply or is not counted yet."""
 
     dataset: str  # dataset, candidates, model, regime: name of the run
@@ -93,7 +93,7 @@ class Facts:
         return [cell_text(getattr(self, column)) for column in COLUMNS]
 
 
-COLUMNS = tuple(field.name for field in fields(Facts))
+COLUMNS = tuple(field.name for field in fields(RunFacts))
 
 
 def counted_facts(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -107,30 +107,30 @@ def counted_facts(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         "steps": sum(count["steps"] for count in training_counts),
         "stages": stages_text([count["steps"] for count in training_counts]),
         "groups": per_task(groups),
-        "word_pieces": _sum(training_counts, "tokens"),
-        "documents": _sum(training_counts, "documents"),
-        "text_pieces": _sum(training_counts, "text_pieces"),
+        "word_pieces": _count_sum(training_counts, "tokens"),
+        "documents": _count_sum(training_counts, "documents"),
+        "text_pieces": _count_sum(training_counts, "text_pieces"),
     }
 
 
-def differences(rows: Iterable[Facts], columns: Iterable[str]) -> dict[str, dict[str, list[Facts]]]:
+def differences(rows: Iterable[RunFacts], columns: Iterable[str]) -> dict[str, dict[str, list[RunFacts]]]:
     """Return the columns in which rows differ: column → value as text → its rows. Empty facts differ from nothing."""
     rows = list(rows)
     differing_columns = {}
     for column in columns:
         texts: dict[Any, str] = {}
-        by_value: dict[str, list[Facts]] = {}
+        rows_by_value: dict[str, list[RunFacts]] = {}
         for row in rows:
             value = getattr(row, column)
             # Equal texts of pre-training may be spelled in several ways: the first one counts.
-            if text := texts.setdefault(value, _text(value)):
-                by_value.setdefault(text, []).append(row)
-        if len(by_value) > 1:
-            differing_columns[column] = by_value
+            if text := texts.setdefault(value, _fact_text(value)):
+                rows_by_value.setdefault(text, []).append(row)
+        if len(rows_by_value) > 1:
+            differing_columns[column] = rows_by_value
     return differing_columns
 
 
-def differing_options(rows: Iterable[Facts], column: str) -> list[str]:
+def differing_options(rows: Iterable[RunFacts], column: str) -> list[str]:
     """Return the keys of options in which rows differ. A key that a row lacks does not apply to it."""
     values: dict[str, dict[tuple[str, ...], None]] = {}
     for option in (option for row in rows for option in getattr(row, column)):
@@ -146,14 +146,14 @@ def _agree(values: Sequence[str], other_values: Sequence[str]) -> bool:
     return set(shorter) == set(longer) and all(value in remaining_values for value in shorter)
 
 
-def by_tested_texts(rows: Iterable[Facts]) -> dict[str, list[Facts]]:
+def by_tested_texts(rows: Iterable[RunFacts]) -> dict[str, list[RunFacts]]:
     """Return pre-trained rows by the texts that they share with the tested corpus; empty where all share the same."""
-    by_texts: dict[tuple[PretrainingText, ...], list[Facts]] = {}
+    by_texts: dict[tuple[PretrainingText, ...], list[RunFacts]] = {}
     for row in rows:
         if row.texts:
             by_texts.setdefault(row.tested_texts, []).append(row)
     return (
-        {_text(texts) or "none": rows_of_texts for texts, rows_of_texts in by_texts.items()}
+        {_fact_text(texts) or "none": rows_of_texts for texts, rows_of_texts in by_texts.items()}
         if len(by_texts) > 1
         else {}
     )
@@ -174,7 +174,7 @@ def per_task(groups: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     return tuple(totals.items())
 
 
-def _sum(counts: list[Mapping[str, Any]], key: str) -> int | None:
+def _count_sum(counts: list[Mapping[str, Any]], key: str) -> int | None:
     return sum(count[key] for count in counts) if all(key in count for count in counts) else None
 
 
@@ -184,7 +184,7 @@ def cell_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _text(value: Any) -> str:
+def _fact_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, int):
@@ -256,18 +256,18 @@ MOST_NAMES = 4
 LONGEST_LINE = 300
 
 
-def differences_text(config: Config, columns: Sequence[Sequence[Facts]]) -> str:
+def differences_text(config: Config, columns: Sequence[Sequence[RunFacts]]) -> str:
     """Return "groups read per task: 800 (Wikiformer), 3,200 (PROP); seeds: ..."; empty where nothing differs.
 
     Args:
         columns: rows that are compared with each other; columns are not.
     """
-    return "; ".join(text for text, _ in described_differences(config, columns))
+    return "; ".join(text for text, _ in describe_differences(config, columns))
 
 
-def reading_text(config: Config, rows: Iterable[Facts]) -> str:
+def reading_text(config: Config, rows: Iterable[RunFacts]) -> str:
     """Return "Read in test: whole texts (BM25), documents cut at 96 word pieces, query at 32 (PROP); in ..."."""
-    stages: dict[str, dict[str, list[Facts]]] = {}
+    stages: dict[str, dict[str, list[RunFacts]]] = {}
     for row in rows:
         for key, label in READING_LABELS.items():
             stage = label.removeprefix("read ")
@@ -277,12 +277,12 @@ def reading_text(config: Config, rows: Iterable[Facts]) -> str:
                 stages.setdefault(stage, {}).setdefault(text, []).append(row)
     stages_of_text: dict[str, list[str]] = {}
     for stage, by_text in stages.items():
-        stages_of_text.setdefault(_values(config, stage, by_text), []).append(stage)
+        stages_of_text.setdefault(_values_text(config, stage, by_text), []).append(stage)
     texts = [f"{' and '.join(names)}: {text}" for text, names in stages_of_text.items()]
     return f"Read {'; '.join(texts)}." if texts else ""
 
 
-def shortened(differences: Sequence[tuple[str, str]], ending: str) -> str:
+def shorten(differences: Sequence[tuple[str, str]], ending: str) -> str:
     """Return a line of differences, the longest ones in short where it would be too long; then `ending` ends it."""
     texts = [text for text, _ in differences]
     if len("; ".join(texts)) <= LONGEST_LINE:
@@ -296,9 +296,9 @@ def shortened(differences: Sequence[tuple[str, str]], ending: str) -> str:
     return "; ".join(texts) + ending
 
 
-def described_differences(config: Config, columns: Sequence[Sequence[Facts]]) -> list[tuple[str, str]]:
+def describe_differences(config: Config, columns: Sequence[Sequence[RunFacts]]) -> list[tuple[str, str]]:
     """Return each difference with its rows, and in short: "groups read per task: 800 to 3,200"."""
-    differing_columns: dict[str, dict[str, list[Facts]]] = {}
+    differing_columns: dict[str, dict[str, list[RunFacts]]] = {}
     for rows in map(_without_common_texts, columns):
         differing_in_column = differences(map(_without_intended, rows), FACT_LABELS)
         for key, by_value in differing_in_column.items():
@@ -307,7 +307,10 @@ def described_differences(config: Config, columns: Sequence[Sequence[Facts]]) ->
             ):
                 differing_columns.setdefault(key, {}).setdefault(value, []).extend(equal_rows)
     descriptions = [
-        (f"{label}: {_values(config, key, differing_columns[key])}", label + _range(differing_columns[key]))
+        (
+            f"{label}: {_values_text(config, key, differing_columns[key])}",
+            label + _range_text(differing_columns[key]),
+        )
         for key, label in FACT_LABELS.items()
         if key in differing_columns
     ]
@@ -320,7 +323,7 @@ def described_differences(config: Config, columns: Sequence[Sequence[Facts]]) ->
     )
     tested_label = "pre-training on the tested corpus"
     descriptions += (
-        [(f"{tested_label}: {_names(readers_of_tested)}", tested_label)] if readers_of_tested else []
+        [(f"{tested_label}: {_names_text(readers_of_tested)}", tested_label)] if readers_of_tested else []
     )
     return descriptions + [
         (f"{label}: {keys}", label)
@@ -331,12 +334,12 @@ def described_differences(config: Config, columns: Sequence[Sequence[Facts]]) ->
     ]
 
 
-def _without_intended(row: Facts) -> Facts:
+def _without_intended(row: RunFacts) -> RunFacts:
     """Leave out the candidates of a first stage and their number: they are its ranking, which the table compares."""
     return replace(row, candidates="", lists="", scored=None) if row.regime == FIRST_STAGE else row
 
 
-def _without_common_texts(rows: Sequence[Facts]) -> list[Facts]:
+def _without_common_texts(rows: Sequence[RunFacts]) -> list[RunFacts]:
     """Leave out texts that all pre-trained rows read; a row without others says so."""
     text_sets = [set(row.texts) for row in rows if row.texts]
     common = set.intersection(*text_sets) if text_sets else set()
@@ -348,7 +351,7 @@ def _without_common_texts(rows: Sequence[Facts]) -> list[Facts]:
     ]
 
 
-def _values(config: Config, key: str, by_value: dict[str, list[Facts]]) -> str:
+def _values_text(config: Config, key: str, by_value: dict[str, list[RunFacts]]) -> str:
     row_labels = [
         [(configured_label(config, row.model), dataset_label(config, row.dataset)) for row in rows]
         for rows in by_value.values()
@@ -362,15 +365,15 @@ def _values(config: Config, key: str, by_value: dict[str, list[Facts]]) -> str:
         for pairs in row_labels
     ]
     if key == "lists":
-        return " against ".join(map(_names, names))
+        return " against ".join(map(_names_text, names))
     largest = max(names, key=len)
     return ", ".join(
-        f"{value} ({'the others' if row_names is largest and len(row_names) > MOST_NAMES + 1 else _names(row_names)})"
-        for value, row_names in zip(by_value, names, strict=True)
+        f"{value} ({'the others' if rows is largest and len(rows) > MOST_NAMES + 1 else _names_text(rows)})"
+        for value, rows in zip(by_value, names, strict=True)
     )
 
 
-def _range(values: Iterable[str]) -> str:
+def _range_text(values: Iterable[str]) -> str:
     """Return ": 800 to 3,200" for texts of numbers, else nothing."""
     numbers = {text.replace(",", ""): text for text in values}
     if not all(map(str.isdecimal, numbers)):
@@ -378,7 +381,7 @@ def _range(values: Iterable[str]) -> str:
     return f": {numbers[min(numbers, key=int)]} to {numbers[max(numbers, key=int)]}"
 
 
-def _names(names: Iterable[str]) -> str:
+def _names_text(names: Iterable[str]) -> str:
     names = list(names)
     unnamed_count = len(names) - MOST_NAMES
     return (

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 # Highest grade of the Web tracks: a document of this grade satisfies with probability 15/16.
-HIGHEST = 4
+HIGHEST_GRADE = 4
 # Highest grade whose gain, 2^grade - 1, can still be added up many times.
 HIGHEST_EXPONENT = 1000
 # No run is longer, and no grade is higher; trec_eval counts in 64 bits.
@@ -40,25 +40,25 @@ def gain(grade: int) -> float:
     return 2.0 ** max(grade, 0) - 1
 
 
-def discounted(grades: Iterable[int], cutoff: int) -> float:
+def discounted_gain(grades: Iterable[int], cutoff: int) -> float:
     """Return the sum of gain / log2(rank + 1) over the first `cutoff` grades (Burges et al., ICML 2005)."""
     leading_grades = list(grades)[:cutoff]
     return math.fsum(gain(grade) / math.log2(rank + 1) for rank, grade in enumerate(leading_grades, 1))
 
 
-def ndcg(ranked: Sequence[int], judged: Iterable[int], cutoff: int) -> float:
+def ndcg(ranked_grades: Sequence[int], judged_grades: Iterable[int], cutoff: int) -> float:
     """Return nDCG at a cut-off, from the grades of the ranking (0 without a judgement) and of all judged documents."""
-    ideal = discounted(sorted(judged, reverse=True), cutoff)
-    return discounted(ranked, cutoff) / ideal if ideal else 0.0
+    ideal = discounted_gain(sorted(judged_grades, reverse=True), cutoff)
+    return discounted_gain(ranked_grades, cutoff) / ideal if ideal else 0.0
 
 
-def err(ranked: Sequence[int], cutoff: int) -> float:
+def err(ranked_grades: Sequence[int], cutoff: int) -> float:
     """Return the expected reciprocal rank at a cut-off (Chapelle et al., CIKM 2009): the mean of 1 / rank of the
     document that satisfies a user who reads down and is satisfied by each with probability gain / 2^4.
     """
     score, reach_probability = 0.0, 1.0
-    for rank, grade in enumerate(ranked[:cutoff], 1):
-        satisfaction = gain(grade) / 2**HIGHEST
+    for rank, grade in enumerate(ranked_grades[:cutoff], 1):
+        satisfaction = gain(grade) / 2**HIGHEST_GRADE
         score += reach_probability * satisfaction / rank
         reach_probability *= 1 - satisfaction
     return score
@@ -88,14 +88,14 @@ DEFINITIONS = {
     "as in gdeval",
 }
 # The same of nDCG(dcg='exp-log2').
-EXPONENTIAL = (
+EXPONENTIAL_NDCG = (
     "sum of (2^grade - 1) / log2(rank + 1), exponential gain as in gdeval, over that of the ideal ranking"
 )
 
-_TREC_EVAL = re.compile("ndcg|map|recip_rank|Rprec|bpref|(?:ndcg_cut|P|map_cut|recall|success)_[0-9]+")
+_TREC_EVAL_NAME = re.compile("ndcg|map|recip_rank|Rprec|bpref|(?:ndcg_cut|P|map_cut|recall|success)_[0-9]+")
 NEEDS_CUTOFF = ("P", "R", "Success")
 # trec_eval's names of these measures, without the cut-off that may follow after `_`.
-TREC_EVAL = (
+TREC_EVAL_NAMES = (
     "ndcg", "ndcg_cut", "P", "map", "map_cut", "recip_rank", "recall", "success", "Rprec", "bpref",
 )  # fmt: skip
 
@@ -109,38 +109,38 @@ def parse_measure(name: str) -> Measure:
     Raises:
         ConfigError: it is none of the measures in `DEFINITIONS`, or its cut-off or level make no sense.
     """
-    measure = _parsed(name)
+    measure = _parse(name)
     refusal = f"{name!r} is not a measure; {_suggestion(name)}" if measure is None else _refusal(measure)
     if measure is None or refusal:
         raise ConfigError(
-            f"measures: {refusal}allowed are {_allowed()} with k of 1 or more, those of trec_eval also with a level, "
-            "such as AP(rel=2)"
+            f"measures: {refusal}allowed are {_allowed_forms()} with k of 1 or more, those of trec_eval also with "
+            "a level, such as AP(rel=2)"
         )
     return measure
 
 
-def _allowed() -> str:
+def _allowed_forms() -> str:
     """Return the forms in which each measure is computed."""
     forms = [form for name in DEFINITIONS for form in (name, f"{name}@k")] + ["nDCG(dcg='exp-log2')@k"]
-    parsed_forms = [(form, _parsed(form.replace("@k", "@1"))) for form in forms]
+    parsed_forms = [(form, _parse(form.replace("@k", "@1"))) for form in forms]
     return ", ".join(form for form, measure in parsed_forms if measure is not None and not _refusal(measure))
 
 
-def _parsed(name: str) -> Measure | None:
+def _parse(name: str) -> Measure | None:
     import ir_measures
 
     try:
-        measure = _of_trec_eval(name) or ir_measures.parse_measure(name)
+        measure = _parse_trec_eval(name) or ir_measures.parse_measure(name)
         measure.validate_params()
     except (NameError, ValueError, AssertionError, SyntaxError, TypeError, KeyError, AttributeError):
         return None
     return measure
 
 
-def _of_trec_eval(name: str) -> Measure | None:
+def _parse_trec_eval(name: str) -> Measure | None:
     import ir_measures
 
-    return ir_measures.parse_trec_measure(name)[0] if _TREC_EVAL.fullmatch(name) else None
+    return ir_measures.parse_trec_measure(name)[0] if _TREC_EVAL_NAME.fullmatch(name) else None
 
 
 def is_gdeval(measure: Measure) -> bool:
@@ -151,7 +151,7 @@ def is_gdeval(measure: Measure) -> bool:
 def _suggestion(name: str) -> str:
     base_name, known_names = (
         re.split(r"[@(]|[_.][0-9]+$", name, maxsplit=1)[0],
-        {**DEFINITIONS, **dict.fromkeys(TREC_EVAL)},
+        {**DEFINITIONS, **dict.fromkeys(TREC_EVAL_NAMES)},
     )
     if base_name == name and base_name in known_names:
         return "it needs a cut-off; "
@@ -159,7 +159,7 @@ def _suggestion(name: str) -> str:
     near_names = [
         f"{near_name}{parameters}"
         for near_name in nearest(base_name, known_names)
-        if _parsed(f"{near_name}{parameters}")
+        if _parse(f"{near_name}{parameters}")
     ]
     return f"did you mean {' or '.join(near_names)}? " if near_names else ""
 
@@ -190,7 +190,7 @@ def definition(name: str) -> str:
     """Return one line that says what the measure `name` is, for tables: "nDCG@20: sum of grade / log2 ..."."""
     measure = parse_measure(name)
     exponential = measure.params.get("dcg") == "exp-log2"
-    text = EXPONENTIAL if exponential else DEFINITIONS[str(measure.NAME)]
+    text = EXPONENTIAL_NDCG if exponential else DEFINITIONS[str(measure.NAME)]
     text = text.format(cutoff=measure.params.get("cutoff"))
     if "cutoff" in measure.params and measure.NAME not in NEEDS_CUTOFF:
         text += f"; only the first {measure.params['cutoff']} ranks count"
@@ -231,12 +231,12 @@ def per_query(run: Run, qrels: Qrels, measures: Sequence[str]) -> dict[str, dict
 def _gdeval(
     measure: Measure, query: str, ranking: Sequence[tuple[str, float]], grades: Mapping[str, int]
 ) -> float:
-    ranked, cutoff = [grades.get(document, 0) for document, _ in ranking], measure.params["cutoff"]
+    ranked_grades, cutoff = [grades.get(document, 0) for document, _ in ranking], measure.params["cutoff"]
     if measure.NAME == "nDCG":
         check_grades("nDCG(dcg='exp-log2')", query, grades.values(), HIGHEST_EXPONENT)
-        return ndcg(ranked, grades.values(), cutoff)
-    check_grades("ERR", query, grades.values(), HIGHEST)
-    return err(ranked, cutoff)
+        return ndcg(ranked_grades, grades.values(), cutoff)
+    check_grades("ERR", query, grades.values(), HIGHEST_GRADE)
+    return err(ranked_grades, cutoff)
 
 
 def _without_negative(qrels: Qrels) -> Qrels:

@@ -61,15 +61,15 @@ def falling_scores(scores: Sequence[float]) -> list[float]:
         rounded_scores = np.asarray(scores, np.float64).astype(np.float32)
     if not np.any(rounded_scores[1:] >= rounded_scores[:-1]):
         return list(scores)
-    falling_list, previous = list[float](), None
+    lowered_scores, previous = list[float](), None
     for score, rounded in zip(scores, rounded_scores, strict=True):
         if previous is not None and rounded >= previous:
             if not np.isfinite(rounded := _next_lower(previous)):
                 return [-float(rank) for rank in range(1, len(scores) + 1)]
             score = float(rounded)
-        falling_list.append(score)
+        lowered_scores.append(score)
         previous = rounded
-    return falling_list
+    return lowered_scores
 
 
 def _next_lower(score: np.float32) -> np.float32:
@@ -88,7 +88,7 @@ def top(run: Run, depth: int | None) -> Run:
     return {query: ranking[:depth] for query, ranking in run.items()}
 
 
-def without_own(query: str, ranking: Ranking, depth: int) -> Ranking:
+def without_query_document(query: str, ranking: Ranking, depth: int) -> Ranking:
     """Return the first `depth` documents of a ranking without the document that is the query itself."""
     return [(document, score) for document, score in ranking if document != query][:depth]
 
@@ -192,16 +192,18 @@ def read_run(path: str | Path) -> Run:
             or a document that a query lists twice.
     """
     scores: dict[str, dict[str, float]] = {}
-    for line, text in given_lines(path):
-        columns = split_columns(text)
+    for line_number, line in given_lines(path):
+        columns = split_columns(line)
         if len(columns) != 6:
             expected = "query Q0 document rank score tag"
-            raise InputError(path, f"a run has 6 columns ({expected}), this line has {len(columns)}", line)
+            raise InputError(
+                path, f"a run has 6 columns ({expected}), this line has {len(columns)}", line_number
+            )
         query, _, document, _, score_text, _ = columns
         documents = scores.setdefault(query, {})
         if document in documents:
-            raise InputError(path, f"document {document!r} is listed twice for query {query!r}", line)
-        documents[document] = _score(path, score_text, line)
+            raise InputError(path, f"document {document!r} is listed twice for query {query!r}", line_number)
+        documents[document] = _score(path, score_text, line_number)
     return canonical({query: documents.items() for query, documents in scores.items()})
 
 
@@ -218,10 +220,10 @@ def read_rankings(path: str | Path, queries: Iterable[str]) -> Run:
     return {query.decode(): scores[query] for query in sorted(scores) if scores[query]}
 
 
-def _score(path: str | Path, score_text: str, line: int) -> float:
+def _score(path: str | Path, score_text: str, line_number: int) -> float:
     score = float(score_text) if NUMBER.fullmatch(score_text) else math.nan
     if not math.isfinite(score):
-        raise InputError(path, f"the score {score_text!r} is not a finite number", line)
+        raise InputError(path, f"the score {score_text!r} is not a finite number", line_number)
     return score
 
 
@@ -240,21 +242,23 @@ def read_qrels(path: str | Path) -> Qrels:
             two different grades of one document for one query.
     """
     qrels: Qrels = {}
-    for line, text in given_lines(path):
-        columns = split_columns(text)
+    for line_number, line in given_lines(path):
+        columns = split_columns(line)
         if len(columns) != 4:
             expected = "query iteration document grade"
             raise InputError(
-                path, f"judgements have 4 columns ({expected}), this line has {len(columns)}", line
+                path, f"judgements have 4 columns ({expected}), this line has {len(columns)}", line_number
             )
         query, _, document, grade_text = columns
         if not WHOLE.fullmatch(grade_text):
-            raise InputError(path, f"the grade {grade_text!r} is not an integer", line)
+            raise InputError(path, f"the grade {grade_text!r} is not an integer", line_number)
         grade = int(grade_text)
         if qrels.setdefault(query, {}).setdefault(document, grade) != grade:
-            earlier = qrels[query][document]
+            earlier_grade = qrels[query][document]
             raise InputError(
-                path, f"document {document!r} has grade {grade}, and {earlier} in an earlier line", line
+                path,
+                f"document {document!r} has grade {grade}, and {earlier_grade} in an earlier line",
+                line_number,
             )
     return qrels
 

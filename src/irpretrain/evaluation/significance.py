@@ -119,7 +119,7 @@ def randomisation_test(
         >>> randomisation_test(first, second, permutations=1000, seed=1).p_value
         0.25
     """
-    _need(permutations >= 1, "permutations: one or more are needed", permutations)
+    _require(permutations >= 1, "permutations: one or more are needed", permutations)
     differences = _differences(first, second)
     mean = _mean(differences)
     if not len(differences):
@@ -162,8 +162,8 @@ def holm(p_values: ArrayLike | Iterable[float]) -> list[float]:
         >>> holm([0.01, 0.04, 0.03])
         [0.03, 0.06, 0.06]
     """
-    values = _finite(p_values, "p-values")
-    _need(values.ndim == 1, "p-values: a list of numbers is needed", p_values)
+    values = _finite_array(p_values, "p-values")
+    _require(values.ndim == 1, "p-values: a list of numbers is needed", p_values)
     if values.size and not 0 <= values.min() <= values.max() <= 1:
         raise ValueError("p-values must lie between 0 and 1")
     order, adjusted = np.argsort(values, kind="stable"), np.empty_like(values)
@@ -195,11 +195,11 @@ def bootstrap_interval(
         >>> round(mean, 3), 0.6 < low < mean < high < 0.9
         (0.75, True)
     """
-    _need(resamples >= 1, "resamples: one or more are needed", resamples)
-    _need(0 < confidence < 1, "confidence: a number between 0 and 1 is needed", confidence)
-    sample = np.atleast_2d(_finite(values))
-    _need(sample.ndim == 2, "values: [queries] or [seeds, queries] are needed", values)
-    _need(sample.size, "values: one or more are needed", values)
+    _require(resamples >= 1, "resamples: one or more are needed", resamples)
+    _require(0 < confidence < 1, "confidence: a number between 0 and 1 is needed", confidence)
+    sample = np.atleast_2d(_finite_array(values))
+    _require(sample.ndim == 2, "values: [queries] or [seeds, queries] are needed", values)
+    _require(sample.size, "values: one or more are needed", values)
     seeds, queries = sample.shape
     mean = _mean(sample.mean(axis=0))
     if queries < 2:
@@ -221,9 +221,9 @@ def student_interval(values: ArrayLike, confidence: float) -> Interval:
     mean ± t(n - 1) s / sqrt(n); one value has no interval."""
     from scipy.special import stdtrit
 
-    _need(0 < confidence < 1, "confidence: a number between 0 and 1 is needed", confidence)
-    sample = _finite(values)
-    _need(sample.ndim == 1, "values: a list of numbers is needed", values)
+    _require(0 < confidence < 1, "confidence: a number between 0 and 1 is needed", confidence)
+    sample = _finite_array(values)
+    _require(sample.ndim == 1, "values: a list of numbers is needed", values)
     if len(sample) < 2:
         return Interval(_mean(sample), math.nan, math.nan)
     quantile = float(stdtrit(len(sample) - 1, (1 + confidence) / 2))
@@ -239,10 +239,10 @@ def wilson_interval(successes: float, trials: int, confidence: float = 0.95) -> 
     """
     from scipy.special import ndtri
 
-    _need(0 < confidence < 1, "confidence: a number between 0 and 1 is needed", confidence)
+    _require(0 < confidence < 1, "confidence: a number between 0 and 1 is needed", confidence)
     if trials == 0:
         return Interval(math.nan, math.nan, math.nan)
-    _need(0 <= successes <= trials, f"successes: a number from 0 to {trials} is needed", successes)
+    _require(0 <= successes <= trials, f"successes: a number from 0 to {trials} is needed", successes)
     share, z = successes / trials, float(ndtri((1 + confidence) / 2))
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     centre, scale = share + z * z / (2 * trials), 1 + z * z / trials
@@ -257,7 +257,7 @@ def wins_ties_losses(first: ArrayLike, second: ArrayLike) -> Outcomes:
 
 
 def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
-    first_values, second_values = _finite(first), _finite(second)
+    first_values, second_values = _finite_array(first), _finite_array(second)
     if first_values.ndim != 1 or first_values.shape != second_values.shape:
         raise ValueError(
             f"paired values must have equal shapes [queries]; found {first_values.shape} and {second_values.shape}"
@@ -270,15 +270,17 @@ def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
     return differences
 
 
-def _finite(values: ArrayLike | Iterable[float], name: str = "values") -> NDArray[np.float64]:
+def _finite_array(values: ArrayLike | Iterable[float], name: str = "values") -> NDArray[np.float64]:
     numbers = np.array(list(values) if isinstance(values, Iterator) else values, float)
     if not np.isfinite(numbers).all():
-        first = np.argwhere(~np.isfinite(numbers))[0]
-        raise ValueError(f"{name}: number {', '.join(map(str, first))} (from 0) is {numbers[tuple(first)]}")
+        first_index = np.argwhere(~np.isfinite(numbers))[0]
+        raise ValueError(
+            f"{name}: number {', '.join(map(str, first_index))} (from 0) is {numbers[tuple(first_index)]}"
+        )
     return numbers
 
 
-def _need(is_met: object, requirement: str, value: object) -> None:
+def _require(is_met: object, requirement: str, value: object) -> None:
     if not is_met:
         raise ValueError(f"{requirement}, not {value!r}")
 

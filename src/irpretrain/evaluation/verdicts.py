@@ -45,18 +45,19 @@ class EffectEstimate(NamedTuple):
     high: float
     p: float
     # Variances of the mean that add up, each with its degrees of freedom; infinite for a known one.
-    parts: tuple[tuple[float, float], ...]
+    variances: tuple[tuple[float, float], ...]
 
     @classmethod
-    def of(cls, difference: float, *parts: tuple[float, float]) -> EffectEstimate:
-        """Return the estimate whose interval has half the width √(Σ t² · variance), a part's t by its freedom."""
-        reach = _reach(parts, 1 - CONFIDENCE)
-        return cls(difference, difference - reach, difference + reach, _p(abs(difference), parts), parts)
+    def of(cls, difference: float, *variances: tuple[float, float]) -> EffectEstimate:
+        """Return the estimate whose interval has half the width √(Σ t² · variance), each one's t by its freedom."""
+        half_width = _half_width(variances, 1 - CONFIDENCE)
+        low, high = difference - half_width, difference + half_width
+        return cls(difference, low, high, _p(abs(difference), variances), variances)
 
     @property
     def error(self) -> float:
         """Standard error; not a number where nothing supports one."""
-        return math.sqrt(sum(variance for variance, _ in self.parts)) if self.parts else math.nan
+        return math.sqrt(sum(variance for variance, _ in self.variances)) if self.variances else math.nan
 
 
 class Ruling(NamedTuple):
@@ -118,7 +119,7 @@ def standard_error(low: float, high: float) -> float:
     return (high - low) / (2 * float(ndtri((1 + CONFIDENCE) / 2)))
 
 
-def _reach(variances: Iterable[tuple[float, float]], tail: float) -> float:
+def _half_width(variances: Iterable[tuple[float, float]], tail: float) -> float:
     from scipy.special import stdtrit
 
     return math.sqrt(
@@ -130,12 +131,12 @@ def _p(distance: float, variances: Sequence[tuple[float, float]]) -> float:
     """The tail outside the interval that reaches just as far as `distance`."""
     from scipy.optimize import brentq
 
-    if not distance or _reach(variances, SMALLEST_P) <= distance:
+    if not distance or _half_width(variances, SMALLEST_P) <= distance:
         return float(not distance)
     return float(
         10
         ** brentq(
-            lambda power: _reach(variances, 10**power) - distance, math.log10(SMALLEST_P), 0, xtol=1e-13
+            lambda power: _half_width(variances, 10**power) - distance, math.log10(SMALLEST_P), 0, xtol=1e-13
         )
     )
 
@@ -150,7 +151,7 @@ def power(estimate: EffectEstimate, effect: float) -> float:
     # The interval's width varies with the estimated variances: their quantiles in equal steps.
     steps = (np.arange(200) + 0.5) / 200
     squares = np.zeros(1)
-    for variance, freedom in estimate.parts:
+    for variance, freedom in estimate.variances:
         ratios = np.ones(1) if math.isinf(freedom) else gammaincinv(freedom / 2, steps) * 2 / freedom
         quantile = float(stdtrit(freedom, (1 - CONFIDENCE) / 2))
         squares = np.add.outer(squares, quantile**2 * variance * ratios).ravel()

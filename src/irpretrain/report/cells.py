@@ -17,7 +17,7 @@ from typing import Self, TypeVar
 from irpretrain.config import Config
 from irpretrain.config.papers import Published
 from irpretrain.config.printed import PublishedPlace, PublishedValue
-from irpretrain.evaluation.ledger import Facts
+from irpretrain.evaluation.ledger import RunFacts
 from irpretrain.evaluation.significance import Outcomes, bounds_text
 from irpretrain.report.scores import (
     Baseline,
@@ -198,7 +198,7 @@ class Table:
     notes: tuple[str, ...] = ()
     source: str = ""  # of the published numbers
     paper: str = ""
-    ledger: tuple[Facts, ...] | None = None  # of its runs; None of a table without runs
+    ledger: tuple[RunFacts, ...] | None = None  # of its runs; None of a table without runs
     summary: tuple[str, ...] = ()  # what came out in words, of the headline table
 
     @classmethod

@@ -17,7 +17,7 @@ from irpretrain.config.labels import configured_label, dataset_label
 from irpretrain.config.usage import ranking_stage_name
 from irpretrain.evaluation.claims import ANSWERS, Claim, Side
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
-from irpretrain.evaluation.ledger import Facts, differences_text
+from irpretrain.evaluation.ledger import RunFacts, differences_text
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.evaluation.verdicts import EffectEstimate, paired, standard_error, unpaired
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, PredictorScores
@@ -108,11 +108,11 @@ class ClaimTester:
         facts = self.facts(comparison)
         return differences_text(self._config, [facts[:2], facts[2:]])
 
-    def facts(self, comparison: ClaimComparison) -> list[Facts]:
+    def facts(self, comparison: ClaimComparison) -> list[RunFacts]:
         """Return the facts of all sides, better and worse in turn; none where the sides are predictors."""
         runs = [facts_of(self._config, self._scores, run) for run in comparison.runs]
         return runs + [
-            Facts(
+            RunFacts(
                 "",
                 "",
                 row.weighting,
@@ -266,7 +266,9 @@ class ClaimTester:
             # although each seed tests other documents: the interval is wide rather than narrow.
             errors = np.array([_document_error(scores, seeds) for scores in (better_scores, worse_scores)])
             document_variance = float(np.sum((errors * (1, _target_share(claim))) ** 2)), math.inf
-            estimate = EffectEstimate.of(seed_estimate.difference, document_variance, *seed_estimate.parts)
+            estimate = EffectEstimate.of(
+                seed_estimate.difference, document_variance, *seed_estimate.variances
+            )
         else:
             # Other seeds are no other collection: the interval is shown, a p-value is not.
             estimate = seed_estimate._replace(p=math.nan)

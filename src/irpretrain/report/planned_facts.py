@@ -38,14 +38,14 @@ from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.ledger import (
     BETWEEN_VALUES,
     READING_LABELS,
-    Facts,
     PretrainingText,
+    RunFacts,
     cell_text,
     counted_facts,
-    described_differences,
+    describe_differences,
     per_task,
     reading_text,
-    shortened,
+    shorten,
     stages_text,
 )
 from irpretrain.evaluation.measures import cutoff
@@ -85,7 +85,7 @@ def compared_runs(table: Table) -> list[list[RunName]]:
     return [list(runs) for runs in columns.values()]
 
 
-def facts_of(config: Config, scores: Scores, run: RunName) -> Facts:
+def facts_of(config: Config, scores: Scores, run: RunName) -> RunFacts:
     """Return the facts of a run: those of the configuration, and those that its jobs counted."""
     facts = planned_facts(config, run.dataset, run.candidates, run.model, run.regime)
     job_counts, candidates = scores.job_counts, run.candidates.partition("@")[0]
@@ -121,13 +121,13 @@ def with_ledger(table: Table, config: Config, scores: Scores) -> Table:
     # Rows are called by their ranking models, and what they read has a note of its own, which is not shortened.
     no_reading: dict[str, Any] = dict.fromkeys(READING_LABELS, "")
     compared_rows = [[replace(row, ranker="", **no_reading) for row in rows] for rows in columns]
-    note = shortened(described_differences(config, compared_rows), f"; {table.name}.ledger.csv has the rest")
+    note = shorten(describe_differences(config, compared_rows), f"; {table.name}.ledger.csv has the rest")
     ledger = tuple(dict.fromkeys(row for rows in columns for row in rows))
     notes = [reading_text(config, ledger), f"Rows differ in {note}." if note else ""]
     return replace(table, notes=(*filter(None, notes), *table.notes), ledger=ledger)
 
 
-def planned_facts(config: Config, dataset: str, candidates: str, model: str, regime: str) -> Facts:
+def planned_facts(config: Config, dataset: str, candidates: str, model: str, regime: str) -> RunFacts:
     """Return what the configuration says of a run.
 
     Args:
@@ -152,7 +152,7 @@ def planned_facts(config: Config, dataset: str, candidates: str, model: str, reg
             facts["reranking"] = _option_texts([_compared_keys(config.reranking, READING | {"depth"})])
         if regime != "zero-shot" and dataset in config.datasets:
             facts |= _finetuning_facts(config, dataset, first_stage, name)
-    return Facts(dataset, candidates, model, regime, **facts)
+    return RunFacts(dataset, candidates, model, regime, **facts)
 
 
 def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from irpretrain.config.labels import (
 from irpretrain.config.papers import Published, load_published
 from irpretrain.config.usage import bm25_baseline
 from irpretrain.evaluation import ledger
-from irpretrain.evaluation.evaluate import COLUMNS, KEYS
+from irpretrain.evaluation.evaluate import RUN_COLUMNS, SCORE_COLUMNS
 from irpretrain.foundation.atomic import write_csv, write_text
 from irpretrain.foundation.contracts import PER_QUERY
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, rank_interval_table, settings_table
@@ -232,9 +232,9 @@ def write_overview(
 ) -> dict[str, Any]:
     """Join what experiments and papers left, each row once, and write the headline table over all of it."""
     write_table(build_headline(config, files.read()), tables)
-    means = _join_csv(files.scores, COLUMNS)
+    means = _join_csv(files.scores, SCORE_COLUMNS)
     # The sort is stable: measures and folds of a run keep the order in which they were evaluated.
-    means = means.astype({"seed": int}).sort_values(list(KEYS), kind="stable")
+    means = means.astype({"seed": int}).sort_values(list(RUN_COLUMNS), kind="stable")
     write_text(all_scores, means.to_csv(index=False, lineterminator="\n"))
     table = join_per_query(files.per_query)
     PER_QUERY.write(all_per_query, table)

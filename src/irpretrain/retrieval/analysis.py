@@ -22,10 +22,10 @@ TEXTS_AT_ONCE = 512
 CHARACTERS_AT_ONCE = 4_000_000
 
 # Words in memory, about 0.5 GB, before those of the next texts are analysed anew: a corpus may have more words.
-MOST_CACHED = 2_000_000
+MAX_CACHED_WORDS = 2_000_000
 
 # Stands between texts that are analysed in one call: a word that the analyser returns as it is.
-MARK = "qzxsepxzq7"
+SEPARATOR = "qzxsepxzq7"
 
 
 class Analyser:
@@ -36,7 +36,7 @@ class Analyser:
     def __init__(self, stemmer: str, stop_list: Literal["lucene", "inquery", "none"]) -> None:
         self._analyser = _lucene_analyser(stemmer, stop_list)
         self._call = java_class("io.anserini.analysis.AnalyzerUtils").analyze
-        self._known: dict[str, tuple[str, ...]] = {}
+        self._terms_by_word: dict[str, tuple[str, ...]] = {}
 
     @classmethod
     def of(cls, options: RetrievalConfig | IndriOptions, words: QueryWords = LUCENE_WORDS) -> "Analyser":
@@ -55,30 +55,30 @@ class Analyser:
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
         term_lists: list[list[str]] = []
         for block in _blocks(texts):
-            term_lists += self._together(block)
+            term_lists += self._terms_in_one_call(block)
         return term_lists
 
     def learn(self, words: Iterable[str]) -> None:
         """Analyse those of `words` that are new; `terms_of_word` knows them then, others perhaps no more."""
-        if len(self._known) > MOST_CACHED:
-            self._known.clear()
-        new = [word for word in dict.fromkeys(words) if word not in self._known]
-        self._known.update(zip(new, self._analysed(new), strict=True))
+        if len(self._terms_by_word) > MAX_CACHED_WORDS:
+            self._terms_by_word.clear()
+        new_words = [word for word in dict.fromkeys(words) if word not in self._terms_by_word]
+        self._terms_by_word.update(zip(new_words, self._terms_of_words(new_words), strict=True))
 
     def terms_of_word(self, word: str) -> tuple[str, ...]:
         """Return the terms of a learned word: none for a stop word, several if Lucene cuts it further."""
-        return self._known[word]
+        return self._terms_by_word[word]
 
-    def _analysed(self, words: Sequence[str]) -> list[tuple[str, ...]]:
+    def _terms_of_words(self, words: Sequence[str]) -> list[tuple[str, ...]]:
         return [tuple(terms) for terms in self.terms(words)]
 
-    def _together(self, texts: Sequence[str]) -> list[list[str]]:
+    def _terms_in_one_call(self, texts: Sequence[str]) -> list[list[str]]:
         """Analyse several texts in one call, as a call costs as much as a hundred words."""
         # A new line on either side, so that no rule of Unicode joins the mark to a text's last word.
-        tokens = self._tokens(f"\n{MARK}\n".join(texts))
+        tokens = self._tokens(f"\n{SEPARATOR}\n".join(texts))
         term_lists: list[list[str]] = [[]]
         for token in tokens:
-            if token == MARK:
+            if token == SEPARATOR:
                 term_lists.append([])
             else:
                 term_lists[-1].append(token)
@@ -97,16 +97,18 @@ class LanguageAnalyser(Analyser):
     """The analyser of a language other than English.
 
     Args:
-        stemmed: whether words go through Lucene's analyser of the language; else a word is a term.
-        stopped: whether stop words are removed.
+        stems: whether words go through Lucene's analyser of the language; else a word is a term.
+        drops_stop_words: whether stop words are removed.
     """
 
     def __init__(self, words: QueryWords, stems: bool, drops_stop_words: bool) -> None:
         name = language_of(words)
         language_data = language(name)
-        self._find = word_finder(words)
-        self._stop = load_stop_words("all", language_name=name) if drops_stop_words else frozenset[str]()
-        self._known = {}
+        self._find_words = word_finder(words)
+        self._stop_words = (
+            load_stop_words("all", language_name=name) if drops_stop_words else frozenset[str]()
+        )
+        self._terms_by_word = {}
         self._is_analysed = stems and bool(language_data.analyser)
         if self._is_analysed:
             # Its stop list is replaced by ours, but applies after its own normalisation.
@@ -116,19 +118,19 @@ class LanguageAnalyser(Analyser):
             self._call = java_class("io.anserini.analysis.AnalyzerUtils").analyze
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
-        words_of_texts = [self._find(text) for text in texts]
+        words_of_texts = [self._find_words(text) for text in texts]
         self.learn(word for words in words_of_texts for word in words)
-        return [[term for word in words for term in self._known[word]] for words in words_of_texts]
+        return [[term for word in words for term in self._terms_by_word[word]] for words in words_of_texts]
 
-    def _analysed(self, words: Sequence[str]) -> list[tuple[str, ...]]:
-        content_words = [word for word in words if word not in self._stop]
+    def _terms_of_words(self, words: Sequence[str]) -> list[tuple[str, ...]]:
+        content_words = [word for word in words if word not in self._stop_words]
         term_lists = super().terms(content_words) if self._is_analysed else [[word] for word in content_words]
-        terms_of: dict[str, tuple[str, ...]] = dict.fromkeys(words, ())
+        terms_by_word: dict[str, tuple[str, ...]] = dict.fromkeys(words, ())
         for word, terms in zip(content_words, term_lists, strict=True):
             # Pairs overlap: what Lucene cuts such a word into is in its neighbours too.
             stays_whole = self._is_analysed and len(terms) > 1 and self._unspaced(word)
-            terms_of[word] = (word,) if stays_whole else tuple(terms)
-        return list(terms_of.values())
+            terms_by_word[word] = (word,) if stays_whole else tuple(terms)
+        return list(terms_by_word.values())
 
 
 def one_line_each(texts: Sequence[str], words: QueryWords) -> list[str]:

@@ -23,11 +23,11 @@ from irpretrain.foundation.records import Malformed
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.text.texts import document_texts
 
-TEXTS = ("queries", "text")
-LINES, ELSEWHERE, WITHOUT = "lines", "lines_of_other_documents", "documents_without_addition"
+TEXT_FIELDS = ("queries", "text")
+LINES_KEY, ELSEWHERE_KEY, WITHOUT_KEY = "lines", "lines_of_other_documents", "documents_without_addition"
 
 # Largest share of lines of unknown documents, and of documents to which nothing is added, that is not worth a note.
-NOTED = 0.01
+NOTED_SHARE = 0.01
 
 
 def expand_documents(
@@ -44,26 +44,28 @@ def expand_documents(
     document_ids = set(DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist())
     additions: dict[str, list[str]] = {}
     lines = lines_elsewhere = 0
-    for document, texts in _read_expansion(expansion):
+    for document_id, texts in _read_expansion(expansion):
         lines += 1
-        if document in document_ids:
-            additions.setdefault(document, []).extend(filter(str.strip, texts))
+        if document_id in document_ids:
+            additions.setdefault(document_id, []).extend(filter(str.strip, texts))
         else:
             lines_elsewhere += 1
     analyser = Analyser.words_only(text.word_kind)
-    counts: dict[str, Any] = {"source": str(expansion), "documents": 0, WITHOUT: 0}
-    counts |= {LINES: lines, ELSEWHERE: lines_elsewhere}
+    counts: dict[str, Any] = {"source": str(expansion), "documents": 0, WITHOUT_KEY: 0}
+    counts |= {LINES_KEY: lines, ELSEWHERE_KEY: lines_elsewhere}
 
     def rows() -> Iterator[dict[str, Any]]:
         for texts in document_texts(documents, text):
-            document_words = analyser.terms([keyed.text for keyed in texts])
-            added_words = analyser.terms(["\n".join(additions.get(keyed.document_id, ())) for keyed in texts])
-            for keyed, words, words_of_addition in zip(texts, document_words, added_words, strict=True):
+            document_words = analyser.terms([text_row.text for text_row in texts])
+            added_words = analyser.terms(
+                ["\n".join(additions.get(text_row.document_id, ())) for text_row in texts]
+            )
+            for text_row, words, words_of_addition in zip(texts, document_words, added_words, strict=True):
                 word_counts = Counter(words)
                 word_counts.update(words_of_addition)
                 counts["documents"] += 1
-                counts[WITHOUT] += not additions.get(keyed.document_id)
-                yield keyed.key | {
+                counts[WITHOUT_KEY] += not additions.get(text_row.document_id)
+                yield text_row.key | {
                     "terms": [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)]
                 }
 
@@ -75,10 +77,10 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
     """Refuse an expansion that adds nothing to any document; log one that misses more than `NOTED` of lines or
     documents."""
     counts = [read_sidecar(path).get("counts", {}) for path in vectors]
-    if not all(LINES in count for count in counts):
+    if not all(LINES_KEY in count for count in counts):
         return
-    lines = max(count[LINES] for count in counts)
-    matched_lines = sum(count[LINES] - count[ELSEWHERE] for count in counts)
+    lines = max(count[LINES_KEY] for count in counts)
+    matched_lines = sum(count[LINES_KEY] - count[ELSEWHERE_KEY] for count in counts)
     source = counts[0]["source"]
     if not matched_lines:
         document = next(iter(TERM_VECTORS.stream(vectors[0], ["document_id"], 1))).column(0)[0].as_py()
@@ -87,19 +89,21 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
             f"none of its {count_of(lines, 'line')} names a document of the corpus, whose first one is {document!r}",
             remedy="Give the expansion of this corpus, with the identifiers that its documents have here.",
         )
-    documents, without_addition = (sum(count[name] for count in counts) for name in ("documents", WITHOUT))
+    documents, without_addition = (
+        sum(count[name] for count in counts) for name in ("documents", WITHOUT_KEY)
+    )
     if without_addition == documents:
         raise InputError(
             source,
             f"it has no text for any of the {count_of(documents, 'document')} of the corpus",
             remedy="Give an expansion that has texts: with this one the index would be that of the documents alone.",
         )
-    if without_addition > NOTED * documents:
+    if without_addition > NOTED_SHARE * documents:
         notice(
             "index",
             f"{source}: it adds nothing to {without_addition:,} of {count_of(documents, 'document')}.",
         )
-    if lines - matched_lines > NOTED * lines:
+    if lines - matched_lines > NOTED_SHARE * lines:
         notice(
             "index",
             f"{source}: {lines - matched_lines:,} of {count_of(lines, 'line')} name no document of the corpus.",
@@ -108,35 +112,37 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
 
 def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
     """Yield (document, texts) of each line: a JSON object, or a document, a tab and a text."""
-    for number, line in given_lines(path):
+    for line_number, line in given_lines(path):
         if line.lstrip().startswith("{"):
-            document, texts = _read_json(path, number, line)
+            document, texts = _read_json(path, line_number, line)
         else:
             document, tab, text = line.rstrip("\r\n").partition("\t")
             if re.search(rf"\r|{OTHER_LINE_END}\S+\t", text):
-                joined = Line(number, line).joined()
-                raise InputError(path, joined.detail, number, f"{joined.remedy}.")
+                joined_lines = Line(line_number, line).joined()
+                raise InputError(path, joined_lines.detail, line_number, f"{joined_lines.remedy}.")
             if not tab or not document.strip():
-                raise InputError(path, "a line has a document, a tab and a text, or is a JSON object", number)
+                raise InputError(
+                    path, "a line has a document, a tab and a text, or is a JSON object", line_number
+                )
             texts = [text]
         if fault := identifier_fault(document):
-            raise InputError(path, f"bad identifier: {fault}", number)
+            raise InputError(path, f"bad identifier: {fault}", line_number)
         yield document, texts
 
 
-def _read_json(path: str | Path, number: int, line: str) -> tuple[str, list[str]]:
-    entry = parse_object(Line(number, line))
-    if isinstance(entry, Malformed):
-        raise InputError(path, str(entry), number)
-    record = entry.fields
-    for field_names in (IDENTIFIERS, TEXTS):
+def _read_json(path: str | Path, line_number: int, line: str) -> tuple[str, list[str]]:
+    parsed = parse_object(Line(line_number, line))
+    if isinstance(parsed, Malformed):
+        raise InputError(path, str(parsed), line_number)
+    record = parsed.fields
+    for field_names in (IDENTIFIERS, TEXT_FIELDS):
         if fault := same_meaning(record, None, field_names):
-            raise InputError(path, fault, number, "Keep one of them.")
+            raise InputError(path, fault, line_number, "Keep one of them.")
     key = pick(record, None, IDENTIFIERS)
     document = as_identifier(record[key]) if key else None
     texts = record.get("queries", record.get("text"))
     texts = [texts] if isinstance(texts, str) else texts
-    if not document or not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
+    if not document or not isinstance(texts, list) or not all(isinstance(item, str) for item in texts):
         layout = f"{' or '.join(IDENTIFIERS)}, and queries, a list of texts, or text"
-        raise InputError(path, f"a JSON line has {layout}", number)
+        raise InputError(path, f"a JSON line has {layout}", line_number)
     return document, list(map(clean_text, texts))

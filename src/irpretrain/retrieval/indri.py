@@ -24,7 +24,7 @@ import numpy as np
 
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.config.text import TextConfig
-from irpretrain.evaluation.runs import Ranking, Run, rank, without_own, write_run
+from irpretrain.evaluation.runs import Ranking, Run, rank, without_query_document, write_run
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.contracts import DOCUMENTS, TERM_WEIGHTS
 from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
@@ -58,37 +58,37 @@ def build_positions(
     InputError without a term.
     """
     # Memory grows with the distinct words alone. Disk: 24 bytes per occurrence, of which 8 stay.
-    numbers: dict[str, int] = {}
-    names: list[str] = []
+    term_ids: dict[str, int] = {}
+    document_ids: list[str] = []
     starts, lengths = array("q", [0]), array("i")  # a document is 12 bytes here, not 80
     with atomic_directory(output) as folder:
         with GrowingArray(folder / "terms.npy", np.dtype(np.int32)) as terms:
             with GrowingArray(folder / "places.npy", np.dtype(np.int64)) as positions:
-                for name, terms_by_position in _terms_by_position(documents, options, text):
+                for document_id, terms_by_position in _terms_by_position(documents, options, text):
                     term_positions = [position for position, term in enumerate(terms_by_position) if term]
-                    term_numbers = [
-                        numbers.setdefault(terms_by_position[position], len(numbers))
+                    ids = [
+                        term_ids.setdefault(terms_by_position[position], len(term_ids))
                         for position in term_positions
                     ]
-                    terms.add(np.array(term_numbers, np.int32))
+                    terms.add(np.array(ids, np.int32))
                     positions.add(np.array(term_positions, np.int64) + starts[-1])
-                    names.append(name)
-                    lengths.append(len(term_numbers))
+                    document_ids.append(document_id)
+                    lengths.append(len(ids))
                     starts.append(starts[-1] + len(terms_by_position))
-        if not numbers:
+        if not term_ids:
             raise InputError(documents[0], "these documents have no terms")
-        _sort(folder, len(numbers))
+        _sort(folder, len(term_ids))
         np.save(folder / "starts.npy", np.array(starts, np.int64))
         np.save(folder / "lengths.npy", np.array(lengths, np.int32))
         record = {
             "stemmer": options.stemmer,
             "stop_list": options.stop_list,
             "words": text.word_kind,
-            "documents": names,
-            "terms": list(numbers),
+            "documents": document_ids,
+            "terms": list(term_ids),
         }
         (folder / "names.json").write_text(json.dumps(record), encoding="utf-8")
-    return {"documents": len(names), "terms": len(numbers), "occurrences": sum(lengths)}
+    return {"documents": len(document_ids), "terms": len(term_ids), "occurrences": sum(lengths)}
 
 
 def _terms_by_position(
@@ -100,18 +100,18 @@ def _terms_by_position(
         for identifiers, texts in stream_texts(path, text):
             words_of_texts = [split_words(document_text) for document_text in texts]
             analyser.learn(word for words in words_of_texts for word in words)
-            for name, words in zip(identifiers, words_of_texts, strict=True):
+            for document_id, words in zip(identifiers, words_of_texts, strict=True):
                 # Lucene cuts some words further, such as runs of ideographs: each piece has a place.
-                yield name, [term for word in words for term in analyser.terms_of_word(word) or ("",)]
+                yield document_id, [term for word in words for term in analyser.terms_of_word(word) or ("",)]
             counter.add(len(identifiers))
 
 
-def _sort(folder: Path, terms: int) -> None:
+def _sort(folder: Path, term_count: int) -> None:
     """Sort the places of all occurrences by term, and store where those of each term begin."""
     import duckdb
 
     counter = Counter("sort positions", "occurrences", len(np.load(folder / "places.npy", mmap_mode="r")))
-    bounds = np.zeros(terms + 1, np.int64)
+    bounds = np.zeros(term_count + 1, np.int64)
     with duckdb.connect() as connection:
         connection.execute(f"SET memory_limit = '{SORTING_MEMORY}'; SET threads = 1")
         connection.execute("SET temp_directory = $1", [str(folder / "spilled")])
@@ -121,7 +121,7 @@ def _sort(folder: Path, terms: int) -> None:
         sorted_places = connection.query("SELECT terms, places FROM occurrences ORDER BY terms, places")
         with GrowingArray(folder / "sorted.npy", np.dtype(np.int64)) as places:
             for batch in sorted_places.to_arrow_reader(OCCURRENCES_AT_ONCE):
-                bounds[1:] += np.bincount(batch["terms"], minlength=terms)
+                bounds[1:] += np.bincount(batch["terms"], minlength=term_count)
                 places.add(batch["places"])
                 counter.add(len(batch))
     np.save(folder / "bounds.npy", np.cumsum(bounds))
@@ -134,7 +134,7 @@ class Positions:
     documents: list[str]  # identifiers
     starts: np.ndarray  # int64 [documents + 1], the corpus's place at which each document begins
     lengths: np.ndarray  # int32 [documents], terms in each document; stop words are none
-    numbers: dict[str, int]  # term → its number
+    term_ids: dict[str, int]  # term → its number
     bounds: np.ndarray  # int64 [terms + 1], where each term's places begin
     positions: np.ndarray  # int64 [occurrences], places in the corpus by term, rising within each
 
@@ -150,9 +150,9 @@ class Positions:
                     fault = f"made with {name} {record.get(name, 'unknown')}, the configuration has {value}"
                     raise IntegrityError(folder, fault, remedy=MAKE_AGAIN)
             arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("bounds", "places")}
-            numbers = {term: number for number, term in enumerate(record["terms"])}
+            term_ids = {term: term_id for term_id, term in enumerate(record["terms"])}
             starts, lengths = np.load(folder / "starts.npy"), np.load(folder / "lengths.npy")
-            return cls(record["documents"], starts, lengths, numbers, arrays["bounds"], arrays["places"])
+            return cls(record["documents"], starts, lengths, term_ids, arrays["bounds"], arrays["places"])
 
     @property
     def occurrences(self) -> int:
@@ -160,21 +160,21 @@ class Positions:
 
     def of_term(self, term: str) -> np.ndarray:
         """Return the positions of a term (int64, rising); none for one that the corpus lacks."""
-        number = self.numbers.get(term)
-        if number is None:
+        term_id = self.term_ids.get(term)
+        if term_id is None:
             return np.zeros(0, np.int64)
-        return np.asarray(self.positions[self.bounds[number] : self.bounds[number + 1]])
+        return np.asarray(self.positions[self.bounds[term_id] : self.bounds[term_id + 1]])
 
-    def ordered(self, first: str, second: str) -> np.ndarray:
-        """Return the positions of `first` that `second` follows at once."""
-        first_positions, second_positions = self.of_term(first), self.of_term(second)
+    def ordered(self, first_term: str, second_term: str) -> np.ndarray:
+        """Return the positions of the first term that the second one follows at once."""
+        first_positions, second_positions = self.of_term(first_term), self.of_term(second_term)
         adjacent = first_positions[np.isin(first_positions + 1, second_positions, assume_unique=True)]
         return adjacent[self.documents_of(adjacent) == self.documents_of(adjacent + 1)]
 
-    def unordered(self, first: str, second: str, window: int) -> np.ndarray:
+    def unordered(self, first_term: str, second_term: str, window: int) -> np.ndarray:
         """Return where windows of `window` words with both terms begin."""
-        first_positions, second_positions = self.of_term(first), self.of_term(second)
-        if first == second:
+        first_positions, second_positions = self.of_term(first_term), self.of_term(second_term)
+        if first_term == second_term:
             return self._followed(first_positions, first_positions, window)
         return np.sort(
             np.concatenate(
@@ -199,7 +199,7 @@ class Positions:
 
 
 # Collection count of a node that does not occur.
-UNSEEN = 0.5
+UNSEEN_COUNT = 0.5
 
 
 # Sequential dependence: weights of single terms, of neighbours as a phrase (#od1) and of neighbours within a window
@@ -238,11 +238,11 @@ def search_weighted(
         Counts: queries, those without candidates, those whose terms all lost their weight, candidates.
     """
     run: Run = {}
-    for name, query in progress(list(queries.items()), "search", "queries"):
+    for query_id, query in progress(list(queries.items()), "search", "queries"):
         nodes = list(nodes_of(query, options.dependence, positions))
         ranking = score(nodes, positions, options.mu, depth + drop_own)
-        if without_own_document := without_own(name, ranking, depth) if drop_own else ranking:
-            run[name] = without_own_document
+        if kept_ranking := without_query_document(query_id, ranking, depth) if drop_own else ranking:
+            run[query_id] = kept_ranking
     return {
         "queries": len(queries),
         "queries_without_candidates": log_lost_queries(output, queries, run),
@@ -266,24 +266,27 @@ def read_weighted_queries(
     terms = dict(zip(query_texts, analyser.terms(lines), strict=True))
     if weights is None:
         term_counts = {
-            name: {term: float(query_terms.count(term)) for term in query_terms}
-            for name, query_terms in terms.items()
+            query_id: {term: float(query_terms.count(term)) for term in query_terms}
+            for query_id, query_terms in terms.items()
         }
-        return {name: WeightedQuery(term_counts[name], terms[name]) for name in query_texts}
+        return {query_id: WeightedQuery(term_counts[query_id], terms[query_id]) for query_id in query_texts}
     rows = TERM_WEIGHTS.read(weights, ["document_id", "terms"]).to_pylist()
-    weights_of_query = {row["document_id"]: {t["term"]: t["weight"] for t in row["terms"]} for row in rows}
-    queries_without_weights = [name for name in query_texts if name not in weights_of_query]
+    weights_of_query = {
+        row["document_id"]: {entry["term"]: entry["weight"] for entry in row["terms"]} for row in rows
+    }
+    queries_without_weights = [query_id for query_id in query_texts if query_id not in weights_of_query]
     if queries_without_weights:
         raise InputError(weights, f"query {queries_without_weights[0]!r} of {queries} has no weights here")
-    analyser.learn(word for name in query_texts for word in weights_of_query[name])
+    analyser.learn(word for query_id in query_texts for word in weights_of_query[query_id])
     return {
-        name: WeightedQuery(_by_term(weights_of_query[name], analyser), terms[name]) for name in query_texts
+        query_id: WeightedQuery(_weights_by_term(weights_of_query[query_id], analyser), terms[query_id])
+        for query_id in query_texts
     }
 
 
-def _by_term(words: Mapping[str, float], analyser: Analyser) -> dict[str, float]:
+def _weights_by_term(word_weights: Mapping[str, float], analyser: Analyser) -> dict[str, float]:
     sums: dict[str, float] = {}
-    for word, weight in words.items():
+    for word, weight in word_weights.items():
         for term in analyser.terms_of_word(word) if weight > 0 else ():
             sums[term] = sums.get(term, 0.0) + weight
     return sums
@@ -320,7 +323,7 @@ def score(nodes: list[QueryNode], positions: Positions, mu: float, depth: int) -
         return []
     beliefs = np.zeros(len(documents))
     for node, (matching_documents, counts) in zip(nodes, matches, strict=True):
-        prior = mu * (len(node.occurrences) or UNSEEN) / positions.occurrences
+        prior = mu * (len(node.occurrences) or UNSEEN_COUNT) / positions.occurrences
         beliefs += node.weight * np.log(prior)
         beliefs[np.searchsorted(documents, matching_documents)] += node.weight * np.log1p(counts / prior)
     weight = sum(node.weight for node in nodes)

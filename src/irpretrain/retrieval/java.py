@@ -20,7 +20,7 @@ from irpretrain.foundation.errors import IRPretrainError, SetupError
 NEEDED_VERSION = 21
 
 # An error of Java: its name, or a line of its stack trace (some are named otherwise, such as TooManyClauses).
-FAULT = re.compile(r"(Exception|Error)\b|^\s+at \S+\(")
+FAULT_LINE = re.compile(r"(Exception|Error)\b|^\s+at \S+\(")
 
 # Java prints the options that it takes from JAVA_TOOL_OPTIONS or _JAVA_OPTIONS; some have an error's name.
 OPTIONS_READ = re.compile(r"Picked up \w*JAVA\w*: ")
@@ -122,7 +122,7 @@ def run_anserini(
 
 def _check(entry_point: str, status: int, lines: list[str], memory_mb: int) -> None:
     lines = [line for line in lines if not OPTIONS_READ.match(line)]
-    faults = [i for i, line in enumerate(lines) if FAULT.search(line) and " INFO " not in line]
+    faults = [index for index, line in enumerate(lines) if FAULT_LINE.search(line) and " INFO " not in line]
     if status == 0 and not faults:
         return
     first_line = (

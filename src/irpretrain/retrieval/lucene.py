@@ -45,7 +45,7 @@ from irpretrain.text.words import language_of
 DOCUMENTS_IN_FILE = 50_000
 
 # Line that Anserini prints once a minute while it indexes.
-INDEXED = re.compile(r"([\d,]+) documents indexed")
+INDEXED_LINE = re.compile(r"([\d,]+) documents indexed")
 
 # Characters that are lost where a string of Java begins with one of them.
 BYTE_ORDER_MARKS = ("\ufeff", "\ufffe")
@@ -82,10 +82,10 @@ def index(
         write_input(source, contents())
         if counts["documents"] == counts["documents_without_text"]:
             raise InputError(documents[0], "no document has text to index")
-        with_text = counts["documents"] - counts["documents_without_text"]
+        text_count = counts["documents"] - counts["documents_without_text"]
         arguments = ["-collection", "JsonCollection", *_analyser_arguments(options, text.word_kind)]
         record = counts if text.language == ENGLISH else {**counts, "query_words": text.word_kind}
-        run_indexing(source, output, arguments, options, expected=with_text, record=record)
+        run_indexing(source, output, arguments, options, expected=text_count, record=record)
     return counts
 
 
@@ -113,10 +113,12 @@ def run_indexing(
         print_line(f"[index by Lucene] 0/{expected:,} documents, Lucene says once a minute how far it is")
 
         def count(line: str) -> None:
-            if match := INDEXED.search(line):
+            if match := INDEXED_LINE.search(line):
                 counter.reach(int(match[1].replace(",", "")))
 
-        indexed_documents = _indexed(run_anserini("index.IndexCollection", command, options.memory_mb, count))
+        indexed_documents = _indexed_count(
+            run_anserini("index.IndexCollection", command, options.memory_mb, count)
+        )
         if indexed_documents != expected:
             raise IntegrityError(
                 output, f"Lucene indexed {indexed_documents:,} of {expected:,} documents with text"
@@ -133,10 +135,10 @@ def _analyser_arguments(options: RetrievalConfig, words: QueryWords) -> list[str
 
 def write_input(folder: Path, documents: Iterable[Mapping[str, Any]]) -> None:
     """Write documents as Anserini's JSON lines, in files that it reads in parallel."""
-    for number, file_entries in groupby(
+    for file_index, file_entries in groupby(
         enumerate(documents), key=lambda entry: entry[0] // DOCUMENTS_IN_FILE
     ):
-        with open(folder / f"{number:06d}.jsonl", "w", encoding="utf-8") as file:
+        with open(folder / f"{file_index:06d}.jsonl", "w", encoding="utf-8") as file:
             file.writelines(json.dumps(document) + "\n" for _, document in file_entries)
 
 
@@ -156,7 +158,7 @@ def check_identifier(path: str | Path, document: str) -> None:
         )
 
 
-def _indexed(lines: Sequence[str]) -> int:
+def _indexed_count(lines: Sequence[str]) -> int:
     matches = [match for line in lines if (match := re.search(r"\bindexed: +([\d,]+)", line))]
     if not matches:
         raise JavaError("Anserini did not say how many documents it indexed", list(lines))
@@ -182,9 +184,9 @@ def search(
         IntegrityError: there is no index, or it has another stemmer or other stop words.
         SetupError, JavaError: see `run_anserini`.
     """
-    texts = read_queries(queries)
+    query_texts = read_queries(queries)
     opened_index = OpenedIndex(index, model, options)
-    terms = opened_index.terms({query: texts[query] for query in sorted(texts)})
+    terms = opened_index.terms({query: query_texts[query] for query in sorted(query_texts)})
     ranked_queries: set[str] = set()
 
     def rankings() -> Iterator[tuple[str, Ranking]]:
@@ -196,15 +198,15 @@ def search(
     candidates = write_rankings(output, rankings(), tag or model)
     opened_index.reader.close()
     return {
-        "queries": len(texts),
-        "queries_without_candidates": log_lost_queries(output, texts, ranked_queries),
+        "queries": len(query_texts),
+        "queries_without_candidates": log_lost_queries(output, query_texts, ranked_queries),
         "candidates": candidates,
     }
 
 
 def search_grid(
     index: str | Path,  # as in `search`, and so for `model` and errors
-    texts: Mapping[str, str],  # query → text
+    query_texts: Mapping[str, str],  # query → text
     model: RankingModel,
     # Values of each parameter of the model; the last parameter changes fastest.
     grid: Mapping[str, Sequence[float]],
@@ -214,7 +216,7 @@ def search_grid(
 ) -> Iterator[tuple[dict[str, float], Run]]:
     """Search with every combination of parameters, in one process, and yield each with its run."""
     opened_index = OpenedIndex(index, model, options)
-    terms = opened_index.terms(texts)
+    terms = opened_index.terms(query_texts)
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     counter = Counter("search", "queries", len(terms) * len(points))
     for point in points:
@@ -248,12 +250,12 @@ def rank_candidates(
         InputError: a query of the candidates is not in the data set.
         IntegrityError, SetupError, JavaError: as in `search`.
     """
-    texts = read_queries(queries)
+    query_texts = read_queries(queries)
     candidate_run = read_run(candidates)
-    if unknown_queries := sorted(candidate_run.keys() - texts.keys()):
+    if unknown_queries := sorted(candidate_run.keys() - query_texts.keys()):
         raise InputError(candidates, f"query {unknown_queries[0]!r} is not in the data set ({queries})")
     opened_index = OpenedIndex(index, model, options)
-    terms_of_query = opened_index.terms({query: texts[query] for query in candidate_run})
+    terms_of_query = opened_index.terms({query: query_texts[query] for query in candidate_run})
     run: Run = {}
     without_query_words = 0
     for query, terms in progress(list(terms_of_query.items()), "rank candidates", "queries"):
@@ -266,8 +268,8 @@ def rank_candidates(
         run[query] = [(document, scores.get(document, 0.0)) for document in documents]
     opened_index.reader.close()
     return {
-        "queries": len(texts),
-        "queries_without_candidates": log_lost_queries(output, texts, run),
+        "queries": len(query_texts),
+        "queries_without_candidates": log_lost_queries(output, query_texts, run),
         "candidates": write_run(output, run, tag),
         "candidates_without_query_words": without_query_words,
     }
@@ -309,45 +311,47 @@ def tune(
     Raises:
         InputError: no query is judged; further as `irpretrain.retrieval.lucene.search`.
     """
-    values: dict[str, list[float]] = {name: getattr(sweep, name) for name in MODEL_PARAMETERS[model]}
+    grid_values: dict[str, list[float]] = {name: getattr(sweep, name) for name in MODEL_PARAMETERS[model]}
     judgements = read_qrels(qrels)
-    texts = read_queries(queries)
-    judged_queries = [query for query in texts if query in judgements]
+    query_texts = read_queries(queries)
+    judged_queries = [query for query in query_texts if query in judgements]
     if not judged_queries:
         raise InputError(queries, "none of these queries is judged, so nothing can be tuned on them")
     depth = parse_measure(sweep.measure).params.get("cutoff", options.depth)
     runs = search_grid(
-        index, {query: texts[query] for query in judged_queries}, model, values, options, depth, drop_own
+        index,
+        {query: query_texts[query] for query in judged_queries},
+        model,
+        grid_values,
+        options,
+        depth,
+        drop_own,
     )
     points = [
         {**point, sweep.measure: mean_of_run(run, judgements, sweep.measure, judged_queries)}
         for point, run in progress(runs, "sweep", "settings")
     ]
     best = max(points, key=lambda point: point[sweep.measure])
-    parameters = {name: best[name] for name in values}
+    parameters = {name: best[name] for name in grid_values}
     tuning_record = {
         "model": model,
         "measure": sweep.measure,
         "queries": len(judged_queries),
         "parameters": parameters,
         "value": best[sweep.measure],
-        "at_edge": _at_edge(parameters, values),
+        "at_edge": _at_edge(parameters, grid_values),
     }
     write_csv(grid, list(points[0]), [list(point.values()) for point in points])
     write_text(tuning, json.dumps(tuning_record, indent=1) + "\n")
     return {"queries": len(judged_queries), "points": len(points)}
 
 
-def _at_edge(parameters: Mapping[str, float], values: Mapping[str, Sequence[float]]) -> list[str]:
-    edges = {
-        name: (grid_values[0], grid_values[-1])
-        for name, grid_values in values.items()
-        if len(grid_values) > 1
-    }
-    return [name for name, ends in edges.items() if parameters[name] in ends]
+def _at_edge(parameters: Mapping[str, float], grid: Mapping[str, Sequence[float]]) -> list[str]:
+    edges = {name: (values[0], values[-1]) for name, values in grid.items() if len(values) > 1}
+    return [name for name, edge_values in edges.items() if parameters[name] in edge_values]
 
 
-def own_parameters(parameters: Mapping[str, float | None], tuning: str | Path | None) -> dict[str, float]:
+def stage_parameters(parameters: Mapping[str, float | None], tuning: str | Path | None) -> dict[str, float]:
     """Return a first stage's own parameters: what `tune` chose, or those given that are not None."""
     if tuning is None:
         return {name: value for name, value in parameters.items() if value is not None}

@@ -11,7 +11,7 @@ import numpy as np
 
 from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel, RetrievalConfig
 from irpretrain.corpora.policy import DroppedRecords
-from irpretrain.evaluation.runs import Ranking, without_own
+from irpretrain.evaluation.runs import Ranking, without_query_document
 from irpretrain.foundation.errors import IntegrityError, refusing_damage
 from irpretrain.foundation.progress import Counter
 from irpretrain.retrieval.analysis import Analyser, one_line_each
@@ -25,7 +25,7 @@ RECORD = "irpretrain.json"
 ANALYSIS = ("stemmer", "stop_list")
 
 
-def own_analysis(index: str | Path) -> dict[str, Any]:
+def index_analysis(index: str | Path) -> dict[str, Any]:
     """Return the stems and stop words that an index was made with; IntegrityError where there is no index."""
     record = _record(index)
     return {name: record[name] for name in ANALYSIS}
@@ -54,7 +54,7 @@ FIELD = "contents"
 IDENTIFIER = "id"
 
 # Maximum number of different terms in a query. Lucene's own maximum is 1,024; some legal cases have more.
-MOST_TERMS = 1 << 20
+MAX_TERMS = 1 << 20
 
 # Lucene's class of each ranking model; it takes the model's parameters in their order.
 SIMILARITIES: dict[RankingModel, str] = {
@@ -64,7 +64,7 @@ SIMILARITIES: dict[RankingModel, str] = {
 }
 
 # Where a query has more different terms, one thread searches all: 16 threads have memory for so many each.
-MOST_TERMS_IN_PARALLEL = 5000
+MAX_PARALLEL_TERMS = 5000
 
 # Queries that a thread searches in a row.
 QUERIES_AT_ONCE = 64
@@ -72,7 +72,7 @@ QUERIES_AT_ONCE = 64
 # By how much Anserini lowers the score of a document that ties with the one above it.
 SCORE_STEP = 1e-6
 # Documents tie in Anserini's eyes where their scores differ by less.
-TIE = np.float32(1e-4)
+TIE_DISTANCE = np.float32(1e-4)
 
 
 class OpenedIndex:
@@ -89,14 +89,14 @@ class OpenedIndex:
         with java_faults(f"opening {path}", "make the index again"):
             self.reader = java_class("io.anserini.index.IndexReaderUtils").getReader(str(path))
         lucene_searcher = java_class("org.apache.lucene.search.IndexSearcher")
-        lucene_searcher.setMaxClauseCount(MOST_TERMS)
+        lucene_searcher.setMaxClauseCount(MAX_TERMS)
         self.searcher = lucene_searcher(self.reader)
         self.searcher.setQueryCache(None)
         self.rank_by(model, options.parameters_of(model))
-        self._spaces = java_class("org.apache.lucene.analysis.core.WhitespaceAnalyzer")()
-        self._bags = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
-        self._adjuster = java_class("io.anserini.rerank.lib.ScoreTiesAdjusterReranker")()
-        self._order = _score_then_identifier()
+        self._whitespace_analyser = java_class("org.apache.lucene.analysis.core.WhitespaceAnalyzer")()
+        self._bag_generator = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+        self._tie_adjuster = java_class("io.anserini.rerank.lib.ScoreTiesAdjusterReranker")()
+        self._sort_order = _score_then_identifier()
 
     def rank_by(self, model: RankingModel, parameters: Mapping[str, float]) -> None:
         similarity = java_class(f"org.apache.lucene.search.similarities.{SIMILARITIES[model]}")
@@ -108,7 +108,7 @@ class OpenedIndex:
 
     def bag_of_words(self, terms: Sequence[str]) -> Any:
         """Return Lucene's query: each different term, as often as it occurs."""
-        return self._bags.buildQuery(FIELD, self._spaces, " ".join(terms))
+        return self._bag_generator.buildQuery(FIELD, self._whitespace_analyser, " ".join(terms))
 
     def search(
         self, terms: Mapping[str, Sequence[str]], depth: int, counter: Counter, drop_own: bool = False
@@ -121,16 +121,16 @@ class OpenedIndex:
         queries = list(terms.items())
         pending: deque[Future[list[tuple[str, Ranking]]]] = deque()
         # The heap is small, and postings of a query of many terms are all open at once.
-        longest = max((len(set(query_terms)) for _, query_terms in queries), default=0)
-        threads = self._threads if longest <= MOST_TERMS_IN_PARALLEL else 1
+        max_terms = max((len(set(query_terms)) for _, query_terms in queries), default=0)
+        threads = self._threads if max_terms <= MAX_PARALLEL_TERMS else 1
         pool = ThreadPoolExecutor(threads)
 
         def next_rankings() -> Iterator[tuple[str, Ranking]]:
             rankings = pending.popleft().result()
             counter.add(len(rankings))
             for query, ranking in rankings:
-                if without_own_document := without_own(query, ranking, depth) if drop_own else ranking:
-                    yield query, without_own_document
+                if kept_ranking := without_query_document(query, ranking, depth) if drop_own else ranking:
+                    yield query, kept_ranking
 
         try:
             for start in range(0, len(queries), QUERIES_AT_ONCE):
@@ -154,8 +154,8 @@ class OpenedIndex:
     def _best(self, terms: Sequence[str], depth: int) -> Ranking:
         if not terms:
             return []
-        hits = self.searcher.search(self.bag_of_words(terms), depth, self._order, True)
-        documents = self._adjuster.rerank(self._documents(hits), None)
+        hits = self.searcher.search(self.bag_of_words(terms), depth, self._sort_order, True)
+        documents = self._tie_adjuster.rerank(self._documents(hits), None)
         return as_printed(documents.docids, documents.scores)
 
     def ranking(self, hits: Any) -> Ranking:
@@ -183,22 +183,22 @@ def as_printed(documents: Sequence[str], scores: Sequence[float]) -> Ranking:
     # Anserini rounds scores to four decimals and puts ties 1e-6 below each other, in Lucene's order (exact score,
     # then identifier). A long row of ties can fall below the next score; scores are lowered here until they fall
     # from rank to rank.
-    printed = np.floor(np.asarray(scores, np.float64) * 1e6 + 0.5) / 1e6
+    printed_scores = np.floor(np.asarray(scores, np.float64) * 1e6 + 0.5) / 1e6
     ranking: Ranking = []
-    for document, score in zip(documents, printed.tolist(), strict=True):
+    for document, score in zip(documents, printed_scores.tolist(), strict=True):
         if ranking and score >= ranking[-1][1]:
             score = round(ranking[-1][1] - SCORE_STEP, 6)
         ranking.append((document, score))
     return ranking
 
 
-def adjusted(scores: Sequence[float] | np.ndarray) -> np.ndarray:
+def anserini_scores(scores: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return falling scores (float32) as Anserini rounds them and lowers its ties, for searches without it."""
     rounded = (np.floor(np.asarray(scores, np.float64) * 1e4 + 0.5) / 1e4).astype(np.float32)
     lowered, ties = rounded.copy(), 0
     for rank in range(1, len(rounded)):
         # The score above it is a lowered one, so a tie can go on below the next rounded score.
-        ties = ties + 1 if lowered[rank - 1] - rounded[rank] < TIE else 0
+        ties = ties + 1 if lowered[rank - 1] - rounded[rank] < TIE_DISTANCE else 0
         lowered[rank] = rounded[rank] - np.float64(SCORE_STEP) * ties
     return lowered
 

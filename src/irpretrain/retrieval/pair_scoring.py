@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 # What status lines call the job.
-TITLE = "re-rank"
+JOB_TITLE = "re-rank"
 
 
 class PiecePair(NamedTuple):
@@ -45,24 +45,24 @@ class PiecePair(NamedTuple):
     row: int
 
 
-class KeptScores:
+class SavedScores:
     """Scores of a long ranking in a job's checkpoints: an interrupted one goes on after the last that were saved."""
 
     def __init__(
         self,
-        saved_scores: Mapping[str, Any] | None,  # what was saved before the interruption
+        earlier: Mapping[str, Any] | None,  # what was saved before the interruption
         clock: CheckpointClock,  # when to save
         save: Callable[[dict[str, Any]], None],
     ) -> None:
-        self._found, self._clock, self._save = saved_scores, clock, save
+        self._earlier, self._clock, self._save = earlier, clock, save
 
     def resume(self, pairs: int) -> tuple[NDArray[np.float32], int]:
         """Return scores, float32 [pairs], and how many, in the order of `batch_by_length`, are there."""
-        if self._found is None or len(self._found["scores"]) != pairs:
+        if self._earlier is None or len(self._earlier["scores"]) != pairs:
             return np.zeros(pairs, np.float32), 0
-        return self._found["scores"].numpy(), self._found["done"]
+        return self._earlier["scores"].numpy(), self._earlier["done"]
 
-    def keep(self, scores: NDArray[np.float32], done: int) -> None:
+    def save(self, scores: NDArray[np.float32], done: int) -> None:
         """Save the scores if it is time; `done` pairs are scored."""
         if self._clock.due():
             import torch
@@ -79,7 +79,7 @@ def score_sequences(
     # From indices of `pairs` to their batch on the host, in a layout of an encoder's batches; called in any process.
     build: Callable[[Sequence[int], Layout], Any],
     options: RerankingConfig,  # batches, threads, precision and device
-    kept_scores: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
+    saved_scores: SavedScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> NDArray[np.float32]:
     """Return the score of each pair, float32 [pairs]: common to all re-rankers. TrainingError on a NaN."""
     import torch
@@ -89,34 +89,34 @@ def score_sequences(
     from irpretrain.training.compute import autocast, reproducible, scored_at_once, use_fast_paths  # torch
     from irpretrain.training.read_ahead import reading_ahead  # torch
 
-    training, home_device = model.training, model.device
+    was_training, home_device = model.training, model.device
     with reproducible(options.compute) as device:
         model.to(device).eval()  # not in inference mode, in which moved weights could never be trained again
         restore_packing = use_fast_paths(model, options.compute, device)
         try:
             with torch.inference_mode(), autocast(device, options.compute):
                 layout = layout_of(model)
-                tokens = scored_at_once(options.batch_tokens, device)
+                batch_tokens = scored_at_once(options.batch_tokens, device)
                 scores, done = (
-                    kept_scores.resume(len(pairs)) if kept_scores else (np.zeros(len(pairs), np.float32), 0)
+                    saved_scores.resume(len(pairs)) if saved_scores else (np.zeros(len(pairs), np.float32), 0)
                 )
                 if done:
-                    print_line(f"[{TITLE}] {done:,} of {len(pairs):,} pairs were scored before")
-                batches = list(batch_by_length(pairs, lengths, tokens, not layout.packs, done))
+                    print_line(f"[{JOB_TITLE}] {done:,} of {len(pairs):,} pairs were scored before")
+                batches = list(batch_by_length(pairs, lengths, batch_tokens, not layout.packs, done))
                 with reading_ahead(
                     lambda number: build(batches[number], layout), range(len(batches)), device.type != "cpu"
                 ) as ready_batches:
-                    tracked_batches = progress(batches, TITLE, "pairs", len(pairs), size=len, done=done)
+                    tracked_batches = progress(batches, JOB_TITLE, "pairs", len(pairs), size=len, done=done)
                     for rows, wait in prefetch(
                         tracked_batches, lambda _: to_host(score(next(ready_batches)).float()), device
                     ):
                         scores[rows] = wait().numpy()
                         done += len(rows)
-                        if kept_scores:
-                            kept_scores.keep(scores, done)
+                        if saved_scores:
+                            saved_scores.save(scores, done)
         finally:
             restore_packing()
-            model.to(home_device).train(training)
+            model.to(home_device).train(was_training)
     for index in np.flatnonzero(~np.isfinite(scores))[:1]:
         from irpretrain.training.outputs import LOWER_RATE  # torch
 
@@ -174,10 +174,10 @@ def as_run(candidates: Run, pairs: Sequence[PiecePair], scores: NDArray[np.float
 def rerank_words(
     ranker: NeuralRanker,  # its own options limit how much of a text it reads
     documents: WordDocuments,
-    texts: Mapping[str, str],  # query → text; holds all queries of `candidates`
+    query_texts: Mapping[str, str],  # query → text; holds all queries of `candidates`
     candidates: Run,  # documents to score, all of them: `options.depth` is not applied here
     options: RerankingConfig,  # batches (`batch_tokens` counts words here), threads and device
-    kept_scores: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
+    saved_scores: SavedScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> Run:
     """Return `candidates` re-ranked by the ranker's scores, in canonical order.
 
@@ -186,17 +186,20 @@ def rerank_words(
         IntegrityError: they are of another collection than the ranker's.
         TrainingError: a score is NaN.
     """
-    names = pair_names(candidates)
-    rows = documents.rows([document for _, document in names])
-    pairs = [PiecePair(query, document, int(row)) for (query, document), row in zip(names, rows, strict=True)]
+    query_documents = pair_names(candidates)
+    rows = documents.rows([document for _, document in query_documents])
+    pairs = [
+        PiecePair(query, document, int(row))
+        for (query, document), row in zip(query_documents, rows, strict=True)
+    ]
     ranker_options = ranker.options
     builder = WordBatchBuilder(
         documents, ranker.vocabulary, ranker_options.query_words, ranker_options.document_words
     )
-    queries = {query: builder.query(texts[query]) for query in candidates}
+    queries = {query: builder.query(query_texts[query]) for query in candidates}
     # Unknown words are left out only when a document is read, so a length may be less than this.
-    longest = np.minimum(documents.lengths[rows], ranker_options.document_words)
-    lengths = [len(queries[pair.query]) + int(words) for pair, words in zip(pairs, longest, strict=True)]
+    cut_lengths = np.minimum(documents.lengths[rows], ranker_options.document_words)
+    lengths = [len(queries[pair.query]) + int(words) for pair, words in zip(pairs, cut_lengths, strict=True)]
 
     def build(indices: Sequence[int], _: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         query = pad([queries[pairs[i].query] for i in indices])
@@ -207,5 +210,5 @@ def rerank_words(
 
         return ranker(*(host_to_device(array, ranker.device) for array in batch))
 
-    scores = score_sequences(ranker, score, pairs, lengths, build, options, kept_scores)
+    scores = score_sequences(ranker, score, pairs, lengths, build, options, saved_scores)
     return as_run(candidates, pairs, scores)

@@ -22,7 +22,7 @@ from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sha256
-from irpretrain.retrieval.pair_scoring import KeptScores, PiecePair, as_run, pair_names, score_sequences
+from irpretrain.retrieval.pair_scoring import PiecePair, SavedScores, as_run, pair_names, score_sequences
 from irpretrain.text.pair_tokenizer import PairTokenizer
 from irpretrain.text.passages import piece_bounds, text_passages
 from irpretrain.text.texts import read_queries, stream_chosen
@@ -76,12 +76,12 @@ def rerank(
         InputError: a candidate's query or document is missing in the data set or the corpus, or the model is missing.
         TrainingError: a score is NaN.
     """
-    texts = read_queries(queries)
+    query_texts = read_queries(queries)
     candidate_lists = top(read_run(candidates), options.depth)
-    unknown_queries = sorted(candidate_lists.keys() - texts.keys())
+    unknown_queries = sorted(candidate_lists.keys() - query_texts.keys())
     if unknown_queries:
         raise InputError(candidates, f"query {unknown_queries[0]!r} is not in the data set ({queries})")
-    score_all = partial(score_candidates, model, corpus, texts, candidate_lists, options)
+    score_all = partial(score_candidates, model, corpus, query_texts, candidate_lists, options)
     if checkpoints is None:
         pairs = write_run(output, score_all(), TAG)
     else:
@@ -90,14 +90,14 @@ def rerank(
 
         minutes = options.compute.checkpoint_minutes
         with Checkpoints(checkpoints, job_key | {"output": str(output)}, "re-rank", minutes) as folder:
-            kept_scores = KeptScores(
+            saved_scores = SavedScores(
                 folder.load(), folder.clock, lambda state: folder.save(state["done"], state)
             )
-            pairs = write_run(output, score_all(kept_scores), TAG)
+            pairs = write_run(output, score_all(saved_scores), TAG)
             folder.discard()
     return {
-        "queries": len(texts),
-        "queries_without_candidates": len(texts.keys() - candidate_lists.keys()),
+        "queries": len(query_texts),
+        "queries_without_candidates": len(query_texts.keys() - candidate_lists.keys()),
         "pairs": pairs,
     }
 
@@ -128,10 +128,10 @@ def _job_key(
 def score_candidates(
     model: str | Path,
     corpus: CorpusTexts,
-    texts: Mapping[str, str],
+    query_texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
-    kept_scores: KeptScores | None = None,
+    saved_scores: SavedScores | None = None,
 ) -> Run:
     """Return all of `candidates` re-ranked by a saved cross-encoder; errors as of `rerank`."""
     from irpretrain.training.compute import reproducible  # torch
@@ -144,9 +144,9 @@ def score_candidates(
             reranker = load_reranker(model)
         reranker.check_length(options.max_length, "reranking.max_length")
         ranked_documents = {document for ranking in candidates.values() for document, _ in ranking}
-        bodies = stream_chosen(corpus.documents, ranked_documents, corpus.text)
+        batches = stream_chosen(corpus.documents, ranked_documents, corpus.text)
         return score_with_its_tokenizer(
-            reranker, bodies, corpus.text, texts, candidates, options, kept_scores
+            reranker, batches, corpus.text, query_texts, candidates, options, saved_scores
         )
     from irpretrain.models.cross_encoder import CrossEncoderModel  # torch
 
@@ -157,25 +157,25 @@ def score_candidates(
         cross_encoder,
         load_tokenizer(model),
         corpus.store,
-        texts,
+        query_texts,
         candidates,
         options,
-        kept_scores=kept_scores,
+        saved_scores=saved_scores,
     )
 
 
 def score_with_its_tokenizer(
     reranker: Reranker,
-    bodies: Iterable[tuple[list[str], list[str]]],  # identifiers and texts of the candidates, in batches
+    batches: Iterable[tuple[list[str], list[str]]],  # identifiers and texts of the candidates, in batches
     text: TextConfig,
-    texts: Mapping[str, str],
+    query_texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
-    kept_scores: KeptScores | None = None,
+    saved_scores: SavedScores | None = None,
 ) -> Run:
     """Return `candidates` re-ranked by a loaded re-ranker that reads texts; see `score_candidates`."""
     tokenizer = reranker.tokenizer
-    queries, documents_pieces = _own_pieces(tokenizer, bodies, text, texts, candidates, options)
+    queries, documents_pieces = _own_pieces(tokenizer, batches, text, query_texts, candidates, options)
     pairs, cut_pairs = list[PiecePair](), list[tuple[np.ndarray, np.ndarray]]()
     for query, document in pair_names(candidates):
         for pieces in documents_pieces[document]:
@@ -190,15 +190,15 @@ def score_with_its_tokenizer(
             layout, PaddedBatch(*tokenizer.join([cut_pairs[i] for i in rows])), options.max_length
         )
 
-    scores = score_sequences(reranker, reranker.score, pairs, lengths, build, options, kept_scores)
+    scores = score_sequences(reranker, reranker.score, pairs, lengths, build, options, saved_scores)
     return as_run(candidates, pairs, scores)
 
 
 def _own_pieces(
     tokenizer: PairTokenizer,
-    bodies: Iterable[tuple[list[str], list[str]]],
+    batches: Iterable[tuple[list[str], list[str]]],
     text: TextConfig,
-    texts: Mapping[str, str],
+    query_texts: Mapping[str, str],
     candidates: Run,
     options: RerankingConfig,
 ) -> tuple[dict[str, np.ndarray], dict[str, list[np.ndarray]]]:
@@ -206,11 +206,11 @@ def _own_pieces(
 
     The token store has the configured encoder's pieces, so texts are tokenised again, once each.
     """
-    query_texts = [texts[query] for query in candidates]
-    encoded_queries = tokenizer.encode(query_texts, options.query_length) if query_texts else []
+    run_queries = [query_texts[query] for query in candidates]
+    encoded_queries = tokenizer.encode(run_queries, options.query_length) if run_queries else []
     longest = min(options.max_length, text.max_word_pieces or options.max_length)
     pieces: dict[str, list[np.ndarray]] = {}
-    for identifiers, documents in bodies:
+    for identifiers, documents in batches:
         if options.passages is None:
             passages_of_texts = [[body] for body in documents]
         else:
@@ -228,10 +228,10 @@ def rerank_run(
     model: CrossEncoderModel,
     tokenizer: WordPieceTokenizer,  # the store's own
     store: TokenStore,
-    texts: Mapping[str, str],  # query → text; holds all queries of `candidates`
+    query_texts: Mapping[str, str],  # query → text; holds all queries of `candidates`
     candidates: Run,  # documents to score, all of them: `options.depth` is not applied here
     options: RerankingConfig,
-    kept_scores: KeptScores | None = None,  # storage of scores, perhaps with those of an earlier run
+    saved_scores: SavedScores | None = None,  # storage of scores, perhaps with those of an earlier run
 ) -> Run:
     """Return `candidates` re-ranked by the model's scores, in canonical order; see `as_run`.
 
@@ -239,21 +239,21 @@ def rerank_run(
         InputError: the token store lacks a document.
         TrainingError: a score is NaN.
     """
-    names = pair_names(candidates)
-    rows = store.rows([document for _, document in names])
+    query_documents = pair_names(candidates)
+    rows = store.rows([document for _, document in query_documents])
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
     passages = [_passages(store, row, options) for row in rows.tolist()]
     counts = np.array([len(bounds) for bounds in passages], np.int64)
-    query_numbers = {query: number for number, query in enumerate(candidates)}
-    queries = np.repeat(np.array([query_numbers[query] for query, _ in names], np.int64), counts)
+    query_indices = {query: index for index, query in enumerate(candidates)}
+    query_rows = np.repeat(np.array([query_indices[query] for query, _ in query_documents], np.int64), counts)
     bounds = np.array(
         [bounds for bounds_of_document in passages for bounds in bounds_of_document], np.int64
     ).reshape(-1, 2)
     sequences = RankingGroups.of_queries(
-        make_spans(text_rows(queries)),
+        make_spans(text_rows(query_rows)),
         make_spans(np.repeat(rows, counts), *bounds.T),
-        np.ones(len(queries), np.int64),
-        [texts[query] for query in candidates],
+        np.ones(len(query_rows), np.int64),
+        [query_texts[query] for query in candidates],
     )
 
     def build(indices: Sequence[int], layout: Layout) -> EncoderBatch:
@@ -262,12 +262,12 @@ def rerank_run(
 
     pairs = [
         PiecePair(query, document, row)
-        for (query, document), row, count in zip(names, rows.tolist(), counts.tolist(), strict=True)
+        for (query, document), row, count in zip(query_documents, rows.tolist(), counts.tolist(), strict=True)
         for _ in range(count)
     ]
     lengths = builder.lengths(sequences).tolist()
     scores = score_sequences(
-        model, lambda batch: model.encode(batch)[0], pairs, lengths, build, options, kept_scores
+        model, lambda batch: model.encode(batch)[0], pairs, lengths, build, options, saved_scores
     )
     return as_run(candidates, pairs, scores)
 
@@ -308,14 +308,17 @@ def score_diagnosis_pairs(
     identifiers = table["document_id"].to_pylist()
     sides = [list(zip(table[side].to_pylist(), identifiers, strict=True)) for side in ("first", "second")]
     candidates = _as_run(dict.fromkeys([*sides[0], *sides[1]]))
-    texts = {query: query for query in candidates}
-    scored_run = score_candidates(model, CorpusTexts(tokens, documents, text), texts, candidates, options)
+    query_texts = {query: query for query in candidates}
+    corpus = CorpusTexts(tokens, documents, text)
+    scored_run = score_candidates(model, corpus, query_texts, candidates, options)
     scores = {
         (query, document): score for query, ranking in scored_run.items() for document, score in ranking
     }
-    first, second = (np.array([scores[sequence] for sequence in side], np.float32) for side in sides)
-    numbers = pa.array(np.arange(table.num_rows), pa.int32())
-    columns = {"pair": numbers, "first": pa.array(first), "second": pa.array(second)}
+    first_scores, second_scores = (
+        np.array([scores[sequence] for sequence in side], np.float32) for side in sides
+    )
+    pair_indices = pa.array(np.arange(table.num_rows), pa.int32())
+    columns = {"pair": pair_indices, "first": pa.array(first_scores), "second": pa.array(second_scores)}
     PAIR_SCORES.write(output, pa.Table.from_pydict(columns, schema=PAIR_SCORES.schema))
     return {"pairs": table.num_rows, "sequences": len(scores)}
 

@@ -12,21 +12,21 @@ import pyarrow as pa
 from irpretrain.config.retrieval import RunConfig
 from irpretrain.corpora.collection import absent_documents, document_names
 from irpretrain.corpora.topics_and_judgements import CHECK, Sources, near_hint, read_records, source_files
-from irpretrain.evaluation.runs import Ranking, Run, without_own, write_rankings
+from irpretrain.evaluation.runs import Ranking, Run, without_query_document, write_rankings
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.records import MEND, Malformed, Skipped
 from irpretrain.retrieval.opened_index import log_lost_queries
 
-COUNTED = ("lines", "comments", "malformed", "lines_of_other_queries", "unknown_documents_left_out")
+COUNT_NAMES = ("lines", "comments", "malformed", "lines_of_other_queries", "unknown_documents_left_out")
 BY_RANKS = "documents have the score of the one above them; the ranks order them"
 BY_NAMES = (
     "documents have the score of the one above them, and ranks that do not order them; "
     "they are ordered by document identifier, descending, as trec_eval does it"
 )
 TIES = (BY_RANKS, BY_NAMES)
-FALLING = "queries whose ranks fall from line to line, as scores do"
+FALLING_RANKS = "queries whose ranks fall from line to line, as scores do"
 AS_SCORES = """If they are scores: awk '{print $1, "Q0", $2, 0, $3, "run"}' makes TREC's columns."""
 
 
@@ -37,33 +37,33 @@ class RunEntry(NamedTuple):
     rank: int | None
     score: float | None
     file: str
-    number: int
+    line: int
 
     @property
-    def rank_column(self) -> str:
-        return f"{self.file}:{self.number}"
+    def location(self) -> str:
+        return f"{self.file}:{self.line}"
 
 
 @dataclass
 class Faults:
     """What is wrong with a run: each kind with its number and its first case, and the keys that allow it."""
 
-    found: dict[str, list[Any]] = field(default_factory=dict)
+    cases: dict[str, list[Any]] = field(default_factory=dict)
     keys: dict[str, None] = field(default_factory=dict)
     hint: str = ""
 
     def add(self, kind: str, case: str, number: int = 1, key: str = "") -> None:
         """Count a fault; the first of a kind is remembered. `key`: the setting of the run that allows it, if any."""
-        self.found.setdefault(kind, [0, case])[0] += number
+        self.cases.setdefault(kind, [0, case])[0] += number
         if key:
             self.keys[key] = None
 
     def refuse(self, path: Path, has_keys: bool = True) -> None:
         """Raise InputError that names every kind, if any; and keys that allow them, where the run has a section."""
-        if not self.found:
+        if not self.cases:
             return
-        has_several = len(self.found) > 1
-        descriptions = [f"{number:,} {kind}, such as {case}" for kind, (number, case) in self.found.items()]
+        has_several = len(self.cases) > 1
+        descriptions = [f"{number:,} {kind}, such as {case}" for kind, (number, case) in self.cases.items()]
         reason = "the run cannot be used" + (
             "\n  - " + "\n  - ".join(descriptions) if has_several else f": {descriptions[0]}"
         )
@@ -95,39 +95,42 @@ def take_run(
     """
     files = source_files(config, sources)
     query_ids = [str(query) for query in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()]
-    faults, counts = Faults(), dict.fromkeys(COUNTED, 0)
-    lists, duplicates, unknown_queries = _read(config, files, set(query_ids), faults, counts)
+    faults, counts = Faults(), dict.fromkeys(COUNT_NAMES, 0)
+    entries_by_query, duplicates, unknown_queries = _read(config, files, set(query_ids), faults, counts)
     faults.refuse(files[0])  # what follows would blame the data for lines that were not read
     if config.expected not in (None, counts["lines"]):
         case = f"{counts['lines']:,} in place of {config.expected:,}"
         faults.add("other number of lines than expected", case, key="expected")
-    missing_queries = [query for query in query_ids if query not in lists]
+    missing_queries = [query for query in query_ids if query not in entries_by_query]
     faults.hint = near_hint(unknown_queries, [pa.array(sorted(missing_queries), pa.string())], "the data set")
-    if not lists and unknown_queries:
+    if not entries_by_query and unknown_queries:
         case = f"{next(iter(unknown_queries))}; the data set has {query_ids[0]}"
         faults.add("lines, none of which has a query of the data set", case, counts["lines"])
     elif missing_queries and config.missing_queries == "refuse":
         kind, key = "queries of the data set without a document", "missing_queries: ignore"
         faults.add(kind, missing_queries[0], len(missing_queries), key)
-    faults.found.update(duplicates.found)
-    _check_ranks_rise(lists, config, faults)
-    for query, entries in lists.items():
+    faults.cases.update(duplicates.cases)
+    _check_ranks_rise(entries_by_query, config, faults)
+    for query, entries in entries_by_query.items():
         _check(query, entries, config, faults)
     unknown_documents = absent_documents(
-        {entry.document_id for entries in lists.values() for entry in entries}, documents
+        {entry.document_id for entries in entries_by_query.values() for entry in entries}, documents
     )
     if config.unknown_documents == "refuse":
-        _refuse_unknown(lists, unknown_documents, faults)
+        _refuse_unknown(entries_by_query, unknown_documents, faults)
         if unknown_documents:
             faults.hint = near_hint(unknown_documents, document_names(documents), "the corpus") or faults.hint
     faults.refuse(files[0])
     ties = dict.fromkeys(TIES, 0)
     run = {
-        query: _ranking(entries, unknown_documents, config, ties) for query, entries in sorted(lists.items())
+        query: _ranking(entries, unknown_documents, config, ties)
+        for query, entries in sorted(entries_by_query.items())
     }
-    counts["unknown_documents_left_out"] = sum(map(len, lists.values())) - sum(map(len, run.values()))
+    counts["unknown_documents_left_out"] = sum(map(len, entries_by_query.values())) - sum(
+        map(len, run.values())
+    )
     cut_run = {
-        query: without_own(query, ranking, depth) if drop_own else ranking[:depth]
+        query: without_query_document(query, ranking, depth) if drop_own else ranking[:depth]
         for query, ranking in run.items()
     }
     _note_ties(name, files[0], ties)
@@ -158,11 +161,11 @@ def read_ordered(
     Raises:
         InputError: as in `take_run`; or no line has a query that counts.
     """
-    faults, counts = Faults(hint="Mend the run, or get it again."), dict.fromkeys(COUNTED, 0)
+    faults, counts = Faults(hint="Mend the run, or get it again."), dict.fromkeys(COUNT_NAMES, 0)
     lists, duplicates, unknown_queries = _read(config, [path], set(query_ids), faults, counts)
-    faults.found.update(duplicates.found)
+    faults.cases.update(duplicates.cases)
     _check_ranks_rise(lists, config, faults)
-    if FALLING in faults.found:
+    if FALLING_RANKS in faults.cases:
         faults.hint = AS_SCORES
     for query, entries in lists.items():
         _check(query, entries, config, faults)
@@ -197,7 +200,7 @@ def _read(
     """Return the lines of the queries of the data set, documents that one has twice, and the other queries."""
     lists: defaultdict[str, dict[str, RunEntry]] = defaultdict(dict)
     malformed, duplicates, breaks_off, unknown_queries = Faults(), Faults(), False, dict[str, None]()
-    names: dict[str, str] = {}  # a document's name is kept once, however many queries have it
+    known_names: dict[str, str] = {}  # a document's name is kept once, however many queries have it
     lines = ((path, line) for path in files for line in read_records(config, path))
     for path, line in lines:
         if isinstance(line, Skipped):
@@ -207,22 +210,22 @@ def _read(
         if isinstance(line, Malformed):
             counts["malformed"] += 1
             breaks_off |= line.loses_more
-            rank_column = f"{path.name}:{line.line or line.position + 1}"
-            malformed.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({rank_column})")
+            location = f"{path.name}:{line.line or line.position + 1}"
+            malformed.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({location})")
             malformed.hint = malformed.hint or (line.remedy if line.remedy != MEND else "")
         elif line.query_id not in query_ids:
             counts["lines_of_other_queries"] += 1
             unknown_queries[line.query_id] = None
         else:
-            document = names.setdefault(line.document_id, line.document_id)
-            number = line.line or line.position + 1
-            entry = RunEntry(document, line.rank, line.score, path.name, number)
+            document = known_names.setdefault(line.document_id, line.document_id)
+            line_number = line.line or line.position + 1
+            entry = RunEntry(document, line.rank, line.score, path.name, line_number)
             if lists[line.query_id].setdefault(document, entry) is not entry:
-                case = f"{document} of query {line.query_id} ({entry.rank_column})"
+                case = f"{document} of query {line.query_id} ({entry.location})"
                 duplicates.add("documents that a query has twice", case)
-    share = config.malformed.skip
-    if counts["malformed"] > share * counts["lines"] or (breaks_off and share < 1):
-        faults.found.update(malformed.found)
+    max_share = config.malformed.skip
+    if counts["malformed"] > max_share * counts["lines"] or (breaks_off and max_share < 1):
+        faults.cases.update(malformed.cases)
         faults.hint = f"{malformed.hint.removesuffix('.')}." if malformed.hint else faults.hint
         if counts["malformed"] < counts["lines"]:
             faults.keys["malformed: {skip: <share>}"] = None
@@ -237,7 +240,7 @@ def _check(query: str, entries: list[RunEntry], config: RunConfig, faults: Fault
     elif by_rank:
         for above, below in pairwise(sorted(entries, key=_rank)):
             if above.rank == below.rank:
-                case = f"{query}, with rank {below.rank} ({above.rank_column} and {below.rank_column})"
+                case = f"{query}, with rank {below.rank} ({above.location} and {below.location})"
                 key = "" if below.score is None else "order_by: score"
                 faults.add("queries with one rank for two documents, which ranks are to order", case, key=key)
                 return
@@ -245,7 +248,7 @@ def _check(query: str, entries: list[RunEntry], config: RunConfig, faults: Fault
         above, below = pair
         kind = "queries whose scores contradict their ranks"
         key = "order_by: rank, or order_by: score, whichever is right (rank passes scores over)"
-        faults.add(kind, f"{query}, ranks {above.rank} and {below.rank} ({below.rank_column})", key=key)
+        faults.add(kind, f"{query}, ranks {above.rank} and {below.rank} ({below.location})", key=key)
 
 
 def _check_ranks_rise(lists: dict[str, list[RunEntry]], config: RunConfig, faults: Faults) -> None:
@@ -253,8 +256,8 @@ def _check_ranks_rise(lists: dict[str, list[RunEntry]], config: RunConfig, fault
     if long_lists and config.order_by is None and all(map(_has_falling_ranks, long_lists.values())):
         query, (above, *_, below) = next(iter(long_lists.items()))
         key = "order_by: rank, or options: {columns: [query_id, document_id, score]}, whichever is right"
-        case = f"{query}, from {above.rank} ({above.rank_column}) to {below.rank} ({below.rank_column})"
-        faults.add(FALLING, case, len(long_lists), key)
+        case = f"{query}, from {above.rank} ({above.location}) to {below.rank} ({below.location})"
+        faults.add(FALLING_RANKS, case, len(long_lists), key)
 
 
 def _has_falling_ranks(entries: list[RunEntry]) -> bool:
@@ -286,15 +289,15 @@ def _contradiction(entries: list[RunEntry]) -> tuple[RunEntry, RunEntry] | None:
 def _refuse_unknown(lists: dict[str, list[RunEntry]], unknown_documents: set[str], faults: Faults) -> None:
     if not unknown_documents:
         return
-    query, entry = next(
-        (q, entry)
-        for q, entries in lists.items()
+    first_query, entry = next(
+        (listed_query, entry)
+        for listed_query, entries in lists.items()
         for entry in entries
         if entry.document_id in unknown_documents
     )
     faults.add(
         "documents that the corpus lacks",
-        f"{entry.document_id} of query {query} ({entry.rank_column})",
+        f"{entry.document_id} of query {first_query} ({entry.location})",
         len(unknown_documents),
         "unknown_documents: drop",
     )

@@ -37,7 +37,7 @@ class TextSearch:
     """The terms of a collection's documents, ready to be searched."""
 
     def __init__(self, postings: Postings, term_numbers: Mapping[str, int], find_terms: FindTerms) -> None:
-        self.postings, self._numbers, self._find_terms = postings, term_numbers, find_terms
+        self.postings, self._term_ids, self._find_terms = postings, term_numbers, find_terms
 
     @classmethod
     def of(
@@ -62,7 +62,7 @@ class TextSearch:
         """Return numbers of documents and scores, as `rank_engine.top_documents` does."""
         lines = [" ".join(query.split()) for query in queries]
         terms = [
-            np.array([self._numbers[term] for term in query if term in self._numbers], np.int64)
+            np.array([self._term_ids[term] for term in query if term in self._term_ids], np.int64)
             for query in self._find_terms(lines)
         ]
         offsets = np.cumsum([0, *map(len, terms)])
@@ -102,24 +102,26 @@ def _write_terms(
     documents: str | Path, text: TextConfig, find_terms: FindTerms, term_numbers: dict[str, int], folder: Path
 ) -> WordStore:
     """Write the terms of each document by number, and number them as they come; documents go by their identifiers."""
-    names = DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist()
+    document_ids = DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist()
     # UTF-8 sorts as code points do, which is Lucene's order of identifiers.
-    identifier_order = np.empty(len(names), np.int64)
-    identifier_order[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    identifier_order = np.empty(len(document_ids), np.int64)
+    identifier_order[sorted(range(len(document_ids)), key=document_ids.__getitem__)] = np.arange(
+        len(document_ids)
+    )
     folder.mkdir()
     batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
-    document_count = len(names)
+    document_count = len(document_ids)
     with StoreWriter(folder, {"words": np.int32}) as store:
         for _, texts in progress(
             batches, "analyse documents", "documents", document_count, size=lambda batch: len(batch[1])
         ):
             term_lists = find_terms(texts)
-            numbers_end_to_end = [
+            ids_end_to_end = [
                 term_numbers.setdefault(term, len(term_numbers)) for terms in term_lists for term in terms
             ]
-            store.add(term_lists, words=np.array(numbers_end_to_end, np.int32))
+            store.add(term_lists, words=np.array(ids_end_to_end, np.int32))
         keys = {
-            "document_id": pa.array(names, pa.string()),
+            "document_id": pa.array(document_ids, pa.string()),
             "part": np.zeros(document_count, np.int32),
             "position": identifier_order,
         }

@@ -28,7 +28,7 @@ WINDOW = 4
 SCALE = 100
 
 # Steps of PageRank at most; with this damping the tolerance is reached after about a hundred.
-MOST_ROUNDS = 200
+MAX_ROUNDS = 200
 
 # Sum of all ranks' changes in a step at which PageRank ends.
 TOLERANCE = 1e-9
@@ -100,24 +100,24 @@ def _page_rank(vertex_at: np.ndarray, vertex_count: int, window: int, damping: f
     max_links = len(vertex_at) * (window - 1)
     sources, targets = np.empty(2 * max_links, np.int32), np.empty(2 * max_links, np.int32)
     degrees = np.zeros(vertex_count)
-    links = 0
+    link_count = 0
     for position in range(len(vertex_at)):
-        for other in range(position + 1, min(position + window, len(vertex_at))):
-            first, second = vertex_at[position], vertex_at[other]
+        for next_position in range(position + 1, min(position + window, len(vertex_at))):
+            first, second = vertex_at[position], vertex_at[next_position]
             if first >= 0 and second >= 0 and first != second:
-                sources[links], targets[links] = first, second
-                sources[links + 1], targets[links + 1] = second, first
-                links += 2
+                sources[link_count], targets[link_count] = first, second
+                sources[link_count + 1], targets[link_count + 1] = second, first
+                link_count += 2
                 degrees[first] += 1
                 degrees[second] += 1
     ranks = np.full(vertex_count, 1.0 / max(vertex_count, 1))
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         lone_rank = 0.0
         for vertex in range(vertex_count):
             if degrees[vertex] == 0:
                 lone_rank += ranks[vertex]
         next_ranks = np.full(vertex_count, (1.0 - damping + damping * lone_rank) / max(vertex_count, 1))
-        for link in range(links):
+        for link in range(link_count):
             next_ranks[targets[link]] += damping * ranks[sources[link]] / degrees[sources[link]]
         change = np.abs(next_ranks - ranks).sum()
         ranks = next_ranks

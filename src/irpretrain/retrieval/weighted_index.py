@@ -134,7 +134,7 @@ def _check_length(path: str | Path, document: str, terms: dict[str, int]) -> Non
 
 
 # Terms of a passage that are looked at (the figure's x axis).
-RANKS = 10
+RANK_COUNT = 10
 
 
 @dataclass
@@ -142,30 +142,31 @@ class Shares:
     passages: int = 0  # with and without terms
     without_terms: int = 0  # those whose every word has weight 0 or is a stop word
     terms: int = 0  # of all passages
-    reaching: list[int] = field(default_factory=lambda: [0] * RANKS)  # passages that have a term of each rank
+    # Passages that have a term of each rank.
+    reaching: list[int] = field(default_factory=lambda: [0] * RANK_COUNT)
     # By the sum of a passage's weights: the sum of the weights of each rank.
     sums: dict[int, list[int]] = field(default_factory=dict)
 
     def add(self, weights: Iterable[int]) -> None:
-        ordered = sorted(weights, reverse=True)
+        falling = sorted(weights, reverse=True)
         self.passages += 1
-        self.terms += len(ordered)
-        if not ordered:
+        self.terms += len(falling)
+        if not falling:
             self.without_terms += 1
             return
-        sums = self.sums.setdefault(sum(ordered), [0] * RANKS)
-        for rank, weight in enumerate(ordered[:RANKS]):
+        sums = self.sums.setdefault(sum(falling), [0] * RANK_COUNT)
+        for rank, weight in enumerate(falling[:RANK_COUNT]):
             sums[rank] += weight
             self.reaching[rank] += 1
 
     def means(self) -> list[float | None]:
         """Return the mean share of each rank, correctly rounded sums divided once; None if no passage has terms."""
-        number = self.passages - self.without_terms
-        if not number:
-            return [None] * RANKS
+        passage_count = self.passages - self.without_terms
+        if not passage_count:
+            return [None] * RANK_COUNT
         return [
-            math.fsum(sums[rank] / total for total, sums in self.sums.items()) / number
-            for rank in range(RANKS)
+            math.fsum(sums[rank] / total for total, sums in self.sums.items()) / passage_count
+            for rank in range(RANK_COUNT)
         ]
 
 
@@ -188,13 +189,13 @@ def measure_distribution(
     rows: list[dict[str, Any]] = []
     for name, paths in weightings.items():
         shares = _shares(name, paths, analyser)
-        number = shares.passages - shares.without_terms
+        passages_with_terms = shares.passages - shares.without_terms
         rows.append(
             {
                 "weighting": name,
                 "passages": shares.passages,
                 "passages_without_terms": shares.without_terms,
-                "mean_terms": shares.terms / number if number else None,
+                "mean_terms": shares.terms / passages_with_terms if passages_with_terms else None,
                 "shares": shares.means(),
                 "passages_reaching": shares.reaching,
             }
@@ -206,7 +207,7 @@ def measure_distribution(
                 "same collection",
                 remedy="Delete the term vectors of both and run the workflow again.",
             )
-    write_text(output, json.dumps({"ranks": RANKS, "weightings": rows}, indent=1) + "\n")
+    write_text(output, json.dumps({"ranks": RANK_COUNT, "weightings": rows}, indent=1) + "\n")
     keys = ("passages", "passages_without_terms")
     return {row["weighting"]: {key: row[key] for key in keys} for row in rows}
 

@@ -26,7 +26,7 @@ from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.progress import progress as follow
 from irpretrain.foundation.provenance import sha256
-from irpretrain.retrieval.pair_scoring import KeptScores
+from irpretrain.retrieval.pair_scoring import SavedScores
 from irpretrain.retrieval.rerank import TAG
 from irpretrain.text.texts import read_queries
 from irpretrain.training.checkpoints import Checkpoints
@@ -234,7 +234,7 @@ class _Search:
         points = itertools.product(options.batch_sizes_of(regime), options.learning_rates)
         self.grid = [GridPoint(*point) for point in points]
 
-    def run(self, folder: Checkpoints, device: torch.device, title: str) -> tuple[Any, Progress, KeptScores]:
+    def run(self, folder: Checkpoints, device: torch.device, title: str) -> tuple[Any, Progress, SavedScores]:
         state = folder.load()
         if state is not None:
             self._progress, self._weights = Progress(**state["progress"]), state["best_model"]
@@ -334,10 +334,10 @@ class _Search:
         self._saved += 1
         folder.save(self._saved, state)
 
-    def _score_checkpoint(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> KeptScores:
+    def _score_checkpoint(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> SavedScores:
         """Return where a ranking by the present weights keeps its scores, with those from before an interruption."""
         interrupted_scores, self._ranked = self._ranked, None
-        return KeptScores(
+        return SavedScores(
             interrupted_scores, folder.clock, lambda ranking: self._save(folder, trainer, ranking)
         )
 
@@ -346,7 +346,7 @@ class _Search:
         model: torch.nn.Module,
         data: _Collection,
         queries: Sequence[str],
-        kept_scores: KeptScores | None = None,
+        kept_scores: SavedScores | None = None,
     ) -> Run:
         candidates = {query: data.candidates[query] for query in queries if query in data.candidates}
         candidates = top(candidates, self._ranker.reranking.depth)

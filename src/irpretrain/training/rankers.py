@@ -16,7 +16,7 @@ from irpretrain.evaluation.runs import Run
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.neural.ranker import NeuralRanker
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
-from irpretrain.retrieval.pair_scoring import KeptScores, rerank_words
+from irpretrain.retrieval.pair_scoring import SavedScores, rerank_words
 from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
@@ -65,10 +65,10 @@ class CrossEncoderRanker:
         documents: TokenStore,
         texts: Mapping[str, str],
         candidates: Run,
-        kept_scores: KeptScores | None = None,
+        kept_scores: SavedScores | None = None,
     ) -> Run:
         return rerank_run(
-            model, self.tokenizer, documents, texts, candidates, self.reranking, kept_scores=kept_scores
+            model, self.tokenizer, documents, texts, candidates, self.reranking, saved_scores=kept_scores
         )
 
 
@@ -98,9 +98,9 @@ class WordRanker:
         documents: WordDocuments,
         texts: Mapping[str, str],
         candidates: Run,
-        kept_scores: KeptScores | None = None,
+        kept_scores: SavedScores | None = None,
     ) -> Run:
-        return rerank_words(model, documents, texts, candidates, self.reranking, kept_scores=kept_scores)
+        return rerank_words(model, documents, texts, candidates, self.reranking, saved_scores=kept_scores)
 
 
 def ranker_of(

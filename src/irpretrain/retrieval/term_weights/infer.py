@@ -54,7 +54,7 @@ from irpretrain.training.compute import (
 from irpretrain.training.read_ahead import PROCESSES, Parcel, helping
 
 # Texts that are sorted by length together: larger blocks have less padding and take more memory.
-BLOCK = 8192
+TEXTS_IN_BLOCK = 8192
 
 
 def infer_documents(
@@ -105,11 +105,11 @@ class ReadTexts(NamedTuple):
 
     keys: list[dict[str, Any]]  # of each text, its place in the corpus
     words: list[list[str]]  # of each text
-    first: list[np.ndarray]  # of each text: the first piece of each word
+    first_pieces: list[np.ndarray]  # of each text: the first piece of each word
     pieces: list[int]  # of each text: how many
     windows: list[list[tuple[int, int]]]  # of each text
     # Of each batch: its windows, and where each one's word pieces begin among all positions.
-    places: list[tuple[list[Window], list[int]]]
+    batch_places: list[tuple[list[Window], list[int]]]
     positions: int  # that are computed
 
 
@@ -207,8 +207,8 @@ class WeightPredictor:
             for block in blocks:
                 if not block.batches:
                     yield block, None, None
-                for number, batch in enumerate(block.batches):
-                    yield block, batch, remaining_weights[number] if number < len(remaining_weights) else None
+                for index, batch in enumerate(block.batches):
+                    yield block, batch, remaining_weights[index] if index < len(remaining_weights) else None
                 remaining_weights = []
 
         def begin(entry: tuple[Block, EncoderBatch | None, np.ndarray | None]) -> Callable[[], Any]:
@@ -229,17 +229,17 @@ class WeightPredictor:
     ) -> tuple[pa.Table, dict[str, int]]:
         """Return the TERM_WEIGHTS rows of a block's texts, in order, and counts."""
         texts_read, weights_of_window = parcel.open(), dict[Window, np.ndarray]()
-        for (windows_of_batch, first_positions), values in zip(texts_read.places, weights, strict=True):
-            for window, first in zip(windows_of_batch, first_positions, strict=True):
-                weights_of_window[window] = values[first : first + window.end - window.start]
+        for (windows_of_batch, first_positions), values in zip(texts_read.batch_places, weights, strict=True):
+            for window, window_start in zip(windows_of_batch, first_positions, strict=True):
+                weights_of_window[window] = values[window_start : window_start + window.end - window.start]
         no_weights = np.zeros(0, np.float32)
         rows, words_without_weight = [], 0
-        for number, (key, words, bounds) in enumerate(
+        for index, (key, words, bounds) in enumerate(
             zip(texts_read.keys, texts_read.words, texts_read.windows, strict=True)
         ):
-            window_weights = [weights_of_window.get(Window(number, *span), no_weights) for span in bounds]
+            window_weights = [weights_of_window.get(Window(index, *span), no_weights) for span in bounds]
             text_weights = word_weights(
-                texts_read.first[number], texts_read.pieces[number], bounds, window_weights
+                texts_read.first_pieces[index], texts_read.pieces[index], bounds, window_weights
             )
             terms, text_without_weight = weighted_terms(words, text_weights.values, text_weights.read)
             words_without_weight += text_without_weight
@@ -337,7 +337,7 @@ def _write_in_blocks(
 
     if not step:
         save()  # so that the folder says from its beginning whose it is
-    texts, texts_done = document_texts(documents, predictor.text, BLOCK), 0
+    texts, texts_done = document_texts(documents, predictor.text, TEXTS_IN_BLOCK), 0
     for skipped_texts in islice(texts, whole_blocks):
         texts_done += len(skipped_texts)
         counter.skip(len(skipped_texts))
@@ -370,4 +370,4 @@ def _processes(predictor: WeightPredictor, texts: int) -> int:
     """Return how many processes read and collect texts beside the device."""
     if predictor.device.type == "cpu":
         return 0
-    return min(max(predictor.options.inference.compute.threads, PROCESSES), -(-texts // BLOCK))
+    return min(max(predictor.options.inference.compute.threads, PROCESSES), -(-texts // TEXTS_IN_BLOCK))

@@ -18,8 +18,8 @@ MANY_TERMS = 1000
 
 # Larger weights become this, so that an index holds any text, even one all of whose weights are infinite. Where a
 # text has more than MANY_TERMS different terms, its limit is LONGEST_DOCUMENT divided by their number.
-LARGEST = LONGEST_DOCUMENT // MANY_TERMS
-COUNTED = ("not_a_number", "negative", "zero", "overflow")
+LARGEST_WEIGHT = LONGEST_DOCUMENT // MANY_TERMS
+SPECIAL_CASES = ("not_a_number", "negative", "zero", "overflow")
 
 
 # N: an integer weight is round(N·y), or round(N·√y) (DeepCT, equation 4). N is 100 in section 3.2 and in the released
@@ -28,7 +28,7 @@ SCALE = 100.0
 
 
 def integer_weights(
-    weights: np.ndarray, scale: float, square_root: bool, largest_allowed: np.ndarray | int = LARGEST
+    weights: np.ndarray, scale: float, square_root: bool, largest_allowed: np.ndarray | int = LARGEST_WEIGHT
 ) -> tuple[np.ndarray, dict[str, int]]:
     """Return float32 weights as scale · weight or scale · √weight, int32, rounded half to even, and counts of special
     cases.
@@ -55,7 +55,7 @@ def write_vectors(weights: str | Path, scale: float, square_root: bool, output: 
     Returns:
         Counts: texts, terms, texts left without any term, and terms by the counts of `integer_weights`.
     """
-    totals = dict.fromkeys(("texts", "texts_without_terms", "terms", *COUNTED), 0)
+    totals = dict.fromkeys(("texts", "texts_without_terms", "terms", *SPECIAL_CASES), 0)
 
     def tables() -> Iterator[pa.Table]:
         for batch in TERM_WEIGHTS.stream(weights):
@@ -69,16 +69,16 @@ def write_vectors(weights: str | Path, scale: float, square_root: bool, output: 
 
 
 def _vectors(batch: pa.RecordBatch, scale: float, square_root: bool) -> tuple[pa.Table, dict[str, int]]:
-    lists = batch.column("terms")
-    entries_flat = lists.flatten()
-    lengths = lists.value_lengths().to_numpy()
-    row_of_entry = np.repeat(np.arange(len(lists)), lengths)
+    term_lists = batch.column("terms")
+    entries_flat = term_lists.flatten()
+    lengths = term_lists.value_lengths().to_numpy()
+    row_of_entry = np.repeat(np.arange(len(term_lists)), lengths)
     largest = LONGEST_DOCUMENT // np.maximum(lengths, MANY_TERMS)
     weights = entries_flat.field("weight").to_numpy()
     integers, counts = integer_weights(weights, scale, square_root, largest[row_of_entry])
     is_positive = integers > 0
-    sizes = np.bincount(row_of_entry[is_positive], minlength=len(lists))
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    kept_counts = np.bincount(row_of_entry[is_positive], minlength=len(term_lists))
+    offsets = np.concatenate([[0], np.cumsum(kept_counts)]).astype(np.int32)
     list_type = TERM_VECTORS.schema.field("terms").type
     entries = pa.StructArray.from_arrays(
         [
@@ -88,29 +88,31 @@ def _vectors(batch: pa.RecordBatch, scale: float, square_root: bool) -> tuple[pa
         fields=list(list_type.value_type),
     )
     terms = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries, type=list_type)
-    keys = [batch.column(name) for name in ("part", "position", "document_id")]
+    key_columns = [batch.column(name) for name in ("part", "position", "document_id")]
     counts |= {
-        "texts": len(lists),
-        "texts_without_terms": int((sizes == 0).sum()),
+        "texts": len(term_lists),
+        "texts_without_terms": int((kept_counts == 0).sum()),
         "terms": int(is_positive.sum()),
     }
-    return pa.Table.from_arrays([*keys, terms], schema=TERM_VECTORS.schema), counts
+    return pa.Table.from_arrays([*key_columns, terms], schema=TERM_VECTORS.schema), counts
 
 
 # From the words of a text and their weights to its list of terms.
 
 
 def weighted_terms(
-    words: Sequence[str], weights: np.ndarray, read: np.ndarray | None = None
+    words: Sequence[str], weights: np.ndarray, is_read: np.ndarray | None = None
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return distinct words by code point with their largest weight, and the number of words not `read`."""
-    best: dict[str, float] = {}
-    was_read = np.ones(len(words), bool) if read is None else read
-    for word, weight, has_weight in zip(words, weights.tolist(), was_read.tolist(), strict=True):
+    """Return distinct words by code point with their largest weight, and the number of words that are not read."""
+    weight_of_word: dict[str, float] = {}
+    read_words = np.ones(len(words), bool) if is_read is None else is_read
+    for word, weight, has_weight in zip(words, weights.tolist(), read_words.tolist(), strict=True):
         if not has_weight:
             continue
-        best_weight = best.get(word)
+        best_weight = weight_of_word.get(word)
         # A NaN stays: it is a fault, and must be seen where weights become integers.
         if best_weight is None or (best_weight == best_weight and not weight <= best_weight):
-            best[word] = weight
-    return [{"term": word, "weight": best[word]} for word in sorted(best)], int((~was_read).sum())
+            weight_of_word[word] = weight
+    return [{"term": word, "weight": weight_of_word[word]} for word in sorted(weight_of_word)], int(
+        (~read_words).sum()
+    )

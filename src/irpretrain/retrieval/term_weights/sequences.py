@@ -36,11 +36,11 @@ class WordWeights(NamedTuple):
 
 def first_pieces(words: WordSpans, pieces: Pieces) -> np.ndarray:
     """Return the first piece of each word (int32 [words]), NO_PIECE if there is none."""
-    first = np.searchsorted(pieces.ends, words.starts, "right").astype(np.int32)
-    has_piece = first < len(pieces.ids)
-    has_piece[has_piece] = pieces.starts[first[has_piece]] < words.ends[has_piece]
-    first[~has_piece] = NO_PIECE
-    return first
+    first_piece = np.searchsorted(pieces.ends, words.starts, "right").astype(np.int32)
+    has_piece = first_piece < len(pieces.ids)
+    has_piece[has_piece] = pieces.starts[first_piece[has_piece]] < words.ends[has_piece]
+    first_piece[~has_piece] = NO_PIECE
+    return first_piece
 
 
 def piece_targets(words: WordSpans, pieces: Pieces, targets: np.ndarray) -> tuple[np.ndarray, int]:
@@ -51,51 +51,51 @@ def piece_targets(words: WordSpans, pieces: Pieces, targets: np.ndarray) -> tupl
     those that continue something else, are MASKED_OUT. A piece outside words (punctuation) has target 0, as in the
     released code.
     """
-    first = first_pieces(words, pieces)
-    values = np.where(pieces.begins & ~_inside(words, pieces), np.float32(0), MASKED_OUT)
-    has_piece = first != NO_PIECE
-    values[first[has_piece]] = MASKED_OUT
-    np.fmax.at(values, first[has_piece], targets[has_piece])
-    return values, int((~has_piece).sum())
+    first_piece = first_pieces(words, pieces)
+    piece_values = np.where(pieces.begins & ~_inside(words, pieces), np.float32(0), MASKED_OUT)
+    has_piece = first_piece != NO_PIECE
+    piece_values[first_piece[has_piece]] = MASKED_OUT
+    np.fmax.at(piece_values, first_piece[has_piece], targets[has_piece])
+    return piece_values, int((~has_piece).sum())
 
 
 def _inside(words: WordSpans, pieces: Pieces) -> np.ndarray:
-    word = np.searchsorted(words.ends, pieces.starts, "right")
-    is_inside = word < len(words.words)
-    is_inside[is_inside] = words.starts[word[is_inside]] < pieces.ends[is_inside]
+    word_index = np.searchsorted(words.ends, pieces.starts, "right")
+    is_inside = word_index < len(words.words)
+    is_inside[is_inside] = words.starts[word_index[is_inside]] < pieces.ends[is_inside]
     return is_inside
 
 
-def windows(pieces: int, window_pieces: int, overlap: int | None) -> list[tuple[int, int]]:
-    """Return (first, end) of windows of `window_pieces` pieces over `pieces` pieces; neighbours share `overlap` pieces.
+def windows(piece_count: int, window_pieces: int, overlap: int | None) -> list[tuple[int, int]]:
+    """Return (first, end) of windows of `window_pieces` pieces over `piece_count`; neighbours share `overlap` pieces.
 
     `overlap` None: one window at the beginning. The last window ends with the text and may share more.
     """
-    if pieces <= window_pieces or overlap is None:
-        return [(0, min(pieces, window_pieces))]
-    starts = list(range(0, pieces - window_pieces, window_pieces - overlap))
-    return [*((start, start + window_pieces) for start in starts), (pieces - window_pieces, pieces)]
+    if piece_count <= window_pieces or overlap is None:
+        return [(0, min(piece_count, window_pieces))]
+    starts = list(range(0, piece_count - window_pieces, window_pieces - overlap))
+    return [*((start, start + window_pieces) for start in starts), (piece_count - window_pieces, piece_count)]
 
 
 def word_weights(
     first_piece: np.ndarray,  # first piece of each word
-    pieces: int,
+    piece_count: int,
     windows: Sequence[tuple[int, int]],  # windows of the text; of equally far ones the first counts
     weights: Sequence[np.ndarray],  # of each window's pieces, float32
 ) -> WordWeights:
     """Return the weights of the words of a text, each from the window where the word is farthest from an edge."""
-    positions = np.arange(len(first_piece))
+    word_indices = np.arange(len(first_piece))
     weight_table = np.zeros((len(windows), len(first_piece)), np.float32)
     margins = np.full((len(windows), len(first_piece)), -1, np.int32)
     for row, ((start, end), values) in enumerate(zip(windows, weights, strict=True)):
         in_window = (first_piece >= start) & (first_piece < end)
-        position = first_piece[in_window]
-        weight_table[row, in_window] = values[position - start]
-        left_margin = position - start if start > 0 else np.full(len(position), pieces)
-        right_margin = end - 1 - position if end < pieces else np.full(len(position), pieces)
+        piece = first_piece[in_window]
+        weight_table[row, in_window] = values[piece - start]
+        left_margin = piece - start if start > 0 else np.full(len(piece), piece_count)
+        right_margin = end - 1 - piece if end < piece_count else np.full(len(piece), piece_count)
         margins[row, in_window] = np.minimum(left_margin, right_margin)
     has_weight: np.ndarray = margins.max(0) >= 0
-    return WordWeights(weight_table[margins.argmax(0), positions], has_weight)
+    return WordWeights(weight_table[margins.argmax(0), word_indices], has_weight)
 
 
 # Texts as sequences of word pieces with targets, and batches of them, for the training of a token regression.
@@ -106,7 +106,7 @@ def word_weights(
 ROWS_AT_ONCE = 256
 
 
-def _texts(
+def _pieces_with_targets(
     path: str | Path, encoder: EncoderPieces, text: TextConfig, document_ids: Collection[str] | None
 ) -> Iterator[tuple[Pieces, np.ndarray, int]]:
     """Yield the pieces of each chosen text of a TERM_TARGETS table, their targets, and how many words have no piece."""
@@ -163,13 +163,13 @@ class TrainingSequences:
         """Read TERM_TARGETS and cut the texts into windows; IntegrityError if targets and words differ in number."""
         ids, targets, spans = [np.zeros(0, np.int32)], [np.zeros(0, np.float32)], list[tuple[int, int]]()
         counts = dict.fromkeys(("texts", "sequences", "words_without_piece", "pieces_not_read"), 0)
-        total, window_pieces = 0, encoder.room(options.max_length)
-        for pieces, text_targets, without_piece in _texts(path, encoder, text, document_ids):
+        piece_count, window_pieces = 0, encoder.room(options.max_length)
+        for pieces, text_targets, without_piece in _pieces_with_targets(path, encoder, text, document_ids):
             text_windows = windows(len(text_targets), window_pieces, options.window_overlap)
-            spans += [(total + start, total + end) for start, end in text_windows if end > start]
+            spans += [(piece_count + start, piece_count + end) for start, end in text_windows if end > start]
             ids.append(pieces.ids)
             targets.append(text_targets)
-            total += len(text_targets)
+            piece_count += len(text_targets)
             counts["texts"] += 1
             counts["words_without_piece"] += without_piece
             counts["pieces_not_read"] += len(text_targets) - text_windows[-1][1]
@@ -182,9 +182,9 @@ class TrainingSequences:
     def __len__(self) -> int:
         return len(self.spans)
 
-    def batch(self, number: int, size: int, seed: int) -> TokenBatch:
-        """Return batch `number` of `size` sequences, counted from 0 through an endless series of permutations."""
-        positions = range(number * size, (number + 1) * size)
+    def batch(self, index: int, size: int, seed: int) -> TokenBatch:
+        """Return batch `index` of `size` sequences, counted from 0 through an endless series of permutations."""
+        positions = range(index * size, (index + 1) * size)
         return self._pad([self.spans[self._position(position, seed)] for position in positions])
 
     def _position(self, position: int, seed: int) -> int:

@@ -43,11 +43,11 @@ def passage_targets(
         if query in query_texts:
             for document in relevant(grades):
                 queries_of_document.setdefault(document, []).append(query)
-    terms = {query: labeller.matched(text_of_fields) for query, text_of_fields in query_texts.items()}
+    terms = {query: labeller.matching_terms(text_of_fields) for query, text_of_fields in query_texts.items()}
     used_queries, document_ids = set[str](), set[str]()
 
     def rows() -> Iterator[dict[str, Any]]:
-        for key, text_of_fields in _documents(documents, text, text.fields, queries_of_document):
+        for key, text_of_fields in _document_texts(documents, text, text.fields, queries_of_document):
             document_ids.add(key["document_id"])
             document_queries = sorted(queries_of_document[key["document_id"]])
             used_queries.update(document_queries)
@@ -83,48 +83,50 @@ def query_targets(
         query: relevant(grades) for query, grades in read_qrels(qrels).items() if query in query_texts
     }
     terms = {
-        key["document_id"]: labeller.matched(text_of_fields)
-        for key, text_of_fields in _documents(
+        key["document_id"]: labeller.matching_terms(text_of_fields)
+        for key, text_of_fields in _document_texts(
             documents, text, options.fields or text.fields, set().union(*relevant_documents.values())
         )
     }
-    skipped = 0
+    skipped_queries = 0
 
     def rows() -> Iterator[dict[str, Any]]:
-        nonlocal skipped
+        nonlocal skipped_queries
         for position, (query, text_of_fields) in enumerate(query_texts.items()):
             counterparts = [
                 terms[document] for document in sorted(relevant_documents.get(query, ())) if document in terms
             ]
-            skipped += not counterparts
+            skipped_queries += not counterparts
             if counterparts:
                 key = {"part": 0, "position": position, "document_id": query}
                 yield from labeller.rows(key, text_of_fields, counterparts)
 
     counts = labeller.write(output, rows(), qrels, "no query has a relevant document in the corpus")
-    return {**counts, "documents": len(terms), "queries_without_relevant_document": skipped}
+    return {**counts, "documents": len(terms), "queries_without_relevant_document": skipped_queries}
 
 
 class _Labeller:
     def __init__(self, options: TermLabelsConfig, text: TextConfig) -> None:
-        self._together, self._language = options.rows == "per-text", text.language
-        self._find = word_finder(text.word_kind)
-        self._stop = load_stop_words(options.stop_list, language_name=text.language)
+        self._one_row_per_text, self._language = options.rows == "per-text", text.language
+        self._find_words = word_finder(text.word_kind)
+        self._stop_words = load_stop_words(options.stop_list, language_name=text.language)
         self._stems: dict[str, str] = {}
         # Texts, words, and words with a target above 0 in all rows made so far.
         self._counts = {"texts": 0, "words": 0, "words_above_zero": 0}
 
-    def matched(self, text: str) -> frozenset[str]:
+    def matching_terms(self, text: str) -> frozenset[str]:
         """Return the terms by which words match: all but stop words, as stems."""
-        return frozenset(self._terms([word for word in self._find(text) if word not in self._stop]))
+        return frozenset(
+            self._terms([word for word in self._find_words(text) if word not in self._stop_words])
+        )
 
     def rows(
         self, key: Mapping[str, Any], text: str, counterparts: Sequence[frozenset[str]]
     ) -> Iterator[dict[str, Any]]:
         """Yield the rows of one text: one for all its counterparts, or one for each."""
-        words = self._find(text)
+        words = self._find_words(text)
         self._counts["texts"] += 1
-        groups = [counterparts] if self._together else [[counterpart] for counterpart in counterparts]
+        groups = [counterparts] if self._one_row_per_text else [[counterpart] for counterpart in counterparts]
         for sample, group in enumerate(groups):
             targets = self._targets(words, group)
             self._counts["words"] += len(words)
@@ -148,7 +150,7 @@ class _Labeller:
         """Return the share of `counterparts` that hold each word (float32 [words]), 0 for stop words."""
         counterparts_with = Counter(term for counterpart in counterparts for term in counterpart)
         pairs = zip(words, self._terms(words), strict=True)
-        match_counts = [0 if word in self._stop else counterparts_with[term] for word, term in pairs]
+        match_counts = [0 if word in self._stop_words else counterparts_with[term] for word, term in pairs]
         return (np.array(match_counts, np.float64) / max(len(counterparts), 1)).astype(np.float32)
 
     def _terms(self, words: list[str]) -> list[str]:
@@ -157,7 +159,7 @@ class _Labeller:
         return [self._stems[word] for word in words]
 
 
-def _documents(
+def _document_texts(
     documents: Sequence[str | Path], text: TextConfig, fields: Sequence[str], document_ids: Collection[str]
 ) -> Iterator[tuple[dict[str, Any], str]]:
     text_options = text.model_copy(update={"fields": list(fields)})
@@ -197,14 +199,16 @@ class Oracle:
         self._targets: dict[str, list[np.ndarray]] = {}
         for name, values in zip(table["document_id"].to_pylist(), table["targets"], strict=True):
             self._targets.setdefault(name, []).append(values.values.to_numpy())
-        self._find = word_finder(text.word_kind)
+        self._find_words = word_finder(text.word_kind)
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
         rows, without_targets = [], 0
         for text in texts:
             targets = self._targets.get(text.document_id)
             without_targets += targets is None
-            terms = [] if targets is None else weighted_terms(self._find(text.text), np.mean(targets, 0))[0]
+            terms = (
+                [] if targets is None else weighted_terms(self._find_words(text.text), np.mean(targets, 0))[0]
+            )
             rows.append(text.key | {"terms": terms})
         counts = {"texts": len(texts), "texts_without_targets": without_targets}
         return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts

@@ -39,7 +39,7 @@ def make_targets(
 
 
 @dataclass(frozen=True)
-class Learned:
+class WeightSource:
     # Of documents one, of queries one per test fold, or one without folds; none for an oracle.
     models: Sequence[str | Path]
     targets: str | Path = ""  # TERM_TARGETS table, of an oracle
@@ -49,7 +49,7 @@ class Learned:
 
 
 def weigh_documents(
-    learned: Learned,  # what the weights come from
+    source: WeightSource,  # what the weights come from
     documents: str | Path,  # DOCUMENTS table
     options: TermWeightsConfig,
     text: TextConfig,
@@ -59,14 +59,14 @@ def weigh_documents(
 ) -> dict[str, Any]:
     """Write the weights of the words of every document of a shard as a TERM_WEIGHTS table."""
     if options.model in WITHOUT_ENCODER:
-        return _write_weights(_weighers(learned, options, text)[0](), documents, text, output)
+        return _write_weights(_weigher_openers(source, options, text)[0](), documents, text, output)
     from irpretrain.retrieval.term_weights.infer import infer_documents  # torch
 
-    return infer_documents(learned.models[0], documents, options, text, output, checkpoints, title)
+    return infer_documents(source.models[0], documents, options, text, output, checkpoints, title)
 
 
 def weigh_queries(
-    learned: Learned,  # what the weights come from; one model a test fold, or one where `folds` is None
+    source: WeightSource,  # what the weights come from; one model a test fold, or one where `folds` is None
     # What `make_folds` wrote; a query is weighted by the model of its test fold, which has not seen it.
     folds: str | Path | None,
     queries: str | Path,  # QUERIES table
@@ -83,14 +83,12 @@ def weigh_queries(
     texts = query_texts(queries)
     if options.model in WITHOUT_ENCODER:
         used_folds = None if options.model == "oracle" else folds
-        return _weigh_by_folds(_weighers(learned, options, text), texts, used_folds, output)
+        return _weigh_by_folds(_weigher_openers(source, options, text), texts, used_folds, output)
     from irpretrain.retrieval.term_weights.infer import WeightPredictor  # torch
     from irpretrain.training.compute import reproducible  # torch
 
     with reproducible(options.inference.compute) as device:
-        open_models = [
-            partial(WeightPredictor.open, model, options, text, device) for model in learned.models
-        ]
+        open_models = [partial(WeightPredictor.open, model, options, text, device) for model in source.models]
         return _weigh_by_folds(open_models, texts, folds, output)
 
 
@@ -106,7 +104,7 @@ def _weigh_by_folds(
     folds: str | Path | None,  # what `make_folds` wrote; None with one model
     output: str | Path,
 ) -> dict[str, Any]:
-    groups = [list(texts)] if folds is None else _by_fold(texts, folds, len(model_openers))
+    groups = [list(texts)] if folds is None else _texts_by_fold(texts, folds, len(model_openers))
     rows: list[dict[str, Any]] = []
     totals: dict[str, int] = defaultdict(int)
     for open_model, group in zip(model_openers, groups, strict=True):
@@ -118,14 +116,14 @@ def _weigh_by_folds(
     return dict(totals)
 
 
-def _by_fold(texts: Sequence[Text], folds: str | Path, models: int) -> list[list[Text]]:
+def _texts_by_fold(texts: Sequence[Text], folds: str | Path, models: int) -> list[list[Text]]:
     query_folds = read_folds(folds)
     without_fold = [text.document_id for text in texts if text.document_id not in query_folds.fold_of]
-    if without_fold or query_folds.number != models:
+    if without_fold or query_folds.fold_count != models:
         fault = (
             f"query {without_fold[0]!r} has no fold"
             if without_fold
-            else f"{query_folds.number} folds for {models} models"
+            else f"{query_folds.fold_count} folds for {models} models"
         )
         raise InputError(folds, fault, remedy="Delete the folds and run the workflow again.")
     groups: list[list[Text]] = [[] for _ in range(models)]
@@ -134,11 +132,13 @@ def _by_fold(texts: Sequence[Text], folds: str | Path, models: int) -> list[list
     return groups
 
 
-def _weighers(learned: Learned, options: TermWeightsConfig, text: TextConfig) -> list[Callable[[], _Weigher]]:
+def _weigher_openers(
+    source: WeightSource, options: TermWeightsConfig, text: TextConfig
+) -> list[Callable[[], _Weigher]]:
     if options.model == "oracle":
-        return [partial(Oracle, learned.targets, text)]
-    features = WordFeatures.open(learned.vectors, learned.statistics)
-    return [partial(WordVectorPredictor.open, model, features, text) for model in learned.models]
+        return [partial(Oracle, source.targets, text)]
+    features = WordFeatures.open(source.vectors, source.statistics)
+    return [partial(WordVectorPredictor.open, model, features, text) for model in source.models]
 
 
 def _write_weights(

@@ -72,8 +72,8 @@ def train_word_vectors(
         Counts: texts, words, and the mean squared error over them (6 digits).
     """
     training_queries = None if folds is None else set(roles(read_folds(folds), fold, validates=False).train)
-    size = features.dimensions + 1
-    moments, x_times_y, y_squared = np.zeros((size, size)), np.zeros(size), 0.0
+    feature_count = features.dimensions + 1
+    moments, x_times_y, y_squared = np.zeros((feature_count, feature_count)), np.zeros(feature_count), 0.0
     texts = words = 0
     for x, y in _examples(targets, features, text, training_queries):
         x_with_bias = np.column_stack([x, np.ones(len(x))])
@@ -85,7 +85,7 @@ def train_word_vectors(
         raise InputError(
             targets, "there is no word to learn from", remedy="Give more judged queries, or fewer folds."
         )
-    penalty = np.diag([*[ridge * words] * (size - 1), 0.0])
+    penalty = np.diag([*[ridge * words] * (feature_count - 1), 0.0])
     solution = np.linalg.lstsq(moments + penalty, x_times_y, rcond=None)[0]
     error = (y_squared - 2 * solution @ x_times_y + solution @ moments @ solution) / words
     with atomic_directory(output) as folder:
