@@ -195,10 +195,13 @@ def write_attributions(
             maps.append(_attribution_map(model["label"], attributions[-1], case, run, passage_note))
     title = f"Attributions: {name}"
     write_page(TEMPLATE, output, title=title, reading=READING_ATTRIBUTIONS, case=case, maps=maps)
-    described = [
+    page_entries = [
         (
             colour_map.detail,
-            *([(w.before, w.text, w.title, w.style) for w in text.words] for text in colour_map.texts),
+            *(
+                [(word.before, word.text, word.title, word.style) for word in text.words]
+                for text in colour_map.texts
+            ),
         )
         for colour_map in maps
     ]
@@ -206,7 +209,7 @@ def write_attributions(
         "page": name,
         "query": case.query,
         "document": case.document,
-        "models": dict(zip((model["model"] for model in models), described, strict=True)),
+        "models": dict(zip((model["model"] for model in models), page_entries, strict=True)),
     }
     write_text(words, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
     return {

@@ -189,7 +189,7 @@ def _panel_view(
                 "attributions": {
                     index: searches.attributions[query, ours.run.model]
                     for index, query in enumerate(queries)
-                    if (ours.run.candidates, ours.run.regime) == (USUAL_CANDIDATES, "zero-shot")
+                    if (ours.run.candidates, ours.run.regime) == (DEFAULT_CANDIDATES, "zero-shot")
                     and (query, ours.run.model) in searches.attributions
                 },
             }
