@@ -541,7 +541,7 @@ def test_found_texts_stay_texts_and_words_are_marked(page) -> None:
 @needs_chromium
 def test_a_link_leads_to_the_words_that_a_score_comes_from(page) -> None:
     page.click("a[href='#squad/q07/prop']")
-    assert page.evaluate(SELECTED).endswith("q07")
+    page.wait_for(f"{SELECTED}.endsWith('q07')")  # the page hears of its new address a little later
     assert texts_of(page, "#searches-query summary") == ["Where the score of shared comes from"]
     page.click("#searches-query summary")
     assert [text.endswith(" rest") for text in texts_of(page, "#searches-query .map")] == [True, True]

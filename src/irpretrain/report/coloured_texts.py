@@ -207,8 +207,8 @@ def write_attributions(
     ]
     content = {
         "page": name,
-        "query": case.query,
-        "document": case.document,
+        "query": case.query_id,
+        "document": case.document_id,
         "models": dict(zip((model["model"] for model in models), page_entries, strict=True)),
     }
     write_text(words, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
