@@ -184,7 +184,7 @@ def test_a_mark_holds_when_all_its_comparisons_do() -> None:
     def ours(*differences: float) -> str:
         run = RunName("d", "bm25", "m", "full")
         made = tuple(
-            Comparison("†", str(d), run, difference=d, p=0.01, significant=True) for d in recipe_differences
+            Comparison("†", str(d), run, difference=d, p=0.01, significant=True) for d in differences
         )
         return OurValue(run, "RR@10", 0.5, 0.4, 0.6, (1,), 20, made).marks
 
