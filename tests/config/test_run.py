@@ -24,15 +24,18 @@ def reads(config: Config, model: str, regime: str = "zero-shot") -> tuple[str, s
 
 
 LENGTHS = {"max_length": 50, "query_length": 9}
-CUT = "cut at 50 word pieces, query at 9"
+CUT = "cut at 50 word pieces with the query, query at 9"
 
 
 def test_pre_training_reads_the_units_of_its_collection_for_each_stage_and_task() -> None:
     config = changed(pretraining=LENGTHS)
     assert reads(config, "control")[0] == ""
     assert reads(config, "prop")[0] == f"passages of 40 words {CUT}"
-    assert reads(config, "wikiformer")[0] == f"documents {CUT} / documents cut at 50 word pieces, query at 30"
-    assert reads(config, "php")[0] == "documents cut at 128 word pieces, query at 80", (
+    assert (
+        reads(config, "wikiformer")[0]
+        == f"documents {CUT} / documents cut at 50 word pieces with the query, query at 30"
+    )
+    assert reads(config, "php")[0] == "documents cut at 128 word pieces with the query, query at 80", (
         "stages that read the same"
     )
     mixed = changed(pretraining=LENGTHS, collections={"pretraining": ["squad-train", "squad-train-passages"]})
@@ -43,7 +46,7 @@ def test_fine_tuning_has_lengths_of_its_own_which_the_test_takes_over() -> None:
     config = changed(
         reranking={**LENGTHS, "passages": None}, finetuning={"max_length": 80, "query_length": 7}
     )
-    tuned = "documents cut at 80 word pieces, query at 7"
+    tuned = "documents cut at 80 word pieces with the query, query at 7"
     assert reads(config, "control") == ("", "", f"documents {CUT}")
     assert reads(config, "control", "full") == ("", tuned, tuned)
 
@@ -65,6 +68,6 @@ def test_first_stages_read_whole_texts_and_learned_weights_what_their_model_read
         for stage in ("bm25", "tf-bm25", "deepct-bm25", "others")
     }
     assert read["bm25"] == read["tf-bm25"] == "whole texts"
-    assert read["deepct-bm25"] == "whole texts, weights of their first 320 word pieces"
+    assert read["deepct-bm25"] == "the first 320 word pieces, later words without weight"
     assert read["others"] == "not known"
     assert weighting_reads(config, "windows") == "whole texts, their weights in windows of 64 word pieces"

@@ -79,7 +79,7 @@ def test_rows_of_other_depth_are_unlike_where_a_measure_sees_it(default: Config)
 def test_counts_of_all_stages_are_added() -> None:
     first = {"steps": 40, "groups": {"hp": 320}, "tokens": 5, "documents": 2, "text_pieces": 9}
     second = {"steps": 10, "groups": {"shp": 80}, "tokens": 7, "documents": 2, "text_pieces": 9}
-    counted = counted_facts([{"steps": 0}, first, second])
+    counted = counted_facts([{"steps": 0}, first, second], ["", "articles", "articles"])
     assert (counted["steps"], counted["word_pieces"]) == (50, 12)
     assert RunFacts("d", "c", "php", "full", **counted).cells()[COLUMNS.index("groups") :][:4] == [
         "hp 320;shp 80",
@@ -87,7 +87,10 @@ def test_counts_of_all_stages_are_added() -> None:
         "50",
         "40 + 10 steps",
     ]
-    assert counted_facts([{}]) == {}
+    assert counted_facts([{}], [""]) == {}
+    assert (counted["documents"], counted["text_pieces"]) == (2, 9), "both stages read the same articles"
+    others = counted_facts([first, second], ["articles", "passages"])
+    assert (others["documents"], others["text_pieces"]) == (4, 18)
 
 
 def read_in_pretraining(default: Config, changes: dict[str, dict[str, object]]) -> list[RunFacts]:

@@ -187,8 +187,8 @@ def test_claims_on_weightings_say_what_their_sides_differ_in(configs: dict[str, 
                 differing[key] = [part.partition(": ")[0] for part in text.split("; ") if part]
                 if key == "better-than-tf":
                     assert text == (
-                        f"{READ}: whole texts, weights of their first 320 word pieces (DeepCT, BM25), whole texts (tf "
-                        f"index, BM25); {WORDS}: alphanumeric (DeepCT, BM25), lucene (tf index, BM25)"
+                        f"{READ}: the first 320 word pieces, later words without weight (“DeepCT, BM25”), whole texts "
+                        f"(“tf index, BM25”); {WORDS}: alphanumeric (“DeepCT, BM25”), lucene (“tf index, BM25”)"
                     )
     assert differing == {
         "better-than-tf": [READ, WORDS],
@@ -224,10 +224,10 @@ def test_a_claim_on_first_stages_says_what_else_their_searches_differ_in(configs
     stages = config.first_stages
     for changed, text in (
         ({"tuned_on": None, "parameters": {"k1": 2.0}}, "parameters: "),
-        ({"model": "ql"}, "ranking model: bm25 (DeepCT, BM25), ql (tf index, BM25)"),
+        ({"model": "ql"}, "ranking model: bm25 (“DeepCT, BM25”), ql (“tf index, BM25”)"),
         (
             {"candidates": "bm25"},
-            "ranking model: bm25 (DeepCT, BM25), bm25 over candidates of bm25 (tf index, BM25)",
+            "ranking model: bm25 (“DeepCT, BM25”), bm25 over candidates of bm25 (“tf index, BM25”)",
         ),
         ({"tuned_on": None}, "parameters: "),
     ):

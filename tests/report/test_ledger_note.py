@@ -75,19 +75,24 @@ def scores_of(folder: Path, trainings: list[Path], seeds: tuple[int, ...] = (1,)
 
 
 def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path], tmp_path: Path) -> None:
-    read, line, *_ = build_headline(default, scores_of(tmp_path, trainings)).notes
-    cut = "documents cut at 64 word pieces, query at"
-    passages = "passages of 40 words every 40, at most 30 of a document, cut at 96 word pieces, query at 32"
-    models = "(PROP, control, ARES_simple, Wikiformer)"
-    assert read == (
-        f"Read in test: {passages} {models}, whole texts (BM25, QL); in pre-training: passages of 40 words cut at 64 "
-        f"word pieces, query at 16 (PROP, ARES_simple), {cut} 16 / {cut} 30 (Wikiformer); "
-        f"in test after fine-tuning and in fine-tuning: {passages} {models}."
+    *read, taught, line = build_headline(default, scores_of(tmp_path, trainings)).notes[:4]
+    with_query = "word pieces with the query, query at"
+    passages = f"passages of 40 words every 40, at most 30 of a document, cut at 96 {with_query} 32"
+    cut = f"documents cut at 64 {with_query}"
+    assert read == [
+        f"Read in test: {passages} (PROP, control, ARES_simple, Wikiformer), whole texts (BM25, QL).",
+        f"Read in pre-training: passages of 40 words cut at 64 {with_query} 16 (PROP, ARES_simple), "
+        f"{cut} 16 / {cut} 30 (Wikiformer).",
+    ]
+    assert taught == (
+        "Taught by judged queries: ARES_simple's pre-training labels, through their predictor, (SQuAD 1.1 train, "
+        "10,000 questions); PROP, control, ARES_simple, Wikiformer when fine-tuned (SQuAD 1.1 train, 600 questions); "
+        "others by none."
     )
     assert line == (
-        "Rows differ in groups read per task: 3,200 (PROP, ARES_simple), 800 (Wikiformer); word pieces read: "
-        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); options of pre-training: batch_groups, head, "
-        "mlm_head_steps, optimiser.weight_decay, optimiser.clip, loss, masking.scope, mlm_weight."
+        "Rows differ in groups read: 3,200 (PROP, ARES_simple), 800 in each of 4 tasks (Wikiformer); word pieces read: "
+        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, ARES_simple), 100 "
+        "(Wikiformer); options of pre-training; headline.ledger.csv has the rest."
     )
 
 
@@ -131,7 +136,9 @@ def test_the_line_and_the_ledger_have_the_depth_that_is_found_not_the_planned_on
     ]
     (tmp_path / "per_query.parquet.meta.json").write_text(json.dumps({"counts": {"lists": lists}}))
     files = ResultFiles(scores, per_query)
-    line = build_headline(default, files.read()).notes[1]
+    line = next(
+        note for note in build_headline(default, files.read()).notes if note.startswith("Rows differ")
+    )
     assert line == (
         "Rows differ in documents scored per query, at most: 10 (PROP, BM25, control), 7 (QL); queries with a list: "
         "20 (PROP, BM25, control), 19 (QL); documents scored in all: 199 (PROP), 200 (control)."
@@ -174,12 +181,14 @@ def test_a_claim_says_what_its_sides_differ_in(
 ) -> None:
     claims = read_claims("wikiformer")
     rows = {row.claim: row for row in answer(claims, ClaimTester(scores_of(tmp_path, trainings), default))}
-    cut = "documents cut at 64 word pieces, query at"
-    read = f"{cut} 16 / {cut} 30 (Wikiformer), passages of 40 words cut at 64 word pieces, query at 16 (PROP)"
-    groups = "groups read per task: 800 (Wikiformer), 3,200 (PROP)"
+    cut = "documents cut at 64 word pieces with the query, query at"
+    words = cut.replace("documents", "passages of 40 words")
+    read = f"{cut} 16 / {cut} 30 (Wikiformer), {words} 16 (PROP)"
+    groups = "groups read: 800 in each of 4 tasks (Wikiformer), 3,200 (PROP)"
     difference = (
         f"read in pre-training: {read}; {groups}; word pieces read: 900,000 (Wikiformer), 380,000 (PROP)"
     )
+    difference += "; steps of pre-training: 100 (Wikiformer), 200 (PROP)"
     difference += "; options of pre-training: batch_groups, mlm_head_steps, "
     difference += "optimiser.weight_decay, optimiser.clip, loss, mlm_weight"
     assert rows["zero-shot-better-than-prop"].differs == difference
@@ -210,11 +219,13 @@ def test_a_line_that_would_be_long_names_the_longest_differences_in_short(
             for key, more in (("corpora", corpora), ("collections", collections), ("models", models))
         }
     )
-    line = build_headline(config, scores_of(tmp_path, trainings)).notes[1]
+    notes = build_headline(config, scores_of(tmp_path, trainings)).notes
+    [line] = [note for note in notes if note.startswith("Rows differ")]
     assert line == (
-        "Rows differ in texts of pre-training; groups read per task: 3,200 (PROP, ARES_simple), 800 (Wikiformer); "
-        "word pieces read: 380,000 (PROP, ARES_simple), 900,000 (Wikiformer); "
-        "options of pre-training; headline.ledger.csv has the rest."
+        "Rows differ in texts of pre-training; groups read: 3,200 (PROP, ARES_simple), 800 in each of 4 tasks "
+        "(Wikiformer); word pieces read: 380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: "
+        "200 (PROP, ARES_simple), 100 (Wikiformer); options of pre-training; "
+        "headline.ledger.csv has the rest."
     )
 
 
@@ -408,7 +419,7 @@ def test_the_line_names_options_of_objectives_of_one_type(default: Config) -> No
 
 def test_the_line_names_passages(default: Config) -> None:
     config = with_entries(default, "models", "prop", cut={"passages": PassagesConfig()})
-    cut = "cut at 96 word pieces, query at 32"
+    cut = "cut at 96 word pieces with the query, query at 32"
     assert models_text(config, "prop", "cut") == (
         f"read in test: passages of 40 words every 40, at most 30 of a document, {cut} (PROP), "
         f"passages of 150 words every 75, at most 30 of a document, {cut} (cut)"

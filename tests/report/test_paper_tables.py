@@ -365,8 +365,8 @@ def test_a_reason_names_the_run_and_not_each_measure(config_of, tmp_path: Path) 
     run = config_of("wikiformer"), write_results(tmp_path, rows)
     reasons = _table(run, WIKIFORMER_YAML, "table2").letters
     assert "RR@100 is not among the measures of squad" in reasons
-    assert [text for text in reasons if text.startswith("no experiment runs control")] == [
-        "no experiment runs control fine-tuned on squad"
+    assert [text for text in reasons if "papers runs control" in text] == [
+        "no experiment of this table's papers runs control fine-tuned on squad"
     ]
 
 

@@ -62,7 +62,7 @@ class Run:
 
     @cached_property
     def pretraining_reads(self) -> str:
-        """What each stage of pre-training reads, and each task: "documents cut at 64 word pieces, query at 16"."""
+        """What stages and tasks of pre-training read: "documents cut at 64 word pieces with the query, query at 16"."""
         texts = []
         for name in reversed(with_starts(self.config, [self.model])):
             training = self.config.training_of(name)
@@ -109,7 +109,7 @@ def weighting_reads(config: Config, weighting: str) -> str:
         return "whole texts"
     if weights.window_overlap is not None:
         return f"whole texts, their weights in windows of {weights.max_length} word pieces"
-    return f"whole texts, weights of their first {weights.max_length} word pieces"
+    return f"the first {weights.max_length} word pieces, later words without weight"
 
 
 def _unit(words: int | None) -> str:
@@ -117,7 +117,7 @@ def _unit(words: int | None) -> str:
 
 
 def _lengths(options: SequenceConfig) -> str:
-    return f"cut at {options.max_length} word pieces, query at {options.query_length}"
+    return f"cut at {options.max_length} word pieces with the query, query at {options.query_length}"
 
 
 def _join_distinct(texts: Iterable[str]) -> str:

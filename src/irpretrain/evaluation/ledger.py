@@ -84,6 +84,9 @@ class RunFacts:
     training: tuple[str, ...] = ()
     # Data set and candidates that fine-tune the model; data set that teaches term weights.
     training_queries: str = ""
+    predictor_queries: str = (
+        ""  # data sets whose judged queries teach the predictor that labels pre-training's pairs
+    )
     # Options of fine-tuning, and of a ranker over words, "knrm.query_words 20", in the same form.
     recipe: tuple[str, ...] = ()
     reranking: tuple[str, ...] = ()  # other options of re-ranking, in the same form
@@ -96,11 +99,19 @@ class RunFacts:
 COLUMNS = tuple(field.name for field in fields(RunFacts))
 
 
-def counted_facts(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what the pre-trainings of a model have counted, from the counts of their sidecars, the first one first."""
-    training_counts = [count for count in counts if count.get("steps")]
-    if not training_counts:
+def counted_facts(counts: Iterable[Mapping[str, Any]], collections: Iterable[str]) -> dict[str, Any]:
+    """Return what the pre-trainings of a model have counted, the first one first.
+
+    Args:
+        counts: those of their sidecars.
+        collections: what each of them reads. Documents of a collection count once.
+    """
+    pairs = [pair for pair in zip(counts, collections, strict=True) if pair[0].get("steps")]
+    if not pairs:
         return {}
+    training_counts = [count for count, _ in pairs]
+    count_of_collection = {collection: count for count, collection in pairs}
+    collection_counts = list(count_of_collection.values())
     have_groups = all("groups" in count for count in training_counts)
     groups = (item for count in training_counts if have_groups for item in (count["groups"] or {}).items())
     return {
@@ -108,8 +119,8 @@ def counted_facts(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         "stages": stages_text([count["steps"] for count in training_counts]),
         "groups": per_task(groups),
         "word_pieces": _count_sum(training_counts, "tokens"),
-        "documents": _count_sum(training_counts, "documents"),
-        "text_pieces": _count_sum(training_counts, "text_pieces"),
+        "documents": _count_sum(collection_counts, "documents"),
+        "text_pieces": _count_sum(collection_counts, "text_pieces"),
     }
 
 
@@ -193,7 +204,9 @@ def _fact_text(value: Any) -> str:
         return f"{value:g}"
     if isinstance(value, tuple) and value and isinstance(value[0], tuple):
         numbers = {number for _, number in value}
-        return f"{numbers.pop():,}" if len(numbers) == 1 else ", ".join(f"{task} {n:,}" for task, n in value)
+        if len(numbers) > 1:
+            return ", ".join(f"{task} {n:,}" for task, n in value)
+        return f"{numbers.pop():,}" + (f" in each of {len(value)} tasks" if len(value) > 1 else "")
     return " and ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
@@ -227,12 +240,13 @@ FACT_LABELS = {
     "texts": "texts of pre-training",
     "documents": "documents of pre-training",
     "text_pieces": "word pieces of these",
-    "groups": "groups read per task",
+    "groups": "groups read",
     "word_pieces": "word pieces read",
     "steps": "steps of pre-training",
     "stages": "stages of pre-training",
     "chosen": "snapshot",
     "training_queries": "taught by",
+    "predictor_queries": "labels of pre-training taught by",
 }
 # Facts that hold many options → what the line calls them.
 OPTION_LABELS = {
@@ -247,7 +261,6 @@ IMPLIED_BY = {
     "lists": "candidates",
     "documents": "texts",
     "text_pieces": "documents",
-    "steps": "groups",
 }
 NO_OTHERS = PretrainingText((), path="no others")
 # Most rows that the line names for one value.
@@ -257,7 +270,7 @@ LONGEST_LINE = 300
 
 
 def differences_text(config: Config, columns: Sequence[Sequence[RunFacts]]) -> str:
-    """Return "groups read per task: 800 (Wikiformer), 3,200 (PROP); seeds: ..."; empty where nothing differs.
+    """Return "groups read: 800 in each of 4 tasks (Wikiformer), 3,200 (PROP); seeds: ..."; empty where nothing differs.
 
     Args:
         columns: rows that are compared with each other; columns are not.
@@ -265,21 +278,46 @@ def differences_text(config: Config, columns: Sequence[Sequence[RunFacts]]) -> s
     return "; ".join(text for text, _ in describe_differences(config, columns))
 
 
-def reading_text(config: Config, rows: Iterable[RunFacts]) -> str:
-    """Return "Read in test: whole texts (BM25), documents cut at 96 word pieces, query at 32 (PROP); in ..."."""
+def reading_notes(config: Config, rows: Iterable[RunFacts]) -> list[str]:
+    """Return "Read in test: whole texts (BM25), documents cut at 96 word pieces with the query (PROP)." and the like.
+
+    Rows that read in fine-tuning what they read in their test count once.
+    """
     stages: dict[str, dict[str, list[RunFacts]]] = {}
     for row in rows:
         for key, label in READING_LABELS.items():
-            stage = label.removeprefix("read ")
-            if key == "test_reads" and row.finetuning_reads:
+            stage = label.removeprefix("read in ")
+            if row.finetuning_reads != row.test_reads and row.finetuning_reads and key == "test_reads":
                 stage += " after fine-tuning"
+            elif row.finetuning_reads == row.test_reads and key == "finetuning_reads":
+                stage = READING_LABELS["test_reads"].removeprefix("read in ")
             if text := getattr(row, key):
                 stages.setdefault(stage, {}).setdefault(text, []).append(row)
-    stages_of_text: dict[str, list[str]] = {}
-    for stage, by_text in stages.items():
-        stages_of_text.setdefault(_values_text(config, stage, by_text), []).append(stage)
-    texts = [f"{' and '.join(names)}: {text}" for text, names in stages_of_text.items()]
-    return f"Read {'; '.join(texts)}." if texts else ""
+    return [f"Read in {stage}: {_values_text(config, stage, by_text)}." for stage, by_text in stages.items()]
+
+
+def teaching_text(config: Config, rows: Iterable[RunFacts]) -> str:
+    """Return "Taught by judged queries: PROP when fine-tuned (SQuAD train); others by none."; empty where none is."""
+    labels_of_pupils: dict[tuple[str, str], dict[str, None]] = {}
+    some_untaught = False
+    for row in rows:
+        fine_tuned = "" if row.regime in (FIRST_STAGE, "") else " when fine-tuned"
+        teachers = [
+            (row.training_queries.partition(",")[0], fine_tuned),
+            (row.predictor_queries, "'s pre-training labels, through their predictor,"),
+        ]
+        for dataset, pupil in teachers:
+            if dataset:
+                label = configured_label(config, row.model)
+                labels_of_pupils.setdefault((dataset, pupil), {})[label] = None
+        some_untaught |= not any(dataset for dataset, _ in teachers)
+    if not labels_of_pupils:
+        return ""
+    texts = [
+        f"{_names_text(labels)}{pupil} ({dataset_label(config, dataset)})"
+        for (dataset, pupil), labels in labels_of_pupils.items()
+    ]
+    return f"Taught by judged queries: {'; '.join(texts)}{'; others by none' if some_untaught else ''}."
 
 
 def shorten(differences: Sequence[tuple[str, str]], ending: str) -> str:
@@ -297,7 +335,7 @@ def shorten(differences: Sequence[tuple[str, str]], ending: str) -> str:
 
 
 def describe_differences(config: Config, columns: Sequence[Sequence[RunFacts]]) -> list[tuple[str, str]]:
-    """Return each difference with its rows, and in short: "groups read per task: 800 to 3,200"."""
+    """Return each difference with its rows, and in short: "word pieces read: 800 to 3,200"."""
     differing_columns: dict[str, dict[str, list[RunFacts]]] = {}
     for rows in map(_without_common_texts, columns):
         differing_in_column = differences(map(_without_intended, rows), FACT_LABELS)
@@ -382,7 +420,7 @@ def _range_text(values: Iterable[str]) -> str:
 
 
 def _names_text(names: Iterable[str]) -> str:
-    names = list(names)
+    names = [f"“{name}”" if "," in name else name for name in names]  # else a label would read as two
     unnamed_count = len(names) - MOST_NAMES
     return (
         ", ".join(names)

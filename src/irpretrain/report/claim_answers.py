@@ -168,7 +168,8 @@ UNTESTED_COLUMNS = ("Verdict", "Would compare", "Place in the paper")
 NOTES = (
     "One row is one statement of the paper. Of runs, the interval is Student's 95 % interval of the difference, paired "
     "over queries, for other queries (of other articles, if articles are known) and other seeds of training. Counted: "
-    "what the interval is for. Seeds alone say nothing about another collection, so these rows have no p.",
+    "what the interval is for. Seeds alone say nothing about another collection, so these rows have no p. Weights of "
+    "words are trained once: intervals do not count other trainings of them.",
     "Power: how probable an interval above 0 would be if the true difference were the smallest effect of interest.",
     "Holm: over the claims of this paper that were tested.",
     *(f"{verdict}: {meaning}" for verdict, meaning in MEANINGS.items()),

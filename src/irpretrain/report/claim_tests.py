@@ -124,17 +124,24 @@ class ClaimTester:
         ]
 
     def describe_teachers(self, comparison: ClaimComparison) -> str:
-        """Return whose queries teach each of two sides, where both learn and from other queries; else nothing."""
+        """Return whose queries teach each of two sides, where both learn and from other queries, and whose teach the
+        predictor that labels pre-training's pairs, where this differs; else nothing."""
         facts = self.facts(comparison)[:2]
         teachers = [row.training_queries.partition(",")[0] for row in facts]
-        if not all(teachers) or len(set(teachers)) == 1:
-            return ""
-        labels = (configured_label(self._config, row.model) for row in facts)
-        labelled_teachers = zip(labels, teachers, strict=True)
-        return "; ".join(
-            f"{label} learns from {dataset_label(self._config, teacher)}"
-            for label, teacher in labelled_teachers
-        )
+        labels = [configured_label(self._config, row.model) for row in facts]
+        texts: list[str] = []
+        if all(teachers) and len(set(teachers)) > 1:
+            texts += [
+                f"{label} learns from {dataset_label(self._config, teacher)}"
+                for label, teacher in zip(labels, teachers, strict=True)
+            ]
+        if len({row.predictor_queries for row in facts}) > 1:
+            texts += [
+                f"a predictor taught by {dataset_label(self._config, row.predictor_queries)} labels {label}'s pairs"
+                for label, row in zip(labels, facts, strict=True)
+                if row.predictor_queries
+            ]
+        return "; ".join(texts)
 
     def _describe_predictor_differences(self, predictors: Sequence[PredictorScores]) -> str:
         options = [self._predictor_options(predictor) for predictor in predictors]

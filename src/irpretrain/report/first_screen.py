@@ -163,7 +163,7 @@ def _bm25_beside(config: Config, score: Score, column_scores: list[Score]) -> tu
 
 
 def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
-    """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; it does not pass BM25."."""
+    """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; it passes BM25."."""
     for regime, column in reversed(leading_columns(panel)):
         control = next((score for score in column if is_control(config, score.model)), None)
         trained_scores = [
@@ -179,16 +179,24 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
         if not trained_scores or control is None:
             continue
         best = max(paper_models or trained_scores, key=lambda score: score.ours.mean)
-        lead = _lead_text(_lead(best.ours, control.ours, scores), "its control")
+        lead = _lead(best.ours, control.ours, scores)
         seeds = "one seed" if len(best.ours.seeds) == 1 else f"{len(best.ours.seeds)} seeds"
-        text = f"{regime[:1].upper()}{regime[1:]}, {best.label} is {lead}, {seeds}"
+        text = f"{regime[:1].upper()}{regime[1:]}, {best.label} is {_lead_text(lead, 'its control')}, {seeds}"
+        text += "" if _is_shown(lead) else ", so no difference is shown"
         bm25, bm25_text = _bm25_beside(config, best, column)
         if bm25 is None:
             return f"{text}."
         lead_over_bm25 = _lead(best.ours, bm25.ours, scores)
-        not_passing = "does not pass" if lead_over_bm25.difference <= 0 else "is not shown to pass"
-        return f"{text}; it {'passes' if lead_over_bm25.low > 0 else not_passing} {bm25_text.rstrip(',')}."
+        relation = "is not shown to differ from"
+        if _is_shown(lead_over_bm25):
+            relation = "passes" if lead_over_bm25.difference > 0 else "stays behind"
+        return f"{text}; it {relation} {bm25_text.rstrip(',')}."
     return ""
+
+
+def _is_shown(lead: EffectEstimate) -> bool:
+    """Whether the interval holds no 0."""
+    return lead.low > 0 or lead.high < 0
 
 
 def _lead(ours: OurValue, baseline: OurValue, scores: Scores) -> EffectEstimate:

@@ -307,7 +307,9 @@ class PaperTable:
             return f"{measure} is not among the measures of {dataset}"
         if paper_candidates and (dataset, candidates) not in self._pairs:
             return f"the paper re-ranks {paper_candidates}, which no experiment on {dataset} does"
-        return f"no experiment runs {run.model} {regime_label(run.regime)} on {dataset}"
+        return (
+            f"no experiment of this table's papers runs {run.model} {regime_label(run.regime)} on {dataset}"
+        )
 
     def _baseline_label(self, row: PublishedRow) -> str:
         label, filled_by = self._label(row), self._filled_by(row)

@@ -44,9 +44,10 @@ from irpretrain.evaluation.ledger import (
     counted_facts,
     describe_differences,
     per_task,
-    reading_text,
+    reading_notes,
     shorten,
     stages_text,
+    teaching_text,
 )
 from irpretrain.evaluation.measures import cutoff
 from irpretrain.foundation.errors import InputError
@@ -104,8 +105,11 @@ def facts_of(config: Config, scores: Scores, run: RunName) -> RunFacts:
     if run.regime == FIRST_STAGE:
         return facts
     name, _, step = run.model.partition("@")
-    chain = reversed(with_starts(config, [name]))
-    counts = counted_facts(job_counts.trainings.get((model, results.seeds[0]), {}) for model in chain)
+    chain = list(reversed(with_starts(config, [name])))
+    counts = counted_facts(
+        [job_counts.trainings.get((model, results.seeds[0]), {}) for model in chain],
+        [str(config.models[model].collection) for model in chain],
+    )
     if step:  # a snapshot has read only a part
         counts = {key: counts[key] for key in ("documents", "text_pieces") if key in counts}
     return replace(facts, seeds=results.seeds, **counts)
@@ -118,12 +122,17 @@ def with_ledger(table: Table, config: Config, scores: Scores) -> Table:
         [facts_of(config, scores, run) for run in runs if run in measured_runs]
         for runs in compared_runs(table)
     ]
-    # Rows are called by their ranking models, and what they read has a note of its own, which is not shortened.
-    no_reading: dict[str, Any] = dict.fromkeys(READING_LABELS, "")
-    compared_rows = [[replace(row, ranker="", **no_reading) for row in rows] for rows in columns]
+    # Rows are called by their ranking models; what they read and who teaches them have notes that are not shortened.
+    with_own_notes = (*READING_LABELS, "training_queries", "predictor_queries")
+    left_out: dict[str, Any] = dict.fromkeys(("ranker", *with_own_notes), "")
+    compared_rows = [[replace(row, **left_out) for row in rows] for rows in columns]
     note = shorten(describe_differences(config, compared_rows), f"; {table.name}.ledger.csv has the rest")
     ledger = tuple(dict.fromkeys(row for rows in columns for row in rows))
-    notes = [reading_text(config, ledger), f"Rows differ in {note}." if note else ""]
+    notes = [
+        *reading_notes(config, ledger),
+        teaching_text(config, ledger),
+        f"Rows differ in {note}." if note else "",
+    ]
     return replace(table, notes=(*filter(None, notes), *table.notes), ledger=ledger)
 
 
@@ -238,6 +247,10 @@ def _pretraining_facts(config: Config, dataset: str, model: str, step: int | Non
         )
     stages = [(config.models[name], config.training_of(name)) for name in chain]
     facts["training"] = _training_options(config, stages)
+    objectives = [config.objectives[task.objective] for stage, _ in stages for task in stage.tasks]
+    predictor_names = {name for objective in objectives if (name := getattr(objective, "predictor", None))}
+    teachers = {config.predictors[name].dataset for name in predictor_names if name in config.predictors}
+    facts["predictor_queries"] = " and ".join(sorted(filter(None, teachers)))
     if step is None and chain:
         choices = [_choice_text(*stage) for stage in stages]
         facts["chosen"] = ", then ".join(choices if len(set(choices)) > 1 else choices[:1])
@@ -295,7 +308,9 @@ def _encoder_text(encoder: EncoderConfig) -> str:
 def _finetuning_facts(config: Config, dataset: str, candidates: str, model: str) -> dict[str, Any]:
     training_dataset = trained_on(config, dataset)
     taught_candidates = training_candidates(config, dataset, candidates)
-    sections = [_compared_keys(config.finetuning_of(model), READING)]
+    recipe = _compared_keys(config.finetuning_of(model), READING)
+    del recipe["optimiser"]["learning_rate"]  # `learning_rates` has those that are tried
+    sections = [recipe]
     if (neural := config.models[model].neural) is not None:
         sections.append({neural.type: _compared_keys(neural)})
     return {"training_queries": f"{training_dataset}, {taught_candidates}", "recipe": _option_texts(sections)}

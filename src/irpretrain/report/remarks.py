@@ -215,7 +215,7 @@ def background(papers: Sequence[Published]) -> list[str]:
         "One run of IR-Pretrain, which rebuilds papers on pre-training and term weighting for ad-hoc retrieval. A "
         "first stage finds candidates for each query, by words and their weights; a cross-encoder, which reads query "
         "and document together, puts them into a new order. The questions are whether learned weights find more, and "
-        "whether pre-training makes the order better: zero-shot, before any judged query has been seen, and "
-        "fine-tuned on judged queries other than those it is tested on.",
+        "whether pre-training makes the order better: zero-shot, before a model is fine-tuned, and fine-tuned on "
+        "judged queries other than those it is tested on.",
         *(paper.summary for paper in papers),
     ]
