@@ -169,7 +169,13 @@ def test_half_of_each_part_has_the_judged_query_first():
 
 def test_pairs_compare_a_judged_query_with_a_pseudo_query_of_its_document(tmp_path: Path) -> None:
     judged = [row(0, 0, "x", "q1", reg=5.0), row(1, 0, "y", "q2", reg=5.0), row(2, 0, "z", "q3")]
-    pseudo = [row(0, 0, reg=4.0), row(1, 0, reg=5.0), row(1, 1, reg=5.0), row(3, 0, reg=9.0)]
+    pseudo = [
+        row(0, 0, reg=4.0),
+        row(0, 1, reg=4.0),
+        row(1, 0, reg=5.0),
+        row(1, 1, reg=5.0),
+        row(3, 0, reg=9.0),
+    ]
     candidates = read_candidates(
         write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)], options()
     )

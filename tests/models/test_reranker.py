@@ -146,6 +146,17 @@ def test_what_is_no_re_ranker_is_refused(tmp_path: Path, tiny_encoder: Path) -> 
             load_reranker(directory)
 
 
+def test_a_tokenizer_is_one_file_or_two_that_cut_alike(tmp_path: Path) -> None:
+    directory = write_bert(tmp_path / "two", 1)
+    (directory / "tokenizer_config.json").write_text(
+        '{"tokenizer_class": "BertTokenizer", "do_lower_case": false}'
+    )
+    with pytest.raises(InputError, match="cut 'BAD Café, 東京 a-bad' in different ways"):
+        load_reranker(directory)
+    (directory / "tokenizer.json").unlink()
+    assert load_reranker(directory).tokenizer.encode(["word01"])[0].tolist() == [VOCABULARY.index("word01")]
+
+
 @pytest.mark.parametrize(("first", "second"), [("relevant", "not_relevant"), ("yes", "No"), ("1", "0")])
 def test_label_1_must_not_be_named_as_not_relevant(tmp_path: Path, first: str, second: str) -> None:
     directory = write_bert(tmp_path / "two", 2)
