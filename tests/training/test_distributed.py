@@ -194,6 +194,12 @@ def test_micro_batches_are_all_of_a_step() -> None:
         share_of(3, 1, 0, 4)
 
 
+def test_a_process_hands_on_its_lines_and_its_result(capfd: pytest.CaptureFixture[str]) -> None:
+    compute = SharedComputeConfig(device="cpu", threads=1)
+    assert in_processes(rank_work.say, {"line": "step 1 of 1 is done"}, compute) == 1
+    assert capfd.readouterr().err == "step 1 of 1 is done\n"
+
+
 @pytest.mark.deep
 def test_two_processes_see_the_groups_of_one_in_the_same_order(runs: Runs) -> None:
     first, second = runs.notes[0], runs.notes[1]
