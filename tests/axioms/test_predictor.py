@@ -264,7 +264,7 @@ def test_queries_without_terms_are_left_out(tmp_path: Path) -> None:
 
 def test_a_document_in_two_tables_is_refused(tmp_path: Path) -> None:
     judged = write(tmp_path / "judged.parquet", [row(0, 0, "x", "q1")])
-    pseudo = write(tmp_path / "pseudo.parquet", [row(0, 0)])
+    pseudo = write(tmp_path / "pseudo.parquet", [row(0, 0), row(0, 1)])
     with pytest.raises(IntegrityError, match="occur twice"):
         read_candidates(judged, [pseudo, pseudo], options())
 
