@@ -80,8 +80,8 @@ def test_proportions_in_a_large_sample(tokenizer: WordPieceTokenizer) -> None:
 def test_random_pieces_are_uniform_and_never_special(
     tokenizer: WordPieceTokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(masking, "BY_MASK", 0.0)
-    monkeypatch.setattr(masking, "BY_RANDOM", 1.0)
+    monkeypatch.setattr(masking, "MASK_SHARE", 0.0)
+    monkeypatch.setattr(masking, "RANDOM_SHARE", 1.0)
     batch = hand_made([[1] * 40] * 1000, tokenizer)
     counts = np.zeros(tokenizer.size)
     for step in range(5):
@@ -105,7 +105,7 @@ def test_never_special_query_or_padding_and_whole_words(
 ) -> None:
     batch = hand_made(documents, tokenizer)
     found = masker(tokenizer, unit=unit, most=most, ratio=0.3).apply(batch, step)
-    assert not (found.selected & ~batch.document).any()
+    assert not (found.selected & ~batch.document_mask).any()
     assert (found.input_ids == batch.input_ids)[~found.selected].all()
     assert (found.labels == batch.input_ids[found.selected]).all()
     for row, words in enumerate(documents):
@@ -145,7 +145,7 @@ def test_draws_depend_on_seed_step_and_position_alone(tokenizer: WordPieceTokeni
         assert (other.selected != first.selected).any()
     # Two tasks in one training may share their documents.
     one, other = (
-        Masker(MaskingConfig(), tokenizer, 1, WIDTH, name=name).apply(batch, 3) for name in ("a", "b")
+        Masker(MaskingConfig(), tokenizer, 1, WIDTH, stream=name).apply(batch, 3) for name in ("a", "b")
     )
     assert (one.selected != other.selected).any()
     two = masker(tokenizer).apply(hand_made([long, long], tokenizer), 3)
@@ -187,9 +187,9 @@ def test_half_of_the_anchor_and_the_usual_share_of_the_rest(
     batch = linked(queries, anchors, tokenizer)
     options = {"scope": "sequence", "ratio": 0.15, "anchor_ratio": 0.5, "unit": unit}
     found = masker(tokenizer, **options).apply(batch, data.draw(st.integers(0, 99)))
-    assert not (found.selected & ~(batch.query | batch.document)).any()
+    assert not (found.selected & ~(batch.query_mask | batch.document_mask)).any()
     for row, words in enumerate(queries):
-        inside, everything = batch.anchors[row], batch.query[row] | batch.document[row]
+        inside, everything = batch.anchor_mask[row], batch.query_mask[row] | batch.document_mask[row]
         chosen = found.selected[row]
         if unit == "word":
             for word in np.split(chosen[1 : 1 + sum(words)], np.cumsum(words)[:-1]):
@@ -206,7 +206,8 @@ def test_the_anchors_share_is_retained_on_average_even_of_one_word(tokenizer: Wo
     one, three = 0, 0
     for step in range(20):
         chosen = (
-            masker(tokenizer, scope="sequence", anchor_ratio=0.5).apply(batch, step).selected & batch.anchors
+            masker(tokenizer, scope="sequence", anchor_ratio=0.5).apply(batch, step).selected
+            & batch.anchor_mask
         )
         one, three = one + int(chosen[:200].sum()), three + int(chosen[200:].sum())
         assert set(chosen[200:].sum(axis=1).tolist()) == {1, 2}
@@ -219,9 +220,9 @@ def test_without_an_anchor_ratio_anchors_are_as_any_other(tokenizer: WordPieceTo
     chosen = masker(tokenizer, scope="sequence").apply(batch, 0).selected
     assert (chosen.sum(axis=1) == 9).all()  # of 60
     assert abs(chosen[:, 1:21].mean() - 0.15) < 0.02
-    assert abs(chosen[batch.anchors].mean() - 0.15) < 0.02
+    assert abs(chosen[batch.anchor_mask].mean() - 0.15) < 0.02
     full = masker(tokenizer, scope="sequence", anchor_ratio=1.0).apply(batch, 0).selected
-    assert full[batch.anchors].all()
+    assert full[batch.anchor_mask].all()
 
 
 def test_a_cap_holds_for_the_whole_sequence(tokenizer: WordPieceTokenizer) -> None:
@@ -229,8 +230,8 @@ def test_a_cap_holds_for_the_whole_sequence(tokenizer: WordPieceTokenizer) -> No
     options = {"scope": "sequence", "anchor_ratio": 0.5, "ratio": 0.5, "most": 8}
     chosen = masker(tokenizer, **options).apply(batch, 0).selected
     assert (chosen.sum(axis=1) == 8).all()  # of 10 + 20
-    assert chosen[batch.anchors].any()
-    assert chosen[batch.document].any()
+    assert chosen[batch.anchor_mask].any()
+    assert chosen[batch.document_mask].any()
 
 
 def test_anchors_of_documents_alone_are_refused() -> None:

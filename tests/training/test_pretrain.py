@@ -359,7 +359,7 @@ def test_the_encoder_sees_masks_and_the_loss_the_originals(
 
     monkeypatch.setattr(CrossEncoderModel, "encode", encode)
     mask = load_tokenizer(tiny_encoder).mask_token_id
-    monkeypatch.setattr("irpretrain.training.masking.BY_MASK", 1.0)
+    monkeypatch.setattr("irpretrain.training.masking.MASK_SHARE", 1.0)
     run_pretraining("run")
     for batch in seen:
         assert batch.read is not None

@@ -23,17 +23,17 @@ WAIT_SECONDS = 60.0
 POLL_SECONDS = 0.2
 
 # What file systems answer that have no locks (some shared ones of clusters).
-WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+NO_LOCK_ERRORS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 @contextmanager
-def hold(path: Path, title: str) -> Iterator[None]:
+def hold_lock(path: Path, title: str) -> Iterator[None]:
     """Lock the file `path` against other processes; the lock ends with the process, however it dies.
 
     Raises:
         TrainingError: another process still holds it after WAIT_SECONDS, or it is a link.
     """
-    with _released(path, _wait(path, title)):
+    with _releasing(path, _wait(path, title)):
         yield
 
 
@@ -50,12 +50,12 @@ def hold_output(path: Path, output: Path) -> Iterator[None]:
             f"{holder(path)} is writing this output",
             remedy="Wait until that process has ended, or name another output.",
         )
-    with _released(path, descriptor):
+    with _releasing(path, descriptor):
         yield
 
 
 @contextmanager
-def _released(path: Path, descriptor: int) -> Iterator[None]:
+def _releasing(path: Path, descriptor: int) -> Iterator[None]:
     try:
         yield
     finally:
@@ -86,7 +86,7 @@ def _take_if_possible(path: Path) -> int | None:
     """Take the lock, in a new folder if necessary; where the file system has no locks, do without."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        return take(path)
+        return take_lock(path)
     except FileNotFoundError:
         return _take_if_possible(path)  # the last process that used the folder has just removed it
     except OSError as error:
@@ -94,12 +94,12 @@ def _take_if_possible(path: Path) -> int | None:
             raise TrainingError(
                 f"{path}: this is a link, and what it leads to is not overwritten; remove the link"
             ) from None
-        if error.errno in WITHOUT_LOCKS:
+        if error.errno in NO_LOCK_ERRORS:
             return os.open(path, os.O_RDWR | os.O_NOFOLLOW)
         raise
 
 
-def take(path: Path) -> int | None:
+def take_lock(path: Path) -> int | None:
     """Return a descriptor with the lock on `path`, which then names this process; None if another process has it.
 
     Raises:
@@ -108,7 +108,7 @@ def take(path: Path) -> int | None:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is_file(descriptor, path):
+        if _is_current_file(descriptor, path):
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
             return descriptor
@@ -119,10 +119,10 @@ def take(path: Path) -> int | None:
         os.close(descriptor)
         raise
     os.close(descriptor)
-    return take(path)
+    return take_lock(path)
 
 
-def _is_file(descriptor: int, path: Path) -> bool:
+def _is_current_file(descriptor: int, path: Path) -> bool:
     """Whether `path` still names the locked file: its holder may have removed it after it was opened."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())

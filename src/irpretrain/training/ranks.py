@@ -63,14 +63,14 @@ class Ranks:
             distributed.all_reduce(totals)
         return list(totals.tolist())
 
-    def from_first(self, make: Callable[[], Value]) -> Value:
-        """Return what `make` returns in the first process; it is not called in the others."""
+    def from_first(self, create: Callable[[], Value]) -> Value:
+        """Return what `create` returns in the first process; it is not called in the others."""
         if self.count == 1:
-            return make()
-        shared = [make() if self.leads else None]
+            return create()
+        objects = [create() if self.leads else None]
         with lost_processes():
-            distributed.broadcast_object_list(shared, src=0)
-        return shared[0]  # type: ignore[return-value]
+            distributed.broadcast_object_list(objects, src=0)
+        return objects[0]  # type: ignore[return-value]
 
 
 @contextmanager
@@ -126,10 +126,10 @@ def sum_gradients(parameters: Sequence[Tensor], ranks: Ranks) -> None:
     """Put the sums over all processes into `parameter.grad`, the same in each of them."""
     if ranks.count == 1:
         return
-    trained = [parameter for parameter in parameters if parameter.requires_grad]
-    processes_with_gradient = ranks.sums([float(parameter.grad is not None) for parameter in trained])
+    trained_parameters = [p for p in parameters if p.requires_grad]
+    gradient_counts = ranks.sums([float(p.grad is not None) for p in trained_parameters])
     # A parameter without a gradient in every process stays without, so the optimiser leaves it alone.
-    for parameter in (p for p, count in zip(trained, processes_with_gradient, strict=True) if count):
+    for parameter in (p for p, count in zip(trained_parameters, gradient_counts, strict=True) if count):
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
         with lost_processes():

@@ -15,14 +15,14 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from irpretrain.foundation.errors import TrainingError
-from irpretrain.training.processes import end_with
+from irpretrain.training.processes import end_with_parent
 
 Work = TypeVar("Work")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Processes that read batches. Besides one call for each process, SPARE calls are begun before they are asked for.
-PROCESSES, SPARE = 2, 2
+READER_PROCESSES, SPARE_CALLS = 2, 2
 
 # The value that functions are called with, in the processes that do.
 _work: list[Any] = []
@@ -33,7 +33,7 @@ class Helpers(Generic[Work]):
 
     def __init__(self, work: Work, pool: ProcessPoolExecutor | None = None, processes: int = 0) -> None:
         self._work, self._pool = work, pool
-        self._ahead = processes + SPARE if pool else 0
+        self._calls_ahead = processes + SPARE_CALLS if pool else 0
 
     def begin(self, function: Callable[..., Result], *arguments: Any) -> Future[Result]:
         """Begin `function(work, *arguments)`; in another process all but the value is pickled."""
@@ -49,7 +49,7 @@ class Helpers(Generic[Work]):
     def each(self, function: Callable[[Work, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield `function(work, item)` of each item, in order; other processes are ahead."""
         remaining = iter(items)
-        pending = deque(self.begin(function, item) for item in islice(remaining, self._ahead))
+        pending = deque(self.begin(function, item) for item in islice(remaining, self._calls_ahead))
         for item in remaining:
             pending.append(self.begin(function, item))
             yield pending.popleft().result()
@@ -74,7 +74,7 @@ def helping(work: Work, processes: int) -> Iterator[Helpers[Work]]:
     pool = ProcessPoolExecutor(
         processes,
         mp_context=multiprocessing.get_context("fork"),
-        initializer=_begin,
+        initializer=_start_process,
         initargs=(work, os.getpid()),
     )
     try:
@@ -93,7 +93,7 @@ def reading_ahead(
     read: Callable[[int], Result], steps: range, in_other_processes: bool
 ) -> Iterator[Iterator[Result]]:
     """Yield an iterator over `read(step)` of all steps; `in_other_processes`: in other processes, see `helping`."""
-    with helping(read, min(PROCESSES, len(steps)) if in_other_processes else 0) as helpers:
+    with helping(read, min(READER_PROCESSES, len(steps)) if in_other_processes else 0) as helpers:
         yield helpers.each(_read, steps)
 
 
@@ -111,8 +111,8 @@ class Parcel(Generic[Item]):
         return Parcel, (None, self._pickled or pickle.dumps(self._value))
 
 
-def _begin(work: Any, parent: int) -> None:
-    end_with(parent)
+def _start_process(work: Any, parent: int) -> None:
+    end_with_parent(parent)
     # The tokenizer's threads were not forked.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     _work[:] = [work]

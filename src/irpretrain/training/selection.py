@@ -15,7 +15,7 @@ from irpretrain.foundation.atomic import atomic_directory, write_text
 from irpretrain.models.encoder_files import SNAPSHOTS, snapshot
 
 # What lies in a model's directory and is not part of the model.
-NOT_CONTENT = (SNAPSHOTS, ".*")
+EXTRA_FILES = (SNAPSHOTS, ".*")
 
 
 def select_model(
@@ -42,7 +42,7 @@ def select_model(
         shutil.copytree(
             snapshot(model, best_step, max(runs)),
             folder,
-            ignore=shutil.ignore_patterns(*NOT_CONTENT),
+            ignore=shutil.ignore_patterns(*EXTRA_FILES),
             copy_function=_link_or_copy,
             dirs_exist_ok=True,
         )

@@ -47,11 +47,11 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import (
     autocast,
     reproducible,
-    scored_at_once,
+    scoring_tokens,
     use_fast_paths,
     versions,
 )
-from irpretrain.training.read_ahead import PROCESSES, Parcel, helping
+from irpretrain.training.read_ahead import READER_PROCESSES, Parcel, helping
 
 # Texts that are sorted by length together: larger blocks have less padding and take more memory.
 BLOCK = 8192
@@ -149,7 +149,7 @@ class WeightPredictor:
         check_embeddings(model.classifier, pieces.size, directory)
         with autocast(device, compute):
             layout = layout_of(model)
-        tokens = scored_at_once(options.inference.batch_tokens, device)
+        tokens = scoring_tokens(options.inference.batch_tokens, device)
         return cls(model, pieces, options, text, device, layout, tokens)
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
@@ -370,4 +370,4 @@ def _processes(predictor: WeightPredictor, texts: int) -> int:
     """Return how many processes read and collect texts beside the device."""
     if predictor.device.type == "cpu":
         return 0
-    return min(max(predictor.options.inference.compute.threads, PROCESSES), -(-texts // BLOCK))
+    return min(max(predictor.options.inference.compute.threads, READER_PROCESSES), -(-texts // BLOCK))
