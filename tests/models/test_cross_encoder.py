@@ -45,7 +45,7 @@ def test_hugging_face_loads_it_with_equal_scores(
     assert torch.equal(scores(model, tiny_encoder), scores(loaded, tiny_encoder))
     assert torch.allclose(scores(loaded, tiny_encoder), expected.squeeze(-1), atol=1e-6)
     # In double precision, with the matrix products that Hugging Face calls, nothing is left of rounding.
-    monkeypatch.setattr("irpretrain.models.linear._usable", lambda *given: False)
+    monkeypatch.setattr("irpretrain.models.linear._can_use_onednn", lambda *given: False)
     with torch.no_grad():
         expected = reference.double()(**inputs(tmp_path / "model")).logits.squeeze(-1)
     for found in (model, loaded):

@@ -180,9 +180,9 @@ def write_attributions(
             if model["passages"] is not None:
                 passage_options = PassagesConfig(**model["passages"])
                 passages = text_passages(body, passage_options, source.text.language)
-            best = best_passage(network, case.text, passages, *lengths, longest_document=longest_document)
+            best = best_passage(network, case.text, passages, *lengths, document_length=longest_document)
             attributions.append(
-                attribute(network, case.text, passages[best], *lengths, longest_document=longest_document)
+                attribute(network, case.text, passages[best], *lengths, document_length=longest_document)
             )
             passage_note = (
                 "" if len(passages) == 1 else f" Passage {best + 1} of {len(passages)} scores best."
@@ -231,8 +231,10 @@ def _attribution_map(
         f"values {signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute "
         f"values.{passage_note}"
     )
-    query_note = "the rest is not read" if attribution.query.cut else ""
-    document_note = f"{unread:,} more characters are not read" if attribution.document.cut and unread else ""
+    query_note = "the rest is not read" if attribution.query.is_cut else ""
+    document_note = (
+        f"{unread:,} more characters are not read" if attribution.document.is_cut and unread else ""
+    )
     texts = [
         ColouredText([word.coloured(scale) for word in words], unread=text)
         for words, text in ((query, query_note), (document, document_note))
@@ -255,7 +257,7 @@ def words_of(attributed_text: AttributedText) -> list[Word]:
             position_in_text += 1
         position = max(0, int(np.searchsorted(starts, position_in_text, side="right")) - 1)
         pieces[position].append((piece, float(value)))
-    while attributed_text.cut and pieces and not pieces[-1]:
+    while attributed_text.is_cut and pieces and not pieces[-1]:
         pieces.pop()
     return [
         Word(before, text, sum(value for _, value in pieces_of_word), _summed(pieces_of_word))

@@ -35,7 +35,7 @@ from irpretrain.models.parameters import (
     deviation_of,
     initialise,
     load_network,
-    positions,
+    max_positions,
     quiet,
     refuse_missing,
 )
@@ -273,7 +273,7 @@ def _network(task: QuestionAnswering, dropout: float | None, seed: int) -> Any:
     )
     check_types(network, directory)
     initialise(network, missing_weights, deviation_of(config), seed)
-    encoder_positions = positions(network)
+    encoder_positions = max_positions(network)
     if encoder_positions is not None and task.options.max_length > encoder_positions:
         raise ConfigError(
             f"question_answering.max_length: {task.options.max_length} is longer than the encoder's "

@@ -175,8 +175,8 @@ class SequenceReader:
             masked = None
         labels = None if masked is None else masked.labels
         inputs = self.builder.for_encoder(batch.padded(masked), layout)
-        if labels is not None and isinstance(inputs, PackedBatch) and inputs.masked is not None:
-            labels = np.pad(labels, (0, len(inputs.masked) - len(labels)), constant_values=IGNORED)
+        if labels is not None and isinstance(inputs, PackedBatch) and inputs.masked_rows is not None:
+            labels = np.pad(labels, (0, len(inputs.masked_rows) - len(labels)), constant_values=IGNORED)
         return GroupBatch(batch.group_sizes, batch.tokens, inputs, labels)
 
     def scorer(

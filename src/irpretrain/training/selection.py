@@ -12,7 +12,7 @@ from typing import Any
 from irpretrain.evaluation.measures import mean_of_run
 from irpretrain.evaluation.runs import read_qrels, read_run
 from irpretrain.foundation.atomic import atomic_directory, write_text
-from irpretrain.models.encoder_files import SNAPSHOTS, snapshot
+from irpretrain.models.encoder_files import SNAPSHOTS, snapshot_directory
 
 # What lies in a model's directory and is not part of the model.
 EXTRA_FILES = (SNAPSHOTS, ".*")
@@ -40,7 +40,7 @@ def select_model(
     best_step = max(score_of_step, key=lambda step: (score_of_step[step], -step))
     with atomic_directory(output) as folder:
         shutil.copytree(
-            snapshot(model, best_step, max(runs)),
+            snapshot_directory(model, best_step, max(runs)),
             folder,
             ignore=shutil.ignore_patterns(*EXTRA_FILES),
             copy_function=_link_or_copy,

@@ -30,7 +30,7 @@ from irpretrain.models.length_batches import (
     LengthBatch,
     length_batches,
     packed_batches,
-    padded,
+    pad_sequences,
     prefetch,
     to_host,
 )
@@ -176,7 +176,7 @@ class WeightPredictor:
             inputs, first_positions = self._inputs(pieces, batch)
             batches.append(inputs)
             window_places.append((batch.items, first_positions))
-            positions += batch.positions
+            positions += batch.position_count
         keys, words_of_texts = [text.key for text in texts], [spans.words for spans in words]
         first_pieces_of_words = [
             first_pieces(spans, pieces_of_text) for spans, pieces_of_text in zip(words, pieces, strict=True)
@@ -278,7 +278,7 @@ class WeightPredictor:
         whole_sequences = [
             [*prefix, *pieces[window.text].ids[window.start : window.end], *suffix] for window in batch.items
         ]
-        ids, attention = padded(whole_sequences, batch.rows, batch.length, self.encoder.pad)
+        ids, attention = pad_sequences(whole_sequences, batch.row_count, batch.length, self.encoder.pad)
         inputs = text_batch(self.layout, ids, attention, self.options.max_length)
         if isinstance(inputs, PackedBatch):
             starts = inputs.ends[: len(whole_sequences)]
