@@ -88,7 +88,7 @@ def plain_batch(
     for group in groups:
         for query, document, anchor in group.sequences():
             pieces = _pieces(query, store, tokenizer)[:query_length]
-            room = max_length - template.special - len(pieces)
+            room = max_length - template.special_count - len(pieces)
             text = _pieces(document, store, tokenizer)[:room]
             start = 0 if isinstance(query, str) else query.start
             row = [(*fixed, 0, 0, 0, 0) for fixed in zip(*template.prefix, strict=True)]
@@ -115,7 +115,7 @@ def _pieces(
     """Word pieces of a text, and whether each begins a word or what a gap leaves of one."""
     if isinstance(text, str):
         [words] = tokenizer.words([text])
-        return list(zip(words.ids.tolist(), words.begins.tolist(), strict=True))
+        return list(zip(words.ids.tolist(), words.word_starts.tolist(), strict=True))
     pieces = list(zip(store.tokens(text.row).tolist(), store.word_starts(text.row).tolist(), strict=True))
     end = None if text.end < 0 else text.end
     if text.gap_start == text.gap_end:

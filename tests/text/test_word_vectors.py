@@ -242,7 +242,7 @@ def read(folder: Path, content: bytes) -> np.ndarray:
     """Read a file's vectors for a collection of the words a, b and c."""
     stores, statistics = make(folder, ["a b c"])
     (folder / "file").write_bytes(content)
-    make_word_vectors(SMALL, stores, statistics, 1, folder / "vectors", given=folder / "file")
+    make_word_vectors(SMALL, stores, statistics, 1, folder / "vectors", vector_file=folder / "file")
     return open_word_vectors(folder / "vectors", words=3)
 
 
@@ -330,7 +330,7 @@ def test_what_is_no_file_of_vectors_is_refused(tmp_path: Path, content: bytes, m
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     stores, statistics = make(tmp_path, ["a"])
     with pytest.raises(InputError, match=r"no\.txt: there is no such file"):
-        make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors", given=tmp_path / "no.txt")
+        make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors", vector_file=tmp_path / "no.txt")
 
 
 def test_damaged_vectors_are_refused(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def compute_axiom_values(
         InputError: the stores or the postings lack a document.
         IntegrityError: the inputs are damaged, or not of the same collection.
     """
-    stores = WordDocuments.open(words, len(collection.terms.numbers))
+    stores = WordDocuments.open(words, len(collection.terms.word_numbers))
     maker = BatchMaker(collection, stores, text.word_kind)
     document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
     rows, document_numbers = stores.rows(document_ids), collection.postings.rows(document_ids)

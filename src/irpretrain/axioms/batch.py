@@ -62,7 +62,7 @@ def open_collection(
 ) -> AxiomCollection:
     """Open a collection's files; IntegrityError if damaged, or of different collections or options."""
     terms, lists = open_terms(statistics, postings, options)
-    rows = open_word_vectors(vectors, len(terms.numbers))
+    rows = open_word_vectors(vectors, len(terms.word_numbers))
     # Document frequencies are counted in the postings: WORD_COUNTS is not exact where a stop word shares the stem
     # of another word (`irpretrain.text.terms`).
     return AxiomCollection(terms, np.append(lists.document_frequencies(), 0), lists, rows, options, threads)
@@ -166,7 +166,7 @@ class BatchMaker:
         offsets = np.zeros(len(word_lists) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, word_lists), np.int64, len(word_lists)), out=offsets[1:])
         words, terms = self._number(list(chain.from_iterable(word_lists)))
-        sizes = len(self._collection.terms.numbers), len(self._collection.terms.names)
+        sizes = len(self._collection.terms.word_numbers), len(self._collection.terms.names)
         is_new_document = np.ones(len(rows), bool)
         is_new_document[1:] = rows[1:] != rows[:-1]
         documents, document_of_query = self._gather(rows[is_new_document]), np.cumsum(is_new_document) - 1
@@ -189,7 +189,7 @@ class BatchMaker:
             word = words[position]
             if (name := terms.spelling(word)) is None:
                 continue
-            word_numbers[position] = len(terms.numbers) + self._new_words.setdefault(
+            word_numbers[position] = len(terms.word_numbers) + self._new_words.setdefault(
                 word, len(self._new_words)
             )
             term = terms.named(name)

@@ -65,7 +65,7 @@ class RankSample:
             )
         self.numbers = np.sort(generator(seed, STAGE).permutation(documents_with_terms)[:documents])
         self.document_ids: pa.ChunkedArray = self._postings.document_ids.take(pa.array(self.numbers))
-        stores = WordDocuments.open(words, len(self._terms.numbers))
+        stores = WordDocuments.open(words, len(self._terms.word_numbers))
         self._words, self._offsets = stores.gather(stores.rows(self.document_ids))
 
     def ranks(self, sampler: PseudoQuerySampler) -> np.ndarray:

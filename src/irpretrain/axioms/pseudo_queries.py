@@ -86,10 +86,10 @@ def sample_pseudo_queries(
         options, origin = at_temperature(options, temperature), "calibrated on the collection"
     store = WordStore(words)
     sampler = PseudoQuerySampler(statistics, options, seed)
-    if store.vocabulary != len(sampler.tables.number_of):
+    if store.vocabulary_size != len(sampler.tables.number_of):
         raise IntegrityError(
             words,
-            f"this word store numbers {store.vocabulary:,} words, but {statistics} has "
+            f"this word store numbers {store.vocabulary_size:,} words, but {statistics} has "
             f"{len(sampler.tables.number_of):,}",
             remedy="Delete both and run the workflow again.",
         )

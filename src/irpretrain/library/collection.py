@@ -253,7 +253,7 @@ class Collection(CollectionFiles):
             axiom_collection = open_collection(
                 self._statistics, self._postings, self._vector_rows, options, options.threads
             )
-            documents = WordDocuments.open([self._words], len(axiom_collection.terms.numbers))
+            documents = WordDocuments.open([self._words], len(axiom_collection.terms.word_numbers))
             maker = BatchMaker(over_held_terms(axiom_collection), documents, self.options.text.word_kind)
             for start in range(0, len(triples), _PAIRS_AT_ONCE):
                 batches = [

@@ -82,7 +82,7 @@ class CrossEncoder:
         from irpretrain.text.word_pieces import load_tokenizer
 
         tokenizer: Any = load_tokenizer(self.directory) if self._is_own else self._model.tokenizer
-        special: int = tokenizer.template.special
+        special: int = tokenizer.template.special_count
         return special
 
     def __repr__(self) -> str:

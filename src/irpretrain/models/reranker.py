@@ -117,9 +117,9 @@ def _refuse_swapped_labels(config: Any, directory: Path) -> None:
 
 def _refuse_reading_padding(model: Reranker, directory: Path) -> None:
     """Raise InputError where a longer sequence in the same batch changes a score (XLNet reads the last position)."""
-    short, long = model.tokenizer.encode(["a", "a b c d e"], longest=5)
+    short, long = model.tokenizer.encode(["a", "a b c d e"], max_pieces=5)
     limits = model.limits()
-    if limits and min(limits) < len(short) + len(long) + model.tokenizer.template.special:
+    if limits and min(limits) < len(short) + len(long) + model.tokenizer.template.special_count:
         return
     unpadded, padded = (
         [torch.from_numpy(array) for array in model.tokenizer.join(pairs)]

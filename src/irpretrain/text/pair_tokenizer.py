@@ -25,7 +25,7 @@ class EncoderPieces(TextTokenizer):
 
     Attributes:
         prefix, suffix: ids of the special tokens around a text ([CLS] and [SEP] for BERT).
-        pad: id that fills up a batch; no result depends on it.
+        pad_id: id that fills up a batch; no result depends on it.
     """
 
     def __init__(self, directory: str | Path) -> None:
@@ -48,7 +48,7 @@ class EncoderPieces(TextTokenizer):
             with_special_tokens.ids[: text_positions[0]],
             with_special_tokens.ids[text_positions[-1] + 1 :],
         )
-        self.pad = named_token(self._backend, self.directory, "pad") or 0
+        self.pad_id = named_token(self._backend, self.directory, "pad") or 0
 
     def room(self, max_length: int) -> int:
         """Return how many word pieces of a text a sequence holds."""
@@ -99,22 +99,22 @@ class PairTokenizer(TextTokenizer):
         self, query: np.ndarray, document: np.ndarray, max_length: int, query_length: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the word pieces of query and document that fit in; ConfigError if no room is left for the document."""
-        special = self.template.special
-        if query_length + special >= max_length:
+        special_count = self.template.special_count
+        if query_length + special_count >= max_length:
             raise ConfigError(
-                f"query_length {query_length} and the tokenizer's {special} special tokens leave no room for a "
+                f"query_length {query_length} and the tokenizer's {special_count} special tokens leave no room for a "
                 f"document in max_length {max_length}; lower query_length or raise max_length"
             )
         query = query[:query_length]
-        return query, document[: max_length - special - len(query)]
+        return query, document[: max_length - special_count - len(query)]
 
     def join(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Sequences:
         """Return the sequences of (query, document) pairs of word pieces, padded to the longest."""
         queries, documents = zip(*pairs, strict=True)
-        counts = [np.array([len(text) for text in texts], np.int64) for texts in (queries, documents)]
-        layout = lay_out(self.template, counts[0], counts[1], self.pad_token_id)
-        layout.sequences.input_ids[layout.query] = np.concatenate(queries)
-        layout.sequences.input_ids[layout.document] = np.concatenate(documents)
+        lengths = [np.array([len(text) for text in texts], np.int64) for texts in (queries, documents)]
+        layout = lay_out(self.template, lengths[0], lengths[1], self.pad_token_id)
+        layout.sequences.input_ids[layout.query_mask] = np.concatenate(queries)
+        layout.sequences.input_ids[layout.document_mask] = np.concatenate(documents)
         return layout.sequences
 
 

@@ -67,7 +67,7 @@ class BatchBuilder:
     def __init__(
         self, store: TokenStore, tokenizer: WordPieceTokenizer, max_length: int, query_length: int
     ) -> None:
-        if query_length + tokenizer.template.special >= max_length:
+        if query_length + tokenizer.template.special_count >= max_length:
             raise ConfigError(
                 f"query_length {query_length} leaves no room for a document in max_length {max_length}; "
                 f"lower query_length or raise max_length"
@@ -112,7 +112,7 @@ class BatchBuilder:
     def lengths(self, groups: RankingGroups) -> np.ndarray:
         """Return the word pieces and special tokens of each sequence, int64 [sequences]."""
         cut_texts = self._cut(groups)
-        return self.tokenizer.template.special + cut_texts.query_lengths + cut_texts.document_lengths
+        return self.tokenizer.template.special_count + cut_texts.query_lengths + cut_texts.document_lengths
 
     def _cut(self, groups: RankingGroups) -> _CutTexts:
         spans = np.concatenate([groups.queries, groups.documents])
@@ -133,11 +133,11 @@ class BatchBuilder:
                 [groups.texts[text] for text in distinct_texts.tolist()]
             )
             lengths[literal_rows] = np.diff(bounds)[inverse]
-            arrays = tokenised.ids.astype(self.store.piece_type), tokenised.begins
+            arrays = tokenised.ids.astype(self.store.piece_type), tokenised.word_starts
             for array in arrays:
                 array.flags.writeable = False  # as those of the store, so that `_copy_pieces` meets one type
             sources.append((literal_rows, *arrays, bounds[inverse]))
-        max_pieces = self._max_length - self.tokenizer.template.special
+        max_pieces = self._max_length - self.tokenizer.template.special_count
         piece_runs = np.empty((len(rows), 4), np.int64)
         _cut_spans(spans, lengths, self._query_length, max_pieces, piece_runs)
         piece_counts = piece_runs[:, 1] + piece_runs[:, 3]

@@ -105,7 +105,7 @@ def make_neural_ranker(
     """
     vocabulary = Vocabulary.of_collection(statistics, text.word_kind, options.minimum_count)
     columns = WORD_COUNTS.read(statistics, ["count", "documents"])
-    counts, documents = (columns[name].to_numpy()[vocabulary.numbers] for name in ("count", "documents"))
+    counts, documents = (columns[name].to_numpy()[vocabulary.word_numbers] for name in ("count", "documents"))
     facts: dict[str, Any] = {}
     if options.type == "duet":
         facts["ngraphs"] = frequent_ngraphs(vocabulary.words, counts, NGRAPH_COUNT, MAX_NGRAPH_LENGTH)
@@ -114,7 +114,7 @@ def make_neural_ranker(
         if vectors is None:
             raise ValueError(f"{options.type} reads word vectors; none are given")
         word_vectors = open_word_vectors(vectors, vocabulary.collection_words)
-        word_rows, words_without_vector = draw_missing_vectors(word_vectors[vocabulary.numbers], seed)
+        word_rows, words_without_vector = draw_missing_vectors(word_vectors[vocabulary.word_numbers], seed)
     ranker = empty_ranker(options, vocabulary, word_rows.shape[1], facts)
     draw_weights(ranker, seed)
     _set_vectors(ranker, word_rows, idf(documents, read_totals(statistics).documents))

@@ -278,7 +278,7 @@ class WeightPredictor:
         whole_sequences = [
             [*prefix, *pieces[window.text].ids[window.start : window.end], *suffix] for window in batch.items
         ]
-        ids, attention = pad_sequences(whole_sequences, batch.row_count, batch.length, self.encoder.pad)
+        ids, attention = pad_sequences(whole_sequences, batch.row_count, batch.length, self.encoder.pad_id)
         inputs = text_batch(self.layout, ids, attention, self.options.max_length)
         if isinstance(inputs, PackedBatch):
             starts = inputs.ends[: len(whole_sequences)]
