@@ -27,14 +27,14 @@ Setting = Literal["I", "II", "III", "IV"]
 STAGE = "predictor-negatives"
 
 # In place of a negative query where a document has none that may be drawn.
-NONE = -1
+NO_NEGATIVE = -1
 VALUE_COLUMNS = [definition.column for definition in DEFINITIONS.values()]
 
 # Largest RANK in setting IV (table 2).
 SETTING_IV_RANK = 5
 
 
-def weights(ranks: np.ndarray, starts: np.ndarray, setting: Setting) -> np.ndarray:
+def negative_weights(ranks: np.ndarray, starts: np.ndarray, setting: Setting) -> np.ndarray:
     """Return float64 [queries], proportional to the probability of each pseudo-query (ARES, SIGIR 2022, table 2).
 
         I    any pseudo-query of the group, all with equal probability
@@ -50,49 +50,49 @@ def weights(ranks: np.ndarray, starts: np.ndarray, setting: Setting) -> np.ndarr
     if setting == "IV":
         return ((ranks > 0) & (ranks <= SETTING_IV_RANK)).astype(np.float64)
     if setting == "III":
-        return np.repeat(per_group(ranks == 1, starts) > 0, np.diff(starts)).astype(np.float64)
+        return np.repeat(count_per_group(ranks == 1, starts) > 0, np.diff(starts)).astype(np.float64)
     return np.ones(len(ranks))
 
 
-def per_group(is_marked: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def count_per_group(is_marked: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Return int64 [groups]: how many of each group's entries are marked (bool)."""
     return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(is_marked)])[starts])
 
 
 def draw_negatives(
-    groups: np.ndarray, starts: np.ndarray, weight: np.ndarray, names: Sequence[str], seed: int
+    groups: np.ndarray, starts: np.ndarray, weights: np.ndarray, names: Sequence[str], seed: int
 ) -> np.ndarray:
     """Return the pseudo-query drawn for each pair of a document and a query, int64 [pairs]; NONE without a candidate.
 
     Args:
         groups: int64 [pairs], number of the group of each pair.
         starts: int64 [groups + 1], the first pseudo-query of each group.
-        weight: float64 [pseudo-queries], see `weights`.
+        weights: float64 [pseudo-queries], see `negative_weights`.
         names: of each pair, document id U+001F query id, which names its random stream.
     """
     keys = np.array([stream_key(seed, STAGE, name) for name in names], np.uint64).reshape(-1, 2)
     negatives = np.empty(len(groups), np.int64)
-    _draw(np.asarray(groups, np.int64), np.asarray(starts, np.int64), weight, keys, negatives)
+    _draw_by_weight(np.asarray(groups, np.int64), np.asarray(starts, np.int64), weights, keys, negatives)
     return negatives
 
 
 @compiled
-def _draw(
-    groups: np.ndarray, starts: np.ndarray, weight: np.ndarray, keys: np.ndarray, negatives: np.ndarray
+def _draw_by_weight(
+    groups: np.ndarray, starts: np.ndarray, weights: np.ndarray, keys: np.ndarray, negatives: np.ndarray
 ) -> None:
     state = np.empty(STATE_WORDS, np.uint64)
     for pair in range(groups.shape[0]):
         start, end = starts[groups[pair]], starts[groups[pair] + 1]
         total = 0.0
         for query in range(start, end):
-            total += weight[query]
+            total += weights[query]
         start_stream(state, keys[pair, 0], keys[pair, 1])
         remaining_weight = next_uniform(state) * total
-        negatives[pair] = NONE
+        negatives[pair] = NO_NEGATIVE
         for query in range(start, end):
-            if weight[query] > 0:
+            if weights[query] > 0:
                 negatives[pair] = query  # the last candidate where rounding leaves a rest
-                remaining_weight -= weight[query]
+                remaining_weight -= weights[query]
                 if remaining_weight < 0:
                     break
 
@@ -141,13 +141,13 @@ def read_candidates(
     document_ids = queries_with_terms["document_id"]
     names = pc.binary_join_element_wise(document_ids, queries_with_terms["query_id"], "\x1f")
     keys = names if options.negative_terms == "equal" else document_ids
-    distinct = pc.unique(keys)
-    groups = _numbers(keys, distinct)
-    values, pseudo_terms, ranks, starts = _read_pseudo(pseudo, distinct, options.negative_terms == "equal")
+    group_keys = pc.unique(keys)
+    groups = _indices_of(keys, group_keys)
+    values, pseudo_terms, ranks, starts = _read_pseudo(pseudo, group_keys, options.negative_terms == "equal")
     return CandidateQueries(
         judged=larger_is_better(queries_with_terms, judged),
         terms=queries_with_terms["terms"].to_numpy().astype(np.int64),
-        documents=_numbers(document_ids, pc.unique(document_ids)),
+        documents=_indices_of(document_ids, pc.unique(document_ids)),
         names=names.to_pylist(),
         groups=groups,
         pseudo=values,
@@ -171,10 +171,10 @@ def make_pairs(
     Counts have the judged queries left out by setting III or without a candidate in setting IV, those without a
     negative query, and the mean terms of both sides.
     """
-    weight = weights(candidates.ranks, candidates.starts, options.setting)
-    negatives = draw_negatives(candidates.groups, candidates.starts, weight, candidates.names, seed)
-    rows = np.flatnonzero(negatives != NONE)
-    barred = (np.diff(candidates.starts) > 0) & (per_group(weight > 0, candidates.starts) == 0)
+    weights = negative_weights(candidates.ranks, candidates.starts, options.setting)
+    negatives = draw_negatives(candidates.groups, candidates.starts, weights, candidates.names, seed)
+    rows = np.flatnonzero(negatives != NO_NEGATIVE)
+    is_barred = (np.diff(candidates.starts) > 0) & (count_per_group(weights > 0, candidates.starts) == 0)
     terms, negative_terms = candidates.terms[rows], candidates.pseudo_terms[negatives[rows]]
     return QueryPairs(
         features=preferences(
@@ -185,8 +185,8 @@ def make_pairs(
         ),
         documents=candidates.documents[rows],
         counts={
-            "judged_queries_ignored_by_setting": int(np.count_nonzero(barred[candidates.groups])),
-            "judged_queries_without_negative": int(np.count_nonzero(negatives == NONE)),
+            "judged_queries_ignored_by_setting": int(np.count_nonzero(is_barred[candidates.groups])),
+            "judged_queries_without_negative": int(np.count_nonzero(negatives == NO_NEGATIVE)),
             "pairs": len(rows),
             "documents": len(np.unique(candidates.documents[rows])),
             "mean_terms_of_judged": _mean(terms),
@@ -200,7 +200,7 @@ def _mean(numbers: np.ndarray) -> float | None:
     return float(numbers.mean()) if len(numbers) else None
 
 
-def _numbers(names: pa.Array, distinct: pa.Array) -> np.ndarray:
+def _indices_of(names: pa.Array, distinct: pa.Array) -> np.ndarray:
     return pc.index_in(names, value_set=distinct).to_numpy().astype(np.int64)
 
 

@@ -174,13 +174,13 @@ def sample_negative_queries(
             )
             writer.add(
                 _negative_rows(
-                    batch, drawn_queries.document, sampler.texts(drawn_queries), options.per_document
+                    batch, drawn_queries.document_of_query, sampler.texts(drawn_queries), options.per_document
                 )
             )
-            counts["judged_queries_too_long"] += drawn_queries.cut
-            counts["queries"] += len(drawn_queries.document)
+            counts["judged_queries_too_long"] += drawn_queries.cut_count
+            counts["queries"] += len(drawn_queries.document_of_query)
             counts["words"] += len(drawn_queries.words)
-            counts["words_outside_document"] += drawn_queries.outside
+            counts["words_outside_document"] += drawn_queries.outside_count
     if counts["judged_queries_too_long"]:
         notice(
             f"negative queries of {Path(judged).parent.name}",

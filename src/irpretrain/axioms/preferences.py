@@ -33,7 +33,7 @@ DEFINITIONS: dict[Axiom, Definition] = {
     "PROX-2": Definition("prox_2", False, definitions.first_position),
     "REG": Definition("reg", True, definitions.diversity),
     "STM-1": Definition("stm_1", True, definitions.similarity),
-    "STM-2": Definition("stm_2", True, definitions.share_held),
+    "STM-2": Definition("stm_2", True, definitions.share_present),
     "STM-3": Definition("stm_3", True, definitions.share_similar),
 }
 
@@ -49,7 +49,7 @@ DEFINITIONS: dict[Axiom, Definition] = {
 
 
 # Vectors of features that there are.
-VECTORS = 3 ** len(AXIOMS)
+VECTOR_COUNT = 3 ** len(AXIOMS)
 RANK_COLUMN, STM_1_COLUMN, STM_2_COLUMN = (AXIOMS.index(name) for name in ("RANK", "STM-1", "STM-2"))
 
 
@@ -92,7 +92,7 @@ def vector_numbers(features: np.ndarray) -> np.ndarray:
 
 def all_vectors() -> np.ndarray:
     """Return int8 [3⁹, 9]: every vector of features, in the order of its number."""
-    return (np.arange(VECTORS)[:, None] // 3 ** np.arange(len(AXIOMS)) % 3 - 1).astype(np.int8)
+    return (np.arange(VECTOR_COUNT)[:, None] // 3 ** np.arange(len(AXIOMS)) % 3 - 1).astype(np.int8)
 
 
 @compiled

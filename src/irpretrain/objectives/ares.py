@@ -123,14 +123,14 @@ def _rule(options: AresOptions, shard: Shard) -> Rule:
         raise ConfigError("an objective of type ares with agreement predictor needs a trained predictor")
     strict = options.agreement == "strict"
     return Rule(
-        strict=strict,
+        is_strict=strict,
         table=np.full(1, 0.5) if strict else load_predictor(shard.predictor).table,
         threshold=options.threshold or 0.5,
         keep_ties=options.ties == "keep",
         must_agree=np.array([axiom in (options.axioms or AXIOMS) for axiom in AXIOMS]),
         stm_2_threshold=shard.axioms.stm_2_threshold,
         pairs_per_document=options.pairs_per_document,
-        only_first=options.draw == "first",
+        stops_early=options.draw == "first",
     )
 
 
@@ -151,15 +151,15 @@ class _Report:
 
     def add(self, choice: PairChoice) -> None:
         self._sums.update(
-            with_queries=len(choice.equal),
-            without_equal=int((choice.equal == 0).sum()),
-            without_accepted=int(((choice.equal > 0) & (choice.accepted == 0)).sum()),
-            equal=int(choice.equal.sum()),
-            pairs=len(choice.document),
-            unanimous=choice.unanimous,
+            with_queries=len(choice.equal_length_counts),
+            without_equal=int((choice.equal_length_counts == 0).sum()),
+            without_accepted=int(((choice.equal_length_counts > 0) & (choice.accepted_counts == 0)).sum()),
+            equal=int(choice.equal_length_counts.sum()),
+            pairs=len(choice.document_of_pair),
+            unanimous=choice.unanimous_count,
         )
         for name, values in (
-            ("fates", choice.fates),
+            ("fates", choice.outcome_counts),
             ("histogram", choice.histogram),
             ("agrees", (choice.features > 0).sum(axis=0)),
             ("disagrees", (choice.features < 0).sum(axis=0)),
@@ -167,10 +167,10 @@ class _Report:
             self._arrays[name] = self._arrays.get(name, 0) + values
 
     def counts(self, documents: int, options: AresOptions) -> dict[str, Any]:
-        from irpretrain.axioms.pair_choice import BINS, FATES  # numba
+        from irpretrain.axioms.pair_choice import BINS, OUTCOMES  # numba
 
         sums = self._sums
-        fates = [int(count) for count in self._arrays.get("fates", [0] * len(FATES))]
+        fates = [int(count) for count in self._arrays.get("fates", [0] * len(OUTCOMES))]
         histogram = [int(count) for count in self._arrays.get("histogram", [0] * BINS)]
         summary: dict[str, Any] = {
             "documents": documents,
@@ -182,7 +182,7 @@ class _Report:
             "pairs_of_equal_length": sums["equal"],
             "pairs_considered": sum(fates),
             "pairs": sums["pairs"],
-            "dropped": dict(zip(FATES[1:], fates[1:], strict=True)),
+            "dropped": dict(zip(OUTCOMES[1:], fates[1:], strict=True)),
             "axioms": self._axioms(),
         }
         if options.agreement == "strict":

@@ -151,7 +151,7 @@ def _dot(left: np.ndarray, right: np.ndarray) -> float:
 
 
 # Name of the random streams: (seed, "word-vectors") and, for the choice of a document, its identifier.
-STREAM = "word-vectors"
+STAGE = "word-vectors"
 DOCUMENTS_AT_ONCE = 256
 
 # Share of a word in the collection from which its occurrences are dropped at random.
@@ -207,7 +207,7 @@ def train_vectors(
 def _choose_documents(documents: WordDocuments, rows: np.ndarray, max_words: int, seed: int) -> np.ndarray:
     """Return the rows of random documents with `max_words` words together, in the order of `rows`."""
     ids = documents.document_ids.take(pa.array(rows)).to_pylist()
-    keys = np.array([stream_key(seed, STREAM, name)[0] for name in ids], np.uint64)
+    keys = np.array([stream_key(seed, STAGE, name)[0] for name in ids], np.uint64)
     random_order = np.argsort(keys, kind="stable")
     documents_needed = int(np.searchsorted(np.cumsum(documents.lengths[rows][random_order]), max_words)) + 1
     return rows[np.sort(random_order[:documents_needed])]
@@ -233,10 +233,10 @@ def _train(
     index_of_word = np.full(documents.collection_words, -1, np.int32)
     index_of_word[frequent_words] = np.arange(len(frequent_words))
     state = np.empty(STATE_WORDS, np.uint64)
-    start_stream(state, *np.array(stream_key(seed, STREAM), np.uint64))
+    start_stream(state, *np.array(stream_key(seed, STAGE), np.uint64))
     width = -(-options.dimensions // LANES) * LANES
     word_vectors, context_vectors = np.zeros((2, len(frequent_words), width), np.float32)
-    rng = generator(seed, STREAM)
+    rng = generator(seed, STAGE)
     word_vectors[:, : options.dimensions] = (
         rng.random((len(frequent_words), options.dimensions)) - 0.5
     ) / options.dimensions

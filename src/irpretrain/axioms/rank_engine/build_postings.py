@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 
 from irpretrain.axioms.rank_engine.impacts import write_impacts
 from irpretrain.axioms.rank_engine.postings import (
-    DIRECTORY_FROM,
+    MIN_DIRECTORY_POSTINGS,
     OVERFLOW,
     RECORD,
     VERSION,
-    created,
+    create_array,
     directory_shift,
 )
 from irpretrain.config.retrieval import Bm25Config
@@ -34,10 +34,10 @@ from irpretrain.text.word_store import WordDocuments, WordStore
 
 # Words of consecutive documents that are looked at together.
 WORDS_AT_ONCE = 1 << 22
-BYTES_A_POSTING = 8
+BYTES_PER_POSTING = 8
 
 # Far above any corpus here; below it sums of scores are exact in doubles and document numbers leave room in int32.
-MOST_DOCUMENTS = 2**28
+MAX_DOCUMENTS = 2**28
 
 
 def write_postings(
@@ -81,7 +81,7 @@ def write_postings(
         np.save(folder / "offsets.npy", offsets)
         np.save(folder / "directory_offsets.npy", directory_offsets)
         collection.write_identifiers(folder / "identifiers.parquet")
-        ranges = list(_ranges(offsets, memory_mb * 2**20 // BYTES_A_POSTING))
+        ranges = list(_ranges(offsets, memory_mb * 2**20 // BYTES_PER_POSTING))
         record = {
             "version": VERSION,
             "documents": len(lengths),
@@ -107,7 +107,7 @@ class _Collection:
     def __init__(self, corpora: Sequence[Sequence[WordStore]], term_of: np.ndarray, name: Path) -> None:
         self._documents = WordDocuments([store for corpus in corpora for store in corpus])
         self._term_of, self._name = term_of, name
-        if len(self._documents) > MOST_DOCUMENTS:
+        if len(self._documents) > MAX_DOCUMENTS:
             raise InputError(name, f"{len(self._documents):,} documents are more than postings can number")
         self.order = self._documents.in_order([len(corpus) for corpus in corpora])
 
@@ -157,7 +157,7 @@ def _count_terms(
 def _size_directories(document_frequencies: np.ndarray, documents: int, offsets: np.ndarray) -> None:
     for term in range(len(document_frequencies)):
         offsets[term + 1] = offsets[term]
-        if document_frequencies[term] >= DIRECTORY_FROM:
+        if document_frequencies[term] >= MIN_DIRECTORY_POSTINGS:
             offsets[term + 1] += (
                 (documents - 1) >> directory_shift(document_frequencies[term], documents)
             ) + 2
@@ -182,14 +182,14 @@ def _write_lists(
 ) -> int:
     """Write the postings, range by range, and their directories; return the number of overflows."""
     documents, frequencies = (
-        created(folder, name, int(offsets[-1])) for name in ("documents", "frequencies")
+        create_array(folder, name, int(offsets[-1])) for name in ("documents", "frequencies")
     )
-    directory = created(folder, "directory", int(directory_offsets[-1]))
+    directory = create_array(folder, "directory", int(directory_offsets[-1]))
     positions: list[np.ndarray] = [np.zeros(0, np.int64)]
-    overflowing: list[np.ndarray] = [np.zeros(0, np.int32)]
+    overflow_frequencies: list[np.ndarray] = [np.zeros(0, np.int32)]
     for pass_number, (start, end) in enumerate(ranges, 1):
         first_posting, end_posting = int(offsets[start]), int(offsets[end])
-        lists = _Growing(
+        lists = _Partial(
             np.full(end - start, -1, np.int32),
             offsets[start:end] - first_posting,
             np.empty(end_posting - first_posting, np.int32),
@@ -198,30 +198,30 @@ def _write_lists(
         for document, terms, bounds in collection.chunks(f"invert, pass {pass_number} of {len(ranges)}"):
             _invert(terms, bounds, document, start, lists)
         documents[first_posting:end_posting] = lists.documents
-        frequencies[first_posting:end_posting] = np.minimum(lists.times, OVERFLOW)
-        overflow_rows = np.flatnonzero(lists.times >= OVERFLOW)
+        frequencies[first_posting:end_posting] = np.minimum(lists.frequencies, OVERFLOW)
+        overflow_rows = np.flatnonzero(lists.frequencies >= OVERFLOW)
         positions.append(overflow_rows + first_posting)
-        overflowing.append(lists.times[overflow_rows])
+        overflow_frequencies.append(lists.frequencies[overflow_rows])
         _fill_directories(
             lists.documents, offsets[start : end + 1] - first_posting, len(collection.order),
             directory_offsets[start : end + 1], directory,
         )  # fmt: skip
     np.save(folder / "overflow_positions.npy", np.concatenate(positions))
-    np.save(folder / "overflow_frequencies.npy", np.concatenate(overflowing))
+    np.save(folder / "overflow_frequencies.npy", np.concatenate(overflow_frequencies))
     return int(sum(map(len, positions)))
 
 
-class _Growing(NamedTuple):
+class _Partial(NamedTuple):
     last_seen: np.ndarray  # int32[terms], the last document in which each was seen
-    free: np.ndarray  # int64[terms], the position of each one's next posting
-    # documents, times: int32[postings].
+    next_slots: np.ndarray  # int64[terms], the position of each one's next posting
+    # documents, frequencies: int32[postings].
     documents: np.ndarray
-    times: np.ndarray
+    frequencies: np.ndarray
 
 
 @compiled
-def _invert(terms: np.ndarray, bounds: np.ndarray, first_document: int, start: int, lists: _Growing) -> None:
-    last_seen, next_slots, documents, times = lists.last_seen, lists.free, lists.documents, lists.times
+def _invert(terms: np.ndarray, bounds: np.ndarray, first_document: int, start: int, lists: _Partial) -> None:
+    last_seen, next_slots, documents, frequencies = lists
     for index in range(len(bounds) - 1):
         document = first_document + index
         for position in range(bounds[index], bounds[index + 1]):
@@ -231,23 +231,24 @@ def _invert(terms: np.ndarray, bounds: np.ndarray, first_document: int, start: i
             if last_seen[term] != document:
                 last_seen[term] = document
                 documents[next_slots[term]] = document
-                times[next_slots[term]] = 1
+                frequencies[next_slots[term]] = 1
                 next_slots[term] += 1
             else:
-                times[next_slots[term] - 1] += 1
+                frequencies[next_slots[term] - 1] += 1
 
 
 @compiled
 def _fill_directories(
     documents: np.ndarray,
     offsets: np.ndarray,
-    count: int,
+    document_count: int,
     directory_offsets: np.ndarray,
     directory: np.ndarray,
 ) -> None:
     for term in range(len(offsets) - 1):
-        first, last = directory_offsets[term], directory_offsets[term + 1]
-        if last > first:
+        first_entry, end_entry = directory_offsets[term], directory_offsets[term + 1]
+        if end_entry > first_entry:
             documents_of_term = documents[offsets[term] : offsets[term + 1]]
-            runs = np.arange(last - first) << directory_shift(len(documents_of_term), count)
-            directory[first:last] = np.searchsorted(documents_of_term, runs)
+            shift = directory_shift(len(documents_of_term), document_count)
+            run_starts = np.arange(end_entry - first_entry) << shift
+            directory[first_entry:end_entry] = np.searchsorted(documents_of_term, run_starts)

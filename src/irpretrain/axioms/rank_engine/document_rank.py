@@ -17,8 +17,8 @@ from irpretrain.axioms.rank_engine.postings import OVERFLOW, Index, Postings
 from irpretrain.axioms.rank_engine.rank_lists import (
     CUTOFF,
     END,
-    LARGEST_BATCH,
     LONG,
+    MAX_BATCH,
     ROWS,
     START,
     TOP,
@@ -29,7 +29,7 @@ from irpretrain.axioms.rank_engine.rank_lists import (
     describe_lists,
     distinct_terms,
     empty_candidates,
-    highest_listed,
+    highest_list_level,
     lowest_level,
     order_others,
     score_of,
@@ -114,11 +114,11 @@ def _rank_queries(
     depth: int,
     ranks: np.ndarray,
 ) -> None:
-    most_terms = 1
+    max_terms = 1
     for query_number in range(len(documents)):
-        most_terms = max(most_terms, offsets[query_number + 1] - offsets[query_number])
-    table = np.empty((ROWS, most_terms), np.int64)
-    weights, bound_sums = np.empty(most_terms, np.float32), np.empty(most_terms + 1, np.float64)
+        max_terms = max(max_terms, offsets[query_number + 1] - offsets[query_number])
+    table = np.empty((ROWS, max_terms), np.int64)
+    weights, bound_sums = np.empty(max_terms, np.float32), np.empty(max_terms + 1, np.float64)
     candidates = empty_candidates()
     for query_number in range(len(documents)):
         size = distinct_terms(
@@ -139,7 +139,7 @@ def _rank(index: Index, query: RankQuery, depth: int, candidates: RankCandidates
     table, bounds = query.table, index.bounds
     better_documents = 0
     batch = FIRST_BATCH
-    for term in range(query.size):
+    for term in range(query.list_count):
         if table[CUTOFF, term] >= table[TOP, term]:
             continue
         order_others(query, term)
@@ -154,8 +154,8 @@ def _rank(index: Index, query: RankQuery, depth: int, candidates: RankCandidates
                 better_documents += count_better(index, query, term, candidate_count, candidates)
                 if better_documents >= depth:
                     return 0
-                batch = min(2 * batch, LARGEST_BATCH)
-        if highest_listed(index, query, term) <= floor:
+                batch = min(2 * batch, MAX_BATCH)
+        if highest_list_level(index, query, term) <= floor:
             continue
         cursor, end = table[START, term], table[END, term]
         while cursor < end:
@@ -163,7 +163,7 @@ def _rank(index: Index, query: RankQuery, depth: int, candidates: RankCandidates
             better_documents += count_better(index, query, term, candidate_count, candidates)
             if better_documents >= depth:
                 return 0
-            batch = min(2 * batch, LARGEST_BATCH)
+            batch = min(2 * batch, MAX_BATCH)
     return better_documents + 1
 
 
@@ -195,10 +195,10 @@ def top_documents(
     documents, scores = np.full((count, depth), -1, np.int32), np.zeros((count, depth), np.float32)
 
     def search(query_number: int) -> None:
-        best, best_scores = _best(
+        hits, hit_scores = _top(
             *_scores(postings, terms[offsets[query_number] : offsets[query_number + 1]]), depth
         )
-        documents[query_number, : len(best)], scores[query_number, : len(best)] = best, best_scores
+        documents[query_number, : len(hits)], scores[query_number, : len(hits)] = hits, hit_scores
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(search, range(count)))
@@ -208,22 +208,22 @@ def top_documents(
 def _scores(postings: Postings, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the documents that hold a term, ascending, and their scores."""
     lists, norms = postings.lists, postings.index.norms
-    sums, is_held = np.zeros(len(postings)), np.zeros(len(postings), bool)
-    for term, times in zip(*np.unique(terms[terms >= 0], return_counts=True), strict=True):
+    sums, is_matching = np.zeros(len(postings)), np.zeros(len(postings), bool)
+    for term, query_count in zip(*np.unique(terms[terms >= 0], return_counts=True), strict=True):
         start, end = lists.offsets[term], lists.offsets[term + 1]
         documents, frequencies = lists.documents[start:end], lists.frequencies[start:end].astype(np.float32)
-        over = np.flatnonzero(frequencies == OVERFLOW)
-        overflows = np.searchsorted(lists.overflow_positions, start + over)
-        frequencies[over] = lists.overflow_frequencies[overflows]
-        idf = inverse_document_frequencies(np.array(end - start), postings.index.filled)
-        weight = np.float32(times) * idf
+        overflow_rows = np.flatnonzero(frequencies == OVERFLOW)
+        overflows = np.searchsorted(lists.overflow_positions, start + overflow_rows)
+        frequencies[overflow_rows] = lists.overflow_frequencies[overflows]
+        idf = inverse_document_frequencies(np.array(end - start), postings.index.filled_documents)
+        weight = np.float32(query_count) * idf
         sums[documents] += weight - weight / (np.float32(1) + frequencies * norms[documents])
-        is_held[documents] = True
-    matching = np.flatnonzero(is_held)
+        is_matching[documents] = True
+    matching = np.flatnonzero(is_matching)
     return matching, sums[matching].astype(np.float32)
 
 
-def _best(documents: np.ndarray, scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+def _top(documents: np.ndarray, scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
     if len(documents) > depth:
         is_near_top = scores >= np.partition(scores, -depth)[-depth]
         documents, scores = documents[is_near_top], scores[is_near_top]

@@ -5,7 +5,7 @@ smallest l with g ≤ l / 255; so w l / 255 bounds its part from above and w (l 
 
     levels.npy              uint8[postings]     1 … 255
     tops.npy                uint8[terms]        the highest level in a list; 0 if it is empty
-    long_lists.npy          int32[long lists]   terms with at least `LONG_FROM` postings, ascending
+    long_lists.npy          int32[long lists]   terms with at least `MIN_LONG_POSTINGS` postings, ascending
     long_numbers.npy        int32[terms]        place of a term in `long_lists`, -1 for others
     hull_offsets.npy        int64[long + 1]     where the vertices of each long list begin and end
     hull_levels.npy         uint8[vertices]     vertices (l, n) of the lower convex hull of: n postings of a list are
@@ -32,10 +32,10 @@ from irpretrain.axioms.rank_engine.bm25 import document_norms
 from irpretrain.axioms.rank_engine.postings import (
     IMPACTS,
     IMPACTS_RECORD,
-    LONG_FROM,
+    MIN_LONG_POSTINGS,
     Lists,
     average_length,
-    created,
+    create_array,
     frequency_at,
     map_lists,
 )
@@ -44,8 +44,8 @@ from irpretrain.foundation.compiled import compiled
 
 LEVELS = 255
 
-# A prefix holds at most 1 / SHARE_OF_PREFIX of the postings of its list.
-SHARE_OF_PREFIX = 4
+# A prefix holds at most 1 / PREFIX_DIVISOR of the postings of its list.
+PREFIX_DIVISOR = 4
 
 
 def write_impacts(postings: Path, record: Mapping[str, Any], bm25: Bm25Config) -> None:
@@ -53,29 +53,29 @@ def write_impacts(postings: Path, record: Mapping[str, Any], bm25: Bm25Config) -
     lists, folder = map_lists(postings, record), postings / IMPACTS
     norms = document_norms(lists.lengths, average_length(record), bm25)
     folder.mkdir()
-    make = partial(created, folder)
+    create = partial(create_array, folder)
     offsets, terms = lists.offsets, record["terms"]
-    long_terms = np.flatnonzero(np.diff(offsets) >= LONG_FROM)
-    long_lists, long_numbers = make("long_lists", len(long_terms)), make("long_numbers", terms)
+    long_terms = np.flatnonzero(np.diff(offsets) >= MIN_LONG_POSTINGS)
+    long_lists, long_numbers = create("long_lists", len(long_terms)), create("long_numbers", terms)
     long_lists[:], long_numbers[:] = long_terms, -1
     long_numbers[long_terms] = np.arange(len(long_terms))
     levels, tops, floors = (
-        make("levels", record["postings"]),
-        make("tops", terms),
-        make("floors", len(long_terms)),
+        create("levels", record["postings"]),
+        create("tops", terms),
+        create("floors", len(long_terms)),
     )
     hull_offsets, prefix_offsets = (
-        make("hull_offsets", len(long_terms) + 1),
-        make("prefix_offsets", len(long_terms) + 1),
+        create("hull_offsets", len(long_terms) + 1),
+        create("prefix_offsets", len(long_terms) + 1),
     )
     _fill_levels(lists, norms, levels, tops)
     _size_summaries(offsets, levels, long_lists, floors, hull_offsets, prefix_offsets)
     hull_offsets[:], prefix_offsets[:] = np.cumsum(hull_offsets), np.cumsum(prefix_offsets)
     vertices, entries = int(hull_offsets[-1]), int(prefix_offsets[-1])
-    hull_levels, hull_above = make("hull_levels", vertices), make("hull_above", vertices)
+    hull_levels, hull_above = create("hull_levels", vertices), create("hull_above", vertices)
     _fill_hulls(offsets, levels, long_lists, hull_offsets, hull_levels, hull_above)
-    documents, prefix_levels = make("prefix_documents", entries), make("prefix_levels", entries)
-    _fill_prefixes(lists, levels, long_lists, floors, prefix_offsets, documents, prefix_levels)
+    prefix_documents, prefix_levels = create("prefix_documents", entries), create("prefix_levels", entries)
+    _fill_prefixes(lists, levels, long_lists, floors, prefix_offsets, prefix_documents, prefix_levels)
     sizes = {"k1": bm25.k1, "b": bm25.b, "vertices": vertices, "prefix_entries": entries}
     (folder / IMPACTS_RECORD).write_text(json.dumps(sizes, indent=1) + "\n", encoding="utf-8")
 
@@ -147,7 +147,7 @@ def _size_summaries(
         start, end = offsets[long_lists[list_number]], offsets[long_lists[list_number] + 1]
         _count_above(levels[start:end], above)
         floor = 0
-        while above[floor] * SHARE_OF_PREFIX > end - start:
+        while above[floor] * PREFIX_DIVISOR > end - start:
             floor += 1
         floors[list_number] = floor
         hull_sizes[list_number + 1] = _hull(above, vertices)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from irpretrain.axioms.rank_engine.bm25 import part_of_score
+from irpretrain.axioms.rank_engine.bm25 import term_score
 from irpretrain.axioms.rank_engine.impacts import LEVELS
 from irpretrain.axioms.rank_engine.postings import (
-    DIRECTORY_FROM,
+    MIN_DIRECTORY_POSTINGS,
     Index,
     ScoreBounds,
     directory_shift,
@@ -41,7 +41,7 @@ class RankQuery(NamedTuple):
     table: np.ndarray  # int64[ROWS, lists], see `ROWS`
     weights: np.ndarray  # float32[lists]
     bound_sums: np.ndarray  # float64[lists + 1], sums of what the others can add, in the order of look-up
-    size: int  # how many lists there are
+    list_count: int  # how many lists there are
     target: int  # the document
     score: np.float32  # its score θ
 
@@ -74,14 +74,14 @@ def distinct_terms(query: np.ndarray, offsets: np.ndarray, table: np.ndarray) ->
 def describe_lists(index: Index, query: RankQuery) -> None:
     """Fill the rows of the table that follow from the terms, and their weights."""
     table, documents = query.table, len(index.norms)
-    for slot in range(query.size):
+    for slot in range(query.list_count):
         term, postings = table[TERM, slot], table[END, slot] - table[START, slot]
-        idf = np.float32(np.log(1 + (index.filled - postings + 0.5) / (postings + 0.5)))
+        idf = np.float32(np.log(1 + (index.filled_documents - postings + 0.5) / (postings + 0.5)))
         query.weights[slot] = np.float32(table[TIMES, slot]) * idf
         table[TOP, slot], table[CUTOFF, slot] = index.bounds.tops[term], 0
         table[LONG, slot] = index.bounds.long_numbers[term]
         table[DIRECTORY, slot], table[SHIFT, slot] = -1, 0
-        if postings >= DIRECTORY_FROM:
+        if postings >= MIN_DIRECTORY_POSTINGS:
             table[DIRECTORY, slot] = index.lists.directory_offsets[term]
             table[SHIFT, slot] = directory_shift(postings, documents)
 
@@ -115,15 +115,14 @@ def score_of(index: Index, query: RankQuery, document: int) -> np.float32:
     """Return the exact score of a document, -1 if it holds no term of the query."""
     lists, table = index.lists, query.table
     score, holds_term = 0.0, False
-    for slot in range(query.size):
+    for slot in range(query.list_count):
         start, end = table[START, slot], table[END, slot]
         directory_start, shift = table[DIRECTORY, slot], table[SHIFT, slot]
         position = _find(lists.documents, lists.directory, start, end, directory_start, shift, document)
         if position >= 0:
             holds_term = True
             frequency = np.float32(frequency_at(lists, position))
-            term_score = part_of_score(query.weights[slot], frequency, index.norms[document])
-            score += np.float64(term_score)
+            score += np.float64(term_score(query.weights[slot], frequency, index.norms[document]))
     return np.float32(score) if holds_term else np.float32(-1)
 
 
@@ -166,21 +165,22 @@ def choose_cutoffs(bounds: ScoreBounds, query: RankQuery) -> None:
     """
     table, weights = query.table, query.weights
     budget = np.float64(query.score) * (1 - SLACK)
-    for slot in range(query.size):
+    for slot in range(query.list_count):
         table[VERTEX, slot] = 0
     while True:
-        best, best_rate, best_level = -1, 0.0, 0
-        for slot in range(query.size):
-            level, skipped_lists = _next_vertex(bounds, table, slot)
+        best_slot, best_rate, best_level = -1, 0.0, 0
+        for slot in range(query.list_count):
+            level, avoided_postings = _next_vertex(bounds, table, slot)
             cost = upper_bound(weights[slot], level) - upper_bound(weights[slot], table[CUTOFF, slot])
-            if skipped_lists > 0 and cost < budget and skipped_lists > best_rate * cost:
-                best, best_rate, best_level = slot, skipped_lists / cost, level
-        if best < 0:
+            if avoided_postings > 0 and cost < budget and avoided_postings > best_rate * cost:
+                best_slot, best_rate, best_level = slot, avoided_postings / cost, level
+        if best_slot < 0:
             break
-        budget -= upper_bound(weights[best], best_level) - upper_bound(weights[best], table[CUTOFF, best])
-        table[CUTOFF, best] = best_level
-        table[VERTEX, best] += 1
-    for slot in range(query.size):
+        weight = weights[best_slot]
+        budget -= upper_bound(weight, best_level) - upper_bound(weight, table[CUTOFF, best_slot])
+        table[CUTOFF, best_slot] = best_level
+        table[VERTEX, best_slot] += 1
+    for slot in range(query.list_count):
         if table[LONG, slot] >= 0 and table[CUTOFF, slot] < table[TOP, slot]:
             current_bound = upper_bound(weights[slot], table[CUTOFF, slot])
             level = int(LEVELS * ((current_bound + budget) / np.float64(weights[slot]) - 2 * SLACK))
@@ -193,7 +193,7 @@ def choose_cutoffs(bounds: ScoreBounds, query: RankQuery) -> None:
 def order_others(query: RankQuery, slot: int) -> None:
     """Order the lists other than `slot` by what they can add, and sum that up from the last to the first."""
     table, bound_sums, count = query.table, query.bound_sums, 0
-    for other_slot in range(query.size):
+    for other_slot in range(query.list_count):
         if other_slot == slot:
             continue
         bound = _score_bound(query, other_slot, slot)
@@ -233,30 +233,30 @@ def lowest_level(query: RankQuery, slot: int) -> int:
 
 
 # Candidates that are looked up together at most.
-LARGEST_BATCH = 1024
+MAX_BATCH = 1024
 
 # Levels of a list that are compared at once.
-BLOCK = 64
+BLOCK_LEVELS = 64
 
 
 class RankCandidates(NamedTuple):
-    """Documents with an essential posting that may be above the target; room for `LARGEST_BATCH`."""
+    """Documents with an essential posting that may be above the target; room for `MAX_BATCH`."""
 
     documents: np.ndarray  # int32
-    # uppers, lowers: float64, bounds of their scores by the postings found so far.
-    uppers: np.ndarray
-    lowers: np.ndarray
-    # lows, highs: int64, where to look for the document in a list.
-    lows: np.ndarray
-    highs: np.ndarray
-    peeks: np.ndarray  # int32, what stands there
+    # upper_bounds, lower_bounds: float64, bounds of their scores by the postings found so far.
+    upper_bounds: np.ndarray
+    lower_bounds: np.ndarray
+    # search_starts, search_ends: int64, where to look for the document in a list.
+    search_starts: np.ndarray
+    search_ends: np.ndarray
+    peeked_documents: np.ndarray  # int32, what stands there
 
 
 @compiled
 def empty_candidates() -> RankCandidates:
-    documents, peeks = np.empty(LARGEST_BATCH, np.int32), np.empty(LARGEST_BATCH, np.int32)
-    uppers, lowers = np.empty(LARGEST_BATCH, np.float64), np.empty(LARGEST_BATCH, np.float64)
-    lows, highs = np.empty(LARGEST_BATCH, np.int64), np.empty(LARGEST_BATCH, np.int64)
+    documents, peeks = np.empty(MAX_BATCH, np.int32), np.empty(MAX_BATCH, np.int32)
+    uppers, lowers = np.empty(MAX_BATCH, np.float64), np.empty(MAX_BATCH, np.float64)
+    lows, highs = np.empty(MAX_BATCH, np.int64), np.empty(MAX_BATCH, np.int64)
     return RankCandidates(documents, uppers, lowers, lows, highs, peeks)
 
 
@@ -280,7 +280,7 @@ def take_from_prefix(
         if level <= floor:
             return taken_count, end
         candidates.documents[taken_count] = documents[cursor]
-        candidates.uppers[taken_count], candidates.lowers[taken_count] = (
+        candidates.upper_bounds[taken_count], candidates.lower_bounds[taken_count] = (
             upper_bound(weight, level),
             lower_bound(weight, level),
         )
@@ -301,10 +301,10 @@ def take_from_list(
 ) -> tuple[int, int]:
     """Make candidates of the next postings above the floor that are not in a prefix; as `take_from_prefix`."""
     documents, levels = index.lists.documents, index.bounds.levels
-    end, weight, highest = query.table[END, slot], query.weights[slot], highest_listed(index, query, slot)
+    end, weight, highest = query.table[END, slot], query.weights[slot], highest_list_level(index, query, slot)
     taken_count = 0
     while taken_count < max_taken and cursor < end:
-        stop = min(cursor + BLOCK, end)
+        stop = min(cursor + BLOCK_LEVELS, end)
         top = np.uint8(0)
         for position in range(cursor, stop):
             top = max(top, levels[position])
@@ -315,7 +315,7 @@ def take_from_list(
             level = levels[cursor]
             if floor < level <= highest:
                 candidates.documents[taken_count] = documents[cursor]
-                candidates.uppers[taken_count], candidates.lowers[taken_count] = (
+                candidates.upper_bounds[taken_count], candidates.lower_bounds[taken_count] = (
                     upper_bound(weight, level),
                     lower_bound(weight, level),
                 )
@@ -325,7 +325,7 @@ def take_from_list(
 
 
 @compiled_uncounted
-def highest_listed(index: Index, query: RankQuery, slot: int) -> int:
+def highest_list_level(index: Index, query: RankQuery, slot: int) -> int:
     """Return the highest level of postings of list `slot` that its prefix lacks."""
     long_list = query.table[LONG, slot]
     top = query.table[TOP, slot]
@@ -338,26 +338,26 @@ def count_better(
 ) -> int:
     """Return how many candidates from list `slot` are above the target and were not met in an earlier list."""
     score = query.score
-    for number in range(query.size - 1):
-        other_slot = query.table[OTHER, number]
+    for index in range(query.list_count - 1):
+        other_slot = query.table[OTHER, index]
         max_level = query.table[CUTOFF, other_slot] if other_slot < slot else LEVELS
         candidate_count = look_up(
             index,
             query,
             other_slot,
             max_level,
-            score - query.bound_sums[number + 1],
+            score - query.bound_sums[index + 1],
             candidate_count,
             candidates,
         )
     better_documents = 0
-    for number in range(candidate_count):
-        if candidates.lowers[number] > score * (1 + SLACK):
+    for index in range(candidate_count):
+        if candidates.lower_bounds[index] > score * (1 + SLACK):
             better_documents += 1
             continue
-        document = candidates.documents[number]
-        exact = score_of(index, query, document)
-        if exact > score or (exact == score and document < query.target):
+        document = candidates.documents[index]
+        exact_score = score_of(index, query, document)
+        if exact_score > score or (exact_score == score and document < query.target):
             better_documents += 1
     return better_documents
 
@@ -383,32 +383,29 @@ def look_up(
     directory_start, shift = table[DIRECTORY, slot], table[SHIFT, slot]
     # Memory is slow, and a loop without branches that depend on it waits for many places at once.
     if directory_start >= 0:
-        for number in range(candidate_count):
-            run = directory_start + (candidates.documents[number] >> shift)
-            candidates.lows[number], candidates.highs[number] = (
+        for index in range(candidate_count):
+            run = directory_start + (candidates.documents[index] >> shift)
+            candidates.search_starts[index], candidates.search_ends[index] = (
                 start + directory[run],
                 start + directory[run + 1],
             )
-        for number in range(candidate_count):
-            candidates.peeks[number] = documents[min(candidates.lows[number], end - 1)]
+        for index in range(candidate_count):
+            candidates.peeked_documents[index] = documents[min(candidates.search_starts[index], end - 1)]
     else:
-        candidates.lows[:candidate_count], candidates.highs[:candidate_count] = start, end
+        candidates.search_starts[:candidate_count], candidates.search_ends[:candidate_count] = start, end
     kept_count = 0
-    for number in range(candidate_count):
-        document = candidates.documents[number]
-        upper, lower = candidates.uppers[number], candidates.lowers[number]
-        search_end = candidates.highs[number]
-        position = first_not_below(documents, candidates.lows[number], search_end, document)
+    for index in range(candidate_count):
+        document = candidates.documents[index]
+        upper, lower = candidates.upper_bounds[index], candidates.lower_bounds[index]
+        search_end = candidates.search_ends[index]
+        position = first_not_below(documents, candidates.search_starts[index], search_end, document)
         if position < search_end and documents[position] == document:
             level = int(levels[position])
             if level > max_level:
                 continue
             upper += upper_bound(weight, level)
             lower += lower_bound(weight, level)
-        candidates.documents[kept_count], candidates.uppers[kept_count], candidates.lowers[kept_count] = (
-            document,
-            upper,
-            lower,
-        )
+        candidates.documents[kept_count] = document
+        candidates.upper_bounds[kept_count], candidates.lower_bounds[kept_count] = upper, lower
         kept_count += upper >= needed_score
     return kept_count
