@@ -146,7 +146,7 @@ class Features:
         ids = batch.input_ids if masked is None else masked.input_ids
         labels = np.full(ids.shape, IGNORED)
         if masked is not None:
-            labels[masked.selected] = masked.labels
+            labels[masked.is_selected] = masked.labels
         sequences = []
         for row, length in enumerate(batch.attention_mask.sum(axis=1)):
             types = batch.token_type_ids[row, :length].tolist()

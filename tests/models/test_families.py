@@ -124,10 +124,10 @@ def test_words_begin_where_they_stand_in_the_text(builders, family):
     masked = Masker(MaskingConfig(unit="word", ratio=0.5), builder.tokenizer, 1, 64).apply(batch, 0)
     units = np.cumsum(batch.word_starts | ~batch.document_mask, axis=1)
     for row in range(len(TEXTS)):
-        chosen = set(units[row][masked.selected[row]])
+        chosen = set(units[row][masked.is_selected[row]])
         inside = np.isin(units[row], list(chosen)) & batch.document_mask[row]
-        assert (inside == masked.selected[row]).all()
-        assert masked.selected[row].any()
+        assert (inside == masked.is_selected[row]).all()
+        assert masked.is_selected[row].any()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

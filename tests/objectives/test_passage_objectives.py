@@ -74,7 +74,8 @@ def test_ict_can_leave_the_sentence_in() -> None:
     options = ict.OPTIONS(type="ict", keep_sentence=0.5, groups_per_document=1)
     found = passages(BODY, [LEAD], 9)
     retained = [
-        not ict.choose(BODY, found, options, np.random.default_rng(seed))[0].excludes_sentence for seed in range(200)
+        not ict.choose(BODY, found, options, np.random.default_rng(seed))[0].excludes_sentence
+        for seed in range(200)
     ]
     assert 60 < sum(retained) < 140
 

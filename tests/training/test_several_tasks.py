@@ -78,8 +78,8 @@ def test_tasks_of_one_training_may_have_lengths_losses_and_masks_of_their_own(
     usual_masker, other_masker = (reader.masker for reader in readers)
     assert usual_masker is not None
     assert other_masker is not None
-    assert not (usual_masker.apply(first, 0).selected & first.query_mask).any()
-    masked = other_masker.apply(second, 0).selected
+    assert not (usual_masker.apply(first, 0).is_selected & first.query_mask).any()
+    masked = other_masker.apply(second, 0).is_selected
     assert (masked & second.query_mask).any()
     assert (masked.sum(axis=1) == 5).all()  # the cap is still pretraining's
 

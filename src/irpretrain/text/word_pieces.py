@@ -468,7 +468,7 @@ class ChunkTable:
         [new_words] = self._tokenizer.words([" ".join(chunks)])
         chunk_of_piece = np.searchsorted(chunk_characters, new_words.char_starts, side="right") - 1
         new_words = new_words._replace(
-            firsts=(new_words.char_starts - chunk_characters[chunk_of_piece]).astype(np.int32)
+            char_starts=(new_words.char_starts - chunk_characters[chunk_of_piece]).astype(np.int32)
         )
         piece_count = self._offsets[self._chunk_count]
         ends = piece_count + np.cumsum(np.bincount(chunk_of_piece, minlength=len(chunks)))

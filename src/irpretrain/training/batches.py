@@ -42,13 +42,13 @@ class Batch:
         """Word pieces and special tokens, without padding."""
         return int(self.attention_mask.sum())
 
-    def padded(self, masked: MaskedBatch | None = None) -> PaddedBatch:
-        """Return what an encoder reads; `masked` has replaced word pieces and their positions."""
+    def padded(self, masked_batch: MaskedBatch | None = None) -> PaddedBatch:
+        """Return what an encoder reads; `masked_batch` has replaced word pieces and their positions."""
         from irpretrain.models.encoder_batches import PaddedBatch  # torch
 
-        input_ids = self.input_ids if masked is None else masked.input_ids
-        selected = None if masked is None else masked.selected
-        return PaddedBatch(input_ids, self.token_type_ids, self.attention_mask, selected)
+        input_ids = self.input_ids if masked_batch is None else masked_batch.input_ids
+        is_selected = None if masked_batch is None else masked_batch.is_selected
+        return PaddedBatch(input_ids, self.token_type_ids, self.attention_mask, is_selected)
 
 
 # Characters of the words of literal queries whose word pieces are remembered: they take about 25 MB.
@@ -123,17 +123,14 @@ class BatchBuilder:
         lengths = np.empty(len(rows), np.int64)
         lengths[stored_rows] = self.store.lengths[rows[stored_rows]]
         sources = [
-            (stored_rows[selection], *source)
-            for selection, *source in self.store.in_shards(rows[stored_rows])
+            (stored_rows[indices], *source) for indices, *source in self.store.in_shards(rows[stored_rows])
         ]
         if len(literal_rows):
             # A text is tokenised once; `groups.texts` may have many more than these groups.
             distinct_texts, inverse = np.unique(text_rows(rows[literal_rows]), return_inverse=True)
-            tokenised, bounds = self._cutter.end_to_end(
-                [groups.texts[text] for text in distinct_texts.tolist()]
-            )
+            pieces, bounds = self._cutter.end_to_end([groups.texts[text] for text in distinct_texts.tolist()])
             lengths[literal_rows] = np.diff(bounds)[inverse]
-            arrays = tokenised.ids.astype(self.store.piece_type), tokenised.word_starts
+            arrays = pieces.ids.astype(self.store.piece_type), pieces.word_starts
             for array in arrays:
                 array.flags.writeable = False  # as those of the store, so that `_copy_pieces` meets one type
             sources.append((literal_rows, *arrays, bounds[inverse]))

@@ -35,10 +35,10 @@ class Checkpoints:
 
     # The folder's name hashes configuration, inputs and output: a changed configuration never meets old state, and
     # equal jobs with two outputs never share a folder.
-    def __init__(self, root: str | Path, job: dict[str, Any], title: str, minutes: float) -> None:
+    def __init__(self, root: str | Path, job: dict[str, Any], title: str, max_minutes: float) -> None:
         self.key = content_hash(job)
         self.directory = Path(root) / self.key
-        self.clock = CheckpointClock(minutes)
+        self.clock = CheckpointClock(max_minutes)
         self._job, self._title, self._ranks = job, title, current_ranks()
         self._lock = hold_lock(Path(root) / f"{self.key}.lock", title) if self._ranks.leads else nullcontext()
 
@@ -134,8 +134,8 @@ class CheckpointClock:
     the time since the start, and at most `minutes`, besides the current step.
     """
 
-    def __init__(self, minutes: float) -> None:
-        self._max_interval = minutes * 60
+    def __init__(self, max_minutes: float) -> None:
+        self._max_interval = max_minutes * 60
         self._start_time = time.monotonic()
         self._due_time = self._start_time + min(SECONDS_TO_FIRST_SAVE, self._max_interval)
 

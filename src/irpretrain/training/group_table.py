@@ -59,20 +59,20 @@ class GroupTable:
         self._queries, self._documents = (
             _Entries(*_read_lists(path, name), store) for name in ("queries", "documents")
         )
-        self._anchor_bounds, anchors = _read_lists(path, "anchors")
-        self._anchor_starts, self._anchor_ends = (_number_field(anchors, name) for name in ("start", "end"))
+        self._anchor_bounds, blocks = _read_lists(path, "anchors")
+        self._anchor_starts, self._anchor_ends = (_number_field(blocks, name) for name in ("start", "end"))
         self._check(path)
         self._is_held_out, self.held_out_documents = _draw_held_out(path, held_out_share)
         self.held_out = np.flatnonzero(self._is_held_out)
         self._epoch, self._order = -1, np.zeros(0, dtype=np.int64)
 
     def _check(self, path: str | Path) -> None:
-        queries, documents = self._queries.counts(), self._documents.counts()
-        shares_nothing = ((queries != 1) & (documents != 1)) | (queries < 1) | (documents < 1)
-        anchors = np.diff(self._anchor_bounds)
-        unequal_anchors = (anchors > 0) & (anchors != np.maximum(queries, documents))
+        query_counts, document_counts = self._queries.counts(), self._documents.counts()
+        shares_nothing = np.minimum(query_counts, document_counts) != 1
+        anchor_counts = np.diff(self._anchor_bounds)
+        unequal_anchors = (anchor_counts > 0) & (anchor_counts != np.maximum(query_counts, document_counts))
         literal_with_anchors = (
-            (anchors > 0) & self._queries.has_literal() if anchors.any() else unequal_anchors
+            (anchor_counts > 0) & self._queries.has_literal() if anchor_counts.any() else unequal_anchors
         )
         for is_faulty, fault in (
             (shares_nothing, "needs one query or one document that all its sequences share"),

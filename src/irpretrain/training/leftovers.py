@@ -74,8 +74,9 @@ def remove_unfinished(root: Path) -> None:
             path.unlink()
             continue
         # Renamed first: a folder that a killed process left half removed must not be resumed from.
-        removed = path if path.name.startswith(".") else path.rename(path.with_name(f".{path.name}.removed"))
-        shutil.rmtree(removed)
+        if not path.name.startswith("."):
+            path = path.rename(path.with_name(f".{path.name}.removed"))
+        shutil.rmtree(path)
     if killed_jobs:
         print_line(
             f"{root}: removed the checkpoints of {count_of(len(killed_jobs), 'earlier training')} of this output"

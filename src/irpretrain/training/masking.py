@@ -31,7 +31,7 @@ DRAWS_PER_POSITION = 3
 @dataclass
 class MaskedBatch:
     input_ids: np.ndarray  # int64 [sequences, positions], with replacements
-    selected: np.ndarray  # bool [sequences, positions]; the positions to predict
+    is_selected: np.ndarray  # bool [sequences, positions]; the positions to predict
     labels: np.ndarray  # int64 [selected positions], the original word pieces in row-major order
 
 
@@ -80,13 +80,13 @@ class Masker:
             -1.0 if options.anchor_ratio is None else options.anchor_ratio,
             -1 if options.most is None else options.most,
         )
-        selected = np.zeros(batch.input_ids.shape, bool)
+        is_selected = np.zeros(batch.input_ids.shape, bool)
         masks = batch.query_mask, batch.document_mask, batch.anchor_mask, batch.word_starts
-        _select_positions(*masks, choice, draws, selected)
+        _select_positions(*masks, choice, draws, is_selected)
         input_ids = batch.input_ids.copy()
         replacement = self._mask_id, self._random_pieces, MASK_SHARE, MASK_SHARE + RANDOM_SHARE
-        labels = _replace_pieces(input_ids, selected, *replacement, draws)
-        return MaskedBatch(input_ids, selected, labels)
+        labels = _replace_pieces(input_ids, is_selected, *replacement, draws)
+        return MaskedBatch(input_ids, is_selected, labels)
 
 
 class _Choice(NamedTuple):
@@ -122,9 +122,9 @@ def _select_positions(
     word_starts: np.ndarray,
     choice: _Choice,
     draws: _Draws,
-    selected: np.ndarray,
+    is_selected: np.ndarray,
 ) -> None:
-    sequence_count, position_count = selected.shape
+    sequence_count, position_count = is_selected.shape
     # Of a sequence: its positions that can be selected, and among them where each unit begins and the last ends.
     piece_positions, unit_bounds = np.empty(position_count, np.int64), np.empty(position_count + 1, np.int64)
     is_anchor_unit, uniforms = np.empty(position_count, np.bool_), np.empty(position_count)
@@ -181,7 +181,7 @@ def _select_positions(
             if choice.max_pieces >= 0 and pieces_taken > choice.max_pieces:
                 break
             for piece in range(unit_bounds[unit], unit_bounds[unit + 1]):
-                selected[row, piece_positions[piece]] = True
+                is_selected[row, piece_positions[piece]] = True
 
 
 @compiled
@@ -209,7 +209,7 @@ def _sort_draws(draws: np.ndarray, order: np.ndarray, bucket_ends: np.ndarray) -
 @compiled
 def _replace_pieces(
     input_ids: np.ndarray,
-    selected: np.ndarray,
+    is_selected: np.ndarray,
     mask_id: int,
     random_pieces: np.ndarray,  # word pieces that a random one is drawn from
     mask_share: float,
@@ -217,11 +217,11 @@ def _replace_pieces(
     draws: _Draws,
 ) -> np.ndarray:
     """Replace the selected word pieces in place; return them as they were, in row-major order."""
-    labels = np.empty(selected.sum(), np.int64)
+    labels = np.empty(is_selected.sum(), np.int64)
     labels_written = 0
-    for row in range(len(selected)):
-        for position in range(selected.shape[1]):
-            if not selected[row, position]:
+    for row in range(len(is_selected)):
+        for position in range(is_selected.shape[1]):
+            if not is_selected[row, position]:
                 continue
             labels[labels_written] = input_ids[row, position]
             labels_written += 1

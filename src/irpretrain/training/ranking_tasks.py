@@ -223,8 +223,8 @@ class PassageReader:
         all_passages, padded, passage_counts = batch.inputs
 
         def scores() -> tuple[Tensor, Tensor | None]:
-            best = best_passages(inference_scores(model, all_passages), passage_counts)
-            best_batch = self.builder.for_encoder(padded.take(best), context.layout)
+            best_indices = best_passages(inference_scores(model, all_passages), passage_counts)
+            best_batch = self.builder.for_encoder(padded.take(best_indices), context.layout)
             return model.encode(best_batch)[0], None
 
         return MicroBatchScorer([], scores)

@@ -25,8 +25,8 @@ def share_of(items: int, accumulation: int, rank: int = 0, processes: int = 1) -
         raise ValueError(f"{items} items cannot be shared out among {processes} processes")
     micro_batches = min(max(accumulation, processes), items)
     bounds = [int(bound) for bound in np.linspace(0, items, micro_batches + 1).round()]
-    numbers = range(micro_batches * rank // processes, micro_batches * (rank + 1) // processes)
-    return {number: slice(bounds[number], bounds[number + 1]) for number in numbers}
+    indices = range(micro_batches * rank // processes, micro_batches * (rank + 1) // processes)
+    return {index: slice(bounds[index], bounds[index + 1]) for index in indices}
 
 
 Value = TypeVar("Value")

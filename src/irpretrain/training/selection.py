@@ -33,9 +33,9 @@ def select_model(
     Returns:
         Counts: the chosen step and its score, queries, steps compared.
     """
-    judged = read_qrels(qrels)
+    judgements = read_qrels(qrels)
     score_of_step = {
-        step: mean_of_run(read_run(runs[step]), judged, measure, judged) for step in sorted(runs)
+        step: mean_of_run(read_run(runs[step]), judgements, measure, judgements) for step in sorted(runs)
     }
     best_step = max(score_of_step, key=lambda step: (score_of_step[step], -step))
     with atomic_directory(output) as folder:
@@ -48,7 +48,7 @@ def select_model(
         )
     report = {
         "measure": measure,
-        "queries": len(judged),
+        "queries": len(judgements),
         "chosen": {"step": best_step, "score": score_of_step[best_step]},
         "scores": [{"step": step, "score": value} for step, value in score_of_step.items()],
     }
@@ -56,7 +56,7 @@ def select_model(
     return {
         "chosen_step": best_step,
         "score": score_of_step[best_step],
-        "queries": len(judged),
+        "queries": len(judgements),
         "steps_compared": len(score_of_step),
     }
 

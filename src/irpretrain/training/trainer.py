@@ -177,11 +177,11 @@ class Trainer(Generic[Model]):
                 if previous_step is not None:
                     started_at, metrics = self._end(previous_step, started_at)
                     yield metrics
-                pausing = pauses(step + 1) or step == steps[-1]
-                if pausing or not self.overlaps:
+                is_paused = pauses(step + 1) or step == steps[-1]
+                if is_paused or not self.overlaps:
                     started_at, metrics = self._end(begun_step, started_at)
                     begun_step = None
-                    yield replace(metrics, pauses=pausing)
+                    yield replace(metrics, pauses=is_paused)
 
     def _read(self, tasks: Sequence[StepTask], step: int) -> list[TaskStep]:
         return [task.read(self.context, step) for task in tasks]
@@ -202,7 +202,7 @@ class Trainer(Generic[Model]):
                 self._parameters, sum(len(task_step.batches) for task_step in task_steps) == 1
             )
         measurements = list[tuple[TaskMetrics, Measurements]]()
-        for position, (task, task_step, denominator) in enumerate(
+        for task_index, (task, task_step, denominator) in enumerate(
             zip(tasks, task_steps, denominators, strict=True)
         ):
             task_step.loss_denominator = int(denominator)
@@ -210,7 +210,7 @@ class Trainer(Generic[Model]):
                 # A micro-batch has a stream of its own; a step that is not split continues that of the step.
                 if max(self.context.accumulation, self.ranks.count) > 1:
                     torch.manual_seed(
-                        integer_seed(self._seed, "dropout", f"{step}/{position}/{batch_number}")
+                        integer_seed(self._seed, "dropout", f"{step}/{task_index}/{batch_number}")
                     )
                 micro_batch = task.micro_batch(self.model, self.context, step, task_step, batch)
                 measurements.append(
@@ -414,14 +414,14 @@ def learning_rate(options: OptimiserConfig, step: int, steps: int) -> float:
 
 def clip_gradients(parameters: Iterable[Tensor], options: OptimiserConfig) -> Tensor:
     """Clip the gradients in place; return the Euclidean norm of all of them before."""
-    with_gradient = [p for p in parameters if p.grad is not None]
-    norm = torch.nn.utils.get_total_norm([p.grad for p in with_gradient if p.grad is not None])
+    trained_parameters = [p for p in parameters if p.grad is not None]
+    norm = torch.nn.utils.get_total_norm([p.grad for p in trained_parameters if p.grad is not None])
     if options.clip is None:
         return norm
     if options.clip_by == "all":
-        torch.nn.utils.clip_grads_with_norm_(with_gradient, options.clip, norm)
+        torch.nn.utils.clip_grads_with_norm_(trained_parameters, options.clip, norm)
     else:
         # As in the released PROP: each parameter by itself.
-        for parameter in with_gradient:
+        for parameter in trained_parameters:
             torch.nn.utils.clip_grad_norm_(parameter, options.clip)
     return norm

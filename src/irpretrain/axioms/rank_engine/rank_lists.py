@@ -338,24 +338,24 @@ def count_better(
 ) -> int:
     """Return how many candidates from list `slot` are above the target and were not met in an earlier list."""
     score = query.score
-    for index in range(query.list_count - 1):
-        other_slot = query.table[OTHER, index]
+    for position in range(query.list_count - 1):
+        other_slot = query.table[OTHER, position]
         max_level = query.table[CUTOFF, other_slot] if other_slot < slot else LEVELS
         candidate_count = look_up(
             index,
             query,
             other_slot,
             max_level,
-            score - query.bound_sums[index + 1],
+            score - query.bound_sums[position + 1],
             candidate_count,
             candidates,
         )
     better_documents = 0
-    for index in range(candidate_count):
-        if candidates.lower_bounds[index] > score * (1 + SLACK):
+    for candidate in range(candidate_count):
+        if candidates.lower_bounds[candidate] > score * (1 + SLACK):
             better_documents += 1
             continue
-        document = candidates.documents[index]
+        document = candidates.documents[candidate]
         exact_score = score_of(index, query, document)
         if exact_score > score or (exact_score == score and document < query.target):
             better_documents += 1
@@ -383,22 +383,23 @@ def look_up(
     directory_start, shift = table[DIRECTORY, slot], table[SHIFT, slot]
     # Memory is slow, and a loop without branches that depend on it waits for many places at once.
     if directory_start >= 0:
-        for index in range(candidate_count):
-            run = directory_start + (candidates.documents[index] >> shift)
-            candidates.search_starts[index], candidates.search_ends[index] = (
+        for candidate in range(candidate_count):
+            run = directory_start + (candidates.documents[candidate] >> shift)
+            candidates.search_starts[candidate], candidates.search_ends[candidate] = (
                 start + directory[run],
                 start + directory[run + 1],
             )
-        for index in range(candidate_count):
-            candidates.peeked_documents[index] = documents[min(candidates.search_starts[index], end - 1)]
+        for candidate in range(candidate_count):
+            start_slot = min(candidates.search_starts[candidate], end - 1)
+            candidates.peeked_documents[candidate] = documents[start_slot]
     else:
         candidates.search_starts[:candidate_count], candidates.search_ends[:candidate_count] = start, end
     kept_count = 0
-    for index in range(candidate_count):
-        document = candidates.documents[index]
-        upper, lower = candidates.upper_bounds[index], candidates.lower_bounds[index]
-        search_end = candidates.search_ends[index]
-        position = first_not_below(documents, candidates.search_starts[index], search_end, document)
+    for candidate in range(candidate_count):
+        document = candidates.documents[candidate]
+        upper, lower = candidates.upper_bounds[candidate], candidates.lower_bounds[candidate]
+        search_end = candidates.search_ends[candidate]
+        position = first_not_below(documents, candidates.search_starts[candidate], search_end, document)
         if position < search_end and documents[position] == document:
             level = int(levels[position])
             if level > max_level:

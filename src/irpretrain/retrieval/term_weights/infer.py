@@ -281,7 +281,7 @@ class WeightPredictor:
         ids, attention = pad_sequences(whole_sequences, batch.row_count, batch.length, self.encoder.pad_id)
         inputs = text_batch(self.layout, ids, attention, self.options.max_length)
         if isinstance(inputs, PackedBatch):
-            starts = inputs.ends[: len(whole_sequences)]
+            starts = inputs.sequence_ends[: len(whole_sequences)]
         else:
             starts = np.arange(len(whole_sequences)) * inputs.input_ids.shape[1]
         return inputs, (starts + len(prefix)).tolist()
