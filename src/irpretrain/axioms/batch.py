@@ -193,7 +193,7 @@ class BatchMaker:
             word_numbers[position] = len(terms.word_numbers) + self._new_words.setdefault(
                 word, len(self._new_words)
             )
-            term = terms.named(name)
+            term = terms.term_number(name)
             if term == NO_TERM:
                 term = len(terms.names) + self._new_terms.setdefault(name, len(self._new_terms))
             term_numbers[position] = term

@@ -122,7 +122,7 @@ class Trial:
 
 
 def search_temperature(measure: Callable[[float], Trial], target_share: float) -> list[Trial]:
-    """Return the results at all temperatures tried, by temperature; `best` chooses among them.
+    """Return the results at all temperatures tried, by temperature; `closest_trial` chooses among them.
 
     The share of ranks beyond the last interval rises with the temperature, so bisection finds the paper's share,
     `target_share`, however narrow the sensitive range of temperatures is. From the best temperature met, steps of
@@ -151,14 +151,14 @@ def search_temperature(measure: Callable[[float], Trial], target_share: float) -
                 high = middle_trial.temperature
     ratio = FIRST_RATIO
     while ratio - 1 > PRECISION:
-        centre = best(trials.values()).temperature
+        centre = closest_trial(trials.values()).temperature
         try_temperature(centre / ratio)
         try_temperature(centre * ratio)
         ratio = math.sqrt(ratio)
     return [trials[temperature] for temperature in sorted(trials)]
 
 
-def best(trials: Iterable[Trial]) -> Trial:
+def closest_trial(trials: Iterable[Trial]) -> Trial:
     """Return the trial of the smallest distance; of equal ones, that of the lowest temperature."""
     return min(trials, key=lambda trial: (trial.distance, trial.temperature))
 
@@ -198,9 +198,8 @@ def calibrate_temperature(
         measured_shares = [
             count / queries for count in count_in_intervals(ranks, interval_last_ranks).tolist()
         ]
-        distance = (
-            sum(abs(ours - theirs) for ours, theirs in zip(measured_shares, shares.values(), strict=True)) / 2
-        )
+        share_pairs = zip(measured_shares, shares.values(), strict=True)
+        distance = sum(abs(measured - printed) for measured, printed in share_pairs) / 2
         trial = Trial(
             temperature, tuple(round(share, DIGITS) for share in measured_shares), round(distance, DIGITS)
         )
@@ -208,7 +207,7 @@ def calibrate_temperature(
         return trial
 
     trials = search_temperature(measure, [*shares.values()][-1])
-    best_trial = best(trials)
+    best_trial = closest_trial(trials)
     is_at_bound = best_trial.temperature in (LOWEST, HIGHEST)
     _log(best_trial, shares, "chosen: ", ", a bound of the search" if is_at_bound else "")
     result = {

@@ -102,8 +102,8 @@ def _make_urn(words: np.ndarray, tables: ContrastTables, rules: ContrastRules, s
     gammas, drawable_counts, sums = np.empty(unit_count), np.empty(unit_count, np.int64), np.empty(unit_count)
     for position in range(word_count):
         word = document_words[position]
-        smoothed = (counts[position] + rules.mu * tables.background[word]) / norm
-        gammas[position], drawable_counts[position] = smoothed * tables.information[word], 1
+        smoothed_probability = (counts[position] + rules.mu * tables.background[word]) / norm
+        gammas[position], drawable_counts[position] = smoothed_probability * tables.information[word], 1
     for word_class in range(len(classes.tops)):
         gammas[word_count + word_class] = shrink * classes.tops[word_class]
         class_size = classes.offsets[word_class + 1] - classes.offsets[word_class]
@@ -146,8 +146,8 @@ def _draw_from_unit(urn: Urn, unit: int, query: np.ndarray, excluded_count: int)
         if _position_in(urn.document_words, word) < 0 and not _holds(query, excluded_count, word):
             break
     gamma = urn.shrink * (tables.background[word] * tables.information[word])
-    accept = np.exp((gamma - urn.gammas[unit]) / urn.rules.temperature)
-    return word if next_uniform(urn.state) < accept else REFUSED
+    acceptance = np.exp((gamma - urn.gammas[unit]) / urn.rules.temperature)
+    return word if next_uniform(urn.state) < acceptance else REFUSED
 
 
 @compiled
@@ -216,12 +216,12 @@ def _draw_query(urn: Urn, query: np.ndarray, drawn_words: np.ndarray, term_of: n
 @compiled
 def _vocabulary_positions(words: np.ndarray, number_of: np.ndarray) -> np.ndarray:
     """Return the positions in the vocabulary of those words that have one (int64)."""
-    numbers, size = np.empty(len(words), np.int64), 0
+    positions, position_count = np.empty(len(words), np.int64), 0
     for word in words:
         if number_of[word] >= 0:
-            numbers[size] = number_of[word]
-            size += 1
-    return numbers[:size]
+            positions[position_count] = number_of[word]
+            position_count += 1
+    return positions[:position_count]
 
 
 @compiled

@@ -192,16 +192,16 @@ def _diversity(queries: QueryTerms, term_positions: TermPositions, vectors: np.n
         max_terms = max(max_terms, queries.offsets[query + 1] - queries.offsets[query])
     term_vectors, products = np.empty((max_terms, vectors.shape[1])), np.empty((max_terms, max_terms))
     for query in range(len(values)):
-        first_slot, size = queries.offsets[query], queries.offsets[query + 1] - queries.offsets[query]
-        if size > 2:
-            _products(queries, vectors, first_slot, size, term_vectors, products)
+        first_slot, term_count = queries.offsets[query], queries.offsets[query + 1] - queries.offsets[query]
+        if term_count > 2:
+            _products(queries, vectors, first_slot, term_count, term_vectors, products)
         least_similarity, occurrences_of_least = math.inf, 0
-        for term in range(size):
+        for term in range(term_count):
             occurrences = (
                 term_positions.offsets[first_slot + term + 1] - term_positions.offsets[first_slot + term]
             )
             # Two terms are as similar to each other as the other way round.
-            similarity = _cosine_with_others(products, term, size) if size > 2 else 0.0
+            similarity = _cosine_with_others(products, term, term_count) if term_count > 2 else 0.0
             if similarity < least_similarity or (
                 similarity == least_similarity and occurrences < occurrences_of_least
             ):
@@ -215,13 +215,13 @@ def _products(
     queries: QueryTerms,
     vectors: np.ndarray,
     first_slot: int,
-    size: int,
+    term_count: int,
     term_vectors: np.ndarray,
     products: np.ndarray,
 ) -> None:
     columns = vectors.shape[1]
-    term_vectors[:size] = 0.0
-    for term in range(size):
+    term_vectors[:term_count] = 0.0
+    for term in range(term_count):
         for position in range(
             queries.word_offsets[first_slot + term], queries.word_offsets[first_slot + term + 1]
         ):
@@ -229,7 +229,7 @@ def _products(
             if word >= 0:
                 for column in range(columns):
                     term_vectors[term, column] += vectors[word, column]
-    for term in range(size):
+    for term in range(term_count):
         for other_term in range(term + 1):
             total = 0.0
             for column in range(columns):
@@ -238,14 +238,14 @@ def _products(
 
 
 @compiled
-def _cosine_with_others(products: np.ndarray, term: int, size: int) -> float:
+def _cosine_with_others(products: np.ndarray, term: int, term_count: int) -> float:
     """Return the cosine of a term's vector with the sum of the others', from their scalar products."""
     product, square = 0.0, 0.0
-    for other_term in range(size):
+    for other_term in range(term_count):
         if other_term == term:
             continue
         product += products[term, other_term]
-        for third_term in range(size):
+        for third_term in range(term_count):
             if third_term != term:
                 square += products[other_term, third_term]
     square *= products[term, term]

@@ -176,7 +176,7 @@ def _first_documents(pairs: pa.Table, documents: int) -> pa.Table:
     """Return the pairs of the documents with the smallest lots, in the order of these, a document's in theirs."""
     lots = pairs["lot"].to_numpy()
     order = np.argsort(lots, kind="stable")
-    distinct = np.unique(lots)
-    if len(distinct) > documents:
-        order = order[lots[order] <= distinct[documents - 1]]
+    distinct_lots = np.unique(lots)
+    if len(distinct_lots) > documents:
+        order = order[lots[order] <= distinct_lots[documents - 1]]
     return pairs.take(pa.array(order))

@@ -101,12 +101,12 @@ def _draw_by_weight(
 class CandidateQueries:
     """Judged queries of documents, and the pseudo-queries of these documents."""
 
-    judged: np.ndarray  # float64 [pairs, 9], values of the judged queries, larger is better, in corpus order
+    judged_values: np.ndarray  # float64 [pairs, 9], of the judged queries, larger is better, in corpus order
     terms: np.ndarray  # int64 [pairs], terms of the judged queries
     documents: np.ndarray  # int64 [pairs], number of the document of each judged query
     names: list[str]  # of each, document id U+001F query id
     groups: np.ndarray  # int64 [pairs], number of the group of each
-    pseudo: np.ndarray  # float64 [pseudo-queries, 9], those of a group together, in the order of `sample`
+    pseudo_values: np.ndarray  # float64 [pseudo-queries, 9], a group's together, in the order of `sample`
     pseudo_terms: np.ndarray  # int64 [pseudo-queries], their terms
     ranks: np.ndarray  # int64 [pseudo-queries], RANK, 0 for +∞
     starts: np.ndarray  # int64 [groups + 1], the first pseudo-query of each group
@@ -124,33 +124,34 @@ class QueryPairs:
 
 
 def read_candidates(
-    judged: str | Path, pseudo: Sequence[str | Path], options: PredictorConfig
+    judged_path: str | Path, pseudo_paths: Sequence[str | Path], options: PredictorConfig
 ) -> CandidateQueries:
     """Read the values of judged queries with a term, and those of the pseudo-queries of their documents.
 
     Args:
-        judged: AXIOM_VALUES of judged queries.
-        pseudo: AXIOM_VALUES of pseudo-queries, shards in any order: of judged queries if `negative_terms` is equal,
-            else of the collection.
+        judged_path: AXIOM_VALUES of judged queries.
+        pseudo_paths: AXIOM_VALUES of pseudo-queries, shards in any order: of judged queries if `negative_terms` is
+            equal, else of the collection.
 
     Raises:
         IntegrityError: a value is NaN, or a group's pseudo-queries occur twice.
     """
-    table = AXIOM_VALUES.read(judged, ["document_id", "query_id", "terms", *VALUE_COLUMNS])
+    table = AXIOM_VALUES.read(judged_path, ["document_id", "query_id", "terms", *VALUE_COLUMNS])
     queries_with_terms = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
     document_ids = queries_with_terms["document_id"]
     names = pc.binary_join_element_wise(document_ids, queries_with_terms["query_id"], "\x1f")
-    keys = names if options.negative_terms == "equal" else document_ids
+    per_judged_query = options.negative_terms == "equal"
+    keys = names if per_judged_query else document_ids
     group_keys = pc.unique(keys)
     groups = _indices_of(keys, group_keys)
-    values, pseudo_terms, ranks, starts = _read_pseudo(pseudo, group_keys, options.negative_terms == "equal")
+    values, pseudo_terms, ranks, starts = _read_pseudo(pseudo_paths, group_keys, per_judged_query)
     return CandidateQueries(
-        judged=larger_is_better(queries_with_terms, judged),
+        judged_values=larger_is_better(queries_with_terms, judged_path),
         terms=queries_with_terms["terms"].to_numpy().astype(np.int64),
         documents=_indices_of(document_ids, pc.unique(document_ids)),
         names=names.to_pylist(),
         groups=groups,
-        pseudo=values,
+        pseudo_values=values,
         pseudo_terms=pseudo_terms,
         ranks=ranks,
         starts=starts,
@@ -178,9 +179,9 @@ def make_pairs(
     terms, negative_terms = candidates.terms[rows], candidates.pseudo_terms[negatives[rows]]
     return QueryPairs(
         features=preferences(
-            np.concatenate([candidates.judged, candidates.pseudo]),
+            np.concatenate([candidates.judged_values, candidates.pseudo_values]),
             rows,
-            len(candidates.judged) + negatives[rows],
+            len(candidates.judged_values) + negatives[rows],
             stm_2_threshold,
         ),
         documents=candidates.documents[rows],
@@ -200,8 +201,8 @@ def _mean(numbers: np.ndarray) -> float | None:
     return float(numbers.mean()) if len(numbers) else None
 
 
-def _indices_of(names: pa.Array, distinct: pa.Array) -> np.ndarray:
-    return pc.index_in(names, value_set=distinct).to_numpy().astype(np.int64)
+def _indices_of(values: pa.Array, distinct_values: pa.Array) -> np.ndarray:
+    return pc.index_in(values, value_set=distinct_values).to_numpy().astype(np.int64)
 
 
 def _read_pseudo(
@@ -212,7 +213,7 @@ def _read_pseudo(
     Keys are document ids, or document id U+001F query id.
     """
     columns = ["sample", "document_id", "query_id", "terms", *VALUE_COLUMNS]
-    values, integers = [np.empty((0, len(VALUE_COLUMNS)))], [np.empty((0, 4), np.int64)]
+    values, integer_columns = [np.empty((0, len(VALUE_COLUMNS)))], [np.empty((0, 4), np.int64)]
     for path in shards:
         for batch in AXIOM_VALUES.stream(path, columns):
             row_keys = batch.column("document_id")
@@ -223,9 +224,9 @@ def _read_pseudo(
             rows = batch.filter(has_group)
             row_columns = [rows.column(name).to_numpy() for name in ("sample", "terms", "rank")]
             row_groups = group_numbers.filter(has_group).to_numpy(zero_copy_only=False)
-            integers.append(np.stack([row_groups, *row_columns], axis=1).astype(np.int64))
+            integer_columns.append(np.stack([row_groups, *row_columns], axis=1).astype(np.int64))
             values.append(larger_is_better(rows, path))
-    group, sample, terms, ranks = np.concatenate(integers).T
+    group, sample, terms, ranks = np.concatenate(integer_columns).T
     order = np.lexsort((sample, group))
     group, sample = group[order], sample[order]
     if np.any((np.diff(group) == 0) & (np.diff(sample) == 0)):

@@ -190,10 +190,10 @@ def sample_negative_queries(
     return counts
 
 
-def _negative_rows(judged: pa.Table, row_of: np.ndarray, texts: pa.Array, per_document: int) -> pa.Table:
+def _negative_rows(queries: pa.Table, query_rows: np.ndarray, texts: pa.Array, per_document: int) -> pa.Table:
     """Return the pseudo-queries of judged queries; a document's are numbered through all its judged queries."""
-    judged_rows = judged.take(pa.array(row_of))
-    sample_numbers = np.tile(np.arange(per_document, dtype=np.int32), len(row_of) // per_document)
+    judged_rows = queries.take(pa.array(query_rows))
+    sample_numbers = np.tile(np.arange(per_document, dtype=np.int32), len(query_rows) // per_document)
     columns = {name: judged_rows[name] for name in ("part", "position", "document_id", "query_id")}
     columns["sample"] = pa.array(judged_rows["sample"].to_numpy() * per_document + sample_numbers)
     columns["query"] = texts

@@ -90,8 +90,8 @@ def orient(parts: np.ndarray, seed: int) -> np.ndarray:
     """Return for each pair whether its judged query comes first (bool [pairs]): one half of each part, at random."""
     rng, judged_first = generator(seed, "predictor-orientation"), np.zeros(len(parts), bool)
     for part in np.unique(parts):
-        members = rng.permutation(np.flatnonzero(parts == part))
-        judged_first[members[: (len(members) + 1) // 2]] = True
+        indices = rng.permutation(np.flatnonzero(parts == part))
+        judged_first[indices[: (len(indices) + 1) // 2]] = True
     return judged_first
 
 

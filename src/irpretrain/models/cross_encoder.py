@@ -216,7 +216,7 @@ class CrossEncoderModel(HubModel):
         token_type_ids: Tensor,
         attention_mask: Tensor,
         # Bool [sequences, positions]; which positions to predict. None for none.
-        masked: Tensor | None = None,
+        mlm_mask: Tensor | None = None,
         # Whether gradients of the MLM logits reach the encoder, or only the MLM head.
         mlm_trains_encoder: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
@@ -224,14 +224,14 @@ class CrossEncoderModel(HubModel):
 
         Returns:
             Raw scores, float [sequences], and MLM logits, float [masked positions, vocabulary], in row-major order of
-            `masked` (None without `masked`).
+            `mlm_mask` (None without `mlm_mask`).
         """
-        tensors = (input_ids, token_type_ids, attention_mask, masked)
+        tensors = (input_ids, token_type_ids, attention_mask, mlm_mask)
         padded = PaddedBatch(*(None if tensor is None else tensor.cpu().numpy() for tensor in tensors))  # type: ignore[arg-type]
         scores, states = self.encode(
             encoder_batch(Layout(layout_of(self).packs), padded, padded.input_ids.shape[1])
         )
-        if masked is None:
+        if mlm_mask is None:
             return scores, None
         return scores, self.mlm_head(*self._mlm_inputs(states, mlm_trains_encoder))
 
@@ -277,14 +277,15 @@ class CrossEncoderModel(HubModel):
         host_types, host_mask = (
             torch.from_numpy(array) for array in (batch.token_type_ids, batch.attention_mask)
         )
-        masked = None if batch.masked is None else torch.from_numpy(batch.masked)
-        ids, types = (to_device(t, self.device) for t in (torch.from_numpy(batch.input_ids), host_types))
+        mlm_mask = None if batch.mlm_mask is None else torch.from_numpy(batch.mlm_mask)
+        ids = to_device(torch.from_numpy(batch.input_ids), self.device)
+        types = to_device(host_types, self.device)
         mask = padding_mask(self.encoder, host_mask, self.device)
         if self.cedr is not None:
             types = types if self._takes_types else torch.zeros_like(types)
             output = self.encoder(ids, mask, types, output_hidden_states=True)
             scores = self.cedr(output.hidden_states, host_types, host_mask)
-            return scores, _states_at(output.last_hidden_state, masked)
+            return scores, _states_at(output.last_hidden_state, mlm_mask)
         states: list[Tensor] = []
         hook = self.classifier.base_model.register_forward_hook(lambda *call: states.append(call[-1][0]))
         token_types = {"token_type_ids": types} if self._takes_types else {}
@@ -292,7 +293,7 @@ class CrossEncoderModel(HubModel):
             logits = self.classifier(input_ids=ids, attention_mask=mask, **token_types).logits
         finally:
             hook.remove()
-        return logits.squeeze(-1), _states_at(states[0], masked)
+        return logits.squeeze(-1), _states_at(states[0], mlm_mask)
 
     def write_files(self, folder: Path) -> None:
         """Write the model's files, with the MLM head and the head of CEDR-KNRM, into an existing folder."""
@@ -303,11 +304,11 @@ class CrossEncoderModel(HubModel):
         super().write_files(folder)
 
 
-def _states_at(states: Tensor, masked: Tensor | None) -> Tensor:
-    if masked is None:
+def _states_at(states: Tensor, mlm_mask: Tensor | None) -> Tensor:
+    if mlm_mask is None:
         return states[0, :0]
     # By numbers, which a mask on the host gives without waiting for a GPU; indexing by the mask would ask the device.
-    rows = masked.reshape(-1).nonzero().squeeze(-1)
+    rows = mlm_mask.reshape(-1).nonzero().squeeze(-1)
     return states.reshape(-1, states.shape[-1]).index_select(0, to_device(rows, states.device))
 
 
@@ -330,7 +331,7 @@ def _read_config(directory: Path, dropout: float | None, attention_dropout: floa
         )
     config.sentence_transformers = dict(IDENTITY_ACTIVATION)
     for name in [name for name in config.to_dict() if "dropout" in name]:
-        own_dropout = attention_dropout if name.startswith("attention") else None
-        if (value := dropout if own_dropout is None else own_dropout) is not None:
+        specific_dropout = attention_dropout if name.startswith("attention") else None
+        if (value := dropout if specific_dropout is None else specific_dropout) is not None:
             setattr(config, name, value)
     return config

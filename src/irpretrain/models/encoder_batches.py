@@ -53,15 +53,15 @@ class PaddedBatch:
     token_type_ids: np.ndarray  # int64 [sequences, positions]
     attention_mask: np.ndarray  # int64 [sequences, positions]; 0 for padding
     # bool [sequences, positions]: whose last hidden state is read beside [CLS].
-    masked: np.ndarray | None = None
+    mlm_mask: np.ndarray | None = None
 
     def take(self, sequence_indices: np.ndarray) -> PaddedBatch:
         """Return some sequences, by their positions, without the columns that are padding in all of them."""
         mask = self.attention_mask[sequence_indices]
         width = int(mask.sum(axis=1).max(initial=0))
-        masked = None if self.masked is None else self.masked[sequence_indices, :width]
+        mlm_mask = None if self.mlm_mask is None else self.mlm_mask[sequence_indices, :width]
         ids, types = self.input_ids[sequence_indices, :width], self.token_type_ids[sequence_indices, :width]
-        return PaddedBatch(ids, types, mask[:, :width], masked)
+        return PaddedBatch(ids, types, mask[:, :width], mlm_mask)
 
     def widened(self, max_length: int) -> PaddedBatch:
         """Return the batch with padding up to a multiple of MIN_STEP positions, at most to `max_length`."""
@@ -71,9 +71,9 @@ class PaddedBatch:
         def widen(array: np.ndarray) -> np.ndarray:
             return np.pad(array, ((0, 0), (0, added_positions)))
 
-        masked = None if self.masked is None else widen(self.masked)
+        mlm_mask = None if self.mlm_mask is None else widen(self.mlm_mask)
         return PaddedBatch(
-            widen(self.input_ids), widen(self.token_type_ids), widen(self.attention_mask), masked
+            widen(self.input_ids), widen(self.token_type_ids), widen(self.attention_mask), mlm_mask
         )
 
 
@@ -108,28 +108,28 @@ class PackedBatch:
         reads_all: bool = False,  # whether all positions are read
         fills_up: bool = False,  # to few different sizes
     ) -> PackedBatch:
-        is_token, is_masked = padded.attention_mask.astype(bool), padded.masked
+        is_token, is_masked = padded.attention_mask.astype(bool), padded.mlm_mask
         width = is_token.shape[1]
         rows = np.flatnonzero(is_token)
         lengths = read_lengths = is_token.sum(1)
-        read = masked_among_read = None
+        read_rows = masked_rows = None
         if not reads_all:
             is_read = np.zeros_like(is_token) if is_masked is None else is_masked.copy()
             is_read[:, 0] = True
             read_lengths = is_read.sum(1)
-            read = np.flatnonzero(is_read.ravel()[rows])
+            read_rows = np.flatnonzero(is_read.ravel()[rows])
             if is_masked is not None:
-                masked_among_read = np.flatnonzero(is_masked.ravel()[rows[read]])
+                masked_rows = np.flatnonzero(is_masked.ravel()[rows[read_rows]])
         batch = cls(
             padded.input_ids.ravel()[rows],
             padded.token_type_ids.ravel()[rows],
             rows % width,
             _ends(lengths),
             min(-(-width // MIN_STEP) * MIN_STEP, max_length) if fills_up else width,
-            read,
+            read_rows,
             _ends(read_lengths),
             np.cumsum(read_lengths) - read_lengths,
-            masked_among_read,
+            masked_rows,
         )
         batch = batch._filled_up() if fills_up else batch
         int32_arrays: dict[str, Any] = {n: array.astype(np.int32) for n, array in batch._arrays().items()}

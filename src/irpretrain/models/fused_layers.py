@@ -90,13 +90,13 @@ class NarrowLayer:
                 (3 * up.in_features, up.in_features), dtype=dtype, device=up.weight.device
             )
             joint_bias = joint_weight.new_empty(3 * up.in_features)
-            other_copies = [
+            linear_copies = [
                 (torch.empty_like(m.weight, dtype=dtype), torch.empty_like(m.bias, dtype=dtype))
                 for m in linears[3:]
             ]
         self.query_key_value = (joint_weight, joint_bias)
-        self.projection, self.up, self.down = other_copies
-        copy_pairs = [*zip(joint_weight.chunk(3), joint_bias.chunk(3), strict=True), *other_copies]
+        self.projection, self.up, self.down = linear_copies
+        copy_pairs = [*zip(joint_weight.chunk(3), joint_bias.chunk(3), strict=True), *linear_copies]
         self.copies = [copy for pair in copy_pairs for copy in pair]
         self.copied_parameters = self.parameters[: len(self.copies)]
 
@@ -250,11 +250,11 @@ def _query_key_value(call: _Call, hidden: Tensor) -> tuple[Tensor, Tensor, Tenso
         joint_states = torch.addmm(bias, hidden, weight.t()).view(len(hidden), 3, *head_shape)
         query, key, value = joint_states.unbind(1)
         return hidden, query, key, value
-    size = hidden.shape[1]
+    hidden_size = hidden.shape[1]
     read_rows = hidden.index_select(0, call.read_rows)
-    query = torch.addmm(bias[:size], read_rows, weight[:size].t()).view(-1, *head_shape)
-    joint_states = torch.addmm(bias[size:], hidden, weight[size:].t()).view(len(hidden), 2, *head_shape)
-    key, value = joint_states.unbind(1)
+    query = torch.addmm(bias[:hidden_size], read_rows, weight[:hidden_size].t()).view(-1, *head_shape)
+    joint_states = torch.addmm(bias[hidden_size:], hidden, weight[hidden_size:].t())
+    key, value = joint_states.view(len(hidden), 2, *head_shape).unbind(1)
     return read_rows, query, key, value
 
 
@@ -342,7 +342,7 @@ class _LayerFunction(torch.autograd.Function):
                 call, attention_gradient, query, key, value, attention_output, (logsumexp, rng_state, unused)
             )
         )
-        weight, size = layer.query_key_value[0], hidden.shape[1]
+        weight, hidden_size = layer.query_key_value[0], hidden.shape[1]
         if call.read_rows is None:
             joint_gradient = torch.cat([query_gradient, key_gradient, value_gradient], 1)
             hidden_gradient = torch.addmm(total_gradient, joint_gradient, weight)
@@ -350,9 +350,9 @@ class _LayerFunction(torch.autograd.Function):
             bias_gradients = joint_gradient.sum(0, dtype=torch.float32).chunk(3)
         else:
             joint_gradient = torch.cat([key_gradient, value_gradient], 1)
-            hidden_gradient = torch.mm(joint_gradient, weight[size:])
+            hidden_gradient = torch.mm(joint_gradient, weight[hidden_size:])
             hidden_gradient.index_add_(
-                0, call.read_rows, torch.addmm(total_gradient, query_gradient, weight[:size])
+                0, call.read_rows, torch.addmm(total_gradient, query_gradient, weight[:hidden_size])
             )
             weight_gradients = (
                 _weight_gradient(query_gradient, read_rows),
@@ -365,7 +365,7 @@ class _LayerFunction(torch.autograd.Function):
         attention_gradients = [
             tensor for pair in zip(weight_gradients, bias_gradients, strict=True) for tensor in pair
         ]
-        other_gradients = [
+        linear_gradients = [
             projection_weight_gradient,
             norm_gradients[2],
             up_weight_gradient,
@@ -377,7 +377,7 @@ class _LayerFunction(torch.autograd.Function):
             None,
             hidden_gradient,
             *attention_gradients,
-            *other_gradients,
+            *linear_gradients,
             norm_gradients[0],
             norm_gradients[1],
             last_norm_gradients[0],

@@ -76,8 +76,8 @@ class PlainKernels:
         float_total = total.float()
         deviations, means = torch.var_mean(float_total, 1, correction=0)
         inverse = (deviations + epsilon).rsqrt()
-        normal = (float_total - means[:, None]) * inverse[:, None] * weight + bias
-        return normal.to(x.dtype), total, means, inverse
+        normalised = (float_total - means[:, None]) * inverse[:, None] * weight + bias
+        return normalised.to(x.dtype), total, means, inverse
 
     def residual_norm_gradient(
         self,
@@ -90,12 +90,13 @@ class PlainKernels:
         seed: Seed,
     ) -> tuple[Tensor, Tensor, Tensor]:
         float_gradient = gradient.float()
-        normal = (total.float() - mean[:, None]) * deviation[:, None]
+        normalised = (total.float() - mean[:, None]) * deviation[:, None]
         scaled = float_gradient * weight
-        projection = (scaled * normal).mean(1, keepdim=True)
-        total_gradient = (scaled - normal * projection - scaled.mean(1, keepdim=True)) * deviation[:, None]
+        projection = (scaled * normalised).mean(1, keepdim=True)
+        centred = scaled - normalised * projection - scaled.mean(1, keepdim=True)
+        total_gradient = centred * deviation[:, None]
         x_gradient = _drop(total_gradient, dropout, seed)
-        sums = torch.stack([(float_gradient * normal).sum(0), float_gradient.sum(0), x_gradient.sum(0)])
+        sums = torch.stack([(float_gradient * normalised).sum(0), float_gradient.sum(0), x_gradient.sum(0)])
         return total_gradient.to(total.dtype), x_gradient.to(total.dtype), sums
 
     def gelu_gradient(

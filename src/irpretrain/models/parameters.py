@@ -84,8 +84,8 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
         with torch.inference_mode():
             network.eval()(input_ids=torch.zeros((1, 2), dtype=torch.int64))
     copy_parameters(network)
-    mismatched = {entry[0] for entry in loading_info.get("mismatched_keys", ())}
-    missing_weights = set(loading_info["missing_keys"]) | mismatched
+    mismatched_weights = {entry[0] for entry in loading_info.get("mismatched_keys", ())}
+    missing_weights = set(loading_info["missing_keys"]) | mismatched_weights
     _refuse_extra(directory, model_config, network, set(loading_info["unexpected_keys"]), missing_weights)
     _refuse_quantised(directory)
     refuse_broken(directory, network, missing_weights)
@@ -105,8 +105,8 @@ def _refuse_extra(
     }
     name_of_layers = network.config.attribute_map.get("num_hidden_layers", "num_hidden_layers")
     layer_count, file_layer_count = (
-        number if isinstance(number, int) else 0
-        for number in (getattr(network.config, name_of_layers, 0), model_config.get(name_of_layers))
+        count if isinstance(count, int) else 0
+        for count in (getattr(network.config, name_of_layers, 0), model_config.get(name_of_layers))
     )
     dropped_layers = range(layer_count, file_layer_count)  # by `keep_layers`
 

@@ -91,8 +91,8 @@ def choose(
         return []
     max_level = max((levels[node.section] for node in tree.nodes), default=0)
     candidates = []
-    for rivals in _competing_sets(tree, options.candidates):
-        eligible = [node for node in rivals if is_eligible[node]]
+    for competitors in _competing_sets(tree, options.candidates):
+        eligible = [node for node in competitors if is_eligible[node]]
         positives = eligible
         if options.positive == "deepest-first":
             positives = [n for n in eligible if levels[tree.nodes[n].section] >= max_level - 1][:1]

@@ -50,16 +50,16 @@ class EnglishTerms:
 
 def tokens(text: str) -> list[str]:
     """Return the tokens of Lucene's StandardTokenizer, as they are written."""
-    tokens_found = list[str]()
+    all_tokens = list[str]()
     for segment in (
         [text] if text.isascii() else text.split(" ")
     ):  # the pattern of ASCII is several times as fast
         pattern: Any = _ascii() if segment.isascii() else _unicode()
         words = pattern.findall(segment)
-        tokens_found += (
+        all_tokens += (
             _short_tokens(pattern, segment) if any(len(word) > LONGEST_WORD for word in words) else words
         )
-    return tokens_found
+    return all_tokens
 
 
 def _short_tokens(pattern: Any, text: str) -> list[str]:
@@ -190,11 +190,11 @@ def porter_stem(word: str) -> str:
     """Return the stem of a word in small letters, as Lucene's PorterStemFilter does."""
     if not word.isascii() and max(word) > "\uffff":  # Java counts such a letter twice
         code_units = word.encode("utf-16-le", "surrogatepass")
-        as_surrogates = "".join(
+        surrogate_pairs = "".join(
             chr(int.from_bytes(code_units[i : i + 2], "little")) for i in range(0, len(code_units), 2)
         )
         return (
-            porter_stem(as_surrogates)
+            porter_stem(surrogate_pairs)
             .encode("utf-16-le", "surrogatepass")
             .decode("utf-16-le", "surrogatepass")
         )

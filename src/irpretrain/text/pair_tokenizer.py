@@ -31,22 +31,20 @@ class EncoderPieces(TextTokenizer):
     def __init__(self, directory: str | Path) -> None:
         super().__init__(tokenizer_backend(Path(directory)), Path(directory))
         with refusing(directory, "its tokenizer cannot encode a text"):
-            with_special_tokens = self._backend.encode("a")
-        check_special_tokens(with_special_tokens, self._backend, self.directory)
+            encoding = self._backend.encode("a")
+        check_special_tokens(encoding, self._backend, self.directory)
         text_positions = [
-            position
-            for position, special in enumerate(with_special_tokens.special_tokens_mask)
-            if not special
+            position for position, is_special in enumerate(encoding.special_tokens_mask) if not is_special
         ]
-        if not text_positions or len(text_positions) == len(with_special_tokens.ids):
+        if not text_positions or len(text_positions) == len(encoding.ids):
             raise InputError(
                 directory,
                 "its tokenizer puts no special tokens around a text",
                 remedy="Give an encoder whose tokenizer.json has a post-processor, as BERT's.",
             )
         self.prefix, self.suffix = (
-            with_special_tokens.ids[: text_positions[0]],
-            with_special_tokens.ids[text_positions[-1] + 1 :],
+            encoding.ids[: text_positions[0]],
+            encoding.ids[text_positions[-1] + 1 :],
         )
         self.pad_id = named_token(self._backend, self.directory, "pad") or 0
 

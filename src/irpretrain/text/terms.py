@@ -54,7 +54,7 @@ class Terms:
             return None
         return stems_of([word], self.language)[0] if self.stemming == "porter" else word
 
-    def named(self, name: str) -> int:
+    def term_number(self, name: str) -> int:
         """Return the number of the term of this name, NO_TERM if the collection lacks it."""
         position = bisect_left(self.names, name)
         return position if position < len(self.names) and self.names[position] == name else NO_TERM
@@ -63,7 +63,7 @@ class Terms:
         """Return the terms of words (int32), NO_TERM for stop words and terms that the collection lacks."""
         # By stems: the collection may lack a word and know its stem from another word.
         names = map(self.spelling, words)
-        return np.array([NO_TERM if name is None else self.named(name) for name in names], np.int32)
+        return np.array([NO_TERM if name is None else self.term_number(name) for name in names], np.int32)
 
 
 def read_terms(statistics: str | Path, stop_list: StopList, stemming: Stemming) -> Terms:

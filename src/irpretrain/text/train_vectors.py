@@ -217,8 +217,8 @@ def _count_words(documents: WordDocuments, rows: np.ndarray) -> np.ndarray:
     counts = np.zeros(documents.collection_words, np.int64)
     for start in range(0, len(rows), 4096):
         words, _ = documents.gather(rows[start : start + 4096])
-        distinct, occurrences = np.unique(words, return_counts=True)
-        counts[distinct] += occurrences
+        distinct_words, occurrences = np.unique(words, return_counts=True)
+        counts[distinct_words] += occurrences
     return counts
 
 

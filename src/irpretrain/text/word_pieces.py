@@ -195,10 +195,10 @@ class WordPieceTokenizer(TextTokenizer):
                 f"the vocabulary has {entries:,} entries, but one of them has number {self.size - 1:,}",
                 remedy="Entries must be numbered from 0 without gaps.",
             )
-        pad = named_token(backend, directory, "pad")
-        if pad is None:
+        pad_id = named_token(backend, directory, "pad")
+        if pad_id is None:
             raise InputError(directory, "the vocabulary lacks a token for padding", remedy=REMEDY)
-        self.pad_token_id: int = pad
+        self.pad_token_id: int = pad_id
         self.mask_token_id = named_token(backend, directory, "mask")
         self.template = PairTemplate.of(backend, directory, REMEDY)
         self.fingerprint = hashlib.sha256(backend.to_str().encode()).hexdigest()[:16]
@@ -258,8 +258,8 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
             f"the vocabulary has {tokenizer.size:,} entries, expected {vocabulary_size:,}",
             remedy="Set encoder.vocabulary_size to the encoder's own, or give the right encoder.",
         )
-    config = directory / "config.json"
-    model_config = read_given_json(config) if config.exists() else None
+    config_path = directory / "config.json"
+    model_config = read_given_json(config_path) if config_path.exists() else None
     embeddings = model_config.get("vocab_size") if isinstance(model_config, dict) else None
     if isinstance(embeddings, int) and tokenizer.size > embeddings:
         raise InputError(

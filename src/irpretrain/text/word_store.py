@@ -90,8 +90,9 @@ class WordDocuments(DocumentRows[WordStore]):
         is_adjacent = (np.diff(rows) == 1) & ~np.isin(rows[1:], self._shard_starts)
         words = [np.zeros(0, np.int32)]
         for adjacent_rows in np.split(rows, 1 + np.flatnonzero(~is_adjacent)) if len(rows) else ():
-            store, first = self._items(int(adjacent_rows[0]))
-            words.append(store.words[first.start : first.start + int(self.lengths[adjacent_rows].sum())])
+            store, first_slice = self._items(int(adjacent_rows[0]))
+            start = first_slice.start
+            words.append(store.words[start : start + int(self.lengths[adjacent_rows].sum())])
         offsets = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(self.lengths[rows], out=offsets[1:])
         return np.concatenate(words), offsets

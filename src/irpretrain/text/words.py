@@ -55,13 +55,13 @@ def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
     is_word_character = str.isalnum if kind == "alphanumeric" else str.isalpha
     # ASCII separators are blanked byte by byte, several times as fast as a regular expression; only the rest is
     # searched.
-    blanks = bytes(code if code > 127 or is_word_character(chr(code)) else ord(" ") for code in range(256))
+    table = bytes(code if code > 127 or is_word_character(chr(code)) else ord(" ") for code in range(256))
     split_piece = _RUN.findall if kind == "alphanumeric" else _letters
 
     def find(text: str) -> list[str]:
         lower = text.lower()
         pieces = (
-            lower.encode("utf-8", "surrogatepass").translate(blanks).decode("utf-8", "surrogatepass").split()
+            lower.encode("utf-8", "surrogatepass").translate(table).decode("utf-8", "surrogatepass").split()
         )
         if lower.isascii():
             return pieces

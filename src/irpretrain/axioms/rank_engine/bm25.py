@@ -43,8 +43,8 @@ EXACT_LENGTHS = 24
 def in_one_byte(lengths: np.ndarray) -> np.ndarray:
     """Return lengths (int32) as Lucene's indexes keep them (class SmallFloat): rounded down to one of 256 numbers."""
     excess = np.maximum(lengths.astype(np.int64) - EXACT_LENGTHS, 0)
-    _, digits = np.frexp(excess.astype(np.float64))  # exact below 2**53
-    dropped_bits = np.maximum(digits - 4, 0)
+    _, exponents = np.frexp(excess.astype(np.float64))  # exact below 2**53
+    dropped_bits = np.maximum(exponents - 4, 0)
     rounded = EXACT_LENGTHS + ((excess >> dropped_bits) << dropped_bits)
     return np.where(lengths < EXACT_LENGTHS, lengths, rounded).astype(np.int32)
 

@@ -71,9 +71,9 @@ def write_postings(
     collection = _Collection(corpora, np.asarray(term_of, np.int32), Path(output))
     with atomic_directory(output) as folder:
         lengths, document_frequencies = np.zeros(len(collection.order), np.int32), np.zeros(terms, np.int64)
-        last_seen = np.full(terms, -1, np.int32)
+        last_document = np.full(terms, -1, np.int32)
         for first_document, words, bounds in collection.chunks("count terms"):
-            _count_terms(words, bounds, first_document, last_seen, document_frequencies, lengths)
+            _count_terms(words, bounds, first_document, last_document, document_frequencies, lengths)
         offsets, directory_offsets = np.zeros(terms + 1, np.int64), np.zeros(terms + 1, np.int64)
         np.cumsum(document_frequencies, out=offsets[1:])
         _size_directories(document_frequencies, len(lengths), directory_offsets)
@@ -81,7 +81,7 @@ def write_postings(
         np.save(folder / "offsets.npy", offsets)
         np.save(folder / "directory_offsets.npy", directory_offsets)
         collection.write_identifiers(folder / "identifiers.parquet")
-        ranges = list(_ranges(offsets, memory_mb * 2**20 // BYTES_PER_POSTING))
+        ranges = list(_term_ranges(offsets, memory_mb * 2**20 // BYTES_PER_POSTING))
         record = {
             "version": VERSION,
             "documents": len(lengths),
@@ -104,26 +104,26 @@ class _Collection:
         order: int64[documents], the row of each in the word stores.
     """
 
-    def __init__(self, corpora: Sequence[Sequence[WordStore]], term_of: np.ndarray, name: Path) -> None:
+    def __init__(self, corpora: Sequence[Sequence[WordStore]], term_of: np.ndarray, output: Path) -> None:
         self._documents = WordDocuments([store for corpus in corpora for store in corpus])
-        self._term_of, self._name = term_of, name
+        self._term_of, self._output = term_of, output
         if len(self._documents) > MAX_DOCUMENTS:
-            raise InputError(name, f"{len(self._documents):,} documents are more than postings can number")
+            raise InputError(output, f"{len(self._documents):,} documents are more than postings can number")
         self.order = self._documents.in_order([len(corpus) for corpus in corpora])
 
     def chunks(self, title: str) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yield (number of the first document, terms of some documents end to end, where each begins and ends)."""
         ends, document_count = np.cumsum(self._documents.lengths[self.order]), len(self.order)
         chunk_ends = np.arange(WORDS_AT_ONCE, ends[-1] if document_count else 0, WORDS_AT_ONCE)
-        pairs = list(pairwise(np.unique([0, *np.searchsorted(ends, chunk_ends), document_count]).tolist()))
+        ranges = list(pairwise(np.unique([0, *np.searchsorted(ends, chunk_ends), document_count]).tolist()))
         for start, end in progress(
-            pairs, title, "documents", document_count, size=lambda pair: pair[1] - pair[0]
+            ranges, title, "documents", document_count, size=lambda pair: pair[1] - pair[0]
         ):
             words, bounds = self._documents.gather(self.order[start:end])
             if len(words) and not 0 <= words.min() <= words.max() < len(self._term_of):
                 expected = f"the {len(self._term_of):,} of the collection"
                 fault = f"a word store holds a word that is not among {expected}"
-                raise IntegrityError(self._name, fault, remedy=MAKE_AGAIN)
+                raise IntegrityError(self._output, fault, remedy=MAKE_AGAIN)
             yield start, self._term_of[words], bounds
 
     def write_identifiers(self, path: Path) -> None:
@@ -137,7 +137,7 @@ def _count_terms(
     terms: np.ndarray,
     bounds: np.ndarray,
     first_document: int,
-    last_seen: np.ndarray,
+    last_document: np.ndarray,
     document_frequencies: np.ndarray,
     lengths: np.ndarray,
 ) -> None:
@@ -147,8 +147,8 @@ def _count_terms(
             if term < 0:
                 continue
             length += 1
-            if last_seen[term] != document:
-                last_seen[term] = document
+            if last_document[term] != document:
+                last_document[term] = document
                 document_frequencies[term] += 1
         lengths[document] = length
 
@@ -163,7 +163,7 @@ def _size_directories(document_frequencies: np.ndarray, documents: int, offsets:
             ) + 2
 
 
-def _ranges(offsets: np.ndarray, max_postings: int) -> Iterator[tuple[int, int]]:
+def _term_ranges(offsets: np.ndarray, max_postings: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of terms with at most `max_postings` postings each, or of one term that has more."""
     start, terms = 0, len(offsets) - 1
     while start < terms:
@@ -212,7 +212,7 @@ def _write_lists(
 
 
 class _Partial(NamedTuple):
-    last_seen: np.ndarray  # int32[terms], the last document in which each was seen
+    last_document: np.ndarray  # int32[terms], the last document in which each was seen
     next_slots: np.ndarray  # int64[terms], the position of each one's next posting
     # documents, frequencies: int32[postings].
     documents: np.ndarray
@@ -221,15 +221,15 @@ class _Partial(NamedTuple):
 
 @compiled
 def _invert(terms: np.ndarray, bounds: np.ndarray, first_document: int, start: int, lists: _Partial) -> None:
-    last_seen, next_slots, documents, frequencies = lists
+    last_document, next_slots, documents, frequencies = lists
     for index in range(len(bounds) - 1):
         document = first_document + index
         for position in range(bounds[index], bounds[index + 1]):
             term = terms[position] - start
-            if term < 0 or term >= len(last_seen):
+            if term < 0 or term >= len(last_document):
                 continue
-            if last_seen[term] != document:
-                last_seen[term] = document
+            if last_document[term] != document:
+                last_document[term] = document
                 documents[next_slots[term]] = document
                 frequencies[next_slots[term]] = 1
                 next_slots[term] += 1

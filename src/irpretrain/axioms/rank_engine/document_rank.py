@@ -96,13 +96,13 @@ def document_ranks(
 
 def _check_terms(postings: Postings, terms: np.ndarray, offsets: np.ndarray, queries: int) -> None:
     """Raise InputError for what a kernel could not survive."""
-    where = postings.directory
+    directory = postings.directory
     if len(offsets) != queries + 1 or offsets[0] != 0 or offsets[-1] != len(terms):
-        raise InputError(where, "the queries' documents, terms and offsets do not fit together")
+        raise InputError(directory, "the queries' documents, terms and offsets do not fit together")
     if (np.diff(offsets) < 0).any():
-        raise InputError(where, "the queries' offsets fall")
+        raise InputError(directory, "the queries' offsets fall")
     if len(terms) and not -1 <= terms.min() <= terms.max() < postings.terms:
-        raise InputError(where, f"a query's term is outside -1 … {postings.terms - 1:,}")
+        raise InputError(directory, f"a query's term is outside -1 … {postings.terms - 1:,}")
 
 
 @compiled
@@ -121,14 +121,15 @@ def _rank_queries(
     weights, bound_sums = np.empty(max_terms, np.float32), np.empty(max_terms + 1, np.float64)
     candidates = empty_candidates()
     for query_number in range(len(documents)):
-        size = distinct_terms(
+        list_count = distinct_terms(
             terms[offsets[query_number] : offsets[query_number + 1]], index.lists.offsets, table
         )
-        unscored = RankQuery(table, weights, bound_sums, size, documents[query_number], np.float32(0))
-        describe_lists(index, unscored)
-        score = score_of(index, unscored, documents[query_number])
+        document = documents[query_number]
+        unscored_query = RankQuery(table, weights, bound_sums, list_count, document, np.float32(0))
+        describe_lists(index, unscored_query)
+        score = score_of(index, unscored_query, document)
         if score >= 0:
-            query = RankQuery(table, weights, bound_sums, size, documents[query_number], score)
+            query = RankQuery(table, weights, bound_sums, list_count, document, score)
             choose_cutoffs(index.bounds, query)
             ranks[query_number] = _rank(index, query, depth, candidates)
 
@@ -188,11 +189,12 @@ def top_documents(
     Raises:
         InputError: a term is not in the collection, or the arrays do not fit together.
     """
-    count = max(0, len(offsets) - 1)
-    _check_terms(postings, terms, offsets, count)
+    query_count = max(0, len(offsets) - 1)
+    _check_terms(postings, terms, offsets, query_count)
     if depth < 1:
         raise ValueError(f"depth {depth} is below 1")
-    documents, scores = np.full((count, depth), -1, np.int32), np.zeros((count, depth), np.float32)
+    documents = np.full((query_count, depth), -1, np.int32)
+    scores = np.zeros((query_count, depth), np.float32)
 
     def search(query_number: int) -> None:
         hits, hit_scores = _top(
@@ -201,7 +203,7 @@ def top_documents(
         documents[query_number, : len(hits)], scores[query_number, : len(hits)] = hits, hit_scores
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(search, range(count)))
+        list(pool.map(search, range(query_count)))
     return documents, scores
 
 
@@ -219,8 +221,8 @@ def _scores(postings: Postings, terms: np.ndarray) -> tuple[np.ndarray, np.ndarr
         weight = np.float32(query_count) * idf
         sums[documents] += weight - weight / (np.float32(1) + frequencies * norms[documents])
         is_matching[documents] = True
-    matching = np.flatnonzero(is_matching)
-    return matching, sums[matching].astype(np.float32)
+    matching_documents = np.flatnonzero(is_matching)
+    return matching_documents, sums[matching_documents].astype(np.float32)
 
 
 def _top(documents: np.ndarray, scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:

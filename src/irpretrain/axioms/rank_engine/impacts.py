@@ -101,32 +101,32 @@ def _fill_levels(lists: Lists, norms: np.ndarray, levels: np.ndarray, tops: np.n
 
 
 @compiled
-def _count_above(levels: np.ndarray, above: np.ndarray) -> None:
-    above[:] = 0
+def _count_above(levels: np.ndarray, counts_above: np.ndarray) -> None:
+    counts_above[:] = 0
     for position in range(len(levels)):
-        above[levels[position]] += 1
+        counts_above[levels[position]] += 1
     total = 0
     for level in range(LEVELS, -1, -1):
-        count = above[level]
-        above[level] = total
+        count = counts_above[level]
+        counts_above[level] = total
         total += count
 
 
 @compiled
-def _hull(above: np.ndarray, vertices: np.ndarray) -> int:
+def _hull(counts_above: np.ndarray, vertices: np.ndarray) -> int:
     """Fill the levels of the lower convex hull of (l, above[l]); return their number (monotone chain, Andrew 1979)."""
     count = 0
     for level in range(LEVELS + 1):
         while count > 1:
             middle, previous = vertices[count - 1], vertices[count - 2]
             # The middle vertex lies on or above the line from the first to the new one.
-            rise = (above[middle] - above[previous]) * (level - previous)
-            if rise < (above[level] - above[previous]) * (middle - previous):
+            rise = (counts_above[middle] - counts_above[previous]) * (level - previous)
+            if rise < (counts_above[level] - counts_above[previous]) * (middle - previous):
                 break
             count -= 1
         vertices[count] = level
         count += 1
-        if above[level] == 0:
+        if counts_above[level] == 0:
             break
     return count
 
@@ -141,17 +141,17 @@ def _size_summaries(
     prefix_sizes: np.ndarray,
 ) -> None:
     """Fill the floor of each long list, and the sizes of its hull and prefix (one entry later, for running sums)."""
-    above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
+    counts_above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
     hull_sizes[0] = prefix_sizes[0] = 0
     for list_number in range(len(long_lists)):
         start, end = offsets[long_lists[list_number]], offsets[long_lists[list_number] + 1]
-        _count_above(levels[start:end], above)
+        _count_above(levels[start:end], counts_above)
         floor = 0
-        while above[floor] * PREFIX_DIVISOR > end - start:
+        while counts_above[floor] * PREFIX_DIVISOR > end - start:
             floor += 1
         floors[list_number] = floor
-        hull_sizes[list_number + 1] = _hull(above, vertices)
-        prefix_sizes[list_number + 1] = above[floor]
+        hull_sizes[list_number + 1] = _hull(counts_above, vertices)
+        prefix_sizes[list_number + 1] = counts_above[floor]
 
 
 @compiled
@@ -163,12 +163,13 @@ def _fill_hulls(
     hull_levels: np.ndarray,
     hull_above: np.ndarray,
 ) -> None:
-    above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
+    counts_above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
     for list_number in range(len(long_lists)):
-        _count_above(levels[offsets[long_lists[list_number]] : offsets[long_lists[list_number] + 1]], above)
-        for vertex in range(_hull(above, vertices)):
+        start, end = offsets[long_lists[list_number]], offsets[long_lists[list_number] + 1]
+        _count_above(levels[start:end], counts_above)
+        for vertex in range(_hull(counts_above, vertices)):
             hull_levels[hull_offsets[list_number] + vertex] = vertices[vertex]
-            hull_above[hull_offsets[list_number] + vertex] = above[vertices[vertex]]
+            hull_above[hull_offsets[list_number] + vertex] = counts_above[vertices[vertex]]
 
 
 @compiled

@@ -201,9 +201,9 @@ def _map_arrays(
     folder: Path, arrays: Mapping[str, tuple[Any, str]], sizes: Mapping[str, Any]
 ) -> dict[str, np.ndarray]:
     """Map arrays, read-only; ValueError where one has another type or size, or offsets that fall."""
-    mapped: dict[str, np.ndarray] = {}
-    for name, (number_type, size) in arrays.items():
-        shape = (sizes[size] + (name in END_SIZES),)
+    mapped_arrays: dict[str, np.ndarray] = {}
+    for name, (number_type, size_key) in arrays.items():
+        shape = (sizes[size_key] + (name in END_SIZES),)
         # An empty file cannot be memory-mapped.
         array = np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r" if shape[0] else None))
         if array.dtype != number_type or array.shape != shape:
@@ -215,8 +215,8 @@ def _map_arrays(
             if array[0] != 0 or array[-1] != end or (np.diff(array) < 0).any():
                 raise ValueError(f"{name}.npy does not rise from 0 to {end:,}")
         array.flags.writeable = False  # so that kernels meet one type, whether an array is empty or not
-        mapped[name] = array
-    return mapped
+        mapped_arrays[name] = array
+    return mapped_arrays
 
 
 def create_array(folder: Path, name: str, length: int) -> np.ndarray:

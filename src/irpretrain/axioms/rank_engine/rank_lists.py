@@ -49,14 +49,14 @@ class RankQuery(NamedTuple):
 @compiled_uncounted
 def distinct_terms(query: np.ndarray, offsets: np.ndarray, table: np.ndarray) -> int:
     """Put the distinct terms that the collection holds into the table, the rarest first; return their number."""
-    size = 0
+    list_count = 0
     for term in query:
         if term < 0 or offsets[term] == offsets[term + 1]:
             continue
         slot = 0
-        while slot < size and table[TERM, slot] != term:
+        while slot < list_count and table[TERM, slot] != term:
             slot += 1
-        if slot < size:
+        if slot < list_count:
             table[TIMES, slot] += 1
             continue
         postings = offsets[term + 1] - offsets[term]
@@ -66,8 +66,8 @@ def distinct_terms(query: np.ndarray, offsets: np.ndarray, table: np.ndarray) ->
             slot -= 1
         table[TERM, slot], table[TIMES, slot] = term, 1
         table[START, slot], table[END, slot] = offsets[term], offsets[term + 1]
-        size += 1
-    return size
+        list_count += 1
+    return list_count
 
 
 @compiled_uncounted
@@ -192,19 +192,19 @@ def choose_cutoffs(bounds: ScoreBounds, query: RankQuery) -> None:
 @compiled_uncounted
 def order_others(query: RankQuery, slot: int) -> None:
     """Order the lists other than `slot` by what they can add, and sum that up from the last to the first."""
-    table, bound_sums, count = query.table, query.bound_sums, 0
+    table, bound_sums, other_count = query.table, query.bound_sums, 0
     for other_slot in range(query.list_count):
         if other_slot == slot:
             continue
         bound = _score_bound(query, other_slot, slot)
-        position = count
+        position = other_count
         while position > 0 and bound > _score_bound(query, table[OTHER, position - 1], slot):
             table[OTHER, position] = table[OTHER, position - 1]
             position -= 1
         table[OTHER, position] = other_slot
-        count += 1
-    bound_sums[count] = 0.0
-    for position in range(count - 1, -1, -1):
+        other_count += 1
+    bound_sums[other_count] = 0.0
+    for position in range(other_count - 1, -1, -1):
         bound_sums[position] = bound_sums[position + 1] + _score_bound(query, table[OTHER, position], slot)
 
 
@@ -254,10 +254,10 @@ class RankCandidates(NamedTuple):
 
 @compiled
 def empty_candidates() -> RankCandidates:
-    documents, peeks = np.empty(MAX_BATCH, np.int32), np.empty(MAX_BATCH, np.int32)
-    uppers, lowers = np.empty(MAX_BATCH, np.float64), np.empty(MAX_BATCH, np.float64)
-    lows, highs = np.empty(MAX_BATCH, np.int64), np.empty(MAX_BATCH, np.int64)
-    return RankCandidates(documents, uppers, lowers, lows, highs, peeks)
+    documents, peeked_documents = np.empty(MAX_BATCH, np.int32), np.empty(MAX_BATCH, np.int32)
+    upper_bounds, lower_bounds = np.empty(MAX_BATCH, np.float64), np.empty(MAX_BATCH, np.float64)
+    search_starts, search_ends = np.empty(MAX_BATCH, np.int64), np.empty(MAX_BATCH, np.int64)
+    return RankCandidates(documents, upper_bounds, lower_bounds, search_starts, search_ends, peeked_documents)
 
 
 @compiled_uncounted
@@ -301,19 +301,20 @@ def take_from_list(
 ) -> tuple[int, int]:
     """Make candidates of the next postings above the floor that are not in a prefix; as `take_from_prefix`."""
     documents, levels = index.lists.documents, index.bounds.levels
-    end, weight, highest = query.table[END, slot], query.weights[slot], highest_list_level(index, query, slot)
+    end, weight = query.table[END, slot], query.weights[slot]
+    max_level = highest_list_level(index, query, slot)
     taken_count = 0
     while taken_count < max_taken and cursor < end:
-        stop = min(cursor + BLOCK_LEVELS, end)
+        block_end = min(cursor + BLOCK_LEVELS, end)
         top = np.uint8(0)
-        for position in range(cursor, stop):
+        for position in range(cursor, block_end):
             top = max(top, levels[position])
         if top <= floor:
-            cursor = stop
+            cursor = block_end
             continue
-        while taken_count < max_taken and cursor < stop:
+        while taken_count < max_taken and cursor < block_end:
             level = levels[cursor]
-            if floor < level <= highest:
+            if floor < level <= max_level:
                 candidates.documents[taken_count] = documents[cursor]
                 candidates.upper_bounds[taken_count], candidates.lower_bounds[taken_count] = (
                     upper_bound(weight, level),

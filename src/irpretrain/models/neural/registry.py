@@ -109,15 +109,15 @@ def make_neural_ranker(
     facts: dict[str, Any] = {}
     if options.type == "duet":
         facts["ngraphs"] = frequent_ngraphs(vocabulary.words, counts, NGRAPH_COUNT, MAX_NGRAPH_LENGTH)
-    word_rows, words_without_vector = np.zeros((len(vocabulary), 0), np.float32), 0
+    vector_rows, words_without_vector = np.zeros((len(vocabulary), 0), np.float32), 0
     if options.needs_vectors:
         if vectors is None:
             raise ValueError(f"{options.type} reads word vectors; none are given")
         word_vectors = open_word_vectors(vectors, vocabulary.collection_words)
-        word_rows, words_without_vector = draw_missing_vectors(word_vectors[vocabulary.word_numbers], seed)
-    ranker = empty_ranker(options, vocabulary, word_rows.shape[1], facts)
+        vector_rows, words_without_vector = draw_missing_vectors(word_vectors[vocabulary.word_numbers], seed)
+    ranker = empty_ranker(options, vocabulary, vector_rows.shape[1], facts)
     draw_weights(ranker, seed)
-    _set_vectors(ranker, word_rows, idf(documents, read_totals(statistics).documents))
+    _set_vectors(ranker, vector_rows, idf(documents, read_totals(statistics).documents))
     ranker.save(output)
     trained_parameters = sum(
         parameter.numel() for parameter in ranker.parameters() if parameter.requires_grad

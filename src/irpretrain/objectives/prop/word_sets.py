@@ -181,7 +181,7 @@ def _has_repeat(terms: np.ndarray, size: int) -> bool:
 @compiled
 def _draw_set(
     document: _Terms,
-    drawable: _Support,
+    support: _Support,
     tables: DrawTables,
     rules: SetRules,
     state: np.ndarray,
@@ -190,10 +190,10 @@ def _draw_set(
     """Fill `terms` with drawn terms; return their log-likelihood and how many the document does not hold."""
     score, outside_count = 0.0, 0
     for position in range(len(terms)):
-        term = _draw_term(document, drawable.support_size, tables, rules, state)
-        count = count_of(term, document.distinct_terms, document.counts, drawable.term_count)
+        term = _draw_term(document, support.support_size, tables, rules, state)
+        count = count_of(term, document.distinct_terms, document.counts, support.term_count)
         terms[position] = term
-        score += np.log((count + rules.mu * tables.background[term]) / drawable.norm)
+        score += np.log((count + rules.mu * tables.background[term]) / support.norm)
         outside_count += count == 0
     return score, outside_count
 
@@ -252,13 +252,13 @@ def draw_pairs(documents: SampledDocuments, tables: DrawTables, rules: SetRules)
             norm = total if rules.normalise_support else norm
         else:
             _document_sums(scratch, term_count, tables)
-        drawable = _Support(term_count, support_size, norm)
+        support = _Support(term_count, support_size, norm)
         for pair_index in range(rules.generated_pairs):
             set_size = first_above(tables.size_sums, max_set_size, next_uniform(state)) + 1
             outside_count = repeat_count = 0
             for side in range(2):
                 word_set = terms[side, :set_size]
-                score[side], outside_words = _draw_set(scratch, drawable, tables, rules, state, word_set)
+                score[side], outside_words = _draw_set(scratch, support, tables, rules, state, word_set)
                 outside_count += outside_words
                 repeat_count += _has_repeat(word_set, set_size)
             if abs(score[0] - score[1]) <= TIE_TOLERANCE * abs(score[0]):
