@@ -108,10 +108,10 @@ class ValueBatch:
         return ids
 
 
-def whole_documents(path: str | Path, rows: int = ROWS_PER_GROUP) -> Iterator[ValueBatch]:
-    """Yield whole documents of an AXIOM_VALUES table in batches of about `rows` queries; IntegrityError on a NaN."""
+def whole_documents(path: str | Path, batch_size: int = ROWS_PER_GROUP) -> Iterator[ValueBatch]:
+    """Yield whole documents of an AXIOM_VALUES table in batches of about `batch_size` rows; IntegrityError on a NaN."""
     pending_rows = AXIOM_VALUES.schema.empty_table().select(COLUMNS)
-    for batch in AXIOM_VALUES.stream(path, COLUMNS, rows):
+    for batch in AXIOM_VALUES.stream(path, COLUMNS, batch_size):
         table = pa.concat_tables([pending_rows, pa.Table.from_batches([batch])]).combine_chunks()
         last_start = int(_starts(table)[-2])
         if last_start:

@@ -207,17 +207,17 @@ class BatchMaker:
 
 
 def _search_terms(
-    terms: np.ndarray, offsets: np.ndarray, terms_of_collection: int
+    terms: np.ndarray, offsets: np.ndarray, collection_terms: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Leave out stop words and terms that the collection lacks, which find nothing."""
-    is_known = (terms != NO_TERM) & (terms < terms_of_collection)
+    is_known = (terms != NO_TERM) & (terms < collection_terms)
     known_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_known)])
     return terms[is_known], known_before[offsets]
 
 
 @compiled
 def _term_sets(
-    words: np.ndarray, terms: np.ndarray, offsets: np.ndarray, known_words: int, known_terms: int
+    words: np.ndarray, terms: np.ndarray, offsets: np.ndarray, collection_words: int, collection_terms: int
 ) -> QueryTerms:
     query_count = len(offsets) - 1
     query_terms, query_words = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
@@ -237,10 +237,10 @@ def _term_sets(
                 continue
             term, word = keys[index] >> 32, keys[index] & 0xFFFFFFFF
             if term != last_term:
-                query_terms[term_count] = term if term < known_terms else UNKNOWN
+                query_terms[term_count] = term if term < collection_terms else UNKNOWN
                 term_count += 1
                 last_term = term
-            query_words[word_count] = word if word < known_words else UNKNOWN
+            query_words[word_count] = word if word < collection_words else UNKNOWN
             word_count += 1
             word_offsets[term_count] = word_count
         term_offsets[query + 1] = term_count

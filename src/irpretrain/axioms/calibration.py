@@ -43,7 +43,7 @@ class RankSample:
         statistics: str | Path,  # merged WORD_COUNTS of the collection, which the stores' numbers refer to
         postings: str | Path,  # the collection's postings, made with the stop list and stemming of `options`
         options: AxiomsConfig,
-        documents: int,  # how many are drawn at most
+        document_count: int,  # how many are drawn at most
         seed: int,
         threads: int = 1,  # of RANK; no rank depends on them
     ) -> None:
@@ -63,7 +63,8 @@ class RankSample:
                 "none has a rank",
                 remedy="Give the collection more text, or pseudo_queries.temperature a number.",
             )
-        self.document_numbers = np.sort(generator(seed, STAGE).permutation(documents_with_terms)[:documents])
+        random_order = generator(seed, STAGE).permutation(documents_with_terms)
+        self.document_numbers = np.sort(random_order[:document_count])
         self.document_ids: pa.ChunkedArray = self._postings.document_ids.take(pa.array(self.document_numbers))
         stores = WordDocuments.open(words, len(self._terms.word_numbers))
         self._words, self._offsets = stores.gather(stores.rows(self.document_ids))

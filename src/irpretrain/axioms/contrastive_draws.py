@@ -28,7 +28,7 @@ MAX_DROPPED = 1000
 
 
 class ContrastTables(NamedTuple):
-    number_of: np.ndarray  # int32 [words], place in the vocabulary of a word store's words, -1 for none
+    position_of: np.ndarray  # int32 [words], place in the vocabulary of a word store's words, -1 for none
     background: np.ndarray  # float64 [V], P(w|θ_C)
     information: np.ndarray  # float64 [V], −log P(w|θ_C)
     length_sums: np.ndarray  # float64 [longest], running probabilities of the lengths 1 … longest
@@ -214,12 +214,12 @@ def _draw_query(urn: Urn, query: np.ndarray, drawn_words: np.ndarray, term_of: n
 
 
 @compiled
-def _vocabulary_positions(words: np.ndarray, number_of: np.ndarray) -> np.ndarray:
+def _vocabulary_positions(words: np.ndarray, position_of: np.ndarray) -> np.ndarray:
     """Return the positions in the vocabulary of those words that have one (int64)."""
     positions, position_count = np.empty(len(words), np.int64), 0
     for word in words:
-        if number_of[word] >= 0:
-            positions[position_count] = number_of[word]
+        if position_of[word] >= 0:
+            positions[position_count] = position_of[word]
             position_count += 1
     return positions[:position_count]
 
@@ -252,7 +252,7 @@ def draw_queries(
     drawn_words, state = np.empty(longest_query + MAX_DROPPED, np.int32), np.empty(STATE_WORDS, np.uint64)
     query_count = end = cut_count = outside_count = 0
     for row in range(document_count):
-        document_words = _vocabulary_positions(words[offsets[row] : offsets[row + 1]], tables.number_of)
+        document_words = _vocabulary_positions(words[offsets[row] : offsets[row + 1]], tables.position_of)
         if len(document_words) == 0:
             cut_count += not draws_lengths
             continue

@@ -81,7 +81,7 @@ def _query_likelihood(
 
 @compiled
 def _tf_idf(
-    queries: QueryTerms, term_positions: TermPositions, frequencies: np.ndarray, documents: int
+    queries: QueryTerms, term_positions: TermPositions, frequencies: np.ndarray, document_count: int
 ) -> np.ndarray:
     values = np.zeros(len(queries.offsets) - 1)
     for query in range(len(values)):
@@ -89,7 +89,8 @@ def _tf_idf(
         total = 0.0
         for slot in range(first_slot, end_slot):
             occurrences = term_positions.offsets[slot + 1] - term_positions.offsets[slot]
-            total += occurrences * to_grid(math.log((documents + 1) / (frequencies[queries.terms[slot]] + 1)))
+            idf = math.log((document_count + 1) / (frequencies[queries.terms[slot]] + 1))
+            total += occurrences * to_grid(idf)
         if end_slot > first_slot:
             values[query] = total / (end_slot - first_slot)
     return values

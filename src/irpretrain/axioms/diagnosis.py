@@ -135,9 +135,9 @@ def _agreement_rows(
         yield [*row, estimate.difference, low, high, variance, freedom, seed_variance]
 
 
-def _signs(path: str | Path, pairs: int) -> np.ndarray:
+def _signs(path: str | Path, pair_count: int) -> np.ndarray:
     table = PAIR_SCORES.read(path)
-    if not np.array_equal(table["pair"].to_numpy(), np.arange(pairs)):
+    if not np.array_equal(table["pair"].to_numpy(), np.arange(pair_count)):
         raise IntegrityError(
             path,
             "these are not the scores of the diagnosis's pairs",
@@ -172,11 +172,11 @@ def _with_lots(table: pa.Table, lots: np.ndarray) -> pa.Table:
     return table.append_column(pa.field("lot", pa.uint64(), nullable=False), pa.array(lots, pa.uint64()))
 
 
-def _first_documents(pairs: pa.Table, documents: int) -> pa.Table:
+def _first_documents(pairs: pa.Table, document_count: int) -> pa.Table:
     """Return the pairs of the documents with the smallest lots, in the order of these, a document's in theirs."""
     lots = pairs["lot"].to_numpy()
     order = np.argsort(lots, kind="stable")
     distinct_lots = np.unique(lots)
-    if len(distinct_lots) > documents:
-        order = order[lots[order] <= distinct_lots[documents - 1]]
+    if len(distinct_lots) > document_count:
+        order = order[lots[order] <= distinct_lots[document_count - 1]]
     return pairs.take(pa.array(order))

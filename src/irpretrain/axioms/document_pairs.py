@@ -49,5 +49,5 @@ def document_preferences(first: AxiomBatch, second: AxiomBatch) -> np.ndarray:
     return features
 
 
-def _sums(terms: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    return np.diff(np.concatenate([[0], np.cumsum(terms)])[offsets])
+def _sums(term_counts: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    return np.diff(np.concatenate([[0], np.cumsum(term_counts)])[offsets])

@@ -97,13 +97,13 @@ def all_vectors() -> np.ndarray:
 
 @compiled
 def compare(
-    values: np.ndarray, first: int, second: int, stm_2_threshold: float, features: np.ndarray
+    values: np.ndarray, first_row: int, second_row: int, stm_2_threshold: float, features: np.ndarray
 ) -> None:
     """Write the features of one pair of rows of `values` to `features` (int8 [9])."""
     for axiom in range(features.shape[0]):
-        first_value, second_value = values[first, axiom], values[second, axiom]
+        first_value, second_value = values[first_row, axiom], values[second_row, axiom]
         features[axiom] = 1 if first_value > second_value else (-1 if first_value < second_value else 0)
-    if not abs(values[first, STM_1_COLUMN] - values[second, STM_1_COLUMN]) < stm_2_threshold:
+    if not abs(values[first_row, STM_1_COLUMN] - values[second_row, STM_1_COLUMN]) < stm_2_threshold:
         features[STM_2_COLUMN] = 0
 
 

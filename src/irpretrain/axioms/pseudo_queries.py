@@ -86,11 +86,11 @@ def sample_pseudo_queries(
         options, origin = at_temperature(options, temperature), "calibrated on the collection"
     store = WordStore(words)
     sampler = PseudoQuerySampler(statistics, options, seed)
-    if store.vocabulary_size != len(sampler.tables.number_of):
+    if store.vocabulary_size != len(sampler.tables.position_of):
         raise IntegrityError(
             words,
             f"this word store numbers {store.vocabulary_size:,} words, but {statistics} has "
-            f"{len(sampler.tables.number_of):,}",
+            f"{len(sampler.tables.position_of):,}",
             remedy="Delete both and run the workflow again.",
         )
     print_line(f"[pseudo-queries] temperature {sampler.rules.temperature:g}: {origin}")
@@ -151,10 +151,10 @@ class PseudoQuerySampler:
         self._seed = seed
         self._draws_outside = options.support == "collection"
         self.names = model.words
-        self.rows = np.flatnonzero(model.number_of != NO_WORD)
+        self.rows = np.flatnonzero(model.position_of != NO_WORD)
         self.length_probabilities = set_size_probabilities()
         self.tables = ContrastTables(
-            number_of=model.number_of,
+            position_of=model.position_of,
             background=model.background,
             information=-np.log(model.background),
             length_sums=cumulative(self.length_probabilities),

@@ -197,20 +197,20 @@ def _value_fault(model_config: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _check_vocabulary(directory: Path, expected: int | None, key: str) -> None:
+def _check_vocabulary(directory: Path, expected_size: int | None, key: str) -> None:
     path = directory / "tokenizer.json"
-    if expected is None or not os.path.isfile(path):
+    if expected_size is None or not os.path.isfile(path):
         return
     try:
         content = read_given_json(path, REMEDY)
         added_tokens = {token["content"] for token in content.get("added_tokens", [])}
-        entries = len(added_tokens | set(content["model"]["vocab"]))
+        entry_count = len(added_tokens | set(content["model"]["vocab"]))
     except (KeyError, TypeError, AttributeError):
         raise InputError(path, "this is not a tokenizer of the tokenizers library", remedy=REMEDY) from None
-    if entries != expected:
+    if entry_count != expected_size:
         raise InputError(
             directory,
-            f"the vocabulary has {entries:,} entries, expected {expected:,}",
+            f"the vocabulary has {entry_count:,} entries, expected {expected_size:,}",
             remedy=f"Set {key}.vocabulary_size to the encoder's own (null for no check), or give the right encoder.",
         )
 

@@ -74,10 +74,10 @@ class PlainKernels:
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         total = residual + _drop(x, dropout, seed)
         float_total = total.float()
-        deviations, means = torch.var_mean(float_total, 1, correction=0)
-        inverse = (deviations + epsilon).rsqrt()
-        normalised = (float_total - means[:, None]) * inverse[:, None] * weight + bias
-        return normalised.to(x.dtype), total, means, inverse
+        variances, means = torch.var_mean(float_total, 1, correction=0)
+        inverse_deviations = (variances + epsilon).rsqrt()
+        normalised = (float_total - means[:, None]) * inverse_deviations[:, None] * weight + bias
+        return normalised.to(x.dtype), total, means, inverse_deviations
 
     def residual_norm_gradient(
         self,

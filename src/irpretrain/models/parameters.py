@@ -243,13 +243,13 @@ def max_positions(network: Any) -> int | None:
     return position_embeddings if padding_index is None else position_embeddings - padding_index - 1
 
 
-def check_embeddings(network: Any, needed_rows: int, directory: str | Path) -> None:
+def check_embeddings(network: Any, needed_count: int, directory: str | Path) -> None:
     """Raise InputError if the tokenizer in a model's directory needs more embeddings than the model has."""
-    rows = network.get_input_embeddings().weight.shape[0]
-    if needed_rows > rows:
+    embedding_count = network.get_input_embeddings().weight.shape[0]
+    if needed_count > embedding_count:
         raise InputError(
             directory,
-            f"the tokenizer needs {needed_rows:,} embeddings but the model has only {rows:,}",
+            f"the tokenizer needs {needed_count:,} embeddings but the model has only {embedding_count:,}",
             remedy="Model and tokenizer must belong together.",
         )
 
@@ -346,10 +346,10 @@ class HubModel(nn.Module):
 
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
-        longest = min(self.limits(), default=max_length)
-        if max_length > longest:
+        position_count = min(self.limits(), default=max_length)
+        if max_length > position_count:
             raise ConfigError(
-                f"{key}: {max_length} is longer than the encoder's {longest} positions; lower it"
+                f"{key}: {max_length} is longer than the encoder's {position_count} positions; lower it"
             )
 
     def save(self, directory: str | Path) -> None:

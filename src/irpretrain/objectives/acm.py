@@ -63,8 +63,8 @@ def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[
         drawn_pairs = draw_some(rng, pairs(anchors), options.groups_per_document)
         if not drawn_pairs:
             counts.skip("no_links" if not anchors else "no_sentence_with_two")
-        for sample, (first, second) in enumerate(drawn_pairs):
-            excluded_nodes = {source.node(article), first.target, second.target}
+        for sample, (first_anchor, second_anchor) in enumerate(drawn_pairs):
+            excluded_nodes = {source.node(article), first_anchor.target, second_anchor.target}
             negatives, repeated_count = random_documents.draw(rng, options.negatives, excluded_nodes)
             if not negatives:
                 counts.skip("no_other_documents")
@@ -73,9 +73,9 @@ def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[
             yield AcmDraft(
                 article.location,
                 sample,
-                anchor_text(article, first),
-                source.document_id(first.target),
-                tuple(source.document_id(node) for node in (second.target, *negatives)),
+                anchor_text(article, first_anchor),
+                source.document_id(first_anchor.target),
+                tuple(source.document_id(node) for node in (second_anchor.target, *negatives)),
                 f"{article.document_id}/{sample}",
             )
 

@@ -111,7 +111,7 @@ class PassageDraft(NamedTuple):
     sample: int
     query: Span
     passage: Span
-    other_ids: tuple[str, ...]
+    negative_ids: tuple[str, ...]
     stream: str
 
 
@@ -125,8 +125,8 @@ def passage_groups(shard: Shard, options: PassageOptions, counts: Counts, choose
     drafts = list(counts.tally(draft_groups(shard, options, counts, choose)))
     negative_spans = iter(_draw_passages(shard, options, drafts, choose))
     for draft in drafts:
-        negatives = [span for _ in draft.other_ids if (span := next(negative_spans)) is not None]
-        counts["negatives_lacking"] += len(draft.other_ids) - len(negatives)
+        negatives = [span for _ in draft.negative_ids if (span := next(negative_spans)) is not None]
+        counts["negatives_lacking"] += len(draft.negative_ids) - len(negatives)
         if negatives:
             yield group(draft.location, [draft.query], [draft.passage, *negatives], sample=draft.sample)
         else:
@@ -186,7 +186,7 @@ def _draw_passages(
     """
     single_options = options.model_copy(update={"groups_per_document": 1})
     positions, streams = by_document(
-        (name, f"{draft.stream}/{index}") for draft in drafts for index, name in enumerate(draft.other_ids)
+        (name, f"{draft.stream}/{index}") for draft in drafts for index, name in enumerate(draft.negative_ids)
     )
     document_ids = pa.array(sorted(positions), pa.string())
     spans: list[Span | None] = [None] * len(streams)

@@ -90,16 +90,16 @@ def choose(
     if len(tree.nodes) - 1 < options.minimum_sections:
         return []
     max_level = max((levels[node.section] for node in tree.nodes), default=0)
-    candidates = []
+    candidate_sets = []
     for competitors in _competing_sets(tree, options.candidates):
         eligible = [node for node in competitors if is_eligible[node]]
         positives = eligible
         if options.positive == "deepest-first":
             positives = [n for n in eligible if levels[tree.nodes[n].section] >= max_level - 1][:1]
         if len(eligible) >= options.minimum_candidates and positives:
-            candidates.append((positives, eligible))
+            candidate_sets.append((positives, eligible))
     choices = []
-    for positives, eligible in draw_some(rng, candidates, options.groups_per_document):
+    for positives, eligible in draw_some(rng, candidate_sets, options.groups_per_document):
         positive = positives[int(rng.integers(len(positives)))]
         negatives = [node for node in eligible if node != positive]
         choices.append(SrrChoice(positive, draw_some(rng, negatives, options.most_negatives)))

@@ -117,10 +117,10 @@ def _fill_alias_table(scaled_weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
     thresholds = np.ones(cell_count)
     small_cells, large_cells = np.empty(cell_count, np.int32), np.empty(cell_count, np.int32)
     small_count = large_count = 0
-    largest = 0
+    largest_cell = 0
     for index in range(cell_count):
-        if scaled_weights[index] > scaled_weights[largest]:
-            largest = index
+        if scaled_weights[index] > scaled_weights[largest_cell]:
+            largest_cell = index
         if scaled_weights[index] < 1.0:
             small_cells[small_count] = index
             small_count += 1
@@ -129,18 +129,18 @@ def _fill_alias_table(scaled_weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
             large_count += 1
     while small_count > 0 and large_count > 0:
         small_count -= 1
-        low, high = small_cells[small_count], large_cells[large_count - 1]
-        thresholds[low], aliases[low] = scaled_weights[low], high
-        scaled_weights[high] -= 1.0 - scaled_weights[low]
-        if scaled_weights[high] < 1.0:
+        small_cell, large_cell = small_cells[small_count], large_cells[large_count - 1]
+        thresholds[small_cell], aliases[small_cell] = scaled_weights[small_cell], large_cell
+        scaled_weights[large_cell] -= 1.0 - scaled_weights[small_cell]
+        if scaled_weights[large_cell] < 1.0:
             large_count -= 1
-            small_cells[small_count] = high
+            small_cells[small_count] = large_cell
             small_count += 1
     # Rounding may leave cells over. They are full, but a word of weight zero must still never be drawn.
     while small_count > 0:
         small_count -= 1
         if scaled_weights[small_cells[small_count]] <= 0.0:
-            thresholds[small_cells[small_count]], aliases[small_cells[small_count]] = 0.0, largest
+            thresholds[small_cells[small_count]], aliases[small_cells[small_count]] = 0.0, largest_cell
     return thresholds, aliases
 
 

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 def stream_texts(
-    documents: str | Path, options: TextConfig, rows: int = ROWS_AS_OBJECTS
+    documents: str | Path, options: TextConfig, batch_size: int = ROWS_AS_OBJECTS
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the (identifiers, texts) of a DOCUMENTS table in batches of at most `rows` documents, in its order."""
+    """Yield the (identifiers, texts) of a DOCUMENTS table in its order, at most `batch_size` at once."""
     columns = list(dict.fromkeys(["document_id", *options.fields]))
-    for batch in DOCUMENTS.stream(documents, columns, rows):
+    for batch in DOCUMENTS.stream(documents, columns, batch_size):
         yield batch.column("document_id").to_pylist(), texts_of(batch, options)
 
 

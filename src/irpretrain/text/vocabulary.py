@@ -65,9 +65,9 @@ class Vocabulary:
         ids = (self._ids.get(word, 0) for word in word_finder(self.kind)(text))
         return np.array([word_id for word_id in ids if word_id], np.int64)
 
-    def of_numbers(self, numbers: np.ndarray) -> np.ndarray:
+    def ids_of_numbers(self, word_numbers: np.ndarray) -> np.ndarray:
         """Return the ids of the known words among those of a word store, in order (int64)."""
-        ids = self._id_of_number[numbers]
+        ids = self._id_of_number[word_numbers]
         return ids[ids > 0]
 
     @cached_property

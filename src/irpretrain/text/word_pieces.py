@@ -54,8 +54,8 @@ class PairTemplate(NamedTuple):
             raise InputError(directory, "the tokenizer does not join pairs of texts", remedy=remedy)
         ids, types = np.asarray(joined_pair.ids, np.int64), np.asarray(joined_pair.type_ids, np.int64)
         query_at, document_at = (int(position) for position in positions)
-        special_parts = (slice(0, query_at), slice(query_at + 1, document_at), slice(document_at + 1, None))
-        prefix, middle, suffix = (SpecialTokens(ids[part], types[part]) for part in special_parts)
+        special_slices = (slice(0, query_at), slice(query_at + 1, document_at), slice(document_at + 1, None))
+        prefix, middle, suffix = (SpecialTokens(ids[tokens], types[tokens]) for tokens in special_slices)
         return cls(prefix, middle, suffix, int(types[query_at]), int(types[document_at]))
 
     @property

@@ -222,7 +222,7 @@ def _read_binary(
 RECORD = "vectors.json"
 
 
-def open_word_vectors(directory: str | Path, words: int) -> np.ndarray:
+def open_word_vectors(directory: str | Path, word_count: int) -> np.ndarray:
     """Open the vectors of a collection with so many words, float32 [words, dimensions]; IntegrityError if damaged or of
     another collection."""
     folder = Path(directory)
@@ -233,10 +233,10 @@ def open_word_vectors(directory: str | Path, words: int) -> np.ndarray:
         rows = np.asarray(np.load(folder / "vectors.npy", mmap_mode="r" if shape[0] else None))
         if rows.shape != shape or rows.dtype != np.float32:
             raise ValueError(f"vectors.npy holds {rows.dtype} {rows.shape}, not float32 {shape}")
-    if len(rows) != words:
+    if len(rows) != word_count:
         raise IntegrityError(
             directory,
-            f"they are for {count_of(len(rows), 'word')}, but the statistics have {words:,}",
+            f"they are for {count_of(len(rows), 'word')}, but the statistics have {word_count:,}",
             remedy="Delete them and run the workflow again.",
         )
     rows.flags.writeable = False
@@ -247,7 +247,7 @@ def make_word_vectors(
     options: WordVectorsConfig,
     # Word stores of the shards of each corpus. Documents are read corpus after corpus, within one by (part,
     # position), so the shards do not matter.
-    words: Sequence[Sequence[str | Path]],
+    word_stores: Sequence[Sequence[str | Path]],
     statistics: str | Path,  # merged WORD_COUNTS of the collection
     seed: int,  # of training, and of the choice of documents under `most_words`
     output: str | Path,  # directory to write
@@ -265,6 +265,6 @@ def make_word_vectors(
         if vector_file is not None:
             record = read_vectors(vector_file, word_numbers(statistics), path)
         else:
-            record = train_vectors(words, statistics, options, seed, path)
+            record = train_vectors(word_stores, statistics, options, seed, path)
         (folder / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     return record

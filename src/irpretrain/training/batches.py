@@ -259,7 +259,7 @@ class WordBatchBuilder:
         return self._vocabulary.encode(text)[: self._query_words]
 
     def document(self, row: int) -> np.ndarray:
-        return self._vocabulary.of_numbers(self._documents.words(row))[: self._document_words]
+        return self._vocabulary.ids_of_numbers(self._documents.words(row))[: self._document_words]
 
     def build(self, groups: RankingGroups) -> WordBatch:
         rows, documents = groups.queries["row"], groups.documents

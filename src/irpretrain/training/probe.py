@@ -56,12 +56,12 @@ class Probe:
         table: GroupTable,
         builder: BatchBuilder,
         context: StepContext,
-        trained_groups: int,
+        trained_group_count: int,
         seed: int,
     ) -> None:
         self._task, self._builder, self._context, self._seed = task, builder, context, seed
         rng = generator(seed, "probe", task)
-        max_groups = min(max(trained_groups // TRAINED_PER_PROBED, MIN_GROUPS), MAX_GROUPS)
+        max_groups = min(max(trained_group_count // TRAINED_PER_PROBED, MIN_GROUPS), MAX_GROUPS)
         positions = rng.permutation(len(table.held_out))
         positions = positions[table.sizes(table.held_out[positions]) > 1][:max_groups]
         self._groups = table.take(table.held_out[positions])
@@ -91,8 +91,8 @@ class Probe:
             stream = f"{self._task}/{name}"
             p_value = randomisation_test(accuracies, reference, PERMUTATIONS, self._seed, stream).p_value
         values = (len(accuracies), interval.mean, interval.low, interval.high, p_value)
-        numbers = dict(zip(("groups", "accuracy", "low", "high", "p_value"), values, strict=True))
-        return {"task": self._task, "input": name, **numbers}
+        statistics = dict(zip(("groups", "accuracy", "low", "high", "p_value"), values, strict=True))
+        return {"task": self._task, "input": name, **statistics}
 
     def _accuracies(self, model: Scorer, groups: RankingGroups) -> np.ndarray:
         return pair_accuracies(score_groups(model, self._builder, groups, self._context), groups)

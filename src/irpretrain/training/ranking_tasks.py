@@ -170,11 +170,11 @@ class SequenceReader:
 
     def read(self, groups: RankingGroups, step: int, first_sequence: int, layout: Layout) -> GroupBatch:
         batch = self.builder.build(groups)
-        masked = None if self.masker is None else self.masker.apply(batch, step, first_sequence)
-        if masked is not None and not len(masked.labels):
-            masked = None
-        labels = None if masked is None else masked.labels
-        inputs = self.builder.for_encoder(batch.padded(masked), layout)
+        masked_batch = None if self.masker is None else self.masker.apply(batch, step, first_sequence)
+        if masked_batch is not None and not len(masked_batch.labels):
+            masked_batch = None
+        labels = None if masked_batch is None else masked_batch.labels
+        inputs = self.builder.for_encoder(batch.padded(masked_batch), layout)
         if labels is not None and isinstance(inputs, PackedBatch) and inputs.masked_rows is not None:
             labels = np.pad(labels, (0, len(inputs.masked_rows) - len(labels)), constant_values=IGNORED)
         return GroupBatch(batch.group_sizes, batch.tokens, inputs, labels)

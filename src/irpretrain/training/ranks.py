@@ -15,17 +15,17 @@ from torch import Tensor, distributed
 # The processes of one training: they compute the same steps on different micro-batches, and meet in sums.
 
 
-def share_of(items: int, accumulation: int, rank: int = 0, processes: int = 1) -> dict[int, slice]:
-    """Return what process `rank` computes of a step with `items` items: number of each micro-batch → its items.
+def share_of(item_count: int, accumulation: int, rank: int = 0, process_count: int = 1) -> dict[int, slice]:
+    """Return what process `rank` computes of a step with `item_count` items: number of each micro-batch → its items.
 
     The step is cut into `accumulation` equal micro-batches, or one per process if there are more processes. Otherwise
     the cut does not depend on the number of processes: nor does what dropout draws in a micro-batch.
     """
-    if items < processes:
-        raise ValueError(f"{items} items cannot be shared out among {processes} processes")
-    micro_batches = min(max(accumulation, processes), items)
-    bounds = [int(bound) for bound in np.linspace(0, items, micro_batches + 1).round()]
-    indices = range(micro_batches * rank // processes, micro_batches * (rank + 1) // processes)
+    if item_count < process_count:
+        raise ValueError(f"{item_count} items cannot be shared out among {process_count} processes")
+    micro_batches = min(max(accumulation, process_count), item_count)
+    bounds = [int(bound) for bound in np.linspace(0, item_count, micro_batches + 1).round()]
+    indices = range(micro_batches * rank // process_count, micro_batches * (rank + 1) // process_count)
     return {index: slice(bounds[index], bounds[index + 1]) for index in indices}
 
 

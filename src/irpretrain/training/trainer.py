@@ -40,9 +40,9 @@ class StepContext:
     ranks: Ranks = ALONE  # this process among those that share them
     layout: Layout = PADDED  # of the batches of an encoder
 
-    def share(self, items: int) -> dict[int, slice]:
+    def share(self, item_count: int) -> dict[int, slice]:
         """Return what this process computes of a step: number of each micro-batch → its items."""
-        return share_of(items, self.accumulation, self.ranks.rank, self.ranks.count)
+        return share_of(item_count, self.accumulation, self.ranks.rank, self.ranks.count)
 
     def tensor(self, array: np.ndarray) -> Tensor:
         return host_to_device(array, self.device)

@@ -45,7 +45,7 @@ def write_postings(
     # int32[words], the term of each word, -1 for a word that is left out (and not counted in
     # lengths).
     term_of: np.ndarray,
-    terms: int,  # number of terms; one that no document holds is allowed
+    term_count: int,  # number of terms; one that no document holds is allowed
     output: str | Path,  # a folder, see `irpretrain.axioms.rank_engine.postings`
     bm25: Bm25Config,  # what the bounds of scores are for
     # MB of postings under construction; further memory: 12 bytes per term, 4 per word of the
@@ -64,17 +64,18 @@ def write_postings(
     Raises:
         InputError: there are too many documents.
         IntegrityError: two documents share an identifier, a word has no entry in `term_of`, or a term number is not
-            below `terms`.
+            below `term_count`.
     """
-    if len(term_of) and not -1 <= term_of.min() <= term_of.max() < terms:
-        raise IntegrityError(output, f"a term number is outside -1 … {terms - 1:,}", remedy=MAKE_AGAIN)
+    if len(term_of) and not -1 <= term_of.min() <= term_of.max() < term_count:
+        raise IntegrityError(output, f"a term number is outside -1 … {term_count - 1:,}", remedy=MAKE_AGAIN)
     collection = _Collection(corpora, np.asarray(term_of, np.int32), Path(output))
     with atomic_directory(output) as folder:
-        lengths, document_frequencies = np.zeros(len(collection.order), np.int32), np.zeros(terms, np.int64)
-        last_document = np.full(terms, -1, np.int32)
+        lengths = np.zeros(len(collection.order), np.int32)
+        document_frequencies = np.zeros(term_count, np.int64)
+        last_document = np.full(term_count, -1, np.int32)
         for first_document, words, bounds in collection.chunks("count terms"):
             _count_terms(words, bounds, first_document, last_document, document_frequencies, lengths)
-        offsets, directory_offsets = np.zeros(terms + 1, np.int64), np.zeros(terms + 1, np.int64)
+        offsets, directory_offsets = np.zeros(term_count + 1, np.int64), np.zeros(term_count + 1, np.int64)
         np.cumsum(document_frequencies, out=offsets[1:])
         _size_directories(document_frequencies, len(lengths), directory_offsets)
         np.save(folder / "lengths.npy", lengths)
@@ -86,7 +87,7 @@ def write_postings(
             "version": VERSION,
             "documents": len(lengths),
             "documents_with_terms": int(np.count_nonzero(lengths)),
-            "terms": terms,
+            "terms": term_count,
             "postings": int(offsets[-1]),
             "total_length": int(lengths.sum(dtype=np.int64)),
             "overflows": _write_lists(collection, offsets, directory_offsets, ranges, folder),
@@ -154,21 +155,21 @@ def _count_terms(
 
 
 @compiled
-def _size_directories(document_frequencies: np.ndarray, documents: int, offsets: np.ndarray) -> None:
+def _size_directories(document_frequencies: np.ndarray, document_count: int, offsets: np.ndarray) -> None:
     for term in range(len(document_frequencies)):
         offsets[term + 1] = offsets[term]
         if document_frequencies[term] >= MIN_DIRECTORY_POSTINGS:
             offsets[term + 1] += (
-                (documents - 1) >> directory_shift(document_frequencies[term], documents)
+                (document_count - 1) >> directory_shift(document_frequencies[term], document_count)
             ) + 2
 
 
 def _term_ranges(offsets: np.ndarray, max_postings: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of terms with at most `max_postings` postings each, or of one term that has more."""
-    start, terms = 0, len(offsets) - 1
-    while start < terms:
+    start, term_count = 0, len(offsets) - 1
+    while start < term_count:
         end = int(np.searchsorted(offsets, offsets[start] + max_postings, side="right")) - 1
-        end = min(max(end, start + 1), terms)
+        end = min(max(end, start + 1), term_count)
         yield start, end
         start = end
 

@@ -94,10 +94,10 @@ def document_ranks(
     return ranks
 
 
-def _check_terms(postings: Postings, terms: np.ndarray, offsets: np.ndarray, queries: int) -> None:
+def _check_terms(postings: Postings, terms: np.ndarray, offsets: np.ndarray, query_count: int) -> None:
     """Raise InputError for what a kernel could not survive."""
     directory = postings.directory
-    if len(offsets) != queries + 1 or offsets[0] != 0 or offsets[-1] != len(terms):
+    if len(offsets) != query_count + 1 or offsets[0] != 0 or offsets[-1] != len(terms):
         raise InputError(directory, "the queries' documents, terms and offsets do not fit together")
     if (np.diff(offsets) < 0).any():
         raise InputError(directory, "the queries' offsets fall")

@@ -71,12 +71,13 @@ def write_impacts(postings: Path, record: Mapping[str, Any], bm25: Bm25Config) -
     _fill_levels(lists, norms, levels, tops)
     _size_summaries(offsets, levels, long_lists, floors, hull_offsets, prefix_offsets)
     hull_offsets[:], prefix_offsets[:] = np.cumsum(hull_offsets), np.cumsum(prefix_offsets)
-    vertices, entries = int(hull_offsets[-1]), int(prefix_offsets[-1])
-    hull_levels, hull_above = create("hull_levels", vertices), create("hull_above", vertices)
+    vertex_count, entry_count = int(hull_offsets[-1]), int(prefix_offsets[-1])
+    hull_levels, hull_above = create("hull_levels", vertex_count), create("hull_above", vertex_count)
     _fill_hulls(offsets, levels, long_lists, hull_offsets, hull_levels, hull_above)
-    prefix_documents, prefix_levels = create("prefix_documents", entries), create("prefix_levels", entries)
+    prefix_documents = create("prefix_documents", entry_count)
+    prefix_levels = create("prefix_levels", entry_count)
     _fill_prefixes(lists, levels, long_lists, floors, prefix_offsets, prefix_documents, prefix_levels)
-    sizes = {"k1": bm25.k1, "b": bm25.b, "vertices": vertices, "prefix_entries": entries}
+    sizes = {"k1": bm25.k1, "b": bm25.b, "vertices": vertex_count, "prefix_entries": entry_count}
     (folder / IMPACTS_RECORD).write_text(json.dumps(sizes, indent=1) + "\n", encoding="utf-8")
 
 

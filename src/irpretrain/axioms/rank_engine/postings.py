@@ -229,10 +229,10 @@ def create_array(folder: Path, name: str, length: int) -> np.ndarray:
 
 
 @compiled
-def directory_shift(postings: int, documents: int) -> int:
-    """Return log2 of the number of documents in a run of the directory of a list of `postings` postings."""
+def directory_shift(posting_count: int, document_count: int) -> int:
+    """Return log2 of the number of documents in a run of the directory of a list of `posting_count` postings."""
     shift = 0
-    while (postings << (shift + 1)) <= POSTINGS_PER_RUN * documents:
+    while (posting_count << (shift + 1)) <= POSTINGS_PER_RUN * document_count:
         shift += 1
     return shift
 

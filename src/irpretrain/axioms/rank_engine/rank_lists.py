@@ -22,7 +22,7 @@ from irpretrain.foundation.compiled import compiled, compiled_uncounted
 # Added to g in bounds: far above the rounding of Lucene's floats (some 1e-7 of a weight), far below a level (4e-3).
 SLACK = 1e-6
 
-TERM, TIMES, START, END, DIRECTORY, SHIFT, TOP, CUTOFF, LONG, VERTEX, OTHER = range(11)
+TERM, TIMES, START, END, DIRECTORY, SHIFT, TOP, CUTOFF, LONG, VERTEX, ORDER = range(11)
 
 # Rows of the table of a query's lists, int64[ROWS, lists], the shortest list first:
 #
@@ -31,7 +31,7 @@ TERM, TIMES, START, END, DIRECTORY, SHIFT, TOP, CUTOFF, LONG, VERTEX, OTHER = ra
 #     DIRECTORY, SHIFT   where its directory begins, -1 without, and log2 of the documents in a run
 #     TOP, CUTOFF        the highest level in the list, and the level above which postings are essential
 #     LONG, VERTEX       its index among the long lists, -1 without, and the vertex of its hull at the cut-off
-#     OTHER              for the list that is worked through, the others in the order of look-up
+#     ORDER              for the list that is worked through, the others in the order of look-up
 ROWS = 11
 
 
@@ -73,17 +73,17 @@ def distinct_terms(query: np.ndarray, offsets: np.ndarray, table: np.ndarray) ->
 @compiled_uncounted
 def describe_lists(index: Index, query: RankQuery) -> None:
     """Fill the rows of the table that follow from the terms, and their weights."""
-    table, documents = query.table, len(index.norms)
+    table, document_count = query.table, len(index.norms)
     for slot in range(query.list_count):
-        term, postings = table[TERM, slot], table[END, slot] - table[START, slot]
-        idf = np.float32(np.log(1 + (index.filled_documents - postings + 0.5) / (postings + 0.5)))
+        term, posting_count = table[TERM, slot], table[END, slot] - table[START, slot]
+        idf = np.float32(np.log(1 + (index.filled_documents - posting_count + 0.5) / (posting_count + 0.5)))
         query.weights[slot] = np.float32(table[TIMES, slot]) * idf
         table[TOP, slot], table[CUTOFF, slot] = index.bounds.tops[term], 0
         table[LONG, slot] = index.bounds.long_numbers[term]
         table[DIRECTORY, slot], table[SHIFT, slot] = -1, 0
-        if postings >= MIN_DIRECTORY_POSTINGS:
+        if posting_count >= MIN_DIRECTORY_POSTINGS:
             table[DIRECTORY, slot] = index.lists.directory_offsets[term]
-            table[SHIFT, slot] = directory_shift(postings, documents)
+            table[SHIFT, slot] = directory_shift(posting_count, document_count)
 
 
 @compiled_uncounted
@@ -198,14 +198,14 @@ def order_others(query: RankQuery, slot: int) -> None:
             continue
         bound = _score_bound(query, other_slot, slot)
         position = other_count
-        while position > 0 and bound > _score_bound(query, table[OTHER, position - 1], slot):
-            table[OTHER, position] = table[OTHER, position - 1]
+        while position > 0 and bound > _score_bound(query, table[ORDER, position - 1], slot):
+            table[ORDER, position] = table[ORDER, position - 1]
             position -= 1
-        table[OTHER, position] = other_slot
+        table[ORDER, position] = other_slot
         other_count += 1
     bound_sums[other_count] = 0.0
     for position in range(other_count - 1, -1, -1):
-        bound_sums[position] = bound_sums[position + 1] + _score_bound(query, table[OTHER, position], slot)
+        bound_sums[position] = bound_sums[position + 1] + _score_bound(query, table[ORDER, position], slot)
 
 
 @compiled_uncounted
@@ -340,7 +340,7 @@ def count_better(
     """Return how many candidates from list `slot` are above the target and were not met in an earlier list."""
     score = query.score
     for position in range(query.list_count - 1):
-        other_slot = query.table[OTHER, position]
+        other_slot = query.table[ORDER, position]
         max_level = query.table[CUTOFF, other_slot] if other_slot < slot else LEVELS
         candidate_count = look_up(
             index,

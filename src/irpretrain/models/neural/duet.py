@@ -18,17 +18,17 @@ from irpretrain.text.vocabulary import Vocabulary, number_ngraphs
 class NgraphConvolution(nn.Module):
     """out_t = Σ_k W_k x_{t+k} + b, 0 ≤ k < window; x counts a word's n-graphs; W is [outputs, n-graphs, window]."""
 
-    def __init__(self, ngraphs: int, outputs: int, window: int) -> None:
+    def __init__(self, ngraph_count: int, output_count: int, window: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.zeros(outputs, ngraphs, window))
-        self.bias = nn.Parameter(torch.zeros(outputs))
+        self.weight = nn.Parameter(torch.zeros(output_count, ngraph_count, window))
+        self.bias = nn.Parameter(torch.zeros(output_count))
 
     def forward(self, ids: Tensor, ngraph_ids: Tensor, offsets: Tensor) -> Tensor:
         """Return float [texts, words − window + 1, outputs] for ids, int64 [texts, words].
 
         The n-graphs of the word with id i are numbers[offsets[i] : offsets[i + 1]].
         """
-        outputs, ngraphs, window = self.weight.shape
+        output_count, ngraph_count, window = self.weight.shape
         distinct_ids, inverse = torch.unique(ids, return_inverse=True)
         word_offsets, lengths = offsets[distinct_ids], offsets[distinct_ids + 1] - offsets[distinct_ids]
         starts = torch.cumsum(lengths, 0) - lengths
@@ -36,9 +36,9 @@ class NgraphConvolution(nn.Module):
             starts, lengths
         )
         word_ngraphs = ngraph_ids[torch.repeat_interleave(word_offsets, lengths) + positions_in_word]
-        table = self.weight.permute(1, 2, 0).reshape(ngraphs, window * outputs)
+        table = self.weight.permute(1, 2, 0).reshape(ngraph_count, window * output_count)
         word_sums = functional.embedding_bag(word_ngraphs, table, starts, mode="sum")
-        word_outputs = functional.embedding(inverse, word_sums).view(*ids.shape, window, outputs)
+        word_outputs = functional.embedding(inverse, word_sums).view(*ids.shape, window, output_count)
         window_count = ids.shape[1] - window + 1
         shifted_outputs = [word_outputs[:, shift : shift + window_count, shift] for shift in range(window)]
         return torch.stack(shifted_outputs).sum(dim=0) + self.bias
