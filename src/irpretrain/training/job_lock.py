@@ -70,8 +70,8 @@ def _wait(lock_path: Path, title: str) -> int:
         lock_holder = holder(lock_path)
         if time.monotonic() >= deadline:
             raise TrainingError(
-                f"{title}: {lock_holder} still works on this job ({lock_path}). Wait until it has ended, or end it; then "
-                "run the same command again: training goes on from the last checkpoint."
+                f"{title}: {lock_holder} still works on this job ({lock_path}). Wait until it has ended, or end it; "
+                "then run the same command again: training goes on from the last checkpoint."
             )
         if not is_announced:
             print_line(
