@@ -256,7 +256,7 @@ class TrainingSource:
         self.builder = BatchBuilder(self.store, self.tokenizer, work.max_length, work.query_length)
         self.masker = None
         if work.masking:
-            self.masker = Masker(work.masking, self.tokenizer, work.seed, work.max_length, name="rop/0")
+            self.masker = Masker(work.masking, self.tokenizer, work.seed, work.max_length, stream="rop/0")
         self.groups: GroupSource = (
             GroupTable(work.groups, self.store, work.batch_groups, work.seed, "rop/0")
             if work.groups
@@ -277,7 +277,7 @@ class _FittingGroups:
         """Return the groups of a step."""
         while self._retained is None or len(self._retained) < (step + 1) * self._size:
             drawn = self._groups.epoch(self._epoch)
-            texts = [drawn.texts[number] for number in text_rows(drawn.queries["row"][drawn.firsts])]
+            texts = [drawn.texts[number] for number in text_rows(drawn.queries["row"][drawn.starts])]
             fitting = drawn.take(np.flatnonzero([self._lengths[text] <= self._longest for text in texts]))
             self._retained = fitting if self._retained is None else _joined(self._retained, fitting)
             self._epoch += 1

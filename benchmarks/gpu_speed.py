@@ -229,7 +229,9 @@ def word_pieces(work: Any, runs: list[Any]) -> int:
     encoded = tokenizer.encode([texts[query] for query, _ in names])
     queries = np.array([min(len(pieces), work.options.query_length) for pieces in encoded])
     documents = store.lengths[store.rows([document for _, document in names])]
-    return int(np.minimum(tokenizer.template.special + queries + documents, work.options.max_length).sum())
+    return int(
+        np.minimum(tokenizer.template.special_count + queries + documents, work.options.max_length).sum()
+    )
 
 
 def weighing_cases(setting: Setting) -> list[Row]:

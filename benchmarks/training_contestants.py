@@ -79,7 +79,7 @@ class Ours:
         facts = {
             "losses": [step.loss for step in measured],
             "waited": waited_share(measured),
-            "graphs": self._trainer.graphs,
+            "graphs": self._trainer.graph_count,
             "peak_bytes": torch.cuda.max_memory_allocated() if self._device.type == "cuda" else None,
         }
         return watch.turn(sum(step.tokens for step in measured), **facts)
@@ -146,7 +146,7 @@ class Features:
         ids = batch.input_ids if masked is None else masked.input_ids
         labels = np.full(ids.shape, IGNORED)
         if masked is not None:
-            labels[masked.selected] = masked.labels
+            labels[masked.is_selected] = masked.labels
         sequences = []
         for row, length in enumerate(batch.attention_mask.sum(axis=1)):
             types = batch.token_type_ids[row, :length].tolist()
@@ -294,10 +294,10 @@ class SentenceTransformers:
     def _rows(self, batches: Sequence[RankingGroups]) -> Any:
         columns: dict[str, list[str]] = {"query": [], "positive": [], "negative": []}
         for groups in batches:
-            numbers = text_rows(groups.queries["row"][groups.firsts])
+            numbers = text_rows(groups.queries["row"][groups.starts])
             columns["query"] += [groups.texts[number] for number in numbers]
             for name, position in (("positive", 0), ("negative", 1)):
-                rows = groups.documents["row"][groups.firsts + position]
+                rows = groups.documents["row"][groups.starts + position]
                 columns[name] += [self._texts[row] for row in rows]
         return self._data.Dataset.from_dict(columns)
 

@@ -117,9 +117,9 @@ def narrow_trainer() -> tuple[Trainer[CrossEncoderModel], RankingTask, TaskStep]
     masked[:, 0] = False
     padded = PaddedBatch(ids, np.zeros_like(ids), np.ones_like(ids), masked)
     batch = PackedBatch.of(padded, 8, fills_up=True)
-    assert batch.masked is not None
+    assert batch.masked_rows is not None
     labels = np.pad(
-        ids[masked], (0, len(batch.masked) - int(masked.sum())), constant_values=mlm_heads.IGNORED
+        ids[masked], (0, len(batch.masked_rows) - int(masked.sum())), constant_values=mlm_heads.IGNORED
     )
     task = RankingTask("rop", SimpleNamespace(), SequenceReader(SimpleNamespace()), "hinge", mlm_weight=1.0)  # type: ignore[arg-type]
     groups = GroupBatch(np.array([2, 2]), 32, batch, labels)

@@ -12,5 +12,5 @@ with stage(snakemake) as counts:
         snakemake.input.statistics,
         snakemake.params.seed,
         snakemake.output.vectors,
-        given=snakemake.input.given or None,
+        vector_file=snakemake.input.given or None,
     )

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from irpretrain.objectives.prop.language_model import RARE, CollectionModel
+from irpretrain.objectives.prop.language_model import RARE_WORD, CollectionModel
 
 
 def numbers_of(collection: CollectionModel, words: Sequence[str]) -> np.ndarray:
     """Return the term number of each word (int64), RARE or STOP."""
-    return np.fromiter((collection.numbers.get(word, RARE) for word in words), np.int64, len(words))
+    return np.fromiter(
+        (collection.number_of_word.get(word, RARE_WORD) for word in words), np.int64, len(words)
+    )
 
 
 class DocumentModel:
@@ -27,7 +29,7 @@ class DocumentModel:
     def __init__(self, collection: CollectionModel, words: Sequence[str]) -> None:
         numbers = numbers_of(collection, words)
         self.counts = np.bincount(numbers[numbers >= 0], minlength=len(collection.terms))
-        self.length = int(np.count_nonzero(numbers >= (RARE if collection.rare_words_count else 0)))
+        self.length = int(np.count_nonzero(numbers >= (RARE_WORD if collection.rare_words_count else 0)))
         smoothed = self.counts + collection.mu * collection.background
         self.probabilities = smoothed / (self.length + collection.mu)
 

@@ -14,7 +14,7 @@ from irpretrain.foundation.randomness import generator
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer
 from irpretrain.training.batches import Batch
-from irpretrain.training.masking import BY_MASK, BY_RANDOM, DRAWS, Masked
+from irpretrain.training.masking import DRAWS_PER_POSITION, MASK_SHARE, RANDOM_SHARE, MaskedBatch
 from irpretrain.training.ranking_groups import SPAN, RankingGroups, text_rows
 
 
@@ -64,7 +64,7 @@ def plain(groups: RankingGroups) -> list[Group]:
         number = int(text_rows(np.array(query[0])))
         queries.append(groups.texts[number] if number >= 0 else StoreSpan(*query))
         documents.append(StoreSpan(*document))
-    for first, size, shares in zip(groups.firsts, groups.sizes, groups.shares_query, strict=True):
+    for first, size, shares in zip(groups.starts, groups.sizes, groups.shares_query, strict=True):
         some = slice(first, first + size)
         shared = slice(first, first + 1)
         anchors = [(int(start), int(end)) for start, end in groups.anchors[some]]
@@ -83,12 +83,12 @@ def plain_batch(
 ) -> Batch:
     """Return the batch of groups, a list of Python for each sequence."""
     template = tokenizer.template
-    names = [field.name for field in dataclasses.fields(Batch) if field.name != "sizes"]
+    names = [field.name for field in dataclasses.fields(Batch) if field.name != "group_sizes"]
     rows = []
     for group in groups:
         for query, document, anchor in group.sequences():
             pieces = _pieces(query, store, tokenizer)[:query_length]
-            room = max_length - template.special - len(pieces)
+            room = max_length - template.special_count - len(pieces)
             text = _pieces(document, store, tokenizer)[:room]
             start = 0 if isinstance(query, str) else query.start
             row = [(*fixed, 0, 0, 0, 0) for fixed in zip(*template.prefix, strict=True)]
@@ -106,7 +106,7 @@ def plain_batch(
     arrays = {name: table[:, :, column] for column, name in enumerate(names)}
     sizes = np.array([len(group.sequences()) for group in groups])
     masks = {name: arrays[name].astype(bool) for name in names[3:]}
-    return Batch(**{**arrays, **masks}, sizes=sizes)
+    return Batch(**{**arrays, **masks}, group_sizes=sizes)
 
 
 def _pieces(
@@ -115,7 +115,7 @@ def _pieces(
     """Word pieces of a text, and whether each begins a word or what a gap leaves of one."""
     if isinstance(text, str):
         [words] = tokenizer.words([text])
-        return list(zip(words.ids.tolist(), words.begins.tolist(), strict=True))
+        return list(zip(words.ids.tolist(), words.word_starts.tolist(), strict=True))
     pieces = list(zip(store.tokens(text.row).tolist(), store.word_starts(text.row).tolist(), strict=True))
     end = None if text.end < 0 else text.end
     if text.gap_start == text.gap_end:
@@ -135,28 +135,28 @@ def plain_masks(
     batch: Batch,
     step: int,
     before: int,
-) -> Masked:
+) -> MaskedBatch:
     """Return the masked batch, word piece by word piece, from all draws of the step so far."""
     sequences, positions = batch.input_ids.shape
     stream = generator(seed, "masking", f"{name}/{step}")
-    draws = stream.random((before + sequences, DRAWS, width))[before:]
+    draws = stream.random((before + sequences, DRAWS_PER_POSITION, width))[before:]
     words = np.flatnonzero(~tokenizer.special())
     ids, chosen = batch.input_ids.copy(), np.zeros((sequences, positions), bool)
     for row in range(sequences):
         units = list[list[int]]()
         for position in range(positions):
-            if not batch.document[row, position] and not (
-                options.scope == "sequence" and batch.query[row, position]
+            if not batch.document_mask[row, position] and not (
+                options.scope == "sequence" and batch.query_mask[row, position]
             ):
                 continue
             begins = options.unit == "token" or batch.word_starts[row, position] or not units
-            if begins or batch.document[row, position] != batch.document[row, units[-1][0]]:
+            if begins or batch.document_mask[row, position] != batch.document_mask[row, units[-1][0]]:
                 units.append([])
             units[-1].append(position)
         anchored = options.anchor_ratio is not None
         parts: tuple[list[list[int]], list[list[int]]] = ([], [])
         for unit in units:
-            parts[anchored and bool(batch.anchors[row, unit].any())].append(unit)
+            parts[anchored and bool(batch.anchor_mask[row, unit].any())].append(unit)
         others = max(1, int(np.floor(len(parts[0]) * options.ratio + 0.5))) if options.ratio else 0
         linked = int(np.floor(len(parts[1]) * (options.anchor_ratio or 0) + draws[row, 0, 0]))
         selected = [
@@ -172,8 +172,8 @@ def plain_masks(
             chosen[row, unit] = True
         for position in np.flatnonzero(chosen[row]):
             kind, word = draws[row, 1:, position]
-            if kind < BY_MASK:
+            if kind < MASK_SHARE:
                 ids[row, position] = tokenizer.mask_token_id
-            elif kind < BY_MASK + BY_RANDOM:
+            elif kind < MASK_SHARE + RANDOM_SHARE:
                 ids[row, position] = words[int(word * len(words))]
-    return Masked(ids, chosen, batch.input_ids[chosen])
+    return MaskedBatch(ids, chosen, batch.input_ids[chosen])

@@ -51,7 +51,7 @@ def vector_rows(statistics: Path, vectors: Vectors | None) -> np.ndarray:
 
 def frequencies_of(store: Path, terms: Terms, count: int) -> np.ndarray:
     """Count, document by document, how many hold each term."""
-    documents = WordDocuments.open([store], len(terms.numbers))
+    documents = WordDocuments.open([store], len(terms.word_numbers))
     held = np.zeros(len(terms.names) + 1, np.int64)
     words, offsets = documents.gather(np.arange(count))
     for start, end in pairwise(offsets):
@@ -74,7 +74,7 @@ def make_batch(
     terms = read_terms(statistics, options.stop_list, options.stemming)
     frequencies = frequencies_of(store, terms, len(texts))
     collection = AxiomCollection(terms, frequencies, None, vector_rows(statistics, vectors), options)  # type: ignore[arg-type]
-    stores = WordDocuments.open([store], len(terms.numbers))
+    stores = WordDocuments.open([store], len(terms.word_numbers))
     rows = stores.rows(pa.chunked_array([[f"d{document}" for _, document in queries]], pa.string()))
     return BatchMaker(collection, stores, text.word_kind).make([query for query, _ in queries], rows, rows)
 

@@ -50,7 +50,7 @@ def test_two_documents_by_hand(tmp_path: Path) -> None:
 def test_stop_words_and_rare_words_are_outside(tmp_path: Path) -> None:
     found = model(tmp_path, ["the ape bat ape", "bat the cat"], stop_list="inquery", minimum_count=2)
     assert found.words.to_pylist() == ["ape", "bat"]
-    assert found.number_of.tolist() == [0, 1, -1, -1]
+    assert found.position_of.tolist() == [0, 1, -1, -1]
     assert found.background.tolist() == pytest.approx([2 / 5, 3 / 5])
     assert found.mu == 2.0  # ape twice, bat twice, two documents
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from made_values import COLUMNS, random_rows, row, write
 
-from irpretrain.axioms.predictor import fit, importance, load_predictor, plain_table, symmetric
+from irpretrain.axioms.predictor import fit, importance, load_predictor, make_symmetric, tree_table
 from irpretrain.axioms.predictor_files import effects
 from irpretrain.axioms.predictor_pairs import make_pairs, read_candidates
-from irpretrain.axioms.preferences import VECTORS, all_vectors
+from irpretrain.axioms.preferences import VECTOR_COUNT, all_vectors
 from irpretrain.axioms.train_predictor import orient, split_documents, train_predictor
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, PredictorConfig
 from irpretrain.foundation.errors import InputError, IntegrityError
@@ -112,8 +112,8 @@ def test_loaded_probabilities_are_xgboost_s_made_symmetric(tables, tmp_path: Pat
 
 
 def test_symmetry_is_exact_for_any_table():
-    table = np.random.default_rng(2).random(VECTORS).astype(np.float32).astype(float)
-    found = symmetric(table)
+    table = np.random.default_rng(2).random(VECTOR_COUNT).astype(np.float32).astype(float)
+    found = make_symmetric(table)
     assert (found == 1 - found[::-1]).all()
     assert (1 - found == found[::-1]).all()
     assert found == pytest.approx((table + 1 - table[::-1]) / 2)
@@ -334,5 +334,5 @@ def test_importance_is_the_sum_of_gains_divided_by_the_largest():
     expected = {axiom: total / max(sums.values()) for axiom, total in sums.items()}
     assert importance(trees, AXIOMS) == pytest.approx(expected, rel=1e-4)
     assert importance(trees, AXIOMS)["RANK"] == 1.0
-    assert plain_table(trees, AXIOMS).shape == (VECTORS,)
+    assert tree_table(trees, AXIOMS).shape == (VECTOR_COUNT,)
     assert len(COLUMNS) == len(AXIOMS)

@@ -14,7 +14,7 @@ from made_values import COLUMNS, random_rows, reference_features, row
 
 from irpretrain.axioms.preferences import (
     DEFINITIONS,
-    VECTORS,
+    VECTOR_COUNT,
     all_vectors,
     larger_is_better,
     preferences,
@@ -91,10 +91,10 @@ def test_features_are_those_of_the_definition_and_change_sign_with_the_order(see
 
 def test_numbers_count_all_vectors_and_mirror():
     vectors = all_vectors()
-    assert vectors.shape == (VECTORS, 9)
-    assert len(np.unique(vectors, axis=0)) == VECTORS
-    assert (vector_numbers(vectors) == np.arange(VECTORS)).all()
-    assert (vector_numbers(-vectors) == VECTORS - 1 - np.arange(VECTORS)).all()
+    assert vectors.shape == (VECTOR_COUNT, 9)
+    assert len(np.unique(vectors, axis=0)) == VECTOR_COUNT
+    assert (vector_numbers(vectors) == np.arange(VECTOR_COUNT)).all()
+    assert (vector_numbers(-vectors) == VECTOR_COUNT - 1 - np.arange(VECTOR_COUNT)).all()
 
 
 def test_what_is_not_a_number_is_refused():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.axioms.calibration import HIGHEST, LOWEST, PRECISION, Trial, best, search_temperature
+from irpretrain.axioms.calibration import HIGHEST, LOWEST, PRECISION, Trial, closest_trial, search_temperature
 
 BEYOND = 0.4
 
@@ -30,7 +30,7 @@ class Made:
 
 
 def found(measure: Callable[[float], Trial]) -> float:
-    return best(search_temperature(measure, BEYOND)).temperature
+    return closest_trial(search_temperature(measure, BEYOND)).temperature
 
 
 @given(
@@ -71,9 +71,9 @@ def test_noise_cannot_keep_it_from_ending(shares: list[float], distances: list[f
     assert len(set(requested)) == len(requested) < 25
     assert all(LOWEST <= temperature <= HIGHEST for temperature in requested)
     assert all(float(f"{temperature:.3g}") == temperature for temperature in requested)
-    assert best(trials).distance == min(distances[: len(requested)])
+    assert closest_trial(trials).distance == min(distances[: len(requested)])
 
 
 def test_of_equal_distances_the_lower_temperature_is_taken() -> None:
     trials = [Trial(0.2, (1.0,), 0.5), Trial(0.1, (1.0,), 0.5), Trial(0.05, (1.0,), 0.6)]
-    assert best(trials).temperature == 0.1
+    assert closest_trial(trials).temperature == 0.1

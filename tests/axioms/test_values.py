@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from axiom_cases import Vectors, make_batch, plain_options, values_of
 
-from irpretrain.axioms.batch import UNKNOWN, on_grid
+from irpretrain.axioms.batch import UNKNOWN, to_grid
 from irpretrain.axioms.definitions import cosine
 from irpretrain.axioms.preferences import larger_is_better
 
@@ -108,7 +108,7 @@ def test_stop_words_are_positions_but_no_terms(tmp_path: Path) -> None:
     texts = ["the cat of the mat"]
     batch = make_batch(tmp_path, texts, [("the cat on a mat", 0)], plain_options(stop_list="inquery"))
     found = values_of(batch)
-    assert batch.sizes.tolist() == [2]
+    assert batch.term_counts.tolist() == [2]
     assert batch.documents.lengths.tolist() == [2]
     assert found["prox_1"].tolist() == [2.0]  # "of the"
     assert found["prox_2"].tolist() == [2.5]  # 1 and 4
@@ -119,11 +119,11 @@ def test_stems_are_terms_also_of_words_that_the_collection_lacks(tmp_path: Path)
     texts = ["runs run cats"]
     options = plain_options(stemming="porter")
     batch = make_batch(tmp_path, texts, [("running run", 0), ("runs cat dogs dog", 0)], options)
-    assert batch.sizes.tolist() == [1, 3]
+    assert batch.term_counts.tolist() == [1, 3]
     assert batch.queries.terms.tolist() == [1, 0, 1, UNKNOWN]
     assert values_of(batch)["stm_2"].tolist() == [1.0, pytest.approx(2 / 3)]
-    assert batch.searched[0].tolist() == [1, 1, 1, 0]
-    assert batch.searched[1].tolist() == [0, 2, 4]
+    assert batch.search_terms[0].tolist() == [1, 1, 1, 0]
+    assert batch.search_terms[1].tolist() == [0, 2, 4]
 
 
 EAST, NORTH, NEARLY_EAST = (1.0, 0.0), (0.0, 1.0), (2.0, 1.0)
@@ -164,7 +164,7 @@ def test_the_cosine_of_single_precision_vectors_has_double_precision() -> None:
     one, other = np.array([0.1, 0.3], np.float32), np.array([0.7, 0.2], np.float32)
     (a, b), (c, d) = map(float, one), map(float, other)
     expected = (a * c + b * d) / math.sqrt((a * a + b * b) * (c * c + d * d))
-    assert cosine(one, other) == on_grid(expected)
+    assert cosine(one, other) == to_grid(expected)
     assert cosine(one, one.astype(np.float64)) == cosine(one, one) == 1.0
 
 

@@ -139,7 +139,7 @@ def fit_predictor(
     pairs = of(documents=np.arange(100), features=np.ones((100, 9), np.int8), counts={})
     patch.setattr(module, "make_pairs", lambda *_: pairs)
     patch.setattr(module, "fit", lambda *_: None)
-    patch.setattr(module, "plain_table", lambda *_: np.zeros(3**9))
+    patch.setattr(module, "tree_table", lambda *_: np.zeros(3**9))
     module._outcome(MagicMock(), MagicMock(model=name[0]), MagicMock(), seed, 1, "x")
 
 

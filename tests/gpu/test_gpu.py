@@ -73,7 +73,7 @@ def test_recorded_passes_give_the_losses_of_others(
     """Some sizes come three times and are recorded; attention of so short texts adds up in a fixed order."""
     contestants, losses, graphs = checks("training_contestants"), [], []
     for most in (0, 16):
-        monkeypatch.setattr("irpretrain.training.graphs.MOST_GRAPHS", most)
+        monkeypatch.setattr("irpretrain.training.graphs.MAX_GRAPHS", most)
         work = setting.work.training("pre-training", "articles", 8, 1, setting.compute("bf16"), dropout)
         ours = contestants.Ours(work, accumulation)
         losses.append(ours.train(range(14)).facts["losses"])

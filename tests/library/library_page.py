@@ -18,8 +18,8 @@ def lay_models(folder: Path) -> None:
     """Write what the page calls models/encoder, models/deepct and models/predictor, tiny."""
     import numpy as np
 
-    from irpretrain.axioms.predictor import CONFIG_FILE, TABLE_FILE, symmetric
-    from irpretrain.axioms.preferences import VECTORS
+    from irpretrain.axioms.predictor import CONFIG_FILE, TABLE_FILE, make_symmetric
+    from irpretrain.axioms.preferences import VECTOR_COUNT
     from irpretrain.config.axioms import AXIOMS, AxiomsConfig
     from irpretrain.models.term_weight_regressor import TermWeightRegressor
     from tiny_models import write_encoder
@@ -28,7 +28,7 @@ def lay_models(folder: Path) -> None:
     TermWeightRegressor.from_encoder(encoder).save(folder / "models/deepct")
     predictor = folder / "models/predictor"
     predictor.mkdir()
-    np.save(predictor / TABLE_FILE, symmetric(np.linspace(0, 1, VECTORS)))
+    np.save(predictor / TABLE_FILE, make_symmetric(np.linspace(0, 1, VECTOR_COUNT)))
     axioms = AxiomsConfig().model_dump(mode="json")
     record = {"predictor": {"axioms": list(AXIOMS)}, "order": list(AXIOMS), "axioms": axioms}
     (predictor / CONFIG_FILE).write_text(json.dumps(record))

@@ -133,10 +133,10 @@ def test_steps_in_several_batches_change_rounding_only(
 
 def test_what_is_cut_is_reported(bert: Reranker) -> None:
     found = attribute(bert, "word01 " * 9, "word02 " * 30, 12, 4)
-    assert (len(found.query.pieces), found.query.cut) == (4, True)
-    assert (len(found.document.pieces), found.document.cut) == (5, True)
-    assert not attribute(bert, "word01", "word02", 12, 4).document.cut
-    assert len(attribute(bert, "word01", "word02 " * 30, 30, 4, longest_document=3).document.pieces) == 3
+    assert (len(found.query.pieces), found.query.is_cut) == (4, True)
+    assert (len(found.document.pieces), found.document.is_cut) == (5, True)
+    assert not attribute(bert, "word01", "word02", 12, 4).document.is_cut
+    assert len(attribute(bert, "word01", "word02 " * 30, 30, 4, document_length=3).document.pieces) == 3
 
 
 def test_broken_weights_are_refused(tmp_path: Path) -> None:

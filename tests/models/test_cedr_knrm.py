@@ -63,7 +63,7 @@ def test_all_of_it_is_trained_and_masked_pieces_are_predicted(tiny_encoder: Path
     sequences = AutoTokenizer.from_pretrained(tiny_encoder)(QUERIES, TEXTS, padding=True, return_tensors="pt")
     masked = torch.zeros_like(sequences["input_ids"], dtype=torch.bool)
     masked[0, 2] = masked[1, 3] = True
-    scores, logits = model(**sequences, masked=masked)
+    scores, logits = model(**sequences, mlm_mask=masked)
     assert logits is not None
     assert logits.shape == (2, 105)
     scores.sum().backward()

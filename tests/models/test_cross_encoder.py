@@ -45,7 +45,7 @@ def test_hugging_face_loads_it_with_equal_scores(
     assert torch.equal(scores(model, tiny_encoder), scores(loaded, tiny_encoder))
     assert torch.allclose(scores(loaded, tiny_encoder), expected.squeeze(-1), atol=1e-6)
     # In double precision, with the matrix products that Hugging Face calls, nothing is left of rounding.
-    monkeypatch.setattr("irpretrain.models.linear._usable", lambda *given: False)
+    monkeypatch.setattr("irpretrain.models.linear._can_use_onednn", lambda *given: False)
     with torch.no_grad():
         expected = reference.double()(**inputs(tmp_path / "model")).logits.squeeze(-1)
     for found in (model, loaded):
@@ -116,12 +116,12 @@ def test_mlm_logits_are_those_of_hugging_face(tmp_path: Path, tiny_encoder: Path
     masked[0, 4] = masked[1, 2] = masked[1, 3] = True
     with torch.no_grad():
         expected = reference(**batch).logits[masked]
-        _, found = model(**batch, masked=masked)
+        _, found = model(**batch, mlm_mask=masked)
     assert found.shape == (3, 105)
     assert torch.allclose(found, expected, atol=1e-6)
     model.save(tmp_path / "saved")
     with torch.no_grad():
-        _, again = CrossEncoderModel.load(tmp_path / "saved").eval()(**batch, masked=masked)
+        _, again = CrossEncoderModel.load(tmp_path / "saved").eval()(**batch, mlm_mask=masked)
     assert torch.equal(again, found)
 
 

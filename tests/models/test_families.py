@@ -82,10 +82,10 @@ def test_sequences_are_those_of_the_tokenizer_called_on_both_texts(encoders, bui
         assert (theirs[name] == getattr(batch, name)).all(), name
     read = [
         text_of(builders[family].tokenizer, row[chosen])
-        for row, chosen in zip(batch.input_ids, batch.query, strict=True)
+        for row, chosen in zip(batch.input_ids, batch.query_mask, strict=True)
     ]
     assert [text.split() for text in read] == [query.split() for query in QUERIES]
-    assert not (batch.query & batch.document).any()
+    assert not (batch.query_mask & batch.document_mask).any()
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -120,14 +120,14 @@ def test_words_begin_where_they_stand_in_the_text(builders, family):
             assert text_of(builder.tokenizer, pieces[first:last]) == word[0]
             runs = re.findall("[a-z]+|[0-9]+", word[0]) if family in BYTE_LEVEL else [word[0]]
             assert begins[first:last].sum() == len(runs)
-        assert batch.word_starts[row][batch.document[row]].tolist() == [True, *begins[1:].tolist()]
+        assert batch.word_starts[row][batch.document_mask[row]].tolist() == [True, *begins[1:].tolist()]
     masked = Masker(MaskingConfig(unit="word", ratio=0.5), builder.tokenizer, 1, 64).apply(batch, 0)
-    units = np.cumsum(batch.word_starts | ~batch.document, axis=1)
+    units = np.cumsum(batch.word_starts | ~batch.document_mask, axis=1)
     for row in range(len(TEXTS)):
-        chosen = set(units[row][masked.selected[row]])
-        inside = np.isin(units[row], list(chosen)) & batch.document[row]
-        assert (inside == masked.selected[row]).all()
-        assert masked.selected[row].any()
+        chosen = set(units[row][masked.is_selected[row]])
+        inside = np.isin(units[row], list(chosen)) & batch.document_mask[row]
+        assert (inside == masked.is_selected[row]).all()
+        assert masked.is_selected[row].any()
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -159,7 +159,7 @@ def test_masked_pieces_are_predicted_as_by_transformers_mlm_model(encoders, buil
     model = CrossEncoderModel.from_encoder(encoders[family]).eval()
     batch = batch_of(builders[family])
     ids, types, attention = tensors(batch)
-    masked = torch.from_numpy(batch.document)
+    masked = torch.from_numpy(batch.document_mask)
     theirs = AutoModelForMaskedLM.from_pretrained(encoders[family]).eval()
     named = (
         {"token_type_ids": types}
@@ -185,7 +185,7 @@ def test_mlm_trains_the_encoder_unless_it_trains_its_head_alone(tmp_path, builde
         assert torch.equal(one, other), name
     batch = batch_of(builders[family])
     ids, types, attention = tensors(batch)
-    masked = torch.from_numpy(batch.document)
+    masked = torch.from_numpy(batch.document_mask)
     labels = ids[masked]
     for alone in (True, False):
         model.zero_grad()
@@ -241,7 +241,7 @@ def test_words_are_weighed(encoders, family):
     with torch.inference_mode():
         weights = weigher(ids, torch.ones_like(ids))
     assert weights.shape == ids.shape
-    assert pieces.begins.sum() >= 3
+    assert pieces.word_starts.sum() >= 3
 
 
 @pytest.mark.parametrize("family", OTHERS)

@@ -20,7 +20,7 @@ from torch.nn import functional
 from transformers import BertConfig, BertModel
 
 from irpretrain.models import fused_layers
-from irpretrain.models.encoder_batches import PackedBatch, PaddedBatch, filled_up
+from irpretrain.models.encoder_batches import PackedBatch, PaddedBatch, filled_size
 from irpretrain.models.fused_layers import encode_fused, kernels_for, why_not_fused
 from irpretrain.models.kernels import PlainKernels, uniform
 from irpretrain.models.mlm_heads import IGNORED, BertMlmHead, _VocabularyLoss
@@ -85,9 +85,9 @@ def results(
 def test_states_and_gradients_are_those_of_transformers_layers(
     bert: BertModel, monkeypatch: pytest.MonkeyPatch, reads_all: bool, fills_up: bool, stores: bool
 ) -> None:
-    monkeypatch.setattr(fused_layers, "_fits", lambda *_: stores)
+    monkeypatch.setattr(fused_layers, "_fits_in_memory", lambda *_: stores)
     plain = batch_of(LENGTHS, reads_all)
-    rows = sum(LENGTHS) if reads_all else len(plain.read if plain.read is not None else [])
+    rows = sum(LENGTHS) if reads_all else len(plain.read_rows if plain.read_rows is not None else [])
     expected = results(bert, encode_by_sequence, plain, rows)
     found = results(bert, encode_fused, batch_of(LENGTHS, reads_all, fills_up), rows)
     assert found.keys() == expected.keys()
@@ -125,26 +125,26 @@ def test_a_filled_up_batch_has_few_sizes_and_valid_sequences(data: st.DataObject
         PackedBatch.of(PaddedBatch(mask, mask, mask, masked), longest, False, fills_up)
         for fills_up in (False, True)
     )
-    assert plain.read is not None
-    assert filled.read is not None
-    rows, read = np.diff(filled.ends), np.diff(filled.read_ends)
-    assert filled.longest <= longest
-    assert max(rows.max(), read.max()) <= filled.longest
+    assert plain.read_rows is not None
+    assert filled.read_rows is not None
+    rows, read = np.diff(filled.sequence_ends), np.diff(filled.read_ends)
+    assert filled.max_length <= longest
+    assert max(rows.max(), read.max()) <= filled.max_length
     # Attention leaves gradients of rows unwritten whose sequence nobody reads.
     assert ((rows > 0) == (read > 0)).all()
-    owners = np.searchsorted(filled.ends, filled.read, "right") - 1
+    owners = np.searchsorted(filled.sequence_ends, filled.read_rows, "right") - 1
     assert (owners == np.repeat(np.arange(len(read)), read)).all()
     for name in ("input_ids", "position_ids", "ends", "read", "read_ends", "masked"):
         first, whole = getattr(plain, name), getattr(filled, name)
         assert (whole[: len(first)] == first).all(), name
-    assert len(filled.input_ids) == filled_up(len(filled.input_ids))
-    assert (filled.position_ids < filled.longest).all()
+    assert len(filled.input_ids) == filled_size(len(filled.input_ids))
+    assert (filled.position_ids < filled.max_length).all()
 
 
 def test_the_step_between_sizes_grows_with_the_size() -> None:
     sizes = {1: 64, 64: 64, 65: 128, 2048: 2048, 2049: 2176, 4097: 4352, 62_300: 63_488}
-    assert {rows: filled_up(rows) for rows in sizes} == sizes
-    assert len({filled_up(rows) for rows in range(60_000, 64_000)}) <= 3
+    assert {rows: filled_size(rows) for rows in sizes} == sizes
+    assert len({filled_size(rows) for rows in range(60_000, 64_000)}) <= 3
 
 
 # What lies between matrix products and attention.
@@ -225,7 +225,7 @@ def test_the_loss_of_masked_pieces_is_cross_entropy_and_so_are_its_gradients(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Some positions at a time, the last of which only fill up."""
-    monkeypatch.setattr("irpretrain.models.mlm_heads.LOGIT_BYTES", 64 * 4 * 3)
+    monkeypatch.setattr("irpretrain.models.mlm_heads.MAX_LOGIT_BYTES", 64 * 4 * 3)
     torch.manual_seed(1)
     head = BertMlmHead(BertConfig(hidden_size=16, vocab_size=50))
     for parameter in head.parameters():

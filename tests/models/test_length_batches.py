@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.models.length_batches import length_batches, padded
+from irpretrain.models.length_batches import length_batches, pad_sequences
 
 
 def batches(lengths, longest, tokens, device="cpu"):
@@ -39,6 +39,6 @@ def test_the_shape_of_a_sequence_depends_on_its_length_alone(lengths, tokens):
 
 
 def test_padded_rows():
-    ids, attention = padded([[5, 6], [7, 8, 9]], 3, 4, 1)
+    ids, attention = pad_sequences([[5, 6], [7, 8, 9]], 3, 4, 1)
     assert ids.tolist() == [[5, 6, 1, 1], [7, 8, 9, 1], [1, 1, 1, 1]]
     assert attention.tolist() == [[1, 1, 0, 0], [1, 1, 1, 0], [1, 0, 0, 0]]

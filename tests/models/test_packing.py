@@ -82,7 +82,7 @@ def attention(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 def results(model: CrossEncoderModel, batch: dict[str, Tensor], masked: Tensor | None) -> dict[str, Tensor]:
     """Scores, logits, loss and all gradients of a batch; its sequences are one group."""
     model.zero_grad(set_to_none=True)
-    scores, logits = model(**batch, masked=masked)
+    scores, logits = model(**batch, mlm_mask=masked)
     loss = scores.sum()
     if len(scores) > 1:
         loss = ranking_loss("listwise", scores, torch.tensor([len(scores)])).sum()

@@ -78,7 +78,7 @@ def test_sequences_of_roberta_have_two_separators(tmp_path: Path) -> None:
     query, document = tokenizer.encode(["word01", "word02 word03"])
     assert tokenizer.join([(query, document)]).input_ids[0].tolist() == [0, 31, 2, 2, 32, 33, 2]
     assert tokenizer.template.positions(1, 2) == (slice(1, 2), slice(4, 6))
-    assert tokenizer.template.special == 4
+    assert tokenizer.template.special_count == 4
 
 
 def test_the_query_is_cut_first_then_the_document(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import torch
 from small_rankers import ids, ranker, score
 
 from irpretrain.models.neural.knrm import DEVIATIONS, MEANS
-from irpretrain.models.neural.registry import idf, with_drawn
+from irpretrain.models.neural.registry import draw_missing_vectors, idf
 from irpretrain.text.vocabulary import frequent_ngraphs, ngraphs_of, number_ngraphs
 
 A, B, C, D = 1, 2, 3, 4
@@ -147,9 +147,9 @@ def test_idf_is_the_logarithm_of_documents_over_those_with_the_word() -> None:
 def test_words_without_a_vector_are_drawn_like_the_others() -> None:
     rows = np.zeros((2000, 10), np.float32)
     rows[0] = 0.5
-    filled, lacking = with_drawn(rows, seed=1)
+    filled, lacking = draw_missing_vectors(rows, seed=1)
     assert lacking == 1999
     assert filled[0].tolist() == [0.5] * 10
     assert np.std(filled[1:]) == pytest.approx(0.5, rel=0.05)
-    assert np.array_equal(filled, with_drawn(rows, seed=1)[0])
-    assert not np.array_equal(filled, with_drawn(rows, seed=2)[0])
+    assert np.array_equal(filled, draw_missing_vectors(rows, seed=1)[0])
+    assert not np.array_equal(filled, draw_missing_vectors(rows, seed=2)[0])

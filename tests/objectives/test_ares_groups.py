@@ -20,9 +20,9 @@ from irpretrain.axioms.predictor import (
     TABLE_FILE,
     PreferencePredictor,
     load_predictor,
-    symmetric,
+    make_symmetric,
 )
-from irpretrain.axioms.preferences import VECTORS, all_vectors
+from irpretrain.axioms.preferences import VECTOR_COUNT, all_vectors
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig
 from irpretrain.config.base import explain
 from irpretrain.config.text import TextConfig
@@ -57,7 +57,7 @@ def by_axiom(axiom: str, confidence: float = 0.8) -> np.ndarray:
 
 
 def random_table(seed: int = 1) -> np.ndarray:
-    return symmetric(np.random.default_rng(seed).integers(0, 5, VECTORS) / 4)
+    return make_symmetric(np.random.default_rng(seed).integers(0, 5, VECTOR_COUNT) / 4)
 
 
 class Made:

@@ -7,19 +7,19 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from irpretrain.foundation.randomness import generator
-from irpretrain.objectives.draws import RandomDocuments, as_many, some
+from irpretrain.objectives.draws import RandomDocuments, draw_repeated, draw_some
 
 
 @given(st.integers(0, 9), st.none() | st.integers(1, 9), st.integers(0, 99))
 def test_some_items_are_different_and_in_their_own_order(size: int, most: int | None, seed: int) -> None:
-    found = some(np.random.default_rng(seed), list(range(size)), most)
+    found = draw_some(np.random.default_rng(seed), list(range(size)), most)
     assert found == sorted(set(found))
     assert len(found) == (size if most is None else min(size, most))
 
 
 @given(st.integers(1, 9), st.integers(1, 30), st.integers(0, 99))
 def test_repeats_begin_when_all_were_taken(size: int, count: int, seed: int) -> None:
-    found, repeated = as_many(np.random.default_rng(seed), list(range(size)), count)
+    found, repeated = draw_repeated(np.random.default_rng(seed), list(range(size)), count)
     assert len(found) == count
     assert repeated == max(0, count - size)
     assert len(set(found[:size])) == min(size, count)

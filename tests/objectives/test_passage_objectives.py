@@ -19,7 +19,7 @@ def texts(passage: Passage) -> list[str]:
 
 
 def test_sentences_are_packed_up_to_the_limit_within_sections() -> None:
-    found = passages(BODY, [LEAD, (31, 31), SECTION], most_words=5)
+    found = passages(BODY, [LEAD, (31, 31), SECTION], max_words=5)
     assert [(p.section, texts(p)) for p in found] == [
         (0, ["One two.", "Three four five."]),
         (0, ["Six."]),
@@ -29,7 +29,7 @@ def test_sentences_are_packed_up_to_the_limit_within_sections() -> None:
 
 
 def test_a_longer_sentence_is_a_passage_of_its_own() -> None:
-    found = passages(BODY, [SECTION], most_words=2)
+    found = passages(BODY, [SECTION], max_words=2)
     assert [texts(p) for p in found] == [["Seven eight nine ten."], ["Eleven."]]
 
 
@@ -60,7 +60,7 @@ def test_ict_takes_a_long_enough_sentence_of_a_passage_that_keeps_others(
         choice.sentence in choice.passage.sentences
         and len(choice.passage.sentences) > 1
         and count_words(body, choice.sentence) >= least
-        and choice.without
+        and choice.excludes_sentence
         for choice in choices
     )
     able = [
@@ -74,7 +74,8 @@ def test_ict_can_leave_the_sentence_in() -> None:
     options = ict.OPTIONS(type="ict", keep_sentence=0.5, groups_per_document=1)
     found = passages(BODY, [LEAD], 9)
     retained = [
-        not ict.choose(BODY, found, options, np.random.default_rng(seed))[0].without for seed in range(200)
+        not ict.choose(BODY, found, options, np.random.default_rng(seed))[0].excludes_sentence
+        for seed in range(200)
     ]
     assert 60 < sum(retained) < 140
 
@@ -92,7 +93,7 @@ def test_bfs_takes_sentences_of_the_lead_and_passages_of_the_whole_article() -> 
             "Six.",
         ]
         for choice in choices:
-            assert choice.without == (choice.sentence in choice.passage.sentences)
+            assert choice.excludes_sentence == (choice.sentence in choice.passage.sentences)
             assert choice.passage.sentences != (choice.sentence,)
             seen.add((choice.sentence, choice.passage))
     assert len(seen) == 3 * 3 - 1

@@ -169,4 +169,4 @@ def test_ltm_prefers_each_linked_document_to_ones_that_are_not(
     for choice in choices:
         assert len(choice.negatives) == count
         assert not {0, *adjacent} & set(choice.negatives)
-        assert choice.repeated == max(0, count - free)
+        assert choice.repeated_count == max(0, count - free)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from irpretrain.axioms.rank_engine.bm25 import (
     document_norms,
     inverse_document_frequencies,
-    part_of_score,
+    term_score,
 )
 from irpretrain.axioms.rank_engine.impacts import level_of
 from irpretrain.axioms.rank_engine.rank_lists import lower_bound, upper_bound
@@ -29,7 +29,7 @@ def test_a_score_by_hand() -> None:
     idf = inverse_document_frequencies(np.array([1]), 2)
     assert idf[0] == np.float32(math.log(2))
     # tf = 2 in the first: w (1 - 1 / (1 + 2 · 1.5)) = 0.75 w.
-    assert part_of_score(np.float32(4), np.float32(2), norms[0]) == 3.0
+    assert term_score(np.float32(4), np.float32(2), norms[0]) == 3.0
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,6 @@ def test_parameters_out_of_range_are_refused(k1: float, b: float) -> None:
 def test_levels_bound_what_lucenes_floats_add(frequency: int, norm: float, weight: float) -> None:
     norm, weight = np.float32(norm), np.float32(weight)
     level = level_of(float(frequency), float(norm))
-    part = float(part_of_score(weight, np.float32(frequency), norm))
+    part = float(term_score(weight, np.float32(frequency), norm))
     assert 1 <= level <= 255
     assert lower_bound(weight, level) <= part <= upper_bound(weight, level)

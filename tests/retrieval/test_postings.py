@@ -46,7 +46,7 @@ def test_postings_of_five_words(build: Build) -> None:
     postings = build(DOCUMENTS, 5)
     assert lists_of(postings) == [[(0, 3)], [(0, 1), (3, 2)], [(0, 1), (1, 1), (3, 2)], [], [(3, 1)]]
     assert postings.lists.lengths.tolist() == [5, 1, 0, 5]
-    assert (len(postings), postings.terms, postings.index.filled) == (4, 5, 3)
+    assert (len(postings), postings.terms, postings.index.filled_documents) == (4, 5, 3)
     assert postings.document_frequencies().tolist() == [1, 2, 3, 0, 1]
     assert postings.document_ids.to_pylist() == ["d0", "d1", "d2", "d3"]
     assert postings.rows(pa.array(["d3", "d0"])).tolist() == [3, 0]
@@ -60,7 +60,7 @@ def test_words_of_one_term_add_up_and_stop_words_do_not_count(tmp_path: Path) ->
     postings = Postings.open(tmp_path / "p")
     assert lists_of(postings) == [[(0, 2)], [(0, 1)]]
     assert postings.lists.lengths.tolist() == [3, 0]
-    assert postings.index.filled == 1
+    assert postings.index.filled_documents == 1
 
 
 def test_frequent_words_overflow_into_another_file(build: Build) -> None:

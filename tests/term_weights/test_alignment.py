@@ -38,7 +38,7 @@ def aligned(encoder, text, values=None):
 
 
 def test_special_tokens_are_the_tokenizers_own(encoder):
-    assert (encoder.prefix, encoder.suffix, encoder.pad, encoder.room(12)) == ([2], [3], 0, 10)
+    assert (encoder.prefix, encoder.suffix, encoder.pad_id, encoder.room(12)) == ([2], [3], 0, 10)
 
 
 def test_a_word_cut_in_pieces_has_its_target_on_the_first(encoder):

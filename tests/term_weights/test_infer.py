@@ -66,7 +66,7 @@ def test_the_weights_are_the_models_own(model, infer, make_documents):
         with torch.no_grad():
             ids = torch.tensor([[2, *pieces.ids.tolist(), 3]])
             found = network(ids, torch.ones_like(ids))[0, 1:-1].numpy()
-        firsts = found[pieces.begins]
+        firsts = found[pieces.word_starts]
         expected = {word: max(w for o, w in zip(words, firsts, strict=True) if o == word) for word in words}
         assert [entry["term"] for entry in row["terms"]] == sorted(expected)
         assert_allclose(

@@ -19,7 +19,7 @@ from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.sequences import TrainingSequences
 from irpretrain.retrieval.term_weights.train import TokenRegression, squared_errors, train_regressor
 from irpretrain.text.pair_tokenizer import EncoderPieces
-from irpretrain.training.trainer import StepContext, Trainer, fetch_measured
+from irpretrain.training.trainer import StepContext, Trainer, fetch_measurements
 
 SETTING = StepContext(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
 
@@ -71,7 +71,7 @@ def test_the_loss_is_the_plain_computation(targets, tiny_encoder):
         passes = [task.micro_batch(model, SETTING, 0, part, some) for some in part.batches.values()]
         micro_batches = [micro.loss(*micro.tensors) for micro in passes]
         loss = sum(float(loss.detach()) for loss, _ in micro_batches)
-        fetch_measured([(part.metrics, measured) for _, measured in micro_batches], torch.zeros(()))()
+        fetch_measurements([(part.metrics, measured) for _, measured in micro_batches], torch.zeros(()))()
         assert_allclose([loss, part.metrics.weighted_loss], expected, rtol=1e-5)
         assert part.metrics.target_count == 20
         assert_allclose(part.metrics.record()["mean_squared_error"], np.mean(errors), rtol=1e-5)

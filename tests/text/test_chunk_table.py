@@ -66,9 +66,9 @@ def test_two_words_and_a_known_one(tiny_encoder: Path) -> None:
     [first] = table.words(["word07 cab"])
     again, nothing = table.words([" cab\nword07", ""])
     assert [tokenizer.token(piece) for piece in first.ids] == ["word07", "c", "##a", "##b"]
-    assert first.begins.tolist() == [True, True, False, False]
-    assert first.firsts.tolist() == [0, 7, 8, 9]
-    assert again.firsts.tolist() == [1, 2, 3, 5]
+    assert first.word_starts.tolist() == [True, True, False, False]
+    assert first.char_starts.tolist() == [0, 7, 8, 9]
+    assert again.char_starts.tolist() == [1, 2, 3, 5]
     assert [len(part) for part in nothing] == [0, 0, 0]
     assert table.words([]) == []
 

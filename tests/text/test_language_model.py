@@ -13,8 +13,8 @@ from document_model import DocumentModel, numbers_of
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.errors import InputError
 from irpretrain.objectives.prop.language_model import (
-    RARE,
-    STOP,
+    RARE_WORD,
+    STOP_WORD,
     CollectionModel,
     keep_probabilities,
     read_collection_model,
@@ -67,7 +67,12 @@ def test_document_frequencies_as_background(tmp_path: Path) -> None:
 def test_stop_words_and_rare_words_leave_the_vocabulary(tmp_path: Path) -> None:
     model = model_of(tmp_path, TEXTS, stop_words=frozenset({"banana"}), minimum_count=2)
     assert model.terms == ["apple", "cherry", "elder"]
-    assert numbers_of(model, ["banana", "durian", "unseen", "elder"]).tolist() == [STOP, RARE, RARE, 2]
+    assert numbers_of(model, ["banana", "durian", "unseen", "elder"]).tolist() == [
+        STOP_WORD,
+        RARE_WORD,
+        RARE_WORD,
+        2,
+    ]
     assert (model.total, model.mu) == (6, 3.0)  # over V: 2 apples, 2 cherries, 2 elders
     document = DocumentModel(model, TEXTS[0].split())
     assert document.length == 3  # two apples and a cherry

@@ -34,7 +34,7 @@ def test_words_are_rows_of_the_statistics_in_text_order(tmp_path: Path) -> None:
     store = WordStore(directory)
     assert store.words.tolist() == [1, 0, 1, 2]
     assert store.offsets.tolist() == [0, 3, 3, 4]
-    assert store.vocabulary == 3
+    assert store.vocabulary_size == 3
     assert len(store) == 3
     assert store.documents.to_pylist()[2] == {"document_id": "d2", "part": 0, "position": 2}
 

@@ -78,7 +78,7 @@ def test_words_that_stand_together_are_similar(tmp_path: Path) -> None:
         "source": "word2vec", "words": 8, "dimensions": 10, "words_with_vector": 8,
         "documents_read": 300, "words_read": 3600, "epochs": 20,
     }  # fmt: skip
-    rows = open_word_vectors(tmp_path / "vectors", words=8)
+    rows = open_word_vectors(tmp_path / "vectors", word_count=8)
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     words = WORD_COUNTS.read(statistics)["word"].to_pylist()
     animals = np.isin(words, ["cat", "dog", "cow", "hen"])
@@ -90,7 +90,7 @@ def test_words_that_stand_together_are_similar(tmp_path: Path) -> None:
 def test_rare_words_have_no_vector(tmp_path: Path) -> None:
     stores, statistics = make(tmp_path, ["a b a", "b c"])
     record = make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors")
-    rows = open_word_vectors(tmp_path / "vectors", words=3)
+    rows = open_word_vectors(tmp_path / "vectors", word_count=3)
     assert record["words_with_vector"] == 2
     assert np.any(rows != 0, axis=1).tolist() == [True, True, False]
 
@@ -190,7 +190,7 @@ def test_a_part_of_the_documents_is_drawn_by_the_seed(tmp_path: Path) -> None:
     first = make_word_vectors(options, stores, statistics, 1, tmp_path / "first")
     make_word_vectors(options, stores, statistics, 2, tmp_path / "second")
     assert (first["documents_read"], first["words_read"]) == (50, 600)
-    rows = [open_word_vectors(tmp_path / name, words=8) for name in ("first", "second")]
+    rows = [open_word_vectors(tmp_path / name, word_count=8) for name in ("first", "second")]
     assert not np.array_equal(*rows)
 
 
@@ -242,8 +242,8 @@ def read(folder: Path, content: bytes) -> np.ndarray:
     """Read a file's vectors for a collection of the words a, b and c."""
     stores, statistics = make(folder, ["a b c"])
     (folder / "file").write_bytes(content)
-    make_word_vectors(SMALL, stores, statistics, 1, folder / "vectors", given=folder / "file")
-    return open_word_vectors(folder / "vectors", words=3)
+    make_word_vectors(SMALL, stores, statistics, 1, folder / "vectors", vector_file=folder / "file")
+    return open_word_vectors(folder / "vectors", word_count=3)
 
 
 def record(folder: Path) -> Any:
@@ -330,16 +330,16 @@ def test_what_is_no_file_of_vectors_is_refused(tmp_path: Path, content: bytes, m
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     stores, statistics = make(tmp_path, ["a"])
     with pytest.raises(InputError, match=r"no\.txt: there is no such file"):
-        make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors", given=tmp_path / "no.txt")
+        make_word_vectors(SMALL, stores, statistics, 1, tmp_path / "vectors", vector_file=tmp_path / "no.txt")
 
 
 def test_damaged_vectors_are_refused(tmp_path: Path) -> None:
     read(tmp_path, b"a 1 2\n")
     with pytest.raises(IntegrityError, match="for 3 words, but the statistics have 4"):
-        open_word_vectors(tmp_path / "vectors", words=4)
+        open_word_vectors(tmp_path / "vectors", word_count=4)
     np.save(tmp_path / "vectors" / "vectors.npy", np.zeros((3, 3), np.float32))
     with pytest.raises(IntegrityError, match="these are not word vectors"):
-        open_word_vectors(tmp_path / "vectors", words=3)
+        open_word_vectors(tmp_path / "vectors", word_count=3)
 
 
 def test_stores_of_other_statistics_are_refused(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_fault_in_a_batch_ends_the_training_with_its_message(
 
 def test_the_line_of_two_steps(capfd: pytest.CaptureFixture[str]) -> None:
     status = StatusLine("t", 2, 2)
-    status.add(StepMetrics(1, 0.5, tokens=300, seconds=1.0, waited=0.5))
+    status.add(StepMetrics(1, 0.5, tokens=300, seconds=1.0, waited_seconds=0.5))
     status.add(StepMetrics(2, 0.5, tokens=300, seconds=1.0))
     line = "[t] step 2/2, loss 0.5000, 300 tokens/s, waited for batches 25.0%, 0 s left"
     assert capfd.readouterr().err.strip() == line

@@ -44,14 +44,14 @@ def test_layout(store: TokenStore, tiny_encoder: Path) -> None:
         "[CLS] a ##b [SEP] c ##a ##b word01 word02 [SEP]",
         "[CLS] j [SEP] word03 [SEP] [PAD] [PAD] [PAD] [PAD] [PAD]",
     ]
-    assert batch.sizes.tolist() == [2, 1]
+    assert batch.group_sizes.tolist() == [2, 1]
     assert batch.token_type_ids[0].tolist() == [0] * 4 + [1] * 6
     assert batch.attention_mask[2].tolist() == [1] * 5 + [0] * 5
-    assert batch.query[0].tolist() == [False, True, True, False] + [False] * 6
-    assert batch.document[0].tolist() == [False] * 4 + [True] * 5 + [False]
+    assert batch.query_mask[0].tolist() == [False, True, True, False] + [False] * 6
+    assert batch.document_mask[0].tolist() == [False] * 4 + [True] * 5 + [False]
     assert batch.word_starts[0].tolist() == [False, True, True, False, True, False, False, True, True, False]
     assert batch.word_starts[1, :4].tolist() == [False, True, False, False]
-    assert not batch.anchors.any()
+    assert not batch.anchor_mask.any()
     assert batch.tokens == 25
 
 
@@ -86,7 +86,7 @@ def test_spans_on_either_side(store: TokenStore, tiny_encoder: Path) -> None:
     ]
     # A document that begins inside a word begins with a unit of its own.
     assert batch.word_starts[0].tolist() == [False, True, True, False, True, False, True, False]
-    assert not batch.document[2].any()
+    assert not batch.document_mask[2].any()
 
 
 def test_a_gap_is_left_out_and_its_end_begins_a_unit(store: TokenStore, tiny_encoder: Path) -> None:
@@ -126,10 +126,10 @@ def test_anchors_are_marked_where_they_stand_in_the_query(store: TokenStore, tin
     )  # inside, none, cut at the start, cut at the end, outside
     batch = builder(store, tiny_encoder).build(columns(Group((query,), documents, anchors)))
     assert read(batch, tiny_encoder)[0] == "[CLS] ##a ##b word01 word02 [SEP] word03 [SEP]"
-    assert [np.flatnonzero(row).tolist() for row in batch.anchors] == [[2, 3], [], [1], [4], []]
+    assert [np.flatnonzero(row).tolist() for row in batch.anchor_mask] == [[2, 3], [], [1], [4], []]
     short = builder(store, tiny_encoder, 16, 2).build(columns(Group((query,), documents, anchors)))
-    assert [np.flatnonzero(row).tolist() for row in short.anchors] == [[2], [], [1], [], []]
-    assert not (batch.anchors & ~batch.query).any()
+    assert [np.flatnonzero(row).tolist() for row in short.anchor_mask] == [[2], [], [1], [], []]
+    assert not (batch.anchor_mask & ~batch.query_mask).any()
 
 
 def test_a_document_needs_room(store: TokenStore, tiny_encoder: Path) -> None:

@@ -18,14 +18,14 @@ import torch
 from irpretrain.config.training import ComputeConfig
 from irpretrain.foundation.errors import ConfigError, SetupError, TrainingError
 from irpretrain.training import compute, ranks
-from irpretrain.training.compute import choose_device, own_devices, own_gpu, reproducible
+from irpretrain.training.compute import choose_device, reproducible, take_devices, take_gpu
 from irpretrain.training.ranks import Ranks, taking_part
 
 JOB = """
 import json, sys
 from pathlib import Path
-from irpretrain.training.compute import own_devices
-taken = own_devices(int(sys.argv[1]), json.loads(sys.argv[2]), Path(sys.argv[3]))
+from irpretrain.training.compute import take_devices
+taken = take_devices(int(sys.argv[1]), json.loads(sys.argv[2]), Path(sys.argv[3]))
 print(json.dumps(taken), flush=True)
 sys.stdin.read()
 """
@@ -34,9 +34,9 @@ FOUR = ["GPU-a", "GPU-b", "GPU-c", "GPU-d"]
 
 @pytest.fixture(autouse=True)
 def nothing_taken() -> Iterator[None]:
-    compute.release(compute._held_locks)
+    compute.release_locks(compute._held_locks)
     yield
-    compute.release(compute._held_locks)
+    compute.release_locks(compute._held_locks)
 
 
 @contextmanager
@@ -77,9 +77,9 @@ def test_a_device_is_the_same_whatever_hides_the_others(tmp_path: Path) -> None:
     with job(1, FOUR, tmp_path) as first:
         assert taken(first) == [0]
         # CUDA_VISIBLE_DEVICES=2,0: device 0 of all is this job's number 1.
-        assert own_devices(1, ["GPU-c", "GPU-a"], tmp_path) == [0]
-        compute.release(compute._held_locks)
-        assert own_devices(1, ["GPU-a", "GPU-c"], tmp_path) == [1]
+        assert take_devices(1, ["GPU-c", "GPU-a"], tmp_path) == [0]
+        compute.release_locks(compute._held_locks)
+        assert take_devices(1, ["GPU-a", "GPU-c"], tmp_path) == [1]
 
 
 def test_who_asks_for_none_takes_a_free_one_and_shares_when_none_is(tmp_path: Path) -> None:
@@ -87,14 +87,14 @@ def test_who_asks_for_none_takes_a_free_one_and_shares_when_none_is(tmp_path: Pa
         assert taken(first) == [0]
         with job(0, ["GPU-a", "GPU-b"], tmp_path) as second:
             assert taken(second) == [1]
-            assert own_devices(0, ["GPU-a", "GPU-b"], tmp_path) == [0]
+            assert take_devices(0, ["GPU-a", "GPU-b"], tmp_path) == [0]
 
 
 def test_a_process_keeps_its_device_when_a_stage_within_a_stage_asks_again(tmp_path: Path) -> None:
-    assert own_devices(1, FOUR, tmp_path) == [0]
-    assert own_devices(1, FOUR, tmp_path) == [0]
-    assert own_devices(0, FOUR, tmp_path) == [0]
-    assert own_devices(2, FOUR, tmp_path) == [0, 1]
+    assert take_devices(1, FOUR, tmp_path) == [0]
+    assert take_devices(1, FOUR, tmp_path) == [0]
+    assert take_devices(0, FOUR, tmp_path) == [0]
+    assert take_devices(2, FOUR, tmp_path) == [0, 1]
 
 
 def test_the_device_of_a_job_is_torch_s_current_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +108,7 @@ def test_the_device_of_a_job_is_torch_s_current_one(tmp_path: Path, monkeypatch:
     folder = tmp_path / f"irpretrain-gpus-{os.getuid()}"
     with job(1, ["u0"], folder) as first:
         assert taken(first) == [0]
-        assert own_gpu(ComputeConfig(gpus=1)) == torch.device("cuda", 1)
+        assert take_gpu(ComputeConfig(gpus=1)) == torch.device("cuda", 1)
     assert current == [torch.device("cuda", 1)]
     assert {path.name for path in folder.iterdir()} == {"u0.lock", "u1.lock"}
 
@@ -118,10 +118,10 @@ def test_what_cannot_be_had_is_one_message(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(
         ConfigError, match=r"compute\.gpus is 2, but this job sees 1 GPUs .*CUDA_VISIBLE_DEVICES=3"
     ):
-        own_devices(2, ["GPU-d"], tmp_path)
+        take_devices(2, ["GPU-d"], tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(SetupError, match="cannot lock a GPU's slot there"):
-        own_devices(1, ["GPU-d"], tmp_path / "file" / "below")
+        take_devices(1, ["GPU-d"], tmp_path / "file" / "below")
 
 
 def test_a_job_that_asks_for_a_gpu_computes_without_one_only_if_it_is_reported_so(
@@ -148,7 +148,7 @@ def test_memory_that_runs_out_in_inference_stops_with_advice_and_torch_s_numbers
     assert "batch_tokens" in str(caught.value)
     with pytest.raises(RuntimeError, match="shapes"), reproducible(ComputeConfig(device="cpu")):
         raise RuntimeError("shapes differ")
-    assert compute.free_memory(RuntimeError("nothing said")) == ""
+    assert compute.memory_counts(RuntimeError("nothing said")) == ""
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_a_planted_link_costs_no_file(tmp_path: Path, planted: str) -> None:
         folder.mkdir(mode=0o700)
         (folder / planted).symlink_to(tmp_path / "mine" / "thesis")
     with pytest.raises(SetupError, match=str(folder)):
-        own_devices(1, ["GPU-a"], folder)
+        take_devices(1, ["GPU-a"], folder)
     assert {path.name: path.read_text() for path in (tmp_path / "mine").iterdir()} == {"thesis": "ten years"}
 
 
@@ -210,11 +210,11 @@ def test_a_folder_that_others_can_write_to_is_refused(
     with pytest.raises(
         SetupError, match=f"this is of user {os.getuid()}, mode 777; remove it, or set TMPDIR"
     ):
-        own_devices(1, ["GPU-a"], folder)
+        take_devices(1, ["GPU-a"], folder)
     folder.chmod(0o700)
     monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
     with pytest.raises(SetupError, match="set TMPDIR"):
-        own_devices(1, ["GPU-a"], folder)
+        take_devices(1, ["GPU-a"], folder)
     assert list(folder.iterdir()) == []
 
 

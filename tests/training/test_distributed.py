@@ -37,7 +37,7 @@ from irpretrain.foundation.provenance import sha256
 from irpretrain.foundation.stage import stage
 from irpretrain.retrieval.term_weights.train import train_regressor
 from irpretrain.training.pretrain import pretrain
-from irpretrain.training.processes import _cause, in_processes, portable
+from irpretrain.training.processes import _first_error, in_processes, make_portable
 from irpretrain.training.ranks import LostProcessError, share_of
 from patience import PATIENCE
 
@@ -341,12 +341,12 @@ def test_a_process_that_ends_badly_after_its_result_is_reported() -> None:
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_the_cause_is_the_process_that_was_killed_also_where_it_had_its_result(rank: int) -> None:
-    reports: list[Any] = [portable(LostProcessError("it lost another one"))] * 2
+    reports: list[Any] = [make_portable(LostProcessError("it lost another one"))] * 2
     statuses = [1, 1]
     statuses[rank], reports[rank] = -signal.SIGKILL, (None, {})
     killed = rf"process {rank + 1} of 2 was ended by SIGKILL"
     with TemporaryFile() as empty, pytest.raises(TrainingError, match=killed):
-        raise _cause(statuses, reports, [empty, empty])
+        raise _first_error(statuses, reports, [empty, empty])
 
 
 STARTER = """
@@ -412,6 +412,6 @@ def test_an_error_that_cannot_be_pickled_is_reported_by_its_last_line(tmp_path: 
     class OfThisTest(Exception):
         """Not to be found by its name."""
 
-    error, _ = portable(OfThisTest("it went wrong"))
+    error, _ = make_portable(OfThisTest("it went wrong"))
     with pytest.raises(TrainingError, match=r"a process failed: .*OfThisTest: it went wrong"):
         raise error

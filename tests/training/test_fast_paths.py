@@ -28,7 +28,7 @@ CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
 @pytest.fixture(autouse=True)
 def _nothing_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compute, "_logged", set())
+    monkeypatch.setattr(compute, "_logged_lines", set())
 
 
 @pytest.fixture

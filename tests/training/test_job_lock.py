@@ -17,11 +17,11 @@ import pytest
 from fresh_process import call
 from irpretrain.foundation.errors import InputError, TrainingError
 from irpretrain.training import job_lock
-from irpretrain.training.job_lock import hold, hold_output
+from irpretrain.training.job_lock import hold_lock, hold_output
 
 
 def hold_until_told_to_end(path: Path) -> None:
-    with hold(path, "pretrain prop"):
+    with hold_lock(path, "pretrain prop"):
         print("held", flush=True)
         sys.stdin.read()
 
@@ -45,17 +45,17 @@ def path(tmp_path) -> Path:
 
 
 def test_a_free_job_is_held_and_given_back_without_a_word(path, capsys):
-    with hold(path, "pretrain prop"):
+    with hold_lock(path, "pretrain prop"):
         assert path.read_text() == f"process {os.getpid()} on {socket.gethostname()}"
     assert not path.exists()
-    with hold(path, "pretrain prop"):
+    with hold_lock(path, "pretrain prop"):
         pass
     assert capsys.readouterr().err == ""
 
 
 def test_an_error_gives_it_back(path):
     def fail():
-        with hold(path, "pretrain prop"):
+        with hold_lock(path, "pretrain prop"):
             raise ValueError("loss")
 
     with pytest.raises(ValueError, match="loss"):
@@ -67,7 +67,7 @@ def test_the_second_waits_with_one_line_then_names_the_holder(path, capsys, monk
     monkeypatch.setattr(job_lock, "WAIT_SECONDS", 0.5)
     with other_process(path) as holder:
         start = time.monotonic()
-        with pytest.raises(TrainingError) as raised, hold(path, "pretrain prop"):
+        with pytest.raises(TrainingError) as raised, hold_lock(path, "pretrain prop"):
             pass
         assert time.monotonic() - start >= 0.5
     who = f"process {holder.pid} on {socket.gethostname()}"
@@ -81,7 +81,7 @@ def test_the_second_goes_on_when_the_first_ends(path, capsys):
     with other_process(path) as holder:
         assert holder.stdin is not None
         threading.Timer(0.3, holder.stdin.close).start()
-        with hold(path, "pretrain prop"):
+        with hold_lock(path, "pretrain prop"):
             assert path.read_text() == f"process {os.getpid()} on {socket.gethostname()}"
     assert capsys.readouterr().err.count("\n") == 1
     assert not path.exists()
@@ -92,14 +92,14 @@ def test_a_killed_process_holds_nothing(path, capsys):
         holder.send_signal(signal.SIGKILL)
         holder.wait()
         assert path.exists()
-        with hold(path, "pretrain prop"):
+        with hold_lock(path, "pretrain prop"):
             pass
     assert not path.exists()
     assert capsys.readouterr().err == ""
 
 
 def test_other_jobs_do_not_wait(path, capsys):
-    with other_process(path), hold(path.with_name("other.lock"), "pretrain prop"):
+    with other_process(path), hold_lock(path.with_name("other.lock"), "pretrain prop"):
         pass
     assert capsys.readouterr().err == ""
 
@@ -115,7 +115,7 @@ def test_a_lock_file_that_went_while_it_was_opened_is_not_a_lock(path, monkeypat
             path.unlink()
 
     monkeypatch.setattr(job_lock.fcntl, "flock", flock)
-    with hold(path, "pretrain prop"):
+    with hold_lock(path, "pretrain prop"):
         assert len(seen) == 2
         assert path.exists()
 
@@ -125,14 +125,17 @@ def test_a_file_system_without_locks_is_no_obstacle(path, monkeypatch):
         raise OSError(job_lock.errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(job_lock.fcntl, "flock", flock)
-    with hold(path, "pretrain prop"):
+    with hold_lock(path, "pretrain prop"):
         assert path.exists()
 
 
 def test_what_a_link_leads_to_is_not_overwritten(tmp_path):
     (tmp_path / "thesis").write_text("ten years")
     (tmp_path / "job.lock").symlink_to(tmp_path / "thesis")
-    with pytest.raises(TrainingError, match="remove the link"), hold(tmp_path / "job.lock", "pretrain prop"):
+    with (
+        pytest.raises(TrainingError, match="remove the link"),
+        hold_lock(tmp_path / "job.lock", "pretrain prop"),
+    ):
         pass
     assert (tmp_path / "thesis").read_text() == "ten years"
 
@@ -148,7 +151,7 @@ def test_a_folder_that_went_while_its_lock_was_opened_is_made_again(path, monkey
         return original(name, *options, **named)
 
     monkeypatch.setattr(job_lock.os, "open", open_late)
-    with hold(path, "pretrain prop"):
+    with hold_lock(path, "pretrain prop"):
         assert path.exists()
     assert seen == [path]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from irpretrain.training.checkpoints import Checkpoints
-from irpretrain.training.leftovers import ROOT, leftovers, main, remove_unfinished
+from irpretrain.training.leftovers import CHECKPOINT_ROOT, leftovers, main, remove_unfinished
 
 
 def broken_off(folder: Path, output: str) -> Path:
-    with Checkpoints(folder / ROOT, {"output": output}, "t", 1.0) as checkpoints:
+    with Checkpoints(folder / CHECKPOINT_ROOT, {"output": output}, "t", 1.0) as checkpoints:
         checkpoints.save(3, {})
     return checkpoints.directory
 

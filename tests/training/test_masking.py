@@ -61,11 +61,11 @@ def test_proportions_in_a_large_sample(tokenizer: WordPieceTokenizer) -> None:
     position = np.zeros(WIDTH)
     for step in range(40):
         found = masker(tokenizer).apply(batch, step)
-        chosen += found.selected.sum()
-        now = found.input_ids[found.selected]
+        chosen += found.is_selected.sum()
+        now = found.input_ids[found.is_selected]
         masked += (now == tokenizer.mask_token_id).sum()
         changed += ((now != tokenizer.mask_token_id) & (now != found.labels)).sum()
-        position[: batch.input_ids.shape[1]] += found.selected.sum(axis=0)
+        position[: batch.input_ids.shape[1]] += found.is_selected.sum(axis=0)
     total = 500 * 40 * 40
     assert chosen == total * 0.15  # exactly 6 of 40 in each sequence
     # Standard deviations: 0.0012 (mask), 0.0009 (random); 1 in 100 random pieces is the original one.
@@ -80,13 +80,13 @@ def test_proportions_in_a_large_sample(tokenizer: WordPieceTokenizer) -> None:
 def test_random_pieces_are_uniform_and_never_special(
     tokenizer: WordPieceTokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(masking, "BY_MASK", 0.0)
-    monkeypatch.setattr(masking, "BY_RANDOM", 1.0)
+    monkeypatch.setattr(masking, "MASK_SHARE", 0.0)
+    monkeypatch.setattr(masking, "RANDOM_SHARE", 1.0)
     batch = hand_made([[1] * 40] * 1000, tokenizer)
     counts = np.zeros(tokenizer.size)
     for step in range(5):
         found = masker(tokenizer, ratio=0.5).apply(batch, step)
-        counts += np.bincount(found.input_ids[found.selected], minlength=tokenizer.size)
+        counts += np.bincount(found.input_ids[found.is_selected], minlength=tokenizer.size)
     assert not counts[tokenizer.special()].any()
     ordinary = counts[~tokenizer.special()]
     statistic = ((ordinary - ordinary.mean()) ** 2 / ordinary.mean()).sum()
@@ -105,12 +105,12 @@ def test_never_special_query_or_padding_and_whole_words(
 ) -> None:
     batch = hand_made(documents, tokenizer)
     found = masker(tokenizer, unit=unit, most=most, ratio=0.3).apply(batch, step)
-    assert not (found.selected & ~batch.document).any()
-    assert (found.input_ids == batch.input_ids)[~found.selected].all()
-    assert (found.labels == batch.input_ids[found.selected]).all()
+    assert not (found.is_selected & ~batch.document_mask).any()
+    assert (found.input_ids == batch.input_ids)[~found.is_selected].all()
+    assert (found.labels == batch.input_ids[found.is_selected]).all()
     for row, words in enumerate(documents):
         units = len(words) if unit == "word" else sum(words)
-        chosen = found.selected[row, 4 : 4 + sum(words)]
+        chosen = found.is_selected[row, 4 : 4 + sum(words)]
         if most is None:
             ends = np.cumsum(words)
             whole = [bool(chosen[end - 1]) for end in ends]
@@ -125,11 +125,11 @@ def test_never_special_query_or_padding_and_whole_words(
 
 def test_cap_is_reached(tokenizer: WordPieceTokenizer) -> None:
     batch = hand_made([[1] * 40, [1] * 10], tokenizer)
-    assert masker(tokenizer, ratio=0.5, most=7).apply(batch, 0).selected.sum(axis=1).tolist() == [7, 5]
+    assert masker(tokenizer, ratio=0.5, most=7).apply(batch, 0).is_selected.sum(axis=1).tolist() == [7, 5]
 
 
 def test_no_ratio_no_mask(tokenizer: WordPieceTokenizer) -> None:
-    assert not masker(tokenizer, ratio=0.0).apply(hand_made([[1] * 9], tokenizer), 0).selected.any()
+    assert not masker(tokenizer, ratio=0.0).apply(hand_made([[1] * 9], tokenizer), 0).is_selected.any()
 
 
 def test_draws_depend_on_seed_step_and_position_alone(tokenizer: WordPieceTokenizer) -> None:
@@ -142,14 +142,14 @@ def test_draws_depend_on_seed_step_and_position_alone(tokenizer: WordPieceTokeni
     assert (wider.input_ids[1, :25] == first.input_ids[1, :25]).all()
     assert (masker(tokenizer).apply(batch, 3).input_ids == first.input_ids).all()
     for other in (masker(tokenizer).apply(batch, 4), masker(tokenizer, seed=2).apply(batch, 3)):
-        assert (other.selected != first.selected).any()
+        assert (other.is_selected != first.is_selected).any()
     # Two tasks in one training may share their documents.
     one, other = (
-        Masker(MaskingConfig(), tokenizer, 1, WIDTH, name=name).apply(batch, 3) for name in ("a", "b")
+        Masker(MaskingConfig(), tokenizer, 1, WIDTH, stream=name).apply(batch, 3) for name in ("a", "b")
     )
-    assert (one.selected != other.selected).any()
+    assert (one.is_selected != other.is_selected).any()
     two = masker(tokenizer).apply(hand_made([long, long], tokenizer), 3)
-    assert (two.selected[0] != two.selected[1]).any()
+    assert (two.is_selected[0] != two.is_selected[1]).any()
 
 
 def linked(queries: list[list[int]], anchors: list[tuple[int, int]], tokenizer: WordPieceTokenizer) -> Batch:
@@ -187,10 +187,10 @@ def test_half_of_the_anchor_and_the_usual_share_of_the_rest(
     batch = linked(queries, anchors, tokenizer)
     options = {"scope": "sequence", "ratio": 0.15, "anchor_ratio": 0.5, "unit": unit}
     found = masker(tokenizer, **options).apply(batch, data.draw(st.integers(0, 99)))
-    assert not (found.selected & ~(batch.query | batch.document)).any()
+    assert not (found.is_selected & ~(batch.query_mask | batch.document_mask)).any()
     for row, words in enumerate(queries):
-        inside, everything = batch.anchors[row], batch.query[row] | batch.document[row]
-        chosen = found.selected[row]
+        inside, everything = batch.anchor_mask[row], batch.query_mask[row] | batch.document_mask[row]
+        chosen = found.is_selected[row]
         if unit == "word":
             for word in np.split(chosen[1 : 1 + sum(words)], np.cumsum(words)[:-1]):
                 assert word.all() or not word.any()
@@ -206,7 +206,8 @@ def test_the_anchors_share_is_retained_on_average_even_of_one_word(tokenizer: Wo
     one, three = 0, 0
     for step in range(20):
         chosen = (
-            masker(tokenizer, scope="sequence", anchor_ratio=0.5).apply(batch, step).selected & batch.anchors
+            masker(tokenizer, scope="sequence", anchor_ratio=0.5).apply(batch, step).is_selected
+            & batch.anchor_mask
         )
         one, three = one + int(chosen[:200].sum()), three + int(chosen[200:].sum())
         assert set(chosen[200:].sum(axis=1).tolist()) == {1, 2}
@@ -216,21 +217,21 @@ def test_the_anchors_share_is_retained_on_average_even_of_one_word(tokenizer: Wo
 
 def test_without_an_anchor_ratio_anchors_are_as_any_other(tokenizer: WordPieceTokenizer) -> None:
     batch = linked([[1] * 20] * 300, [(0, 10)] * 300, tokenizer)
-    chosen = masker(tokenizer, scope="sequence").apply(batch, 0).selected
+    chosen = masker(tokenizer, scope="sequence").apply(batch, 0).is_selected
     assert (chosen.sum(axis=1) == 9).all()  # of 60
     assert abs(chosen[:, 1:21].mean() - 0.15) < 0.02
-    assert abs(chosen[batch.anchors].mean() - 0.15) < 0.02
-    full = masker(tokenizer, scope="sequence", anchor_ratio=1.0).apply(batch, 0).selected
-    assert full[batch.anchors].all()
+    assert abs(chosen[batch.anchor_mask].mean() - 0.15) < 0.02
+    full = masker(tokenizer, scope="sequence", anchor_ratio=1.0).apply(batch, 0).is_selected
+    assert full[batch.anchor_mask].all()
 
 
 def test_a_cap_holds_for_the_whole_sequence(tokenizer: WordPieceTokenizer) -> None:
     batch = linked([[1] * 20] * 50, [(0, 20)] * 50, tokenizer)
     options = {"scope": "sequence", "anchor_ratio": 0.5, "ratio": 0.5, "most": 8}
-    chosen = masker(tokenizer, **options).apply(batch, 0).selected
+    chosen = masker(tokenizer, **options).apply(batch, 0).is_selected
     assert (chosen.sum(axis=1) == 8).all()  # of 10 + 20
-    assert chosen[batch.anchors].any()
-    assert chosen[batch.document].any()
+    assert chosen[batch.anchor_mask].any()
+    assert chosen[batch.document_mask].any()
 
 
 def test_anchors_of_documents_alone_are_refused() -> None:
@@ -246,6 +247,6 @@ def test_whole_words_of_the_token_store(make_store: Callable[..., Path], tiny_en
     words = [[3, 4], [5], [6, 7, 8, 9], [10], [11, 12]]
     seen = set()
     for step in range(80):
-        chosen = masker(tokenizer, unit="word", ratio=0.2).apply(batch, step).selected[0]
+        chosen = masker(tokenizer, unit="word", ratio=0.2).apply(batch, step).is_selected[0]
         seen.add(tuple(np.flatnonzero(chosen)))
     assert seen == {tuple(word) for word in words}

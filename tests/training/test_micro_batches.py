@@ -22,7 +22,7 @@ from irpretrain.training.graphs import RecordedPasses, _Graph
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.masking import Masker
 from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
-from irpretrain.training.trainer import StepContext, fetch_measured
+from irpretrain.training.trainer import StepContext, fetch_measurements
 
 CPU = torch.device("cpu")
 
@@ -49,7 +49,7 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(task: RankingTask, tiny
             loss.backward()
             micro_batches.append((part.metrics, measured))
         found.append((model, part.metrics, len(micro_batches)))
-        assert fetch_measured(micro_batches, torch.tensor(0.25))() == 0.25
+        assert fetch_measurements(micro_batches, torch.tensor(0.25))() == 0.25
     (whole, metrics, _), *others = found
     assert [count for _, _, count in found] == [1, 4, 7]
     for model, own, _ in others:

@@ -116,7 +116,7 @@ def test_batches(
     cases: dict[str, Case], encoder: str, steps: Sequence[list[Group]], query_length: int, more: int
 ) -> None:
     store, tokenizer = cases[encoder]
-    length = query_length + tokenizer.template.special + more
+    length = query_length + tokenizer.template.special_count + more
     builder = BatchBuilder(store, tokenizer, length, query_length)
     for some in steps:
         made = columns(*some)

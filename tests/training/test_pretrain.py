@@ -359,13 +359,13 @@ def test_the_encoder_sees_masks_and_the_loss_the_originals(
 
     monkeypatch.setattr(CrossEncoderModel, "encode", encode)
     mask = load_tokenizer(tiny_encoder).mask_token_id
-    monkeypatch.setattr("irpretrain.training.masking.BY_MASK", 1.0)
+    monkeypatch.setattr("irpretrain.training.masking.MASK_SHARE", 1.0)
     run_pretraining("run")
     for batch in seen:
-        assert batch.read is not None
-        assert batch.masked is not None
-        assert len(batch.masked)
-        assert np.flatnonzero(batch.input_ids == mask).tolist() == batch.read[batch.masked].tolist()
+        assert batch.read_rows is not None
+        assert batch.masked_rows is not None
+        assert len(batch.masked_rows)
+        assert np.flatnonzero(batch.input_ids == mask).tolist() == batch.read_rows[batch.masked_rows].tolist()
 
 
 def test_checkpoints_are_named_by_all_that_the_weights_depend_on(

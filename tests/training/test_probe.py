@@ -234,8 +234,8 @@ def test_documents_are_held_out_whole_and_whatever_the_shards(
         path = tmp_path / f"{name}.parquet"
         GROUPS.write(path, [group(position, ["a", "b"], [Span("d1")]) for position in some])
         table = GroupTable(path, store, 4, 1, "x", share)
-        assert table.trained_count == len(some) - len(table.held_out) == len(table.trained())
-        trained = {some[index] for index in table.trained()}
+        assert table.trained_count == len(some) - len(table.held_out) == len(table.trained_indices())
+        trained = {some[index] for index in table.trained_indices()}
         found = positions(table, some)
         assert not trained & found
         assert len(set(table.held_out_documents.tolist())) == len(found)
@@ -254,7 +254,7 @@ def test_no_held_out_group_is_in_any_epoch(make_table: MakeTable) -> None:
     table = make_table(rop(each=3))
     steps = table.trained_count  # three groups each
     drawn = np.concatenate([table.order(step) for step in range(steps)]).reshape(3, -1)
-    assert all(sorted(epoch) == table.trained().tolist() for epoch in drawn.tolist())
+    assert all(sorted(epoch) == table.trained_indices().tolist() for epoch in drawn.tolist())
     assert not set(drawn.flat) & set(table.held_out.tolist())
     assert len(table.held_out) % 3 == 0
 

@@ -25,7 +25,7 @@ from irpretrain.training.ranking_tasks import (
     best_passages,
     ranking_loss,
 )
-from irpretrain.training.trainer import StepContext, Trainer, fetch_measured
+from irpretrain.training.trainer import StepContext, Trainer, fetch_measurements
 
 PASSAGES = PassagesConfig(words=6, stride=4)
 CPU = torch.device("cpu")
@@ -78,7 +78,7 @@ def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, 
         whole = sum(loss for loss, _ in micro_batches)
         whole.backward()
         gradients.append(model.classifier.classifier.weight.grad.clone())
-        fetch_measured([(part.metrics, measured) for _, measured in micro_batches], torch.zeros(()))()
+        fetch_measurements([(part.metrics, measured) for _, measured in micro_batches], torch.zeros(()))()
         assert part.metrics.pairs == 10
         assert part.metrics.ranking_loss == pytest.approx(float(whole.detach()))
     torch.testing.assert_close(*gradients)
@@ -101,8 +101,8 @@ def test_gradients_are_those_of_the_largest_score_of_all_passages(
             with setting.autocast():
                 scores = model.encode(encoded)[0].float().split(counts.tolist())
                 documents = torch.stack([of_document.amax() for of_document in scores])
-                sizes = torch.from_numpy(batch.sizes)
-                loss = ranking_loss("listwise", documents, sizes).sum() / len(batch.sizes)
+                sizes = torch.from_numpy(batch.group_sizes)
+                loss = ranking_loss("listwise", documents, sizes).sum() / len(batch.group_sizes)
         else:
             micro = task.micro_batch(model, setting, 0, part, batch)
             loss, _ = micro.loss(*micro.tensors)

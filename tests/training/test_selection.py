@@ -9,7 +9,7 @@ import pytest
 
 from irpretrain.evaluation.runs import write_run
 from irpretrain.foundation.provenance import sha256
-from irpretrain.models.encoder_files import snapshot
+from irpretrain.models.encoder_files import snapshot_directory
 from irpretrain.training.selection import select_model
 
 STEPS = (10, 20, 30, 40)
@@ -20,7 +20,7 @@ def model(tmp_path: Path) -> Path:
     """A model of 40 steps with snapshots, whose weights name their step."""
     folder = tmp_path / "model"
     for step in STEPS:
-        position = snapshot(folder, step, 40)
+        position = snapshot_directory(folder, step, 40)
         position.mkdir(parents=True, exist_ok=True)
         (position / "model.safetensors").write_text(f"weights after {step}")
         (position / "config.json").write_text("{}")
@@ -69,7 +69,7 @@ def test_the_best_is_retained_and_every_score_reported(model: Path) -> None:
         "config.json",
         "model.safetensors",
     ]
-    assert sha256(model.parent / "best") == sha256(snapshot(model, 30, 40))
+    assert sha256(model.parent / "best") == sha256(snapshot_directory(model, 30, 40))
 
 
 def test_of_equal_ones_the_earlier_is_taken(model: Path) -> None:
@@ -89,5 +89,5 @@ def test_a_query_without_candidates_counts_nothing(model: Path) -> None:
 
 def test_the_chosen_model_outlives_its_snapshots(model: Path) -> None:
     choose(model, {10: (1, 1), 40: (2, 2)})
-    (snapshot(model, 10, 40) / "model.safetensors").unlink()
+    (snapshot_directory(model, 10, 40) / "model.safetensors").unlink()
     assert (model.parent / "best" / "model.safetensors").read_text() == "weights after 10"

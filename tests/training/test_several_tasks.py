@@ -74,13 +74,13 @@ def test_tasks_of_one_training_may_have_lengths_losses_and_masks_of_their_own(
     )
     assert first.input_ids.shape[1] == 3 + 2 + 12  # two words a query, twelve a document
     assert second.input_ids.shape[1] == 12
-    assert second.query.sum(axis=1).tolist() == [1] * len(second.query)
+    assert second.query_mask.sum(axis=1).tolist() == [1] * len(second.query_mask)
     usual_masker, other_masker = (reader.masker for reader in readers)
     assert usual_masker is not None
     assert other_masker is not None
-    assert not (usual_masker.apply(first, 0).selected & first.query).any()
-    masked = other_masker.apply(second, 0).selected
-    assert (masked & second.query).any()
+    assert not (usual_masker.apply(first, 0).is_selected & first.query_mask).any()
+    masked = other_masker.apply(second, 0).is_selected
+    assert (masked & second.query_mask).any()
     assert (masked.sum(axis=1) == 5).all()  # the cap is still pretraining's
 
 

@@ -22,7 +22,7 @@ from irpretrain.text.word_store import WordDocuments
 QUERIES_AT_ONCE = 8192
 
 # All queries; those without terms, with a term that the document or the collection lacks, and by their RANK.
-COUNTED = (
+COUNT_NAMES = (
     "queries", "without_terms", "document_lacks_a_term", "collection_lacks_a_term", "rank_1", "rank_beyond_depth",
 )  # fmt: skip
 
@@ -38,23 +38,23 @@ def compute_axiom_values(
     """Compute the values that axioms compare, for queries and their documents.
 
     Returns:
-        Counts: queries, by special cases; see `COUNTED`.
+        Counts: queries, by special cases; see `COUNT_NAMES`.
 
     Raises:
         InputError: the stores or the postings lack a document.
         IntegrityError: the inputs are damaged, or not of the same collection.
     """
-    stores = WordDocuments.open(words, len(collection.terms.numbers))
+    stores = WordDocuments.open(words, len(collection.terms.word_numbers))
     maker = BatchMaker(collection, stores, text.word_kind)
     document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
     rows, document_numbers = stores.rows(document_ids), collection.postings.rows(document_ids)
-    counts, queries_done = Counter(dict.fromkeys(COUNTED, 0)), 0
+    counts, queries_done = Counter(dict.fromkeys(COUNT_NAMES, 0)), 0
     batches = DOCUMENT_QUERIES.stream(queries, rows=QUERIES_AT_ONCE)
     title = f"axioms {Path(output).stem}"
     with AXIOM_VALUES.writing(output) as writer:
         for chunk in progress(batches, title, "queries", DOCUMENT_QUERIES.count(queries), size=len):
-            positions = slice(queries_done, queries_done + chunk.num_rows)
-            batch = maker.make(chunk["query"].to_pylist(), rows[positions], document_numbers[positions])
+            chunk_slice = slice(queries_done, queries_done + chunk.num_rows)
+            batch = maker.make(chunk["query"].to_pylist(), rows[chunk_slice], document_numbers[chunk_slice])
             values = axiom_values(batch)
             writer.add(_table(chunk, batch, values))
             counts.update(_count_special(batch, values))
@@ -68,7 +68,7 @@ def axiom_values(batch: AxiomBatch) -> dict[str, np.ndarray]:
 
 
 def _table(table: pa.RecordBatch, batch: AxiomBatch, values: dict[str, np.ndarray]) -> pa.Table:
-    columns = {"terms": batch.sizes, **values}
+    columns = {"terms": batch.term_counts, **values}
     for name, column in columns.items():
         table = table.append_column(
             AXIOM_VALUES.schema.field(name), pa.array(column, AXIOM_VALUES.schema.field(name).type)
@@ -78,14 +78,14 @@ def _table(table: pa.RecordBatch, batch: AxiomBatch, values: dict[str, np.ndarra
 
 def _count_special(batch: AxiomBatch, values: dict[str, np.ndarray]) -> dict[str, int]:
     unknown_terms = np.concatenate([[0], np.cumsum(batch.queries.terms == UNKNOWN)])[batch.queries.offsets]
-    special = {
-        "without_terms": batch.sizes == 0,
-        "document_lacks_a_term": (values["stm_2"] < 1) & (batch.sizes > 0),
+    is_special = {
+        "without_terms": batch.term_counts == 0,
+        "document_lacks_a_term": (values["stm_2"] < 1) & (batch.term_counts > 0),
         "collection_lacks_a_term": np.diff(unknown_terms),
         "rank_1": values["rank"] == 1,
         "rank_beyond_depth": values["rank"] == 0,
     }
-    return {"queries": len(batch)} | {name: int(np.count_nonzero(rows)) for name, rows in special.items()}
+    return {"queries": len(batch)} | {name: int(np.count_nonzero(rows)) for name, rows in is_special.items()}
 
 
 # AXIOM_VALUES as whole documents: batches in which no document is cut in two.
@@ -99,29 +99,29 @@ class ValueBatch:
     # Part, position, document_id, query and values, one row per query; those of a document are consecutive.
     rows: pa.Table
     values: np.ndarray  # float64 [queries, 9], larger is better
-    words: np.ndarray  # int64 [queries], words of each query, a repeated one as often as it occurs
-    starts: np.ndarray  # int64 [documents + 1], the first query of each document
+    word_counts: np.ndarray  # int64 [queries], words of each query, a repeated one as often as it occurs
+    document_starts: np.ndarray  # int64 [documents + 1], the first query of each document
 
     @property
     def document_ids(self) -> list[str]:
-        identifiers: list[str] = self.rows["document_id"].take(pa.array(self.starts[:-1])).to_pylist()
-        return identifiers
+        ids: list[str] = self.rows["document_id"].take(pa.array(self.document_starts[:-1])).to_pylist()
+        return ids
 
 
-def whole_documents(path: str | Path, rows: int = ROWS_PER_GROUP) -> Iterator[ValueBatch]:
-    """Yield whole documents of an AXIOM_VALUES table in batches of about `rows` queries; IntegrityError on a NaN."""
+def whole_documents(path: str | Path, batch_size: int = ROWS_PER_GROUP) -> Iterator[ValueBatch]:
+    """Yield whole documents of an AXIOM_VALUES table in batches of about `batch_size` rows; IntegrityError on a NaN."""
     pending_rows = AXIOM_VALUES.schema.empty_table().select(COLUMNS)
-    for batch in AXIOM_VALUES.stream(path, COLUMNS, rows):
+    for batch in AXIOM_VALUES.stream(path, COLUMNS, batch_size):
         table = pa.concat_tables([pending_rows, pa.Table.from_batches([batch])]).combine_chunks()
         last_start = int(_starts(table)[-2])
         if last_start:
-            yield _whole(table.slice(0, last_start), path)
+            yield _value_batch(table.slice(0, last_start), path)
         pending_rows = table.slice(last_start)
     if pending_rows.num_rows:
-        yield _whole(pending_rows, path)
+        yield _value_batch(pending_rows, path)
 
 
-def _whole(rows: pa.Table, source: str | Path) -> ValueBatch:
+def _value_batch(rows: pa.Table, source: str | Path) -> ValueBatch:
     spaces = pc.count_substring(rows["query"], " ").to_numpy().astype(np.int64)
     return ValueBatch(rows, larger_is_better(rows, source), spaces + 1, _starts(rows))
 
@@ -129,5 +129,5 @@ def _whole(rows: pa.Table, source: str | Path) -> ValueBatch:
 def _starts(rows: pa.Table) -> np.ndarray:
     """Return int64 [documents + 1]: the first row of each document, and the number of rows."""
     part, position = rows["part"].to_numpy(), rows["position"].to_numpy()
-    borders = 1 + np.flatnonzero((np.diff(part) != 0) | (np.diff(position) != 0))
-    return np.concatenate([np.zeros(1, np.int64), borders, np.array([len(part)])]).astype(np.int64)
+    boundaries = 1 + np.flatnonzero((np.diff(part) != 0) | (np.diff(position) != 0))
+    return np.concatenate([np.zeros(1, np.int64), boundaries, np.array([len(part)])]).astype(np.int64)

@@ -61,11 +61,12 @@ def open_collection(
     statistics: str | Path, postings: str | Path, vectors: str | Path, options: AxiomsConfig, threads: int = 1
 ) -> AxiomCollection:
     """Open a collection's files; IntegrityError if damaged, or of different collections or options."""
-    terms, lists = open_terms(statistics, postings, options)
-    rows = open_word_vectors(vectors, len(terms.numbers))
+    terms, index = open_terms(statistics, postings, options)
+    word_vectors = open_word_vectors(vectors, len(terms.word_numbers))
     # Document frequencies are counted in the postings: WORD_COUNTS is not exact where a stop word shares the stem
     # of another word (`irpretrain.text.terms`).
-    return AxiomCollection(terms, np.append(lists.document_frequencies(), 0), lists, rows, options, threads)
+    frequencies = np.append(index.document_frequencies(), 0)
+    return AxiomCollection(terms, frequencies, index, word_vectors, options, threads)
 
 
 def open_terms(statistics: str | Path, postings: str | Path, options: AxiomsConfig) -> tuple[Terms, Postings]:
@@ -73,18 +74,18 @@ def open_terms(statistics: str | Path, postings: str | Path, options: AxiomsConf
     from irpretrain.axioms.rank_engine.postings import Postings  # numba
 
     terms = read_terms(statistics, options.stop_list, options.stemming)
-    lists = Postings.open(postings)
-    if lists.terms != len(terms.names) or len(lists) != terms.collection_documents:
+    index = Postings.open(postings)
+    if index.terms != len(terms.names) or len(index) != terms.collection_documents:
         raise IntegrityError(
             postings,
-            f"these postings are of {lists.terms:,} terms and {len(lists):,} documents, the statistics of "
+            f"these postings are of {index.terms:,} terms and {len(index):,} documents, the statistics of "
             f"{len(terms.names):,} and {terms.collection_documents:,}: collection, stop list or stemming differ",
             remedy="Delete the postings and run the workflow again.",
         )
-    if lists.bm25 != options.bm25:
-        fault = f"these postings are for BM25 with {lists.bm25}, the configuration has {options.bm25}"
+    if index.bm25 != options.bm25:
+        fault = f"these postings are for BM25 with {index.bm25}, the configuration has {options.bm25}"
         raise IntegrityError(postings, fault, remedy="Delete the postings and run the workflow again.")
-    return terms, lists
+    return terms, index
 
 
 # A batch of queries and their documents as flat arrays, which is what the axioms compute from.
@@ -127,22 +128,22 @@ class AxiomBatch:
     collection: AxiomCollection
     queries: QueryTerms
     # int32 and int64 [queries + 1], terms in text order with repetitions, and offsets.
-    searched: tuple[np.ndarray, np.ndarray]
+    search_terms: tuple[np.ndarray, np.ndarray]
     documents: DocumentBatch  # documents, each once for consecutive queries that share it
-    document: np.ndarray  # int64 [queries], which of `documents` each query has
-    numbers: np.ndarray  # int64 [queries], number of each query's document in the postings
+    document_of_query: np.ndarray  # int64 [queries], which of `documents` each query has
+    document_numbers: np.ndarray  # int64 [queries], number of each query's document in the postings
 
     def __len__(self) -> int:
-        return len(self.document)
+        return len(self.document_of_query)
 
     @property
-    def sizes(self) -> np.ndarray:
+    def term_counts(self) -> np.ndarray:
         """Different terms of each query (int64)."""
         return np.diff(self.queries.offsets)
 
     @cached_property
     def term_positions(self) -> TermPositions:
-        return _find_positions(self.queries, self.documents, self.document)
+        return _find_positions(self.queries, self.documents, self.document_of_query)
 
     @cached_property
     def document_vectors(self) -> np.ndarray:
@@ -165,21 +166,21 @@ class BatchMaker:
         word_lists = [split_words(text) for text in texts]
         offsets = np.zeros(len(word_lists) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, word_lists), np.int64, len(word_lists)), out=offsets[1:])
-        words, terms = self._number(list(chain.from_iterable(word_lists)))
-        sizes = len(self._collection.terms.numbers), len(self._collection.terms.names)
+        words, terms = self._number_words(list(chain.from_iterable(word_lists)))
+        known_counts = len(self._collection.terms.word_numbers), len(self._collection.terms.names)
         is_new_document = np.ones(len(rows), bool)
         is_new_document[1:] = rows[1:] != rows[:-1]
         documents, document_of_query = self._gather(rows[is_new_document]), np.cumsum(is_new_document) - 1
         return AxiomBatch(
             self._collection,
-            _as_sets(words, terms, offsets, *sizes),
-            _searched(terms, offsets, sizes[1]),
+            _term_sets(words, terms, offsets, *known_counts),
+            _search_terms(terms, offsets, known_counts[1]),
             documents,
             document_of_query,
             document_numbers,
         )
 
-    def _number(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    def _number_words(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of words and of their terms; numbers beyond the collection's for unknown ones."""
         terms = self._collection.terms
         word_numbers = terms.words(words)
@@ -189,10 +190,10 @@ class BatchMaker:
             word = words[position]
             if (name := terms.spelling(word)) is None:
                 continue
-            word_numbers[position] = len(terms.numbers) + self._new_words.setdefault(
+            word_numbers[position] = len(terms.word_numbers) + self._new_words.setdefault(
                 word, len(self._new_words)
             )
-            term = terms.named(name)
+            term = terms.term_number(name)
             if term == NO_TERM:
                 term = len(terms.names) + self._new_terms.setdefault(name, len(self._new_terms))
             term_numbers[position] = term
@@ -205,51 +206,51 @@ class BatchMaker:
         return DocumentBatch(words, terms, offsets, np.diff(terms_before[offsets]))
 
 
-def _searched(
-    terms: np.ndarray, offsets: np.ndarray, terms_of_collection: int
+def _search_terms(
+    terms: np.ndarray, offsets: np.ndarray, collection_terms: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Leave out stop words and terms that the collection lacks, which find nothing."""
-    is_known = (terms != NO_TERM) & (terms < terms_of_collection)
+    is_known = (terms != NO_TERM) & (terms < collection_terms)
     known_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_known)])
     return terms[is_known], known_before[offsets]
 
 
 @compiled
-def _as_sets(
-    words: np.ndarray, terms: np.ndarray, offsets: np.ndarray, known_words: int, known_terms: int
+def _term_sets(
+    words: np.ndarray, terms: np.ndarray, offsets: np.ndarray, collection_words: int, collection_terms: int
 ) -> QueryTerms:
-    count = len(offsets) - 1
-    found_terms, found_words = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
-    ends, word_offsets = np.zeros(count + 1, np.int64), np.zeros(len(words) + 1, np.int64)
+    query_count = len(offsets) - 1
+    query_terms, query_words = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
+    term_offsets, word_offsets = np.zeros(query_count + 1, np.int64), np.zeros(len(words) + 1, np.int64)
     keys = np.empty(len(words), np.int64)
     term_count = word_count = 0
-    for query in range(count):
-        size = 0
+    for query in range(query_count):
+        key_count = 0
         for position in range(offsets[query], offsets[query + 1]):
             if terms[position] >= 0:
-                keys[size] = (np.int64(terms[position]) << 32) | np.int64(words[position])
-                size += 1
-        keys[:size].sort()
+                keys[key_count] = (np.int64(terms[position]) << 32) | np.int64(words[position])
+                key_count += 1
+        keys[:key_count].sort()
         last_term = -1
-        for index in range(size):
+        for index in range(key_count):
             if index > 0 and keys[index] == keys[index - 1]:
                 continue
             term, word = keys[index] >> 32, keys[index] & 0xFFFFFFFF
             if term != last_term:
-                found_terms[term_count] = term if term < known_terms else UNKNOWN
+                query_terms[term_count] = term if term < collection_terms else UNKNOWN
                 term_count += 1
                 last_term = term
-            found_words[word_count] = word if word < known_words else UNKNOWN
+            query_words[word_count] = word if word < collection_words else UNKNOWN
             word_count += 1
             word_offsets[term_count] = word_count
-        ends[query + 1] = term_count
+        term_offsets[query + 1] = term_count
     return QueryTerms(
-        found_terms[:term_count], ends, found_words[:word_count], word_offsets[: term_count + 1]
+        query_terms[:term_count], term_offsets, query_words[:word_count], word_offsets[: term_count + 1]
     )
 
 
 @compiled
-def terms_held(term_positions: TermPositions, first_slot: int, end_slot: int) -> int:
+def match_count(term_positions: TermPositions, first_slot: int, end_slot: int) -> int:
     """Return how many of the terms first ... last - 1 of a batch their document holds."""
     term_count = 0
     for slot in range(first_slot, end_slot):
@@ -288,13 +289,13 @@ def _find_positions(
 
 @compiled
 def _document_vectors(documents: DocumentBatch, vectors: np.ndarray) -> np.ndarray:
-    count, size = len(documents.lengths), vectors.shape[1]
-    sums = np.zeros((count, size))
-    for document in range(count):
+    document_count, dimensions = len(documents.lengths), vectors.shape[1]
+    sums = np.zeros((document_count, dimensions))
+    for document in range(document_count):
         for position in range(documents.offsets[document], documents.offsets[document + 1]):
             if documents.terms[position] != NO_TERM:
                 word = documents.words[position]
-                for column in range(size):
+                for column in range(dimensions):
                     sums[document, column] += vectors[word, column]
     return sums
 
@@ -306,10 +307,10 @@ def _document_vectors(documents: DocumentBatch, vectors: np.ndarray) -> np.ndarr
 
 
 # Steps of the grid in 1: one step is 2.3·10⁻¹⁰.
-STEPS = 2.0**32
+GRID_STEPS = 2.0**32
 
 
 @compiled
-def on_grid(value: float) -> float:
+def to_grid(value: float) -> float:
     """Return the multiple of 2⁻³² that is next to a finite `value`."""
-    return math.floor(value * STEPS + 0.5) / STEPS
+    return math.floor(value * GRID_STEPS + 0.5) / GRID_STEPS

@@ -31,8 +31,8 @@ class RankSample:
     """Random documents, ranked in the postings of the whole collection.
 
     Attributes:
-        numbers: int64, the documents' numbers in the postings, ascending. They depend on the seed and the collection,
-            not on its shards; a larger sample contains a smaller one.
+        document_numbers: int64, the documents' numbers in the postings, ascending. They depend on the seed and the
+            collection, not on its shards; a larger sample contains a smaller one.
         document_ids: their identifiers.
         statistics, seed: as given.
     """
@@ -43,7 +43,7 @@ class RankSample:
         statistics: str | Path,  # merged WORD_COUNTS of the collection, which the stores' numbers refer to
         postings: str | Path,  # the collection's postings, made with the stop list and stemming of `options`
         options: AxiomsConfig,
-        documents: int,  # how many are drawn at most
+        document_count: int,  # how many are drawn at most
         seed: int,
         threads: int = 1,  # of RANK; no rank depends on them
     ) -> None:
@@ -63,9 +63,10 @@ class RankSample:
                 "none has a rank",
                 remedy="Give the collection more text, or pseudo_queries.temperature a number.",
             )
-        self.numbers = np.sort(generator(seed, STAGE).permutation(documents_with_terms)[:documents])
-        self.document_ids: pa.ChunkedArray = self._postings.document_ids.take(pa.array(self.numbers))
-        stores = WordDocuments.open(words, len(self._terms.numbers))
+        random_order = generator(seed, STAGE).permutation(documents_with_terms)
+        self.document_numbers = np.sort(random_order[:document_count])
+        self.document_ids: pa.ChunkedArray = self._postings.document_ids.take(pa.array(self.document_numbers))
+        stores = WordDocuments.open(words, len(self._terms.word_numbers))
         self._words, self._offsets = stores.gather(stores.rows(self.document_ids))
 
     def ranks(self, sampler: PseudoQuerySampler) -> np.ndarray:
@@ -79,7 +80,7 @@ class RankSample:
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(queries.sizes)])
         return document_ranks(
             self._postings,
-            self.numbers[queries.document],
+            self.document_numbers[queries.document_of_query],
             terms,
             offsets,
             depth=LAST_RANKS[-1],
@@ -108,7 +109,7 @@ LOWEST, HIGHEST = 1e-4, 1.0
 PRECISION = 0.01
 
 # Ratio of the temperatures that are looked at first, around the best one that bisection met.
-FIRST_STEP = 1.25
+FIRST_RATIO = 1.25
 
 # Decimals of shares and distances in the file: enough for a million queries.
 DIGITS = 6
@@ -122,7 +123,7 @@ class Trial:
 
 
 def search_temperature(measure: Callable[[float], Trial], target_share: float) -> list[Trial]:
-    """Return the results at all temperatures tried, by temperature; `best` chooses among them.
+    """Return the results at all temperatures tried, by temperature; `closest_trial` chooses among them.
 
     The share of ranks beyond the last interval rises with the temperature, so bisection finds the paper's share,
     `target_share`, however narrow the sensitive range of temperatures is. From the best temperature met, steps of
@@ -142,23 +143,23 @@ def search_temperature(measure: Callable[[float], Trial], target_share: float) -
     low, high = LOWEST, HIGHEST
     if try_temperature(low).shares[-1] < target_share < try_temperature(high).shares[-1]:
         while high > (1 + PRECISION) * low:
-            middle = try_temperature(math.sqrt(low * high))
-            if middle.temperature in (low, high):
+            middle_trial = try_temperature(math.sqrt(low * high))
+            if middle_trial.temperature in (low, high):
                 break
-            if middle.shares[-1] < target_share:
-                low = middle.temperature
+            if middle_trial.shares[-1] < target_share:
+                low = middle_trial.temperature
             else:
-                high = middle.temperature
-    step = FIRST_STEP
-    while step - 1 > PRECISION:
-        centre = best(trials.values()).temperature
-        try_temperature(centre / step)
-        try_temperature(centre * step)
-        step = math.sqrt(step)
+                high = middle_trial.temperature
+    ratio = FIRST_RATIO
+    while ratio - 1 > PRECISION:
+        centre = closest_trial(trials.values()).temperature
+        try_temperature(centre / ratio)
+        try_temperature(centre * ratio)
+        ratio = math.sqrt(ratio)
     return [trials[temperature] for temperature in sorted(trials)]
 
 
-def best(trials: Iterable[Trial]) -> Trial:
+def closest_trial(trials: Iterable[Trial]) -> Trial:
     """Return the trial of the smallest distance; of equal ones, that of the lowest temperature."""
     return min(trials, key=lambda trial: (trial.distance, trial.temperature))
 
@@ -191,16 +192,15 @@ def calibrate_temperature(
         if not queries:
             raise InputError(
                 "pseudo_queries",
-                f"none of the {count_of(len(sample.numbers), 'document')} drawn, such as "
+                f"none of the {count_of(len(sample.document_numbers), 'document')} drawn, such as "
                 f"{sample.document_ids[0].as_py()}, has a word that pseudo-queries are made of",
                 remedy="Lower minimum_count, or give temperature a number.",
             )
         measured_shares = [
             count / queries for count in count_in_intervals(ranks, interval_last_ranks).tolist()
         ]
-        distance = (
-            sum(abs(ours - theirs) for ours, theirs in zip(measured_shares, shares.values(), strict=True)) / 2
-        )
+        share_pairs = zip(measured_shares, shares.values(), strict=True)
+        distance = sum(abs(measured - printed) for measured, printed in share_pairs) / 2
         trial = Trial(
             temperature, tuple(round(share, DIGITS) for share in measured_shares), round(distance, DIGITS)
         )
@@ -208,15 +208,15 @@ def calibrate_temperature(
         return trial
 
     trials = search_temperature(measure, [*shares.values()][-1])
-    best_trial = best(trials)
-    at_bound = best_trial.temperature in (LOWEST, HIGHEST)
-    _log(best_trial, shares, "chosen: ", ", a bound of the search" if at_bound else "")
+    best_trial = closest_trial(trials)
+    is_at_bound = best_trial.temperature in (LOWEST, HIGHEST)
+    _log(best_trial, shares, "chosen: ", ", a bound of the search" if is_at_bound else "")
     result = {
         "temperature": best_trial.temperature,
         "distance": best_trial.distance,
-        "at_bound": at_bound,
+        "at_bound": is_at_bound,
         "support": options.support,
-        "documents": len(sample.numbers),
+        "documents": len(sample.document_numbers),
         "queries": queries,
     }
     trial_records = [

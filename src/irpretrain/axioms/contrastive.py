@@ -38,10 +38,10 @@ class WeightClasses(NamedTuple):
 def weight_classes(heights: np.ndarray, temperature: float) -> WeightClasses:
     """Return the classes of words with these h (float64 [V], at least 0)."""
     steps = np.floor(heights / (temperature * math.log(2)))
-    values, class_of = np.unique(steps, return_inverse=True)
-    tops = np.zeros(len(values))
+    class_levels, class_of = np.unique(steps, return_inverse=True)
+    tops = np.zeros(len(class_levels))
     np.maximum.at(tops, class_of, heights)
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(class_of, minlength=len(values)))))
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(class_of, minlength=len(class_levels)))))
     members = np.argsort(class_of, kind="stable").astype(np.int32)
     return WeightClasses(members, offsets.astype(np.int64), tops, class_of.astype(np.int32))
 
@@ -64,7 +64,7 @@ def no_classes() -> WeightClasses:
 
 
 # Number of a word that is not in the vocabulary.
-OUTSIDE = -1
+NO_WORD = -1
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class ContrastiveModel:
     """The collection's side of the contrastive distribution."""
 
     words: pa.Array = field(repr=False)  # the vocabulary V in code-point order
-    number_of: np.ndarray  # int32 [rows of WORD_COUNTS], place of each word in V, or OUTSIDE
+    position_of: np.ndarray  # int32 [rows of WORD_COUNTS], place of each word in V, or NO_WORD
     background: np.ndarray  # float64 [V], P(w|θ_C) of equation 4
     mu: float  # Dirichlet prior, in words
 
@@ -103,12 +103,12 @@ def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig)
         if isinstance(is_drawable, pa.Array)
         else is_drawable.to_numpy()
     )
-    number_of = np.where(drawable_flags, np.cumsum(drawable_flags) - 1, OUTSIDE).astype(np.int32)
+    position_of = np.where(drawable_flags, np.cumsum(drawable_flags) - 1, NO_WORD).astype(np.int32)
     mean_length = pc.sum(vocabulary["count"]).as_py() / max(totals.documents, 1)
     smoothed_frequencies = vocabulary["documents"].to_numpy() + 1.0
     return ContrastiveModel(
         words=vocabulary["word"].combine_chunks(),
-        number_of=number_of,
+        position_of=position_of,
         background=smoothed_frequencies / smoothed_frequencies.sum(),
         mu=mean_length,
     )

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from irpretrain.axioms.batch import AxiomBatch, DocumentBatch, QueryTerms, TermPositions, on_grid, terms_held
+from irpretrain.axioms.batch import AxiomBatch, DocumentBatch, QueryTerms, TermPositions, match_count, to_grid
 from irpretrain.foundation.compiled import compiled
 
 
@@ -18,10 +18,10 @@ def rank(batch: AxiomBatch) -> np.ndarray:
     """
     from irpretrain.axioms.rank_engine import document_ranks  # numba
 
-    options, (terms, offsets) = batch.collection.options, batch.searched
+    options, (terms, offsets) = batch.collection.options, batch.search_terms
     return document_ranks(
         batch.collection.postings,
-        batch.numbers,
+        batch.document_numbers,
         terms,
         offsets,
         depth=options.rank_depth,
@@ -42,7 +42,7 @@ def query_likelihood(batch: AxiomBatch) -> np.ndarray:
         batch.queries,
         batch.term_positions,
         batch.documents,
-        batch.document,
+        batch.document_of_query,
         collection.frequencies,
         collection.mu / collection.frequency_total,
         collection.mu,
@@ -60,20 +60,20 @@ def _query_likelihood(
     queries: QueryTerms,
     term_positions: TermPositions,
     documents: DocumentBatch,
-    document: np.ndarray,
+    document_of_query: np.ndarray,
     frequencies: np.ndarray,
     prior_of_one: float,
     mu: float,
 ) -> np.ndarray:
     """`prior_of_one`: μ / (Σ df + |V|)."""
-    values = np.full(len(document), -np.inf)
-    for query in range(len(document)):
+    values = np.full(len(document_of_query), -np.inf)
+    for query in range(len(document_of_query)):
         first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
-        norm, total = documents.lengths[document[query]] + mu, 0.0
+        norm, total = documents.lengths[document_of_query[query]] + mu, 0.0
         for slot in range(first_slot, end_slot):
             occurrences = term_positions.offsets[slot + 1] - term_positions.offsets[slot]
             prior = prior_of_one * (frequencies[queries.terms[slot]] + 1)
-            total += on_grid(math.log((occurrences + prior) / norm))
+            total += to_grid(math.log((occurrences + prior) / norm))
         if end_slot > first_slot:
             values[query] = total / (end_slot - first_slot)
     return values
@@ -81,7 +81,7 @@ def _query_likelihood(
 
 @compiled
 def _tf_idf(
-    queries: QueryTerms, term_positions: TermPositions, frequencies: np.ndarray, documents: int
+    queries: QueryTerms, term_positions: TermPositions, frequencies: np.ndarray, document_count: int
 ) -> np.ndarray:
     values = np.zeros(len(queries.offsets) - 1)
     for query in range(len(values)):
@@ -89,7 +89,8 @@ def _tf_idf(
         total = 0.0
         for slot in range(first_slot, end_slot):
             occurrences = term_positions.offsets[slot + 1] - term_positions.offsets[slot]
-            total += occurrences * on_grid(math.log((documents + 1) / (frequencies[queries.terms[slot]] + 1)))
+            idf = math.log((document_count + 1) / (frequencies[queries.terms[slot]] + 1))
+            total += occurrences * to_grid(idf)
         if end_slot > first_slot:
             values[query] = total / (end_slot - first_slot)
     return values
@@ -115,12 +116,12 @@ def first_position(batch: AxiomBatch) -> np.ndarray:
 
 
 @compiled
-def _distance(queries: QueryTerms, term_positions: TermPositions, skip: bool) -> np.ndarray:
+def _distance(queries: QueryTerms, term_positions: TermPositions, skips_missing: bool) -> np.ndarray:
     values = np.full(len(queries.offsets) - 1, math.inf)
     for query in range(len(values)):
         first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
-        present_terms = terms_held(term_positions, first_slot, end_slot)
-        if present_terms == 0 or (present_terms < end_slot - first_slot and not skip):
+        present_terms = match_count(term_positions, first_slot, end_slot)
+        if present_terms == 0 or (present_terms < end_slot - first_slot and not skips_missing):
             continue
         total, pairs = 0.0, present_terms * (present_terms - 1) // 2
         for term in range(first_slot, end_slot):
@@ -131,12 +132,12 @@ def _distance(queries: QueryTerms, term_positions: TermPositions, skip: bool) ->
 
 
 @compiled
-def _first_position(queries: QueryTerms, term_positions: TermPositions, skip: bool) -> np.ndarray:
+def _first_position(queries: QueryTerms, term_positions: TermPositions, skips_missing: bool) -> np.ndarray:
     values = np.full(len(queries.offsets) - 1, math.inf)
     for query in range(len(values)):
         first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
-        present_terms = terms_held(term_positions, first_slot, end_slot)
-        if present_terms == 0 or (present_terms < end_slot - first_slot and not skip):
+        present_terms = match_count(term_positions, first_slot, end_slot)
+        if present_terms == 0 or (present_terms < end_slot - first_slot and not skips_missing):
             continue
         total = 0
         for slot in range(first_slot, end_slot):
@@ -156,19 +157,19 @@ def _words_between(term_positions: TermPositions, term: int, other_term: int) ->
         return 0.0
     # Both lists are walked in order of position. Each occurrence adds its distance to those of the other term
     # before it, from their number and sum: linear cost, exact sum.
-    lefts = rights = left_sum = right_sum = total = 0
+    left_count = right_count = left_sum = right_sum = total = 0
     while left < left_end or right < right_end:
         if right == right_end or (
             left < left_end and term_positions.positions[left] < term_positions.positions[right]
         ):
             position = int(term_positions.positions[left])
-            total += position * rights - right_sum
-            lefts, left_sum, left = lefts + 1, left_sum + position, left + 1
+            total += position * right_count - right_sum
+            left_count, left_sum, left = left_count + 1, left_sum + position, left + 1
         else:
             position = int(term_positions.positions[right])
-            total += position * lefts - left_sum
-            rights, right_sum, right = rights + 1, right_sum + position, right + 1
-    return on_grid(total / pairs - 1)
+            total += position * left_count - left_sum
+            right_count, right_sum, right = right_count + 1, right_sum + position, right + 1
+    return to_grid(total / pairs - 1)
 
 
 # REG: how often the document holds the most diverse term of a query (ARES, section 3.2.4).
@@ -187,21 +188,21 @@ def diversity(batch: AxiomBatch) -> np.ndarray:
 @compiled
 def _diversity(queries: QueryTerms, term_positions: TermPositions, vectors: np.ndarray) -> np.ndarray:
     values = np.zeros(len(queries.offsets) - 1)
-    longest = 0
+    max_terms = 0
     for query in range(len(values)):
-        longest = max(longest, queries.offsets[query + 1] - queries.offsets[query])
-    term_vectors, products = np.empty((longest, vectors.shape[1])), np.empty((longest, longest))
+        max_terms = max(max_terms, queries.offsets[query + 1] - queries.offsets[query])
+    term_vectors, products = np.empty((max_terms, vectors.shape[1])), np.empty((max_terms, max_terms))
     for query in range(len(values)):
-        first_slot, size = queries.offsets[query], queries.offsets[query + 1] - queries.offsets[query]
-        if size > 2:
-            _products(queries, vectors, first_slot, size, term_vectors, products)
+        first_slot, term_count = queries.offsets[query], queries.offsets[query + 1] - queries.offsets[query]
+        if term_count > 2:
+            _products(queries, vectors, first_slot, term_count, term_vectors, products)
         least_similarity, occurrences_of_least = math.inf, 0
-        for term in range(size):
+        for term in range(term_count):
             occurrences = (
                 term_positions.offsets[first_slot + term + 1] - term_positions.offsets[first_slot + term]
             )
             # Two terms are as similar to each other as the other way round.
-            similarity = _cosine_with_others(products, term, size) if size > 2 else 0.0
+            similarity = _cosine_with_others(products, term, term_count) if term_count > 2 else 0.0
             if similarity < least_similarity or (
                 similarity == least_similarity and occurrences < occurrences_of_least
             ):
@@ -215,13 +216,13 @@ def _products(
     queries: QueryTerms,
     vectors: np.ndarray,
     first_slot: int,
-    size: int,
+    term_count: int,
     term_vectors: np.ndarray,
     products: np.ndarray,
 ) -> None:
     columns = vectors.shape[1]
-    term_vectors[:size] = 0.0
-    for term in range(size):
+    term_vectors[:term_count] = 0.0
+    for term in range(term_count):
         for position in range(
             queries.word_offsets[first_slot + term], queries.word_offsets[first_slot + term + 1]
         ):
@@ -229,7 +230,7 @@ def _products(
             if word >= 0:
                 for column in range(columns):
                     term_vectors[term, column] += vectors[word, column]
-    for term in range(size):
+    for term in range(term_count):
         for other_term in range(term + 1):
             total = 0.0
             for column in range(columns):
@@ -238,18 +239,18 @@ def _products(
 
 
 @compiled
-def _cosine_with_others(products: np.ndarray, term: int, size: int) -> float:
+def _cosine_with_others(products: np.ndarray, term: int, term_count: int) -> float:
     """Return the cosine of a term's vector with the sum of the others', from their scalar products."""
     product, square = 0.0, 0.0
-    for other_term in range(size):
+    for other_term in range(term_count):
         if other_term == term:
             continue
         product += products[term, other_term]
-        for third_term in range(size):
+        for third_term in range(term_count):
             if third_term != term:
                 square += products[other_term, third_term]
     square *= products[term, term]
-    return on_grid(product / math.sqrt(square)) if square > 0 else 0.0
+    return to_grid(product / math.sqrt(square)) if square > 0 else 0.0
 
 
 # STM-1, STM-2 and STM-3: what a query and its document have in common in meaning (ARES, section 3.2.5).
@@ -261,14 +262,14 @@ def similarity(batch: AxiomBatch) -> np.ndarray:
     0 if one of them has no word with a vector; -1 for a query without terms.
     """
     vectors = batch.collection.vectors
-    return _mean_similarity(batch.queries, batch.document, batch.document_vectors, vectors)
+    return _mean_similarity(batch.queries, batch.document_of_query, batch.document_vectors, vectors)
 
 
-def share_held(batch: AxiomBatch) -> np.ndarray:
+def share_present(batch: AxiomBatch) -> np.ndarray:
     """Return STM-2's share: how many of a query's terms the document holds; 0 without terms (float64)."""
-    is_held = np.diff(batch.term_positions.offsets) > 0
-    present_before = np.concatenate([[0], np.cumsum(is_held)])[batch.queries.offsets]
-    return np.diff(present_before) / np.maximum(batch.sizes, 1)
+    is_present = np.diff(batch.term_positions.offsets) > 0
+    present_before = np.concatenate([[0], np.cumsum(is_present)])[batch.queries.offsets]
+    return np.diff(present_before) / np.maximum(batch.term_counts, 1)
 
 
 def share_similar(batch: AxiomBatch) -> np.ndarray:
@@ -279,7 +280,7 @@ def share_similar(batch: AxiomBatch) -> np.ndarray:
     """
     threshold = batch.collection.options.stm_3_threshold
     vectors = batch.collection.vectors
-    return _share_similar(batch.queries, batch.document, batch.document_vectors, vectors, threshold)
+    return _share_similar(batch.queries, batch.document_of_query, batch.document_vectors, vectors, threshold)
 
 
 @compiled
@@ -293,16 +294,16 @@ def cosine(left: np.ndarray, right: np.ndarray) -> float:
         right_square += right_value * right_value
     if left_square == 0 or right_square == 0:
         return 0.0
-    return on_grid(product / (math.sqrt(left_square) * math.sqrt(right_square)))
+    return to_grid(product / (math.sqrt(left_square) * math.sqrt(right_square)))
 
 
 @compiled
 def _mean_similarity(
-    queries: QueryTerms, document: np.ndarray, document_vectors: np.ndarray, vectors: np.ndarray
+    queries: QueryTerms, document_of_query: np.ndarray, document_vectors: np.ndarray, vectors: np.ndarray
 ) -> np.ndarray:
-    values = np.full(len(document), -1.0)
+    values = np.full(len(document_of_query), -1.0)
     total = np.empty(vectors.shape[1])
-    for query in range(len(document)):
+    for query in range(len(document_of_query)):
         first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
         if first_slot == end_slot:
             continue
@@ -312,26 +313,27 @@ def _mean_similarity(
             if word >= 0:
                 for column in range(len(total)):
                     total[column] += vectors[word, column]
-        values[query] = cosine(total, document_vectors[document[query]])
+        values[query] = cosine(total, document_vectors[document_of_query[query]])
     return values
 
 
 @compiled
 def _share_similar(
     queries: QueryTerms,
-    document: np.ndarray,
+    document_of_query: np.ndarray,
     document_vectors: np.ndarray,
     vectors: np.ndarray,
     threshold: float,
 ) -> np.ndarray:
-    values = np.zeros(len(document))
-    for query in range(len(document)):
+    values = np.zeros(len(document_of_query))
+    for query in range(len(document_of_query)):
         first_word = queries.word_offsets[queries.offsets[query]]
         end_word = queries.word_offsets[queries.offsets[query + 1]]
-        similar = 0
+        document_vector = document_vectors[document_of_query[query]]
+        similar_count = 0
         for position in range(first_word, end_word):
             word = queries.words[position]
-            word_cosine = cosine(vectors[word], document_vectors[document[query]]) if word >= 0 else 0.0
-            similar += word_cosine > threshold
-        values[query] = similar / max(end_word - first_word, 1)
+            word_cosine = cosine(vectors[word], document_vector) if word >= 0 else 0.0
+            similar_count += word_cosine > threshold
+        values[query] = similar_count / max(end_word - first_word, 1)
     return values

@@ -47,17 +47,17 @@ def choose_diagnosis_pairs(
         InputError: no document has two pseudo-queries of equal length.
     """
     rule = any_pair(axioms.stm_2_threshold, PAIRS_PER_DOCUMENT)
-    kept_pairs, eligible = _no_pairs(), 0
+    kept_pairs, eligible_documents = _no_pairs(), 0
     for path in axiom_values:
         for batch in whole_documents(path):
             names = batch.document_ids
             choice = choose_pairs(batch, [stream_key(seed, STAGE, name) for name in names], rule)
-            eligible += int((choice.accepted > 0).sum())
+            eligible_documents += int((choice.accepted_counts > 0).sum())
             lots = np.array([stream_key(seed, DOCUMENT_STAGE, name)[0] for name in names], np.uint64)
             kept_pairs = _first_documents(
                 pa.concat_tables([kept_pairs, _pairs(batch, choice, lots)]), options.documents
             )
-    if not eligible:
+    if not eligible_documents:
         raise InputError(
             axiom_values[0],
             "no document has two pseudo-queries of equal length",
@@ -67,7 +67,7 @@ def choose_diagnosis_pairs(
     AXIOM_PAIRS.write(output, kept_pairs.drop_columns("lot").add_column(0, "pair", pair_numbers))
     preferences = np.array(kept_pairs["preferences"].to_pylist())
     return {
-        "documents_with_pairs": eligible,
+        "documents_with_pairs": eligible_documents,
         "documents": len(kept_pairs["document_id"].unique()),
         "pairs": kept_pairs.num_rows,
         "pairs_with_a_preference": dict(zip(AXIOMS, (preferences != 0).sum(axis=0).tolist(), strict=True)),
@@ -91,7 +91,7 @@ def diagnose(
         Counts: models, pairs, and for each model the pairs with equal scores, of all seeds.
     """
     table = AXIOM_PAIRS.read(pairs)
-    preferred = np.array(table["preferences"].to_pylist(), np.int8).reshape(-1, len(AXIOMS))
+    preferences = np.array(table["preferences"].to_pylist(), np.int8).reshape(-1, len(AXIOMS))
     documents = np.array(table["document_id"].to_pylist())
     signs = {
         model: np.array([_signs(path, table.num_rows) for path in score_files])
@@ -104,26 +104,28 @@ def diagnose(
         (
             [model, labels[model], other_model, *row]
             for model, other_model in model_pairs
-            for row in _shares(preferred, signs[model], signs.get(other_model), documents)
+            for row in _agreement_rows(preferences, signs[model], signs.get(other_model), documents)
         ),
     )
     ties = {model: int((model_signs == 0).sum()) for model, model_signs in signs.items()}
     return {"models": len(scores), "pairs": table.num_rows, "pairs_with_equal_scores": ties}
 
 
-def _shares(
-    preferred: np.ndarray, signs: np.ndarray, other_signs: np.ndarray | None, documents: np.ndarray
+def _agreement_rows(
+    preferences: np.ndarray, signs: np.ndarray, other_signs: np.ndarray | None, documents: np.ndarray
 ) -> Iterator[list[Any]]:
     """Yield axiom, pairs and what follows in `COLUMNS`, of one model or of its lead over another."""
     for column, axiom in enumerate(AXIOMS):
-        decided = np.flatnonzero(preferred[:, column])
-        agreeing = (1 + preferred[decided, column] * signs[:, decided]) / 2
-        worse = 0 if other_signs is None else (1 + preferred[decided, column] * other_signs[:, decided]) / 2
-        row: list[Any] = [axiom, len(decided), len(signs)]
-        if not len(decided):
+        pairs = np.flatnonzero(preferences[:, column])
+        agreement = (1 + preferences[pairs, column] * signs[:, pairs]) / 2
+        other_agreement = (
+            0 if other_signs is None else (1 + preferences[pairs, column] * other_signs[:, pairs]) / 2
+        )
+        row: list[Any] = [axiom, len(pairs), len(signs)]
+        if not len(pairs):
             yield [*row, *("",) * 6]
             continue
-        estimate = paired(agreeing, worse, documents[decided].tolist())
+        estimate = paired(agreement, other_agreement, documents[pairs].tolist())
         if not estimate.variances:  # all of one document
             yield [*row, estimate.difference, *("",) * 5]
             continue
@@ -133,9 +135,9 @@ def _shares(
         yield [*row, estimate.difference, low, high, variance, freedom, seed_variance]
 
 
-def _signs(path: str | Path, pairs: int) -> np.ndarray:
+def _signs(path: str | Path, pair_count: int) -> np.ndarray:
     table = PAIR_SCORES.read(path)
-    if not np.array_equal(table["pair"].to_numpy(), np.arange(pairs)):
+    if not np.array_equal(table["pair"].to_numpy(), np.arange(pair_count)):
         raise IntegrityError(
             path,
             "these are not the scores of the diagnosis's pairs",
@@ -150,9 +152,9 @@ def _no_pairs() -> pa.Table:
 
 def _pairs(batch: ValueBatch, choice: PairChoice, lots: np.ndarray) -> pa.Table:
     schema, rows = AXIOM_PAIRS.schema, batch.rows.combine_chunks()
-    size, axioms = choice.features.shape
+    pair_count, axiom_count = choice.features.shape
     lists = pa.ListArray.from_arrays(
-        pa.array(np.arange(size + 1) * axioms, pa.int32()),
+        pa.array(np.arange(pair_count + 1) * axiom_count, pa.int32()),
         pa.array(choice.features.ravel(), pa.int8()),
         type=schema.field("preferences").type,
     )
@@ -163,18 +165,18 @@ def _pairs(batch: ValueBatch, choice: PairChoice, lots: np.ndarray) -> pa.Table:
         "preferences": lists,
     }
     table = pa.Table.from_pydict(columns, schema=pa.schema([schema.field(name) for name in columns]))
-    return _with_lots(table, lots[choice.document])
+    return _with_lots(table, lots[choice.document_of_pair])
 
 
 def _with_lots(table: pa.Table, lots: np.ndarray) -> pa.Table:
     return table.append_column(pa.field("lot", pa.uint64(), nullable=False), pa.array(lots, pa.uint64()))
 
 
-def _first_documents(pairs: pa.Table, documents: int) -> pa.Table:
+def _first_documents(pairs: pa.Table, document_count: int) -> pa.Table:
     """Return the pairs of the documents with the smallest lots, in the order of these, a document's in theirs."""
     lots = pairs["lot"].to_numpy()
     order = np.argsort(lots, kind="stable")
-    distinct = np.unique(lots)
-    if len(distinct) > documents:
-        order = order[lots[order] <= distinct[documents - 1]]
+    distinct_lots = np.unique(lots)
+    if len(distinct_lots) > document_count:
+        order = order[lots[order] <= distinct_lots[document_count - 1]]
     return pairs.take(pa.array(order))

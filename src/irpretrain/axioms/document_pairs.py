@@ -15,10 +15,10 @@ from irpretrain.config.axioms import AXIOMS
 
 _PROX = np.array([AXIOMS.index(name) for name in ("PROX-1", "PROX-2")])
 # Terms without which a document says nothing of the distance of terms.
-_FEWEST_TERMS = 2
+_MIN_TERMS = 2
 
 
-def over_held_terms(collection: AxiomCollection) -> AxiomCollection:
+def over_present_terms(collection: AxiomCollection) -> AxiomCollection:
     """Return a collection whose PROX looks at the terms that a document holds."""
     options = collection.options.model_copy(update={"missing_terms": "skipped"})
     return replace(collection, options=options)
@@ -31,7 +31,7 @@ def document_preferences(first: AxiomBatch, second: AxiomBatch) -> np.ndarray:
     `rank_depth` is behind every other one.
 
     Args:
-        first, second: the same queries, each with its first and its second document, of `over_held_terms`.
+        first, second: the same queries, each with its first and its second document, of `over_present_terms`.
     """
     tables = [pa.table(axiom_values(batch)) for batch in (first, second)]
     rows = np.arange(len(first), dtype=np.int64)
@@ -43,11 +43,11 @@ def document_preferences(first: AxiomBatch, second: AxiomBatch) -> np.ndarray:
     )
     is_present = [np.diff(batch.term_positions.offsets) > 0 for batch in (first, second)]
     offsets = first.queries.offsets
-    differing = _sums(is_present[0] != is_present[1], offsets) > 0
-    incomparable = differing | (_sums(is_present[0], offsets) < _FEWEST_TERMS)
-    features[np.ix_(np.flatnonzero(incomparable), _PROX)] = 0
+    have_different_terms = _sums(is_present[0] != is_present[1], offsets) > 0
+    is_incomparable = have_different_terms | (_sums(is_present[0], offsets) < _MIN_TERMS)
+    features[np.ix_(np.flatnonzero(is_incomparable), _PROX)] = 0
     return features
 
 
-def _sums(terms: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    return np.diff(np.concatenate([[0], np.cumsum(terms)])[offsets])
+def _sums(term_counts: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    return np.diff(np.concatenate([[0], np.cumsum(term_counts)])[offsets])

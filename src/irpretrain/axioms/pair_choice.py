@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from irpretrain.axioms.axiom_values import ValueBatch
-from irpretrain.axioms.preferences import VECTORS, compare, vector_number
+from irpretrain.axioms.preferences import VECTOR_COUNT, compare, vector_number
 from irpretrain.config.axioms import AXIOMS
 from irpretrain.foundation.compiled import compiled
 from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
@@ -19,7 +19,7 @@ from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 # What became of a pair. TIE: probability 0.5; UNSURE: under the threshold; CONFLICT: axioms disagree; SILENT: no
 # axiom has a preference.
 ACCEPTED, TIE, UNSURE, CONFLICT, SILENT = 0, 1, 2, 3, 4
-FATES = ("accepted", "tie", "below_threshold", "conflict", "no_preference")
+OUTCOMES = ("accepted", "tie", "below_threshold", "conflict", "no_preference")
 
 # Of the histogram of the larger probability of a pair, from 0.5 to 1.
 BINS = 10
@@ -28,61 +28,61 @@ BINS = 10
 class Rule(NamedTuple):
     """Which pairs are accepted."""
 
-    strict: bool  # those on which axioms agree, else those that a table decides
+    is_strict: bool  # those on which axioms agree, else those that a table decides
     table: np.ndarray  # float64 [3⁹], probability that the first query is preferred, unless strict
     threshold: float  # least probability of the preferred query, unless strict
     keep_ties: bool  # accept pairs with probability 0.5, the first drawn query preferred, unless strict
     must_agree: np.ndarray  # bool [9], axioms that must agree if strict
     stm_2_threshold: float
     pairs_per_document: int  # pairs of each document
-    only_first: bool  # stop after this many pairs, accepted or not
+    stops_early: bool  # stop after this many pairs, accepted or not
 
 
 def any_pair(stm_2_threshold: float, pairs_per_document: int) -> Rule:
     """Return the rule that accepts all pairs, in the order drawn: ties, which are kept."""
     no_axioms = np.zeros(len(AXIOMS), bool)
     return Rule(
-        False, np.full(VECTORS, 0.5), 0.5, True, no_axioms, stm_2_threshold, pairs_per_document, False
+        False, np.full(VECTOR_COUNT, 0.5), 0.5, True, no_axioms, stm_2_threshold, pairs_per_document, False
     )
 
 
 class PairChoice(NamedTuple):
     """The accepted pairs of a batch, those of a document together, in the order drawn."""
 
-    document: np.ndarray  # int64 [pairs], document of the batch
+    document_of_pair: np.ndarray  # int64 [pairs], document of the batch
     # preferred, other: int64 [pairs], queries (rows of the batch).
     preferred: np.ndarray
     other: np.ndarray
     probability: np.ndarray  # float64 [pairs], of the preferred query; 1 if strict
     features: np.ndarray  # int8 [pairs, 9], of (preferred, other)
-    equal: np.ndarray  # int64 [documents], pairs of queries of equal length that there are
-    accepted: np.ndarray  # int64 [documents], pairs that were accepted
-    fates: np.ndarray  # int64 [5], pairs considered, by what became of them
-    unanimous: int  # pairs considered on which every axiom of a strict rule has the same preference
+    equal_length_counts: np.ndarray  # int64 [documents], pairs of queries of equal length that there are
+    accepted_counts: np.ndarray  # int64 [documents], pairs that were accepted
+    outcome_counts: np.ndarray  # int64 [5], pairs considered, by what became of them
+    unanimous_count: int  # pairs considered on which every axiom of a strict rule has the same preference
     # int64 [BINS], pairs considered by a table, by the larger of their two probabilities.
     histogram: np.ndarray
 
 
 def choose_pairs(batch: ValueBatch, keys: Sequence[tuple[int, int]], rule: Rule) -> PairChoice:
     """Choose pairs of queries of each document; `keys` are of the documents' streams (`randomness.stream_key`)."""
-    keys_of = np.array(keys, np.uint64).reshape(-1, 2)
-    return _choose(batch.values, batch.words, batch.starts, keys_of, rule)
+    key_array = np.array(keys, np.uint64).reshape(-1, 2)
+    return _choose_pairs(batch.values, batch.word_counts, batch.document_starts, key_array, rule)
 
 
 @compiled
-def _judge_strictly(compared: np.ndarray, rule: Rule) -> tuple[int, bool, bool]:
+def _judge_strictly(preferences: np.ndarray, rule: Rule) -> tuple[int, bool, bool]:
     """Return the fate of a pair, whether its first query is preferred, and whether all axioms have a preference."""
-    for_first, for_second, silent = False, False, False
-    for axiom in range(compared.shape[0]):
+    for_first, for_second, has_silent = False, False, False
+    for axiom in range(preferences.shape[0]):
         if rule.must_agree[axiom]:
-            for_first |= compared[axiom] > 0
-            for_second |= compared[axiom] < 0
-            silent |= compared[axiom] == 0
+            for_first |= preferences[axiom] > 0
+            for_second |= preferences[axiom] < 0
+            has_silent |= preferences[axiom] == 0
     if for_first and for_second:
         return CONFLICT, False, False
     if not for_first and not for_second:
         return SILENT, False, False
-    return ACCEPTED, for_first, not silent
+    return ACCEPTED, for_first, not has_silent
 
 
 @compiled
@@ -119,61 +119,62 @@ def _next_pair(pairs: np.ndarray, position: int, count: int, state: np.ndarray) 
 
 
 @compiled
-def _choose(
+def _choose_pairs(
     values: np.ndarray, words: np.ndarray, starts: np.ndarray, keys: np.ndarray, rule: Rule
 ) -> PairChoice:
-    documents, most_queries = len(starts) - 1, 0
-    for row in range(documents):
-        most_queries = max(most_queries, starts[row + 1] - starts[row])
-    capacity = documents * rule.pairs_per_document
-    document, preferred, other = (
+    document_count, max_queries = len(starts) - 1, 0
+    for row in range(document_count):
+        max_queries = max(max_queries, starts[row + 1] - starts[row])
+    capacity = document_count * rule.pairs_per_document
+    document_of_pair, preferred, other = (
         np.empty(capacity, np.int64),
         np.empty(capacity, np.int64),
         np.empty(capacity, np.int64),
     )
     probabilities, features = np.empty(capacity), np.empty((capacity, values.shape[1]), np.int8)
-    equal, accepted = np.zeros(documents, np.int64), np.zeros(documents, np.int64)
-    fates, histogram = np.zeros(len(FATES), np.int64), np.zeros(BINS, np.int64)
-    pairs = np.empty((most_queries * (most_queries - 1) // 2, 2), np.int64)
-    state, compared = np.empty(STATE_WORDS, np.uint64), np.empty(values.shape[1], np.int8)
-    pairs_written, unanimous = 0, 0
-    for row in range(documents):
+    equal_length_counts = np.zeros(document_count, np.int64)
+    accepted_counts = np.zeros(document_count, np.int64)
+    outcome_counts, histogram = np.zeros(len(OUTCOMES), np.int64), np.zeros(BINS, np.int64)
+    pairs = np.empty((max_queries * (max_queries - 1) // 2, 2), np.int64)
+    state, preferences = np.empty(STATE_WORDS, np.uint64), np.empty(values.shape[1], np.int8)
+    pairs_written, unanimous_count = 0, 0
+    for row in range(document_count):
         count = _list_pairs(words, starts[row], starts[row + 1], pairs)
-        equal[row] = count
+        equal_length_counts[row] = count
         start_stream(state, keys[row, 0], keys[row, 1])
-        considered = min(count, rule.pairs_per_document) if rule.only_first else count
-        for position in range(considered):
-            if accepted[row] == rule.pairs_per_document:
+        considered_count = min(count, rule.pairs_per_document) if rule.stops_early else count
+        for position in range(considered_count):
+            if accepted_counts[row] == rule.pairs_per_document:
                 break
             first, second = _next_pair(pairs, position, count, state)
-            compare(values, first, second, rule.stm_2_threshold, compared)
-            if rule.strict:
-                fate, is_first, is_unanimous = _judge_strictly(compared, rule)
+            compare(values, first, second, rule.stm_2_threshold, preferences)
+            if rule.is_strict:
+                outcome, is_first, is_unanimous = _judge_strictly(preferences, rule)
                 probability = 1.0
-                unanimous += is_unanimous
+                unanimous_count += is_unanimous
             else:
-                probability = rule.table[vector_number(compared)]
-                fate, is_first = _judge_by_table(probability, rule), probability >= 0.5
+                probability = rule.table[vector_number(preferences)]
+                outcome, is_first = _judge_by_table(probability, rule), probability >= 0.5
                 probability = max(probability, 1.0 - probability)
                 histogram[min(int((probability - 0.5) * 2 * BINS), BINS - 1)] += 1
-            fates[fate] += 1
-            if fate != ACCEPTED:
+            outcome_counts[outcome] += 1
+            if outcome != ACCEPTED:
                 continue
-            document[pairs_written], probabilities[pairs_written] = row, probability
+            document_of_pair[pairs_written], probabilities[pairs_written] = row, probability
             preferred[pairs_written], other[pairs_written] = (first, second) if is_first else (second, first)
-            for axiom in range(len(compared)):
-                features[pairs_written, axiom] = compared[axiom] if is_first else -compared[axiom]
-            accepted[row] += 1
+            for axiom in range(len(preferences)):
+                features[pairs_written, axiom] = preferences[axiom] if is_first else -preferences[axiom]
+            accepted_counts[row] += 1
             pairs_written += 1
     return PairChoice(
-        document[:pairs_written],
+        document_of_pair[:pairs_written],
         preferred[:pairs_written],
         other[:pairs_written],
         probabilities[:pairs_written],
         features[:pairs_written],
-        equal,
-        accepted,
-        fates,
-        unanimous,
+        equal_length_counts,
+        accepted_counts,
+        outcome_counts,
+        unanimous_count,
         histogram,
     )

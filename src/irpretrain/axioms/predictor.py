@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irpretrain.axioms.preferences import VECTORS, all_vectors, vector_numbers
+from irpretrain.axioms.preferences import VECTOR_COUNT, all_vectors, vector_numbers
 from irpretrain.config.axioms import AXIOMS, Axiom, PredictorConfig
 from irpretrain.foundation.errors import IntegrityError, need_folder, refusing_damage
 
@@ -72,7 +72,7 @@ def load_predictor(directory: str | Path) -> PreferencePredictor:
         record = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
         table = np.load(folder / TABLE_FILE)
         axioms = tuple(record["predictor"]["axioms"])
-    if table.shape != (VECTORS,) or record.get("order") != list(AXIOMS):
+    if table.shape != (VECTOR_COUNT,) or record.get("order") != list(AXIOMS):
         raise IntegrityError(
             directory,
             "the predictor's table is not one of this version's axioms",
@@ -81,16 +81,16 @@ def load_predictor(directory: str | Path) -> PreferencePredictor:
     return PreferencePredictor(axioms, table, record)
 
 
-def symmetric(table: np.ndarray) -> np.ndarray:
+def make_symmetric(table: np.ndarray) -> np.ndarray:
     """Return p(f) = (P(f) + 1 - P(-f)) / 2 of P by number of vector, with p(-f) = 1 - p(f) to the last bit."""
     difference = table - table[::-1]
     larger_probability = 0.5 + 0.5 * np.abs(difference)
     return np.where(difference >= 0, larger_probability, 1.0 - larger_probability)
 
 
-def chosen_columns(axioms: Sequence[Axiom]) -> list[int]:
+def feature_columns(axioms: Sequence[Axiom]) -> list[int]:
     """Return the columns of the features of some axioms, in the order of `AXIOMS`."""
-    return [number for number, name in enumerate(AXIOMS) if name in axioms]
+    return [column for column, name in enumerate(AXIOMS) if name in axioms]
 
 
 # XGBoost on the features of axioms (Chen and Guestrin, KDD 2016): fitting, probabilities, importance.
@@ -131,7 +131,7 @@ def fit(features: np.ndarray, labels: np.ndarray, options: PredictorConfig, seed
     return xgboost.train(boosted, _matrix(features, options.axioms, labels), num_boost_round=TREES)
 
 
-def plain_table(trees: xgboost.Booster, axioms: Sequence[Axiom]) -> np.ndarray:
+def tree_table(trees: xgboost.Booster, axioms: Sequence[Axiom]) -> np.ndarray:
     """Return float64 [3⁹]: what the trees answer to each vector of features, by its number."""
     return trees.predict(_matrix(all_vectors(), axioms)).astype(np.float64)
 
@@ -151,7 +151,7 @@ def importance(
 def _matrix(features: np.ndarray, axioms: Sequence[Axiom], labels: np.ndarray | None = None) -> Any:
     import xgboost
 
-    columns = chosen_columns(axioms)
+    columns = feature_columns(axioms)
     return xgboost.DMatrix(
         features[:, columns].astype(np.float32),
         labels,

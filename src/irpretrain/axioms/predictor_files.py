@@ -19,7 +19,7 @@ from irpretrain.axioms.predictor import (
     SCORES_FILE,
     TABLE_FILE,
     TREES,
-    chosen_columns,
+    feature_columns,
     importance,
 )
 from irpretrain.axioms.predictor_pairs import SETTING_IV_RANK, QueryPairs
@@ -45,13 +45,13 @@ class Outcome:
     trees: xgboost.Booster  # the best fold's model
     table: np.ndarray  # float64 [3⁹], its probabilities, symmetric
     auc: Interval  # on the test part
-    plain_auc: float  # the same of the trees' own answers
+    tree_auc: float  # the same of the trees' own answers
     fold_aucs: list[float]  # of each fold's model on that fold
     # test_pairs, test_documents: size of the test part.
     test_pairs: int
     test_documents: int
-    single: dict[Axiom, float]  # AUC of each axiom's feature alone on the test part
-    majority: float  # AUC of the sum of the features of the predictor's axioms
+    single_aucs: dict[Axiom, float]  # AUC of each axiom's feature alone on the test part
+    majority_auc: float  # AUC of the sum of the features of the predictor's axioms
     pairs: QueryPairs
 
 
@@ -65,13 +65,13 @@ def effects(table: np.ndarray, features: np.ndarray, axioms: Sequence[Axiom]) ->
         table: float64 [3⁹], symmetric probabilities by number of vector.
         features: int8 [pairs, 9], the vectors observed; at least one pair.
     """
-    vectors, times = np.unique(features, axis=0, return_counts=True)
+    vectors, counts = np.unique(features, axis=0, return_counts=True)
     effect_of_axiom: dict[Axiom, float] = {}
-    for column in chosen_columns(axioms):
+    for column in feature_columns(axioms):
         preferred, not_preferred = vectors.copy(), vectors.copy()
         preferred[:, column], not_preferred[:, column] = 1, -1
         differences = table[vector_numbers(preferred)] - table[vector_numbers(not_preferred)]
-        effect_of_axiom[AXIOMS[column]] = float(np.average(differences, weights=times))
+        effect_of_axiom[AXIOMS[column]] = float(np.average(differences, weights=counts))
     return effect_of_axiom
 
 
@@ -117,11 +117,11 @@ def _scores(
         "axioms": [axiom for axiom in AXIOMS if axiom in options.axioms],
         "model": options.model,
         **_seed_scores(first_outcome, options),
-        "auc_mean": _number(float(np.mean([outcome.auc.mean for outcome in outcomes]))),
+        "auc_mean": _none_if_nan(float(np.mean([outcome.auc.mean for outcome in outcomes]))),
         "importance_mean_gain": importance(first_outcome.trees, options.axioms, "gain"),
-        "auc_without_symmetry": _number(first_outcome.plain_auc),
-        "auc_of_axiom": {axiom: _number(value) for axiom, value in first_outcome.single.items()},
-        "auc_of_majority": _number(first_outcome.majority),
+        "auc_without_symmetry": _none_if_nan(first_outcome.tree_auc),
+        "auc_of_axiom": {axiom: _none_if_nan(value) for axiom, value in first_outcome.single_aucs.items()},
+        "auc_of_majority": _none_if_nan(first_outcome.majority_auc),
         "effect_of_axiom": effects(first_outcome.table, first_outcome.pairs.features, options.axioms),
         "preferences": _shares(first_outcome.pairs.features),
         "read": dict(read_counts),
@@ -133,10 +133,10 @@ def _scores(
 def _seed_scores(outcome: Outcome, options: PredictorConfig) -> dict[str, Any]:
     return {
         "seed": outcome.seed,
-        "auc": _number(outcome.auc.mean),
-        "auc_low": _number(outcome.auc.low),
-        "auc_high": _number(outcome.auc.high),
-        "auc_of_folds": [_number(value) for value in outcome.fold_aucs],
+        "auc": _none_if_nan(outcome.auc.mean),
+        "auc_low": _none_if_nan(outcome.auc.low),
+        "auc_high": _none_if_nan(outcome.auc.high),
+        "auc_of_folds": [_none_if_nan(value) for value in outcome.fold_aucs],
         "pairs": len(outcome.pairs),
         "documents": outcome.pairs.counts["documents"],
         "test_pairs": outcome.test_pairs,
@@ -156,7 +156,7 @@ def _shares(features: np.ndarray) -> dict[Axiom, dict[str, float]]:
     }
 
 
-def _number(value: float) -> float | None:
+def _none_if_nan(value: float) -> float | None:
     """JSON has no NaN."""
     return None if math.isnan(value) else float(value)
 
@@ -182,12 +182,12 @@ section 4.2). It is {model_text} by XGBoost {versions["xgboost"]}: {TREES} trees
 - Axioms: {", ".join(scores["axioms"])}.
 
 ## Quality
-AUC on the test part: {_displayed(scores["auc"], 4)} (95 % interval by resampling documents:
-{_displayed(scores["auc_low"], 4)} to {_displayed(scores["auc_high"], 4)}). Mean over {
+AUC on the test part: {_format_value(scores["auc"], 4)} (95 % interval by resampling documents:
+{_format_value(scores["auc_low"], 4)} to {_format_value(scores["auc_high"], 4)}). Mean over {
         len(scores["seeds"])
     } seed(s):
-{_displayed(scores["auc_mean"], 4)}. Majority vote of the same axioms: {
-        _displayed(scores["auc_of_majority"], 4)
+{_format_value(scores["auc_mean"], 4)}. Majority vote of the same axioms: {
+        _format_value(scores["auc_of_majority"], 4)
     }.
 
 | axiom | importance | effect | AUC alone | prefers judged | neither | prefers pseudo |
@@ -197,7 +197,7 @@ AUC on the test part: {_displayed(scores["auc"], 4)} (95 % interval by resamplin
 Importance: the total gain of an axiom's splits, divided by the largest. Effect: the mean over all pairs of the
 probability if this axiom prefers a query, minus the probability if it prefers the other query (-1 to 1; the other
 axioms stay as they are). The last three columns are shares of all pairs.
-{_against(scores, options)}
+{_contradictions(scores, options)}
 ## How to apply it
 Run this in the predictor's directory, with irpretrain installed. `axiom_values.parquet` stands for a table of axiom
 values, such as the files of `results/axioms`; rows 0 and 1 are two queries of one document.
@@ -232,11 +232,11 @@ def _axiom_rows(scores: Mapping[str, Any]) -> str:
             scores["auc_of_axiom"][axiom],
             *scores["preferences"][axiom].values(),
         )
-        rows.append(f"| {axiom} | {' | '.join(map(_displayed, cells))} |")
+        rows.append(f"| {axiom} | {' | '.join(map(_format_value, cells))} |")
     return "\n".join(rows)
 
 
-def _against(scores: Mapping[str, Any], options: PredictorConfig) -> str:
+def _contradictions(scores: Mapping[str, Any], options: PredictorConfig) -> str:
     """Name the axioms that the predictor contradicts; empty if there are none."""
     reversed_axioms = [axiom for axiom, effect in scores["effect_of_axiom"].items() if effect < 0]
     if not reversed_axioms:
@@ -252,5 +252,5 @@ def _against(scores: Mapping[str, Any], options: PredictorConfig) -> str:
     )
 
 
-def _displayed(value: float | None, digits: int = 3) -> str:
+def _format_value(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:z.{digits}f}"

@@ -27,14 +27,14 @@ Setting = Literal["I", "II", "III", "IV"]
 STAGE = "predictor-negatives"
 
 # In place of a negative query where a document has none that may be drawn.
-NONE = -1
+NO_NEGATIVE = -1
 VALUE_COLUMNS = [definition.column for definition in DEFINITIONS.values()]
 
 # Largest RANK in setting IV (table 2).
 SETTING_IV_RANK = 5
 
 
-def weights(ranks: np.ndarray, starts: np.ndarray, setting: Setting) -> np.ndarray:
+def negative_weights(ranks: np.ndarray, starts: np.ndarray, setting: Setting) -> np.ndarray:
     """Return float64 [queries], proportional to the probability of each pseudo-query (ARES, SIGIR 2022, table 2).
 
         I    any pseudo-query of the group, all with equal probability
@@ -50,49 +50,49 @@ def weights(ranks: np.ndarray, starts: np.ndarray, setting: Setting) -> np.ndarr
     if setting == "IV":
         return ((ranks > 0) & (ranks <= SETTING_IV_RANK)).astype(np.float64)
     if setting == "III":
-        return np.repeat(per_group(ranks == 1, starts) > 0, np.diff(starts)).astype(np.float64)
+        return np.repeat(count_per_group(ranks == 1, starts) > 0, np.diff(starts)).astype(np.float64)
     return np.ones(len(ranks))
 
 
-def per_group(is_marked: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def count_per_group(is_marked: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Return int64 [groups]: how many of each group's entries are marked (bool)."""
     return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(is_marked)])[starts])
 
 
 def draw_negatives(
-    groups: np.ndarray, starts: np.ndarray, weight: np.ndarray, names: Sequence[str], seed: int
+    groups: np.ndarray, starts: np.ndarray, weights: np.ndarray, names: Sequence[str], seed: int
 ) -> np.ndarray:
     """Return the pseudo-query drawn for each pair of a document and a query, int64 [pairs]; NONE without a candidate.
 
     Args:
         groups: int64 [pairs], number of the group of each pair.
         starts: int64 [groups + 1], the first pseudo-query of each group.
-        weight: float64 [pseudo-queries], see `weights`.
+        weights: float64 [pseudo-queries], see `negative_weights`.
         names: of each pair, document id U+001F query id, which names its random stream.
     """
     keys = np.array([stream_key(seed, STAGE, name) for name in names], np.uint64).reshape(-1, 2)
     negatives = np.empty(len(groups), np.int64)
-    _draw(np.asarray(groups, np.int64), np.asarray(starts, np.int64), weight, keys, negatives)
+    _draw_by_weight(np.asarray(groups, np.int64), np.asarray(starts, np.int64), weights, keys, negatives)
     return negatives
 
 
 @compiled
-def _draw(
-    groups: np.ndarray, starts: np.ndarray, weight: np.ndarray, keys: np.ndarray, negatives: np.ndarray
+def _draw_by_weight(
+    groups: np.ndarray, starts: np.ndarray, weights: np.ndarray, keys: np.ndarray, negatives: np.ndarray
 ) -> None:
     state = np.empty(STATE_WORDS, np.uint64)
     for pair in range(groups.shape[0]):
         start, end = starts[groups[pair]], starts[groups[pair] + 1]
         total = 0.0
         for query in range(start, end):
-            total += weight[query]
+            total += weights[query]
         start_stream(state, keys[pair, 0], keys[pair, 1])
         remaining_weight = next_uniform(state) * total
-        negatives[pair] = NONE
+        negatives[pair] = NO_NEGATIVE
         for query in range(start, end):
-            if weight[query] > 0:
+            if weights[query] > 0:
                 negatives[pair] = query  # the last candidate where rounding leaves a rest
-                remaining_weight -= weight[query]
+                remaining_weight -= weights[query]
                 if remaining_weight < 0:
                     break
 
@@ -101,12 +101,12 @@ def _draw(
 class CandidateQueries:
     """Judged queries of documents, and the pseudo-queries of these documents."""
 
-    judged: np.ndarray  # float64 [pairs, 9], values of the judged queries, larger is better, in corpus order
+    judged_values: np.ndarray  # float64 [pairs, 9], of the judged queries, larger is better, in corpus order
     terms: np.ndarray  # int64 [pairs], terms of the judged queries
     documents: np.ndarray  # int64 [pairs], number of the document of each judged query
     names: list[str]  # of each, document id U+001F query id
     groups: np.ndarray  # int64 [pairs], number of the group of each
-    pseudo: np.ndarray  # float64 [pseudo-queries, 9], those of a group together, in the order of `sample`
+    pseudo_values: np.ndarray  # float64 [pseudo-queries, 9], a group's together, in the order of `sample`
     pseudo_terms: np.ndarray  # int64 [pseudo-queries], their terms
     ranks: np.ndarray  # int64 [pseudo-queries], RANK, 0 for +∞
     starts: np.ndarray  # int64 [groups + 1], the first pseudo-query of each group
@@ -124,33 +124,34 @@ class QueryPairs:
 
 
 def read_candidates(
-    judged: str | Path, pseudo: Sequence[str | Path], options: PredictorConfig
+    judged_path: str | Path, pseudo_paths: Sequence[str | Path], options: PredictorConfig
 ) -> CandidateQueries:
     """Read the values of judged queries with a term, and those of the pseudo-queries of their documents.
 
     Args:
-        judged: AXIOM_VALUES of judged queries.
-        pseudo: AXIOM_VALUES of pseudo-queries, shards in any order: of judged queries if `negative_terms` is equal,
-            else of the collection.
+        judged_path: AXIOM_VALUES of judged queries.
+        pseudo_paths: AXIOM_VALUES of pseudo-queries, shards in any order: of judged queries if `negative_terms` is
+            equal, else of the collection.
 
     Raises:
         IntegrityError: a value is NaN, or a group's pseudo-queries occur twice.
     """
-    table = AXIOM_VALUES.read(judged, ["document_id", "query_id", "terms", *VALUE_COLUMNS])
+    table = AXIOM_VALUES.read(judged_path, ["document_id", "query_id", "terms", *VALUE_COLUMNS])
     queries_with_terms = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
     document_ids = queries_with_terms["document_id"]
     names = pc.binary_join_element_wise(document_ids, queries_with_terms["query_id"], "\x1f")
-    keys = names if options.negative_terms == "equal" else document_ids
-    distinct = pc.unique(keys)
-    groups = _numbers(keys, distinct)
-    values, pseudo_terms, ranks, starts = _read_pseudo(pseudo, distinct, options.negative_terms == "equal")
+    per_judged_query = options.negative_terms == "equal"
+    keys = names if per_judged_query else document_ids
+    group_keys = pc.unique(keys)
+    groups = _indices_of(keys, group_keys)
+    values, pseudo_terms, ranks, starts = _read_pseudo(pseudo_paths, group_keys, per_judged_query)
     return CandidateQueries(
-        judged=larger_is_better(queries_with_terms, judged),
+        judged_values=larger_is_better(queries_with_terms, judged_path),
         terms=queries_with_terms["terms"].to_numpy().astype(np.int64),
-        documents=_numbers(document_ids, pc.unique(document_ids)),
+        documents=_indices_of(document_ids, pc.unique(document_ids)),
         names=names.to_pylist(),
         groups=groups,
-        pseudo=values,
+        pseudo_values=values,
         pseudo_terms=pseudo_terms,
         ranks=ranks,
         starts=starts,
@@ -171,22 +172,22 @@ def make_pairs(
     Counts have the judged queries left out by setting III or without a candidate in setting IV, those without a
     negative query, and the mean terms of both sides.
     """
-    weight = weights(candidates.ranks, candidates.starts, options.setting)
-    negatives = draw_negatives(candidates.groups, candidates.starts, weight, candidates.names, seed)
-    rows = np.flatnonzero(negatives != NONE)
-    barred = (np.diff(candidates.starts) > 0) & (per_group(weight > 0, candidates.starts) == 0)
+    weights = negative_weights(candidates.ranks, candidates.starts, options.setting)
+    negatives = draw_negatives(candidates.groups, candidates.starts, weights, candidates.names, seed)
+    rows = np.flatnonzero(negatives != NO_NEGATIVE)
+    is_barred = (np.diff(candidates.starts) > 0) & (count_per_group(weights > 0, candidates.starts) == 0)
     terms, negative_terms = candidates.terms[rows], candidates.pseudo_terms[negatives[rows]]
     return QueryPairs(
         features=preferences(
-            np.concatenate([candidates.judged, candidates.pseudo]),
+            np.concatenate([candidates.judged_values, candidates.pseudo_values]),
             rows,
-            len(candidates.judged) + negatives[rows],
+            len(candidates.judged_values) + negatives[rows],
             stm_2_threshold,
         ),
         documents=candidates.documents[rows],
         counts={
-            "judged_queries_ignored_by_setting": int(np.count_nonzero(barred[candidates.groups])),
-            "judged_queries_without_negative": int(np.count_nonzero(negatives == NONE)),
+            "judged_queries_ignored_by_setting": int(np.count_nonzero(is_barred[candidates.groups])),
+            "judged_queries_without_negative": int(np.count_nonzero(negatives == NO_NEGATIVE)),
             "pairs": len(rows),
             "documents": len(np.unique(candidates.documents[rows])),
             "mean_terms_of_judged": _mean(terms),
@@ -200,8 +201,8 @@ def _mean(numbers: np.ndarray) -> float | None:
     return float(numbers.mean()) if len(numbers) else None
 
 
-def _numbers(names: pa.Array, distinct: pa.Array) -> np.ndarray:
-    return pc.index_in(names, value_set=distinct).to_numpy().astype(np.int64)
+def _indices_of(values: pa.Array, distinct_values: pa.Array) -> np.ndarray:
+    return pc.index_in(values, value_set=distinct_values).to_numpy().astype(np.int64)
 
 
 def _read_pseudo(
@@ -212,7 +213,7 @@ def _read_pseudo(
     Keys are document ids, or document id U+001F query id.
     """
     columns = ["sample", "document_id", "query_id", "terms", *VALUE_COLUMNS]
-    values, integers = [np.empty((0, len(VALUE_COLUMNS)))], [np.empty((0, 4), np.int64)]
+    values, integer_columns = [np.empty((0, len(VALUE_COLUMNS)))], [np.empty((0, 4), np.int64)]
     for path in shards:
         for batch in AXIOM_VALUES.stream(path, columns):
             row_keys = batch.column("document_id")
@@ -223,9 +224,9 @@ def _read_pseudo(
             rows = batch.filter(has_group)
             row_columns = [rows.column(name).to_numpy() for name in ("sample", "terms", "rank")]
             row_groups = group_numbers.filter(has_group).to_numpy(zero_copy_only=False)
-            integers.append(np.stack([row_groups, *row_columns], axis=1).astype(np.int64))
+            integer_columns.append(np.stack([row_groups, *row_columns], axis=1).astype(np.int64))
             values.append(larger_is_better(rows, path))
-    group, sample, terms, ranks = np.concatenate(integers).T
+    group, sample, terms, ranks = np.concatenate(integer_columns).T
     order = np.lexsort((sample, group))
     group, sample = group[order], sample[order]
     if np.any((np.diff(group) == 0) & (np.diff(sample) == 0)):

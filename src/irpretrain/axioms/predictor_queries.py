@@ -119,8 +119,8 @@ QUERY_KEYS = ["part", "position", "sample", "document_id", "query_id", "terms"]
 
 
 def sample_negative_queries(
-    judged: str | Path,  # AXIOM_VALUES of judged queries; those without a term get no pseudo-query
-    words: list[str],  # word stores that hold their documents
+    judged_values: str | Path,  # AXIOM_VALUES of judged queries; those without a term get no pseudo-query
+    word_stores: list[str],  # word stores that hold their documents
     statistics: str | Path,  # merged WORD_COUNTS of the collection
     options: PseudoQueriesConfig,  # how words are drawn; `repeats` and the lengths have no effect
     axioms: AxiomsConfig,  # which words are terms
@@ -140,8 +140,8 @@ def sample_negative_queries(
     """
     sampler = PseudoQuerySampler(statistics, at_temperature(options, temperature), seed)
     terms = read_terms(statistics, axioms.stop_list, axioms.stemming)
-    stores = WordDocuments.open(words, len(sampler.tables.number_of))
-    table = AXIOM_VALUES.read(judged, QUERY_KEYS)
+    stores = WordDocuments.open(word_stores, len(sampler.tables.position_of))
+    table = AXIOM_VALUES.read(judged_values, QUERY_KEYS)
     queries_with_terms = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
     rows = stores.rows(queries_with_terms["document_id"])
     counts = {
@@ -162,8 +162,8 @@ def sample_negative_queries(
             size=lambda start: min(QUERIES_AT_ONCE, queries_with_terms.num_rows - start),
         ):
             batch = queries_with_terms.slice(start, QUERIES_AT_ONCE)
-            names = pc.binary_join_element_wise(batch["document_id"], batch["query_id"], "\x1f")
-            keys = [stream_key(seed, STAGE, name) for name in names.to_pylist()]
+            query_names = pc.binary_join_element_wise(batch["document_id"], batch["query_id"], "\x1f")
+            keys = [stream_key(seed, STAGE, name) for name in query_names.to_pylist()]
             drawn_queries = draw_queries(
                 *stores.gather(rows[start : start + QUERIES_AT_ONCE]),
                 np.array(keys, np.uint64).reshape(-1, 2),
@@ -174,26 +174,26 @@ def sample_negative_queries(
             )
             writer.add(
                 _negative_rows(
-                    batch, drawn_queries.document, sampler.texts(drawn_queries), options.per_document
+                    batch, drawn_queries.document_of_query, sampler.texts(drawn_queries), options.per_document
                 )
             )
-            counts["judged_queries_too_long"] += drawn_queries.cut
-            counts["queries"] += len(drawn_queries.document)
+            counts["judged_queries_too_long"] += drawn_queries.cut_count
+            counts["queries"] += len(drawn_queries.document_of_query)
             counts["words"] += len(drawn_queries.words)
-            counts["words_outside_document"] += drawn_queries.outside
+            counts["words_outside_document"] += drawn_queries.outside_count
     if counts["judged_queries_too_long"]:
         notice(
-            f"negative queries of {Path(judged).parent.name}",
+            f"negative queries of {Path(judged_values).parent.name}",
             f"left out: {counts['judged_queries_too_long']:,} of {table.num_rows:,} judged queries, which have more "
             "terms than can be drawn for their documents (pseudo_queries.support, minimum_count)",
         )
     return counts
 
 
-def _negative_rows(judged: pa.Table, row_of: np.ndarray, texts: pa.Array, per_document: int) -> pa.Table:
+def _negative_rows(queries: pa.Table, query_rows: np.ndarray, texts: pa.Array, per_document: int) -> pa.Table:
     """Return the pseudo-queries of judged queries; a document's are numbered through all its judged queries."""
-    judged_rows = judged.take(pa.array(row_of))
-    sample_numbers = np.tile(np.arange(per_document, dtype=np.int32), len(row_of) // per_document)
+    judged_rows = queries.take(pa.array(query_rows))
+    sample_numbers = np.tile(np.arange(per_document, dtype=np.int32), len(query_rows) // per_document)
     columns = {name: judged_rows[name] for name in ("part", "position", "document_id", "query_id")}
     columns["sample"] = pa.array(judged_rows["sample"].to_numpy() * per_document + sample_numbers)
     columns["query"] = texts

@@ -33,7 +33,7 @@ DEFINITIONS: dict[Axiom, Definition] = {
     "PROX-2": Definition("prox_2", False, definitions.first_position),
     "REG": Definition("reg", True, definitions.diversity),
     "STM-1": Definition("stm_1", True, definitions.similarity),
-    "STM-2": Definition("stm_2", True, definitions.share_held),
+    "STM-2": Definition("stm_2", True, definitions.share_present),
     "STM-3": Definition("stm_3", True, definitions.share_similar),
 }
 
@@ -49,7 +49,7 @@ DEFINITIONS: dict[Axiom, Definition] = {
 
 
 # Vectors of features that there are.
-VECTORS = 3 ** len(AXIOMS)
+VECTOR_COUNT = 3 ** len(AXIOMS)
 RANK_COLUMN, STM_1_COLUMN, STM_2_COLUMN = (AXIOMS.index(name) for name in ("RANK", "STM-1", "STM-2"))
 
 
@@ -92,18 +92,18 @@ def vector_numbers(features: np.ndarray) -> np.ndarray:
 
 def all_vectors() -> np.ndarray:
     """Return int8 [3⁹, 9]: every vector of features, in the order of its number."""
-    return (np.arange(VECTORS)[:, None] // 3 ** np.arange(len(AXIOMS)) % 3 - 1).astype(np.int8)
+    return (np.arange(VECTOR_COUNT)[:, None] // 3 ** np.arange(len(AXIOMS)) % 3 - 1).astype(np.int8)
 
 
 @compiled
 def compare(
-    values: np.ndarray, first: int, second: int, stm_2_threshold: float, features: np.ndarray
+    values: np.ndarray, first_row: int, second_row: int, stm_2_threshold: float, features: np.ndarray
 ) -> None:
     """Write the features of one pair of rows of `values` to `features` (int8 [9])."""
     for axiom in range(features.shape[0]):
-        first_value, second_value = values[first, axiom], values[second, axiom]
+        first_value, second_value = values[first_row, axiom], values[second_row, axiom]
         features[axiom] = 1 if first_value > second_value else (-1 if first_value < second_value else 0)
-    if not abs(values[first, STM_1_COLUMN] - values[second, STM_1_COLUMN]) < stm_2_threshold:
+    if not abs(values[first_row, STM_1_COLUMN] - values[second_row, STM_1_COLUMN]) < stm_2_threshold:
         features[STM_2_COLUMN] = 0
 
 

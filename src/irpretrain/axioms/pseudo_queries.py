@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.axioms.contrastive import OUTSIDE, no_classes, read_contrastive_model, weight_classes
+from irpretrain.axioms.contrastive import NO_WORD, no_classes, read_contrastive_model, weight_classes
 from irpretrain.axioms.contrastive_draws import (
     ContrastRules,
     ContrastTables,
@@ -35,7 +35,7 @@ STAGE = "pseudo-queries"
 # Room for drawn words, which decides how many documents are drawn for at a time.
 WORDS_AT_ONCE = 4_000_000
 DOCUMENTS_AT_ONCE = 4096
-COUNTED = (
+COUNT_NAMES = (
     "documents", "documents_without_words", "queries", "words", "words_outside_document", "lengths_cut",
 )  # fmt: skip
 
@@ -86,30 +86,31 @@ def sample_pseudo_queries(
         options, origin = at_temperature(options, temperature), "calibrated on the collection"
     store = WordStore(words)
     sampler = PseudoQuerySampler(statistics, options, seed)
-    if store.vocabulary != len(sampler.tables.number_of):
+    if store.vocabulary_size != len(sampler.tables.position_of):
         raise IntegrityError(
             words,
-            f"this word store numbers {store.vocabulary:,} words, but {statistics} has "
-            f"{len(sampler.tables.number_of):,}",
+            f"this word store numbers {store.vocabulary_size:,} words, but {statistics} has "
+            f"{len(sampler.tables.position_of):,}",
             remedy="Delete both and run the workflow again.",
         )
     print_line(f"[pseudo-queries] temperature {sampler.rules.temperature:g}: {origin}")
-    counts, lengths = Counter(dict.fromkeys(COUNTED, 0)), np.zeros(len(sampler.tables.lengths) + 1, np.int64)
+    counts = Counter(dict.fromkeys(COUNT_NAMES, 0))
+    length_counts = np.zeros(len(sampler.tables.length_sums) + 1, np.int64)
     with DOCUMENT_QUERIES.writing(output) as writer:
         for documents, queries in sampler.sample(store):
             writer.add(_rows(documents, queries, sampler))
             counts.update(
                 documents=documents.num_rows,
-                documents_without_words=documents.num_rows - len(np.unique(queries.document)),
-                queries=len(queries.document),
+                documents_without_words=documents.num_rows - len(np.unique(queries.document_of_query)),
+                queries=len(queries.document_of_query),
                 words=len(queries.words),
-                words_outside_document=int(queries.outside),
-                lengths_cut=int(queries.cut),
+                words_outside_document=int(queries.outside_count),
+                lengths_cut=int(queries.cut_count),
             )
-            lengths += np.bincount(queries.sizes, minlength=len(lengths))
+            length_counts += np.bincount(queries.sizes, minlength=len(length_counts))
     counts_of_length = {
         str(length): {
-            "queries": int(lengths[length]),
+            "queries": int(length_counts[length]),
             "expected": round(float(counts["queries"] * probability), 3),
         }
         for length, probability in enumerate(sampler.length_probabilities, 1)
@@ -148,15 +149,15 @@ class PseudoQuerySampler:
             )
         model = read_contrastive_model(statistics, options)
         self._seed = seed
-        self._whole = options.support == "collection"
+        self._draws_outside = options.support == "collection"
         self.names = model.words
-        self.rows = np.flatnonzero(model.number_of != OUTSIDE)
+        self.rows = np.flatnonzero(model.position_of != NO_WORD)
         self.length_probabilities = set_size_probabilities()
         self.tables = ContrastTables(
-            number_of=model.number_of,
+            position_of=model.position_of,
             background=model.background,
             information=-np.log(model.background),
-            lengths=cumulative(self.length_probabilities),
+            length_sums=cumulative(self.length_probabilities),
             classes=no_classes(),
         )
         self.rules = ContrastRules(
@@ -167,14 +168,14 @@ class PseudoQuerySampler:
         self.set_temperature(temperature)
 
     def set_temperature(self, temperature: float) -> None:
-        if self._whole:
+        if self._draws_outside:
             heights = self.tables.background * self.tables.information
             self.tables = self.tables._replace(classes=weight_classes(heights, temperature))
         self.rules = self.rules._replace(temperature=temperature)
 
     def sample(self, store: WordStore) -> Iterator[tuple[pa.Table, DrawnQueries]]:
         """Yield, batch by batch, documents (document_id, part, position) and their queries."""
-        max_words_per_document = self.rules.per_document * len(self.tables.lengths)
+        max_words_per_document = self.rules.per_document * len(self.tables.length_sums)
         step = max(1, min(DOCUMENTS_AT_ONCE, WORDS_AT_ONCE // max_words_per_document))
         starts = range(0, len(store), step)
         for start in progress(
@@ -214,14 +215,14 @@ class PseudoQuerySampler:
 
 
 def _rows(documents: pa.Table, queries: DrawnQueries, sampler: PseudoQuerySampler) -> pa.Table:
-    size, per_document = len(queries.document), sampler.rules.per_document
-    query_documents = documents.take(pa.array(queries.document))
+    query_count, per_document = len(queries.document_of_query), sampler.rules.per_document
+    query_documents = documents.take(pa.array(queries.document_of_query))
     columns = {
         "part": query_documents.column("part"),
         "position": query_documents.column("position"),
-        "sample": pa.array(np.tile(np.arange(per_document, dtype=np.int32), size // per_document)),
+        "sample": pa.array(np.tile(np.arange(per_document, dtype=np.int32), query_count // per_document)),
         "document_id": query_documents.column("document_id"),
-        "query_id": pa.repeat("", size),
+        "query_id": pa.repeat("", query_count),
         "query": sampler.texts(queries),
     }
     return pa.table(columns, schema=DOCUMENT_QUERIES.schema)

@@ -32,8 +32,8 @@ def rank_intervals(
         depth: of RANK (`axioms.rank_depth`). Under 50, intervals are cut at it: at depth 7 they are "1", "2", "3-5",
             "6-7" and ">7". Above 50, ranks beyond 50 still make one interval.
     """
-    lasts = last_ranks(depth)
-    counts = np.zeros(len(lasts) + 1, np.int64)
+    end_ranks = last_ranks(depth)
+    counts = np.zeros(len(end_ranks) + 1, np.int64)
     for path in progress(axiom_values, "count ranks", "tables"):
         for batch in AXIOM_VALUES.stream(path, ["rank"]):
             ranks = batch.column("rank").to_numpy()
@@ -43,11 +43,11 @@ def rank_intervals(
                     f"this table has ranks from {ranks.min()} to {ranks.max()}, but RANK must be known up to {depth}",
                     remedy=MAKE_AGAIN,
                 )
-            counts += count_in_intervals(ranks, lasts)
+            counts += count_in_intervals(ranks, end_ranks)
     result = {
         "queries": int(counts.sum()),
         "depth": depth,
-        "intervals": dict(zip(interval_names(lasts), counts.tolist(), strict=True)),
+        "intervals": dict(zip(interval_names(end_ranks), counts.tolist(), strict=True)),
     }
     write_text(output, json.dumps(result, indent=1) + "\n")
     return result
@@ -55,27 +55,28 @@ def rank_intervals(
 
 def last_ranks(depth: int) -> list[int]:
     """Return where the intervals end if ranks are known up to `depth`."""
-    return sorted({min(last, depth) for last in LAST_RANKS})
+    return sorted({min(rank, depth) for rank in LAST_RANKS})
 
 
-def count_in_intervals(ranks: np.ndarray, lasts: Sequence[int]) -> np.ndarray:
+def count_in_intervals(ranks: np.ndarray, end_ranks: Sequence[int]) -> np.ndarray:
     """Return how many ranks lie in each interval and beyond (int64 [intervals + 1]); 0 is beyond the depth."""
-    positions = np.where(ranks == 0, len(lasts), np.searchsorted(lasts, ranks))
-    return np.bincount(positions, minlength=len(lasts) + 1)
+    positions = np.where(ranks == 0, len(end_ranks), np.searchsorted(end_ranks, ranks))
+    return np.bincount(positions, minlength=len(end_ranks) + 1)
 
 
-def interval_names(lasts: Sequence[int]) -> list[str]:
+def interval_names(end_ranks: Sequence[int]) -> list[str]:
     """Return the names of the intervals that end at these ranks, and of what is beyond."""
-    firsts = [1, *(last + 1 for last in lasts)]
+    first_ranks = [1, *(end + 1 for end in end_ranks)]
     bounded_intervals = [
-        str(last) if first == last else f"{first}-{last}" for first, last in zip(firsts, lasts, strict=False)
+        str(end) if first == end else f"{first}-{end}"
+        for first, end in zip(first_ranks, end_ranks, strict=False)
     ]
-    return [*bounded_intervals, f">{lasts[-1]}"]
+    return [*bounded_intervals, f">{end_ranks[-1]}"]
 
 
 def interval_ends(names: Sequence[str]) -> list[int]:
     """Return where intervals with these names end, the inverse of `interval_names`; ValueError on other names."""
-    lasts = [int(name.rpartition("-")[2]) for name in names[:-1]]
-    if not lasts or interval_names(lasts) != list(names):
+    end_ranks = [int(name.rpartition("-")[2]) for name in names[:-1]]
+    if not end_ranks or interval_names(end_ranks) != list(names):
         raise ValueError(f"{', '.join(names)} are no intervals of all ranks, such as 1-2, 3-5, >5")
-    return lasts
+    return end_ranks

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irpretrain.axioms.predictor import chosen_columns, fit, plain_table, symmetric
+from irpretrain.axioms.predictor import feature_columns, fit, make_symmetric, tree_table
 from irpretrain.axioms.predictor_files import Outcome, write_predictor
 from irpretrain.axioms.predictor_pairs import CandidateQueries, make_pairs, read_candidates
 from irpretrain.axioms.preferences import vector_numbers
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     import xgboost
 
 # Number of the test part; folds have the numbers from 1.
-TEST = 0
+TEST_PART = 0
 
 # Share of the documents that the AUC is measured on. The paper names none.
 TEST_SHARE = 0.1
 
 # Folds over the other documents; the model of the best fold predicts (ARES, section 4.2: two-fold cross-validation).
-FOLDS = 2
+FOLD_COUNT = 2
 
 # Of the AUC's interval.
-RESAMPLES = 1000
+RESAMPLE_COUNT = 1000
 
 
 def train_predictor(
@@ -77,21 +77,21 @@ def split_documents(documents: np.ndarray, seed: int) -> np.ndarray:
     Documents are dealt in random order: TEST_SHARE of them, rounded, at least one, to the test part, the others to the
     folds in turn.
     """
-    distinct, position = np.unique(documents, return_inverse=True)
-    order = generator(seed, "predictor-split").permutation(len(distinct))
-    tests = max(1, round(TEST_SHARE * len(distinct)))
-    part_of_document = np.empty(len(distinct), np.int64)
-    part_of_document[order[:tests]] = TEST
-    part_of_document[order[tests:]] = 1 + np.arange(len(distinct) - tests) % FOLDS
-    return part_of_document[position]
+    distinct_documents, document_index = np.unique(documents, return_inverse=True)
+    order = generator(seed, "predictor-split").permutation(len(distinct_documents))
+    test_count = max(1, round(TEST_SHARE * len(distinct_documents)))
+    part_of_document = np.empty(len(distinct_documents), np.int64)
+    part_of_document[order[:test_count]] = TEST_PART
+    part_of_document[order[test_count:]] = 1 + np.arange(len(distinct_documents) - test_count) % FOLD_COUNT
+    return part_of_document[document_index]
 
 
 def orient(parts: np.ndarray, seed: int) -> np.ndarray:
     """Return for each pair whether its judged query comes first (bool [pairs]): one half of each part, at random."""
     rng, judged_first = generator(seed, "predictor-orientation"), np.zeros(len(parts), bool)
     for part in np.unique(parts):
-        members = rng.permutation(np.flatnonzero(parts == part))
-        judged_first[members[: (len(members) + 1) // 2]] = True
+        indices = rng.permutation(np.flatnonzero(parts == part))
+        judged_first[indices[: (len(indices) + 1) // 2]] = True
     return judged_first
 
 
@@ -108,52 +108,54 @@ def _outcome(
     _refuse_small(part_of_pair, options, source)
     labels = orient(part_of_pair, seed)
     features = np.where(labels[:, None], pairs.features, -pairs.features).astype(np.int8)
-    folds = range(1, FOLDS + 1)
+    folds = range(1, FOLD_COUNT + 1)
 
     def fit_fold(fold: int) -> xgboost.Booster:
-        training = (part_of_pair != fold) & (part_of_pair != TEST)
+        is_training = (part_of_pair != fold) & (part_of_pair != TEST_PART)
         name = f"{options.model}/{fold}"
-        return fit(features[training], labels[training], options, integer_seed(seed, "predictor-trees", name))
+        tree_seed = integer_seed(seed, "predictor-trees", name)
+        return fit(features[is_training], labels[is_training], options, tree_seed)
 
     with ThreadPoolExecutor(threads) as pool:
         models = list(pool.map(fit_fold, folds))
-    vectors = vector_numbers(features)
-    plain_tables = [plain_table(model, options.axioms) for model in models]
-    tables = [symmetric(table) for table in plain_tables]
+    vector_indices = vector_numbers(features)
+    tree_tables = [tree_table(model, options.axioms) for model in models]
+    tables = [make_symmetric(table) for table in tree_tables]
     fold_aucs = [
-        area(table[vectors[part_of_pair == fold]], labels[part_of_pair == fold])
+        area(table[vector_indices[part_of_pair == fold]], labels[part_of_pair == fold])
         for fold, table in zip(folds, tables, strict=True)
     ]
-    best = int(np.argmax(fold_aucs))
-    test = part_of_pair == TEST
+    best_fold = int(np.argmax(fold_aucs))
+    is_test = part_of_pair == TEST_PART
+    test_features, test_labels = features[is_test], labels[is_test]
     return Outcome(
         seed=seed,
-        trees=models[best],
-        table=tables[best],
+        trees=models[best_fold],
+        table=tables[best_fold],
         auc=area_with_interval(
-            tables[best][vectors[test]],
-            labels[test],
-            pairs.documents[test],
-            RESAMPLES,
+            tables[best_fold][vector_indices[is_test]],
+            test_labels,
+            pairs.documents[is_test],
+            RESAMPLE_COUNT,
             generator(seed, "predictor-bootstrap"),
         ),
-        plain_auc=area(plain_tables[best][vectors[test]], labels[test]),
+        tree_auc=area(tree_tables[best_fold][vector_indices[is_test]], test_labels),
         fold_aucs=fold_aucs,
-        test_pairs=int(test.sum()),
-        test_documents=len(np.unique(pairs.documents[test])),
-        single={axiom: area(features[test, column], labels[test]) for column, axiom in enumerate(AXIOMS)},
-        majority=area(features[test][:, chosen_columns(options.axioms)].sum(axis=1), labels[test]),
+        test_pairs=int(is_test.sum()),
+        test_documents=len(np.unique(pairs.documents[is_test])),
+        single_aucs={axiom: area(test_features[:, i], test_labels) for i, axiom in enumerate(AXIOMS)},
+        majority_auc=area(test_features[:, feature_columns(options.axioms)].sum(axis=1), test_labels),
         pairs=pairs,
     )
 
 
 def _refuse_small(parts: np.ndarray, options: PredictorConfig, source: str | Path) -> None:
-    sizes = np.bincount(parts, minlength=FOLDS + 1)
+    sizes = np.bincount(parts, minlength=FOLD_COUNT + 1)
     if sizes.min() < 2:
         raise InputError(
             source,
             f"{len(parts):,} pairs of a judged query and a pseudo-query are left in setting {options.setting}, too few "
-            f"for a test part and {FOLDS} folds of two pairs or more",
+            f"for a test part and {FOLD_COUNT} folds of two pairs or more",
             remedy="Give the predictor a data set with more judged queries, or another setting; the counts of the "
             "stage's sidecar say what was left out.",
         )

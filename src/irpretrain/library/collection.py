@@ -232,7 +232,7 @@ class Collection(CollectionFiles):
         import pandas as pd
 
         from irpretrain.axioms.batch import BatchMaker, open_collection
-        from irpretrain.axioms.document_pairs import document_preferences, over_held_terms
+        from irpretrain.axioms.document_pairs import document_preferences, over_present_terms
         from irpretrain.text.word_store import WordDocuments
 
         triples = [
@@ -253,8 +253,8 @@ class Collection(CollectionFiles):
             axiom_collection = open_collection(
                 self._statistics, self._postings, self._vector_rows, options, options.threads
             )
-            documents = WordDocuments.open([self._words], len(axiom_collection.terms.numbers))
-            maker = BatchMaker(over_held_terms(axiom_collection), documents, self.options.text.word_kind)
+            documents = WordDocuments.open([self._words], len(axiom_collection.terms.word_numbers))
+            maker = BatchMaker(over_present_terms(axiom_collection), documents, self.options.text.word_kind)
             for start in range(0, len(triples), _PAIRS_AT_ONCE):
                 batches = [
                     maker.make(queries, documents.rows(names), axiom_collection.postings.rows(names))

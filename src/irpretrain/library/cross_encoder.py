@@ -63,9 +63,9 @@ class CrossEncoder:
 
     def _usual_reading(self, max_length: Any) -> dict[str, Any]:
         """Return keys of section reranking as the model was trained, as far as its directory says it."""
-        from irpretrain.models.parameters import READING, longest_sequence
+        from irpretrain.models.parameters import READING_KEY, longest_sequence
 
-        trained_reading = getattr(self._model.classifier.config, READING, None)
+        trained_reading = getattr(self._model.classifier.config, READING_KEY, None)
         trained_reading = dict(trained_reading) if isinstance(trained_reading, dict) else {}
         if max_length is None:
             length = longest_sequence(self.directory)
@@ -82,7 +82,7 @@ class CrossEncoder:
         from irpretrain.text.word_pieces import load_tokenizer
 
         tokenizer: Any = load_tokenizer(self.directory) if self._is_own else self._model.tokenizer
-        special: int = tokenizer.template.special
+        special: int = tokenizer.template.special_count
         return special
 
     def __repr__(self) -> str:

@@ -183,6 +183,6 @@ class _Cutter:
     def _end_texts(self, max_word_pieces: int) -> None:
         tokenizer = load_tokenizer(self._collection.encoder)
         for name, text in self._texts.items():
-            piece_starts = tokenizer.words([text])[0].firsts
+            piece_starts = tokenizer.words([text])[0].char_starts
             if len(piece_starts) > max_word_pieces:
                 self._texts[name] = text[: piece_starts[max_word_pieces]].rstrip()

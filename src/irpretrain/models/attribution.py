@@ -33,7 +33,7 @@ class AttributedText:
     pieces: list[str]  # the vocabulary entries that the model read, in order
     spans: list[tuple[int, int]]  # of each piece, its first character and the end of its last
     values: np.ndarray  # of each piece (float64)
-    cut: bool  # whether the text has more pieces than were read
+    is_cut: bool  # whether the text has more pieces than were read
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def attribute(
     query_length: int,
     steps: int = STEPS,  # points at which the gradient is taken
     # Most word pieces of the document, should the sequence have room for more; None for no limit.
-    longest_document: int | None = None,
+    document_length: int | None = None,
 ) -> Attribution:
     """Attribute the score of a document to the word pieces of query and document.
 
@@ -75,13 +75,13 @@ def attribute(
         TrainingError: a value is NaN or infinite.
     """
     tokenizer = model.tokenizer
-    texts = [tokenizer.encode_with_spans(text) for text in (query, document)]
-    kept_pieces = tokenizer.cut(texts[0][0], texts[1][0][:longest_document], max_length, query_length)
+    encodings = [tokenizer.encode_with_spans(text) for text in (query, document)]
+    kept_pieces = tokenizer.cut(encodings[0][0], encodings[1][0][:document_length], max_length, query_length)
     sequence = _sequence(model, kept_pieces)
     baseline_ids = sequence[0].clone()
-    positions = tokenizer.template.positions(len(kept_pieces[0]), len(kept_pieces[1]))
-    for position in positions:
-        baseline_ids[:, position] = tokenizer.pad_token_id
+    text_slices = tokenizer.template.positions(len(kept_pieces[0]), len(kept_pieces[1]))
+    for text_slice in text_slices:
+        baseline_ids[:, text_slice] = tokenizer.pad_token_id
     embeddings = model.classifier.get_input_embeddings()
     values = integrated_gradients(model, embeddings, sequence, baseline_ids, steps)
     score, baseline_score = end_scores(model, embeddings, sequence, baseline_ids)
@@ -90,13 +90,13 @@ def attribute(
     attributed_texts = [
         AttributedText(
             text,
-            [tokenizer.token(number) for number in pieces],
+            [tokenizer.token(piece) for piece in pieces],
             spans[: len(pieces)],
-            values[position],
+            values[text_slice],
             len(spans) > len(pieces),
         )
-        for text, (_, spans), pieces, position in zip(
-            (query, document), texts, kept_pieces, positions, strict=True
+        for text, (_, spans), pieces, text_slice in zip(
+            (query, document), encodings, kept_pieces, text_slices, strict=True
         )
     ]
     return Attribution(attributed_texts[0], attributed_texts[1], score, baseline_score)
@@ -108,14 +108,14 @@ def best_passage(
     passages: Sequence[str],
     max_length: int,
     query_length: int,
-    longest_document: int | None = None,
+    document_length: int | None = None,
 ) -> int:
     """Return the position of the passage with the highest score; of equal ones the first."""
     tokenizer = model.tokenizer
     query_pieces, *pieces_by_passage = (tokenizer.encode_with_spans(text)[0] for text in (query, *passages))
     scores = []
     for pieces in pieces_by_passage:
-        kept_pieces = tokenizer.cut(query_pieces, pieces[:longest_document], max_length, query_length)
+        kept_pieces = tokenizer.cut(query_pieces, pieces[:document_length], max_length, query_length)
         with torch.no_grad():
             scores.append(float(model(*_sequence(model, kept_pieces))))
     return int(np.argmax(scores))
@@ -127,7 +127,7 @@ def _sequence(model: Reranker, pieces: tuple[np.ndarray, np.ndarray]) -> tuple[T
 
 
 def integrated_gradients(
-    model: nn.Module, embeddings: nn.Module, sequence: tuple[Tensor, ...], baseline: Tensor, steps: int
+    model: nn.Module, embeddings: nn.Module, sequence: tuple[Tensor, ...], baseline_ids: Tensor, steps: int
 ) -> np.ndarray:
     """Return the value of each position (float64 [positions]); SetupError without captum.
 
@@ -135,7 +135,7 @@ def integrated_gradients(
         model: called with the tensors of `sequence`; returns scores [1].
         embeddings: its layer that turns ids into vectors.
         sequence: ids of the word pieces, int64 [1, positions], and the model's other arguments.
-        baseline: ids at the other end, int64 [1, positions].
+        baseline_ids: ids at the other end, int64 [1, positions].
         steps: points of the integral.
     """
     try:
@@ -146,36 +146,36 @@ def integrated_gradients(
         ) from None
     for parameter in model.parameters():
         parameter.requires_grad_(False)
-    inputs, *other_inputs = sequence
+    input_ids, *model_arguments = sequence
     method: Any = LayerIntegratedGradients(model, embeddings)
     attributions = method.attribute(
-        inputs,
-        baselines=baseline,
-        additional_forward_args=tuple(other_inputs) or None,
+        input_ids,
+        baselines=baseline_ids,
+        additional_forward_args=tuple(model_arguments) or None,
         n_steps=steps,
-        internal_batch_size=max(1, PIECES_AT_ONCE // inputs.shape[1]),
+        internal_batch_size=max(1, PIECES_AT_ONCE // input_ids.shape[1]),
     )
     values: np.ndarray = attributions.detach().double().sum(dim=-1)[0].cpu().numpy()
     return values
 
 
 def end_scores(
-    model: nn.Module, embeddings: nn.Module, sequence: tuple[Tensor, ...], baseline: Tensor
+    model: nn.Module, embeddings: nn.Module, sequence: tuple[Tensor, ...], baseline_ids: Tensor
 ) -> tuple[float, float]:
     """Return the scores at both ends of the path."""
     with torch.no_grad():
         score = float(model(*sequence))
         # At the baseline only the vectors are replaced: with the baseline's ids, a model that counts positions by
         # what is not padding would not be at the path's end.
-        with _vectors_of(embeddings, baseline):
+        with _embedding_vectors(embeddings, baseline_ids):
             return score, float(model(*sequence))
 
 
 @contextmanager
-def _vectors_of(embeddings: nn.Module, ids: Tensor) -> Iterator[None]:
+def _embedding_vectors(embeddings: nn.Module, ids: Tensor) -> Iterator[None]:
     vectors = embeddings(ids)
-    handle = embeddings.register_forward_hook(lambda *_: vectors)
+    hook = embeddings.register_forward_hook(lambda *_: vectors)
     try:
         yield
     finally:
-        handle.remove()
+        hook.remove()

@@ -41,7 +41,7 @@ from irpretrain.models.parameters import (
 from irpretrain.text.pair_tokenizer import check_types, takes_types
 
 # Added to a soft term frequency before its logarithm.
-SMALLEST = 1e-6
+LOG_OFFSET = 1e-6
 
 
 class CedrKnrmHead(nn.Module):
@@ -51,40 +51,42 @@ class CedrKnrmHead(nn.Module):
         super().__init__()
         self.means = nn.Parameter(torch.tensor(MEANS))
         self.deviations = nn.Parameter(torch.tensor(DEVIATIONS))
-        features = len(MEANS) * (config.num_hidden_layers + 1) + config.hidden_size
+        feature_count = len(MEANS) * (config.num_hidden_layers + 1) + config.hidden_size
         with torch.random.fork_rng(devices=[]):  # the draws are replaced; see `initialise`
-            self.combine = nn.Linear(features, 1)
+            self.combine = nn.Linear(feature_count, 1)
         initialise(self, {"combine.weight", "combine.bias"}, config.initializer_range, seed)
 
-    def forward(self, layers: Sequence[Tensor], token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return scores, float [sequences], in single precision; `layers` begins with the embeddings."""
-        device = layers[0].device
+    def forward(
+        self, layer_states: Sequence[Tensor], token_type_ids: Tensor, attention_mask: Tensor
+    ) -> Tensor:
+        """Return scores, float [sequences], in single precision; `layer_states` begins with the embeddings."""
+        device = layer_states[0].device
         # Types and mask best lie on the host: otherwise the longest query's length has to be read from the GPU.
-        query, document = text_positions(token_type_ids, attention_mask)
-        longest_query = int(query.sum(1).max())
-        query_mask, document = to_device(query[:, 1 : 1 + longest_query], device), to_device(document, device)
+        query_mask, document_mask = text_masks(token_type_ids, attention_mask)
+        query_mask = to_device(query_mask[:, 1 : 1 + int(query_mask.sum(1).max())], device)
+        document_mask = to_device(document_mask, device)
         with torch.autocast(device.type, enabled=False):
-            features = [self._kernels(hidden.float(), query_mask, document) for hidden in layers]
-            return self.combine(torch.cat([*features, layers[-1][:, 0].float()], dim=1)).squeeze(-1)
+            features = [self._pool(hidden.float(), query_mask, document_mask) for hidden in layer_states]
+            return self.combine(torch.cat([*features, layer_states[-1][:, 0].float()], dim=1)).squeeze(-1)
 
-    def _kernels(self, hidden: Tensor, query_mask: Tensor, document_mask: Tensor) -> Tensor:
-        directions = nn.functional.normalize(hidden, dim=-1, eps=1e-9)
-        similarity = directions[:, 1 : 1 + query_mask.shape[1]] @ directions.transpose(1, 2)
-        logarithms = []
+    def _pool(self, hidden: Tensor, query_mask: Tensor, document_mask: Tensor) -> Tensor:
+        unit_vectors = nn.functional.normalize(hidden, dim=-1, eps=1e-9)
+        similarity = unit_vectors[:, 1 : 1 + query_mask.shape[1]] @ unit_vectors.transpose(1, 2)
+        log_frequencies = []
         for mean, deviation in zip(self.means, self.deviations, strict=True):
             soft_matches = torch.exp(-0.5 * ((similarity - mean) / deviation) ** 2) * document_mask[:, None]
-            logarithms.append(((soft_matches.sum(2) + SMALLEST).log() * query_mask).sum(1))
-        return torch.stack(logarithms, dim=1)
+            log_frequencies.append(((soft_matches.sum(2) + LOG_OFFSET).log() * query_mask).sum(1))
+        return torch.stack(log_frequencies, dim=1)
 
 
-def text_positions(token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
+def text_masks(token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
     """Return the positions of query and of document without special tokens, bool [sequences, positions] each."""
     is_token, is_second_text = attention_mask.bool(), token_type_ids.bool()
-    query, document = is_token & ~is_second_text, is_token & is_second_text
-    followed_by = nn.functional.pad(torch.stack([query, document]), (0, 1))[:, :, 1:]
-    query, document = query & followed_by[0], document & followed_by[1]
-    query[:, 0] = False
-    return query, document
+    query_mask, document_mask = is_token & ~is_second_text, is_token & is_second_text
+    next_masks = nn.functional.pad(torch.stack([query_mask, document_mask]), (0, 1))[:, :, 1:]
+    query_mask, document_mask = query_mask & next_masks[0], document_mask & next_masks[1]
+    query_mask[:, 0] = False
+    return query_mask, document_mask
 
 
 # The cross-encoder of PROP and its kin: an encoder, a score head over [CLS], and an MLM head.
@@ -214,7 +216,7 @@ class CrossEncoderModel(HubModel):
         token_type_ids: Tensor,
         attention_mask: Tensor,
         # Bool [sequences, positions]; which positions to predict. None for none.
-        masked: Tensor | None = None,
+        mlm_mask: Tensor | None = None,
         # Whether gradients of the MLM logits reach the encoder, or only the MLM head.
         mlm_trains_encoder: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
@@ -222,14 +224,14 @@ class CrossEncoderModel(HubModel):
 
         Returns:
             Raw scores, float [sequences], and MLM logits, float [masked positions, vocabulary], in row-major order of
-            `masked` (None without `masked`).
+            `mlm_mask` (None without `mlm_mask`).
         """
-        tensors = (input_ids, token_type_ids, attention_mask, masked)
+        tensors = (input_ids, token_type_ids, attention_mask, mlm_mask)
         padded = PaddedBatch(*(None if tensor is None else tensor.cpu().numpy() for tensor in tensors))  # type: ignore[arg-type]
         scores, states = self.encode(
             encoder_batch(Layout(layout_of(self).packs), padded, padded.input_ids.shape[1])
         )
-        if masked is None:
+        if mlm_mask is None:
             return scores, None
         return scores, self.mlm_head(*self._mlm_inputs(states, mlm_trains_encoder))
 
@@ -249,10 +251,12 @@ class CrossEncoderModel(HubModel):
             sequences = sequences.without_types()
         states = encode_packed(self.encoder, sequences, self.packing)
         pooled = self.classifier.dropout(
-            self.encoder.pooler(states.index_select(0, sequences.first)[:, None])
+            self.encoder.pooler(states.index_select(0, sequences.cls_rows)[:, None])
         )
         scores = self.classifier.classifier(pooled).squeeze(-1)
-        return scores, states[:0] if sequences.masked is None else states.index_select(0, sequences.masked)
+        if sequences.masked_rows is None:
+            return scores, states[:0]
+        return scores, states.index_select(0, sequences.masked_rows)
 
     def mlm_loss(self, states: Tensor, labels: Tensor, trains_encoder: bool = True) -> Tensor:
         """Return the summed cross-entropy (nats; PROP, equation 6) of the word pieces at masked positions.
@@ -273,14 +277,15 @@ class CrossEncoderModel(HubModel):
         host_types, host_mask = (
             torch.from_numpy(array) for array in (batch.token_type_ids, batch.attention_mask)
         )
-        masked = None if batch.masked is None else torch.from_numpy(batch.masked)
-        ids, types = (to_device(t, self.device) for t in (torch.from_numpy(batch.input_ids), host_types))
+        mlm_mask = None if batch.mlm_mask is None else torch.from_numpy(batch.mlm_mask)
+        ids = to_device(torch.from_numpy(batch.input_ids), self.device)
+        types = to_device(host_types, self.device)
         mask = padding_mask(self.encoder, host_mask, self.device)
         if self.cedr is not None:
             types = types if self._takes_types else torch.zeros_like(types)
             output = self.encoder(ids, mask, types, output_hidden_states=True)
             scores = self.cedr(output.hidden_states, host_types, host_mask)
-            return scores, _states_at(output.last_hidden_state, masked)
+            return scores, _states_at(output.last_hidden_state, mlm_mask)
         states: list[Tensor] = []
         hook = self.classifier.base_model.register_forward_hook(lambda *call: states.append(call[-1][0]))
         token_types = {"token_type_ids": types} if self._takes_types else {}
@@ -288,7 +293,7 @@ class CrossEncoderModel(HubModel):
             logits = self.classifier(input_ids=ids, attention_mask=mask, **token_types).logits
         finally:
             hook.remove()
-        return logits.squeeze(-1), _states_at(states[0], masked)
+        return logits.squeeze(-1), _states_at(states[0], mlm_mask)
 
     def write_files(self, folder: Path) -> None:
         """Write the model's files, with the MLM head and the head of CEDR-KNRM, into an existing folder."""
@@ -299,34 +304,34 @@ class CrossEncoderModel(HubModel):
         super().write_files(folder)
 
 
-def _states_at(states: Tensor, masked: Tensor | None) -> Tensor:
-    if masked is None:
+def _states_at(states: Tensor, mlm_mask: Tensor | None) -> Tensor:
+    if mlm_mask is None:
         return states[0, :0]
     # By numbers, which a mask on the host gives without waiting for a GPU; indexing by the mask would ask the device.
-    rows = masked.reshape(-1).nonzero().squeeze(-1)
+    rows = mlm_mask.reshape(-1).nonzero().squeeze(-1)
     return states.reshape(-1, states.shape[-1]).index_select(0, to_device(rows, states.device))
 
 
 def _read_config(directory: Path, dropout: float | None, attention_dropout: float | None) -> Any:
     """The configuration for a one-label classifier, without anything that names the directory."""
-    options = read_config(directory)
-    model_type = options.pop("model_type", "bert")
-    architectures = options.get("architectures") or []
+    model_config = read_config(directory)
+    model_type = model_config.pop("model_type", "bert")
+    architectures = model_config.get("architectures") or []
     for name in ("_name_or_path", "architectures", "transformers_version", "torch_dtype", "dtype"):
-        options.pop(name, None)
+        model_config.pop(name, None)
     if not any(str(name).endswith("ForSequenceClassification") for name in architectures):
         for name in ("id2label", "label2id", "num_labels", "problem_type"):
-            options.pop(name, None)
-        options["num_labels"] = 1
+            model_config.pop(name, None)
+        model_config["num_labels"] = 1
     with refusing(directory, "config.json cannot be used", REMEDY):
-        config = AutoConfig.for_model(model_type, **options)
+        config = AutoConfig.for_model(model_type, **model_config)
     if config.is_encoder_decoder or getattr(config, "is_decoder", False):
         raise InputError(
             directory, f"a model of type {model_type!r} is no encoder, or set to decode", remedy=REMEDY
         )
     config.sentence_transformers = dict(IDENTITY_ACTIVATION)
     for name in [name for name in config.to_dict() if "dropout" in name]:
-        own_dropout = attention_dropout if name.startswith("attention") else None
-        if (value := dropout if own_dropout is None else own_dropout) is not None:
+        specific_dropout = attention_dropout if name.startswith("attention") else None
+        if (value := dropout if specific_dropout is None else specific_dropout) is not None:
             setattr(config, name, value)
     return config

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from irpretrain.models.length_batches import to_device
 
-# Rows are filled up to one of SIZES numbers between a power of two and the next, rows that are read to one of
-# SIZES_READ; both at least to a multiple of LEAST_STEP, as padded sequences are.
-SIZES, SIZES_READ, LEAST_STEP = 16, 8, 64
+# Rows are filled up to one of SIZE_CLASSES numbers between a power of two and the next, rows that are read to one
+# of READ_SIZE_CLASSES; both at least to a multiple of MIN_STEP, as padded sequences are.
+SIZE_CLASSES, READ_SIZE_CLASSES, MIN_STEP = 16, 8, 64
 
 
 class Layout(NamedTuple):
@@ -31,18 +31,18 @@ class Layout(NamedTuple):
 PADDED = Layout()
 
 # Seeds of dropout are less than this.
-SEEDS = (1 << 31) - 1
+SEED_LIMIT = (1 << 31) - 1
 
 
-def filled_up(rows: int, sizes: int = SIZES) -> int:
+def filled_size(row_count: int, size_classes: int = SIZE_CLASSES) -> int:
     """Return the size that a batch of so many rows is filled up to."""
-    step = _step(rows, sizes)
-    return -(-rows // step) * step
+    step = _size_step(row_count, size_classes)
+    return -(-row_count // step) * step
 
 
-def _step(rows: int, sizes: int) -> int:
+def _size_step(row_count: int, size_classes: int) -> int:
     """Return the difference between sizes near so many rows."""
-    return max(LEAST_STEP, (1 << max(rows - 1, 1).bit_length() - 1) // sizes)
+    return max(MIN_STEP, (1 << max(row_count - 1, 1).bit_length() - 1) // size_classes)
 
 
 @dataclass(frozen=True)
@@ -53,32 +53,32 @@ class PaddedBatch:
     token_type_ids: np.ndarray  # int64 [sequences, positions]
     attention_mask: np.ndarray  # int64 [sequences, positions]; 0 for padding
     # bool [sequences, positions]: whose last hidden state is read beside [CLS].
-    masked: np.ndarray | None = None
+    mlm_mask: np.ndarray | None = None
 
-    def take(self, sequences: np.ndarray) -> PaddedBatch:
+    def take(self, sequence_indices: np.ndarray) -> PaddedBatch:
         """Return some sequences, by their positions, without the columns that are padding in all of them."""
-        mask = self.attention_mask[sequences]
+        mask = self.attention_mask[sequence_indices]
         width = int(mask.sum(axis=1).max(initial=0))
-        masked = None if self.masked is None else self.masked[sequences, :width]
-        ids, types = self.input_ids[sequences, :width], self.token_type_ids[sequences, :width]
-        return PaddedBatch(ids, types, mask[:, :width], masked)
+        mlm_mask = None if self.mlm_mask is None else self.mlm_mask[sequence_indices, :width]
+        ids, types = self.input_ids[sequence_indices, :width], self.token_type_ids[sequence_indices, :width]
+        return PaddedBatch(ids, types, mask[:, :width], mlm_mask)
 
-    def widened(self, longest: int) -> PaddedBatch:
-        """Return the batch with padding up to a multiple of LEAST_STEP positions, at most to `longest`."""
+    def widened(self, max_length: int) -> PaddedBatch:
+        """Return the batch with padding up to a multiple of MIN_STEP positions, at most to `max_length`."""
         width = self.input_ids.shape[1]
-        added = max(min(-(-width // LEAST_STEP) * LEAST_STEP, longest) - width, 0)
+        added_positions = max(min(-(-width // MIN_STEP) * MIN_STEP, max_length) - width, 0)
 
         def widen(array: np.ndarray) -> np.ndarray:
-            return np.pad(array, ((0, 0), (0, added)))
+            return np.pad(array, ((0, 0), (0, added_positions)))
 
-        masked = None if self.masked is None else widen(self.masked)
+        mlm_mask = None if self.mlm_mask is None else widen(self.mlm_mask)
         return PaddedBatch(
-            widen(self.input_ids), widen(self.token_type_ids), widen(self.attention_mask), masked
+            widen(self.input_ids), widen(self.token_type_ids), widen(self.attention_mask), mlm_mask
         )
 
 
 # Sequences that fill up a batch, besides twice those for the rows between two sizes.
-FILLERS = 4
+SPARE_FILLERS = 4
 
 
 @dataclass(frozen=True)
@@ -91,101 +91,102 @@ class PackedBatch:
     input_ids: np.ndarray  # [rows]
     token_type_ids: np.ndarray  # [rows]
     position_ids: np.ndarray  # [rows]
-    ends: np.ndarray  # [sequences + 1] where each sequence ends, after a 0
-    longest: int  # no sequence is longer; in positions
+    sequence_ends: np.ndarray  # [sequences + 1] where each sequence ends, after a 0
+    max_length: int  # no sequence is longer; in positions
     # [rows read] the rows whose last hidden state is read: [CLS] of each sequence, and masked positions. None: all.
-    read: np.ndarray | None
-    read_ends: np.ndarray  # [sequences + 1] as `ends`, of the rows read
-    first: np.ndarray  # [sequences without fillers] where each begins among the rows read
+    read_rows: np.ndarray | None
+    read_ends: np.ndarray  # [sequences + 1] as `sequence_ends`, of the rows read
+    cls_rows: np.ndarray  # [sequences without fillers] where each begins among the rows read
     # [masked positions] each among the rows read, row-major; filled up by zeros. None without masking.
-    masked: np.ndarray | None
+    masked_rows: np.ndarray | None
 
     @classmethod
     def of(
         cls,
         padded: PaddedBatch,
-        longest: int,  # no batch has longer sequences
+        max_length: int,  # no batch has longer sequences
         reads_all: bool = False,  # whether all positions are read
         fills_up: bool = False,  # to few different sizes
     ) -> PackedBatch:
-        is_token, is_masked = padded.attention_mask.astype(bool), padded.masked
+        is_token, is_masked = padded.attention_mask.astype(bool), padded.mlm_mask
         width = is_token.shape[1]
         rows = np.flatnonzero(is_token)
         lengths = read_lengths = is_token.sum(1)
-        read = masked_among_read = None
+        read_rows = masked_rows = None
         if not reads_all:
             is_read = np.zeros_like(is_token) if is_masked is None else is_masked.copy()
             is_read[:, 0] = True
             read_lengths = is_read.sum(1)
-            read = np.flatnonzero(is_read.ravel()[rows])
+            read_rows = np.flatnonzero(is_read.ravel()[rows])
             if is_masked is not None:
-                masked_among_read = np.flatnonzero(is_masked.ravel()[rows[read]])
+                masked_rows = np.flatnonzero(is_masked.ravel()[rows[read_rows]])
         batch = cls(
             padded.input_ids.ravel()[rows],
             padded.token_type_ids.ravel()[rows],
             rows % width,
             _ends(lengths),
-            min(-(-width // LEAST_STEP) * LEAST_STEP, longest) if fills_up else width,
-            read,
+            min(-(-width // MIN_STEP) * MIN_STEP, max_length) if fills_up else width,
+            read_rows,
             _ends(read_lengths),
             np.cumsum(read_lengths) - read_lengths,
-            masked_among_read,
+            masked_rows,
         )
         batch = batch._filled_up() if fills_up else batch
         int32_arrays: dict[str, Any] = {n: array.astype(np.int32) for n, array in batch._arrays().items()}
         return replace(batch, **int32_arrays)
 
     def _filled_up(self) -> PackedBatch:
-        rows, rows_read = len(self.input_ids), 0 if self.read is None else len(self.read)
-        rows_added = filled_up(rows + 1) - rows
+        row_count, read_count = len(self.input_ids), 0 if self.read_rows is None else len(self.read_rows)
+        added_count = filled_size(row_count + 1) - row_count
         # No filler is longer than the longest sequence, nor read more often; of each with rows some are read: torch's
         # attention leaves the gradients of what nobody reads unwritten.
         while True:
-            fillers_with_rows = -(-rows_added // self.longest)
-            read_rows_added = filled_up(rows_read + fillers_with_rows, SIZES_READ) - rows_read
-            if read_rows_added <= fillers_with_rows * self.longest:
+            nonempty_fillers = -(-added_count // self.max_length)
+            added_read_count = filled_size(read_count + nonempty_fillers, READ_SIZE_CLASSES) - read_count
+            if added_read_count <= nonempty_fillers * self.max_length:
                 break
-            rows_added = filled_up(rows + fillers_with_rows * self.longest + 1) - rows
+            added_count = filled_size(row_count + nonempty_fillers * self.max_length + 1) - row_count
         # As many for all batches of a size, some of them empty.
-        fillers = max(fillers_with_rows, 2 * -(-_step(rows, SIZES) // self.longest) + FILLERS)
-        filler_starts = self.longest * np.arange(fillers)
-        lengths = np.clip(rows_added - filler_starts, 0, self.longest)
-        read_lengths = np.zeros(fillers, np.int64)
-        read_lengths[:fillers_with_rows] = np.diff(
-            np.linspace(0, read_rows_added, fillers_with_rows + 1).round().astype(np.int64)
+        fillers_per_step = -(-_size_step(row_count, SIZE_CLASSES) // self.max_length)
+        filler_count = max(nonempty_fillers, 2 * fillers_per_step + SPARE_FILLERS)
+        filler_starts = self.max_length * np.arange(filler_count)
+        lengths = np.clip(added_count - filler_starts, 0, self.max_length)
+        read_lengths = np.zeros(filler_count, np.int64)
+        read_lengths[:nonempty_fillers] = np.diff(
+            np.linspace(0, added_read_count, nonempty_fillers + 1).round().astype(np.int64)
         )
-        zeros = np.zeros(rows_added, np.int64)
-        ends = np.concatenate([self.ends, rows + np.cumsum(lengths)])
-        read, read_ends, masked = self.read, ends, self.masked
-        if read is not None:
-            read = np.concatenate([read, rows + np.repeat(filler_starts, read_lengths)])
-            read_ends = np.concatenate([self.read_ends, rows_read + np.cumsum(read_lengths)])
-        if masked is not None:
-            masked_added = filled_up(max(len(masked), 1), SIZES_READ) - len(masked)
-            masked = np.concatenate([masked, np.zeros(masked_added, np.int64)])
+        zeros = np.zeros(added_count, np.int64)
+        ends = np.concatenate([self.sequence_ends, row_count + np.cumsum(lengths)])
+        read_rows, read_ends, masked_rows = self.read_rows, ends, self.masked_rows
+        if read_rows is not None:
+            read_rows = np.concatenate([read_rows, row_count + np.repeat(filler_starts, read_lengths)])
+            read_ends = np.concatenate([self.read_ends, read_count + np.cumsum(read_lengths)])
+        if masked_rows is not None:
+            padding = filled_size(max(len(masked_rows), 1), READ_SIZE_CLASSES) - len(masked_rows)
+            masked_rows = np.pad(masked_rows, (0, padding))
         return PackedBatch(
             np.concatenate([self.input_ids, zeros]),
             np.concatenate([self.token_type_ids, zeros]),
-            np.concatenate([self.position_ids, np.arange(rows_added) % self.longest]),
+            np.concatenate([self.position_ids, np.arange(added_count) % self.max_length]),
             ends,
-            self.longest,
-            read,
+            self.max_length,
+            read_rows,
             read_ends,
-            self.first,
-            masked,
+            self.cls_rows,
+            masked_rows,
         )
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes of all arrays, and what else decides the shape of every computation."""
-        return (self.longest, *map(len, self._arrays().values()))
+        return (self.max_length, *map(len, self._arrays().values()))
 
     def flat(self, device: torch.device) -> Tensor:
         """Return all arrays end to end on a device, int32; a GPU copies them at once, in its turn."""
         arrays = [*self._arrays().values()]
         if device.type != "cpu":
             # Of the stream that the trainer has seeded.
-            arrays.append(torch.randint(SEEDS, (1,), dtype=torch.int32).numpy())
+            arrays.append(torch.randint(SEED_LIMIT, (1,), dtype=torch.int32).numpy())
         return to_device(torch.from_numpy(np.concatenate(arrays)), device)
 
     def sequences(self, flat: Tensor) -> PackedSequences:
@@ -193,18 +194,18 @@ class PackedBatch:
         arrays = self._arrays()
         sizes = [*map(len, arrays.values())]
         tensors = dict(zip([*arrays, "seed"], flat.split([*sizes, len(flat) - sum(sizes)]), strict=True))
-        bounds = SequenceBounds(tensors["ends"], self.longest, self.ends)
+        bounds = SequenceBounds(tensors["sequence_ends"], self.max_length, self.sequence_ends)
         return PackedSequences(
             tensors["input_ids"],
             tensors["token_type_ids"],
             tensors["position_ids"],
             bounds,
-            tensors.get("read"),
+            tensors.get("read_rows"),
             bounds
-            if self.read is None
-            else SequenceBounds(tensors["read_ends"], self.longest, self.read_ends),
-            tensors["first"],
-            tensors.get("masked"),
+            if self.read_rows is None
+            else SequenceBounds(tensors["read_ends"], self.max_length, self.read_ends),
+            tensors["cls_rows"],
+            tensors.get("masked_rows"),
             tensors["seed"],
         )
 
@@ -216,11 +217,11 @@ class PackedBatch:
             "input_ids": self.input_ids,
             "token_type_ids": self.token_type_ids,
             "position_ids": self.position_ids,
-            "ends": self.ends,
-            "read": self.read,
+            "sequence_ends": self.sequence_ends,
+            "read_rows": self.read_rows,
             "read_ends": self.read_ends,
-            "first": self.first,
-            "masked": self.masked,
+            "cls_rows": self.cls_rows,
+            "masked_rows": self.masked_rows,
         }
         return {name: array for name, array in arrays.items() if array is not None}
 
@@ -234,7 +235,7 @@ class SequenceBounds:
     """Where each of some sequences, laid end to end, begins and ends."""
 
     ends: Tensor  # int32 [sequences + 1], on the device that attends
-    longest: int  # no sequence is longer; in positions
+    max_length: int  # no sequence is longer; in positions
     host_ends: np.ndarray  # `ends` on the host
 
     @cached_property
@@ -250,10 +251,10 @@ class PackedSequences:
     token_type_ids: Tensor
     position_ids: Tensor
     bounds: SequenceBounds
-    read: Tensor | None
+    read_rows: Tensor | None
     read_bounds: SequenceBounds
-    first: Tensor
-    masked: Tensor | None
+    cls_rows: Tensor
+    masked_rows: Tensor | None
     seed: Tensor  # [1] of dropout in fused layers; on a processor [0]
 
     def without_types(self) -> PackedSequences:
@@ -264,8 +265,10 @@ class PackedSequences:
 EncoderBatch = PaddedBatch | PackedBatch
 
 
-def encoder_batch(layout: Layout, padded: PaddedBatch, longest: int, reads_all: bool = False) -> EncoderBatch:
-    """Return a padded batch in the layout of a model that reads at most `longest` positions."""
+def encoder_batch(
+    layout: Layout, padded: PaddedBatch, max_length: int, reads_all: bool = False
+) -> EncoderBatch:
+    """Return a padded batch in the layout of a model that reads at most `max_length` positions."""
     if layout.packs:
-        return PackedBatch.of(padded, longest, reads_all, layout.fills_up)
-    return padded.widened(longest) if layout.fills_up else padded
+        return PackedBatch.of(padded, max_length, reads_all, layout.fills_up)
+    return padded.widened(max_length) if layout.fills_up else padded

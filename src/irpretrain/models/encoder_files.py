@@ -19,7 +19,7 @@ from irpretrain.foundation.files import refuse_pipe
 from irpretrain.text.word_pieces import TOKENIZER_JSON, VOCABULARIES, check_json_files
 
 # Owner and name, such as google-bert/bert-base-uncased, and after @ a revision: a commit, tag or branch.
-NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(?:@[\w./-]+)?")
+HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(?:@[\w./-]+)?")
 
 
 def hub_name(folder: str) -> str:
@@ -37,7 +37,7 @@ def hub_command(name: str) -> str:
 
 def cached_model(name: str) -> Path | None:
     """Return the folder of a model in the hub's cache (HF_HOME); None if absent, or if the name is a local folder."""
-    if not NAME.fullmatch(name) or os.path.exists(name):
+    if not HUB_NAME.fullmatch(name) or os.path.exists(name):
         return None
     from huggingface_hub import snapshot_download  # what is read of the hub is seldom needed
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
@@ -51,7 +51,7 @@ def cached_model(name: str) -> Path | None:
 
 def hub_remedy(name: str) -> str:
     """Return advice for a missing model whose name may be one of the hub's; else an empty string."""
-    if NAME.fullmatch(name):
+    if HUB_NAME.fullmatch(name):
         return f"\n  If it names a model of Hugging Face's hub: `{hub_command(name)}` downloads it."
     if "/" not in name:
         return "\n  A model of Hugging Face's hub is named with its owner, such as google-bert/bert-base-uncased."
@@ -84,26 +84,24 @@ def _refuse_pipes(directory: Path) -> None:
 # Checks of an encoder's directory without loading it, so that a wrong one is refused before any job.
 
 
-WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
-JSON_FILES = (*TOKENIZER_JSON, WEIGHTS[1])  # beside config.json
+WEIGHT_FILES = ("model.safetensors", "model.safetensors.index.json")
+JSON_FILES = (*TOKENIZER_JSON, WEIGHT_FILES[1])  # beside config.json
 
 # Where a model keeps the score head of CEDR-KNRM, which Hugging Face has no shape for.
 CEDR_FILE = "cedr_knrm.safetensors"
 RERANKER_REMEDY = (
     "Give the Hugging Face directory of a cross-encoder: config.json, model.safetensors and its tokenizer."
 )
-FILES = "config.json, model.safetensors (weights in other files are not read) and tokenizer.json"
+FILE_NAMES = "config.json, model.safetensors (weights in other files are not read) and tokenizer.json"
 
 # Keys of config.json, ALBERT's and DistilBERT's too: whole numbers from 1, pairs that must divide, numbers from 0.
-SIZES = (
+SIZE_KEYS = (
     "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size", "embedding_size",
     "num_hidden_groups", "inner_group_num", "dim", "n_layers", "n_heads", "hidden_dim",
 )  # fmt: skip
-SHARED_SIZES = (("hidden_size", "num_attention_heads"), ("dim", "n_heads"))
-DEVIATIONS = ("initializer_range", "initializer_cutoff_factor", "layer_norm_eps", "norm_eps")
-REMEDY = (
-    f"Give the Hugging Face directory of an encoder: {FILES} or the files that transformers makes one from."
-)
+DIVISIBLE_KEYS = (("hidden_size", "num_attention_heads"), ("dim", "n_heads"))
+DEVIATION_KEYS = ("initializer_range", "initializer_cutoff_factor", "layer_norm_eps", "norm_eps")
+REMEDY = f"Give the Hugging Face directory of an encoder: {FILE_NAMES} or the files that transformers makes one from."
 
 
 def card_languages(directory: str | Path) -> list[str]:
@@ -131,7 +129,7 @@ def check_encoder_files(
         ConfigError: the encoder has fewer layers or positions.
     """
     directory = Path(directory)
-    encoder_config = _check_files(directory, (WEIGHTS, VOCABULARIES), REMEDY)
+    encoder_config = _check_files(directory, (WEIGHT_FILES, VOCABULARIES), REMEDY)
     _check_vocabulary(directory, options.vocabulary_size, key)
     layers = encoder_config.get("num_hidden_layers")
     if options.layers is not None and isinstance(layers, int) and options.layers > layers:
@@ -146,7 +144,7 @@ def check_encoder_files(
 
 def check_reranker_files(directory: str | Path) -> None:
     """Check that a directory may hold a re-ranker; InputError without a usable config.json or safetensors."""
-    _check_files(Path(directory), (WEIGHTS,), RERANKER_REMEDY)
+    _check_files(Path(directory), (WEIGHT_FILES,), RERANKER_REMEDY)
 
 
 def _check_files(directory: Path, choices: Iterable[Sequence[str]], remedy: str) -> dict[str, Any]:
@@ -169,21 +167,21 @@ def read_config(directory: str | Path, remedy: str = REMEDY) -> dict[str, Any]:
     model_config = read_given_json(path, remedy)
     if not isinstance(model_config, dict):
         raise InputError(path, "this is not a JSON object", remedy=remedy)
-    if fault := _odd_value(model_config):
+    if fault := _value_fault(model_config):
         raise InputError(path, fault, remedy=remedy)
     return model_config
 
 
-def _odd_value(model_config: Mapping[str, Any]) -> str | None:
+def _value_fault(model_config: Mapping[str, Any]) -> str | None:
     """Return which value of config.json fails or spoils a later step, though libraries may read it; None if sound."""
     for key, value in model_config.items():
         is_number = type(value) in (int, float)  # no truth value
         maximum = 1 if "dropout" in key else math.inf
         if value is None:
             continue
-        if key in SIZES and (type(value) is not int or value < 1):
+        if key in SIZE_KEYS and (type(value) is not int or value < 1):
             expected = "a whole number from 1"
-        elif (key in DEVIATIONS or maximum == 1) and not (is_number and 0 <= value <= maximum):
+        elif (key in DEVIATION_KEYS or maximum == 1) and not (is_number and 0 <= value <= maximum):
             expected = "a number from 0 to 1" if maximum == 1 else "a number from 0"
         elif is_number and not math.isfinite(value):
             expected = "a finite number"
@@ -192,26 +190,27 @@ def _odd_value(model_config: Mapping[str, Any]) -> str | None:
         else:
             continue
         return f"{key} is {json.dumps(value)}, not {expected}"
-    for size, heads in SHARED_SIZES:
-        if model_config.get(size) and model_config.get(heads) and model_config[size] % model_config[heads]:
-            return f"{size} is {model_config[size]}, which {model_config[heads]} attention heads cannot share"
+    for size_key, heads_key in DIVISIBLE_KEYS:
+        size, heads = model_config.get(size_key), model_config.get(heads_key)
+        if size and heads and size % heads:
+            return f"{size_key} is {size}, which {heads} attention heads cannot share"
     return None
 
 
-def _check_vocabulary(directory: Path, expected: int | None, key: str) -> None:
+def _check_vocabulary(directory: Path, expected_size: int | None, key: str) -> None:
     path = directory / "tokenizer.json"
-    if expected is None or not os.path.isfile(path):
+    if expected_size is None or not os.path.isfile(path):
         return
     try:
         content = read_given_json(path, REMEDY)
         added_tokens = {token["content"] for token in content.get("added_tokens", [])}
-        entries = len(added_tokens | set(content["model"]["vocab"]))
+        entry_count = len(added_tokens | set(content["model"]["vocab"]))
     except (KeyError, TypeError, AttributeError):
         raise InputError(path, "this is not a tokenizer of the tokenizers library", remedy=REMEDY) from None
-    if entries != expected:
+    if entry_count != expected_size:
         raise InputError(
             directory,
-            f"the vocabulary has {entries:,} entries, expected {expected:,}",
+            f"the vocabulary has {entry_count:,} entries, expected {expected_size:,}",
             remedy=f"Set {key}.vocabulary_size to the encoder's own (null for no check), or give the right encoder.",
         )
 
@@ -227,6 +226,6 @@ def snapshot_name(step: int) -> str:
     return f"step-{step:06d}"
 
 
-def snapshot(model: str | Path, step: int, last: int) -> Path:
-    """Return the directory of the weights after `step` steps of a model that is trained for `last` steps."""
-    return Path(model) if step == last else Path(model) / SNAPSHOTS / snapshot_name(step)
+def snapshot_directory(model: str | Path, step: int, last_step: int) -> Path:
+    """Return the directory of the weights after `step` steps of a model that is trained for `last_step` steps."""
+    return Path(model) if step == last_step else Path(model) / SNAPSHOTS / snapshot_name(step)

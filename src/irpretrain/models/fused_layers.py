@@ -26,40 +26,40 @@ from irpretrain.models.encoder_batches import PackedSequences, SequenceBounds
 from irpretrain.models.kernels import Kernels, PlainKernels, Seed, why_no_triton
 
 # First compute capability with torch's attention of variable length (Ampere).
-OLDEST = (8, 0)
+MIN_CAPABILITY = (8, 0)
 
 # Its heads are multiples of HEAD_STEP up to WIDEST_HEAD wide.
-WIDEST_HEAD, HEAD_STEP = 256, 8
+MAX_HEAD_SIZE, HEAD_STEP = 256, 8
 
 # Above this share of a GPU's memory, what a layer would store for its gradient is computed again instead.
-STORED_SHARE = 0.5
+MAX_STORED_SHARE = 0.5
 
 
 def why_not_fused(encoder: Any, device: torch.device, dtype: torch.dtype) -> str | None:
     """Return why a BERT's layers cannot be fused on a device in a precision, or None if they can."""
     config = encoder.config
-    head = config.hidden_size // config.num_attention_heads
+    head_size = config.hidden_size // config.num_attention_heads
     if device.type not in ("cuda", "meta"):
         return "it needs a GPU"
     if dtype not in (torch.bfloat16, torch.float16):
         return "it has no single precision; set compute.precision to bf16 or fp16"
-    if head > WIDEST_HEAD or head % HEAD_STEP:
-        return f"attention heads of {head} are none of its sizes"
+    if head_size > MAX_HEAD_SIZE or head_size % HEAD_STEP:
+        return f"attention heads of {head_size} are none of its sizes"
     if config.hidden_act != "gelu":
         return f"the encoder's activation is {config.hidden_act}, not gelu"
     if device.type == "cuda":
         if not torch.backends.cuda.is_flash_attention_available():
             return "this torch was built without it"
-        if torch.cuda.get_device_capability(device) < OLDEST:
+        if torch.cuda.get_device_capability(device) < MIN_CAPABILITY:
             return f"{torch.cuda.get_device_name(device)} is older than Ampere"
     return None
 
 
-def compute_dtype(encoder: Any) -> torch.dtype:
-    """Return the precision of matrix products: autocast's, or the weights' own."""
-    kind = encoder.device.type
-    autocast = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
-    dtype: torch.dtype = torch.get_autocast_dtype(kind) if autocast else encoder.dtype
+def compute_dtype(operand: Any) -> torch.dtype:
+    """Return the precision of matrix products with a tensor or an encoder: autocast's, or its own."""
+    device_type = operand.device.type
+    uses_autocast = torch.amp.is_autocast_available(device_type) and torch.is_autocast_enabled(device_type)
+    dtype: torch.dtype = torch.get_autocast_dtype(device_type) if uses_autocast else operand.dtype
     return dtype
 
 
@@ -80,7 +80,7 @@ class NarrowLayer:
         self.norm, self.last_norm = output.LayerNorm, layer.output.LayerNorm
         linears = [attention.query, attention.key, attention.value, output.dense, up, down]
         norms = [self.norm, self.last_norm]
-        self.heads, self.head = attention.num_attention_heads, attention.attention_head_size
+        self.head_count, self.head_size = attention.num_attention_heads, attention.attention_head_size
         self.attention_dropout, self.dropout = float(attention.dropout.p), float(output.dropout.p)
         self.epsilon = float(self.norm.eps)
         # In the order of the gradients that `_LayerFunction` returns.
@@ -90,15 +90,15 @@ class NarrowLayer:
                 (3 * up.in_features, up.in_features), dtype=dtype, device=up.weight.device
             )
             joint_bias = joint_weight.new_empty(3 * up.in_features)
-            other_copies = [
+            linear_copies = [
                 (torch.empty_like(m.weight, dtype=dtype), torch.empty_like(m.bias, dtype=dtype))
                 for m in linears[3:]
             ]
         self.query_key_value = (joint_weight, joint_bias)
-        self.projection, self.up, self.down = other_copies
-        views = [*zip(joint_weight.chunk(3), joint_bias.chunk(3), strict=True), *other_copies]
-        self.copies = [copy for pair in views for copy in pair]
-        self.copied = self.parameters[: len(self.copies)]
+        self.projection, self.up, self.down = linear_copies
+        copy_pairs = [*zip(joint_weight.chunk(3), joint_bias.chunk(3), strict=True), *linear_copies]
+        self.copies = [copy for pair in copy_pairs for copy in pair]
+        self.copied_parameters = self.parameters[: len(self.copies)]
 
 
 def kernels_for(device: torch.device) -> Kernels:
@@ -119,22 +119,22 @@ class NarrowLayers:
         self.dtype, self.device = dtype, encoder.device
         self.kernels: Kernels = kernels_for(encoder.device)
         self._copies = [copy for layer in self.layers for copy in layer.copies]
-        self._copied = [parameter for layer in self.layers for parameter in layer.copied]
+        self._copied_parameters = [p for layer in self.layers for p in layer.copied_parameters]
 
-    def renew(self) -> None:
+    def copy_weights(self) -> None:
         # In every call: torch's fused optimiser changes parameters without a trace (`_version`).
         with torch.no_grad():
-            torch._foreach_copy_(self._copies, self._copied)
+            torch._foreach_copy_(self._copies, self._copied_parameters)
 
 
-_narrow: WeakKeyDictionary[Any, NarrowLayers] = WeakKeyDictionary()
+_cached_layers: WeakKeyDictionary[Any, NarrowLayers] = WeakKeyDictionary()
 
 
 def narrow_layers(encoder: Any, dtype: torch.dtype) -> NarrowLayers:
-    layers = _narrow.get(encoder)
+    layers = _cached_layers.get(encoder)
     if layers is None or (layers.dtype, layers.device) != (dtype, encoder.device):
-        layers = _narrow[encoder] = NarrowLayers(encoder, dtype)
-    layers.renew()
+        layers = _cached_layers[encoder] = NarrowLayers(encoder, dtype)
+    layers.copy_weights()
     return layers
 
 
@@ -156,22 +156,24 @@ def encode_fused(bert: BertModel, sequences: PackedSequences) -> Tensor:
     hidden = embed(bert, sequences).to(dtype)
     narrow_copies = narrow_layers(bert, dtype)
     trains, drops = torch.is_grad_enabled(), bert.training
-    stores = not trains or _fits(bert, hidden)
+    stores = not trains or _fits_in_memory(bert, hidden)
     *_, last_layer = narrow_copies.layers
     with without_autocast(hidden.device):  # everything is in its precision already
-        for number, layer in enumerate(narrow_copies.layers):
-            read = sequences.read if layer is last_layer else None
-            bounds = sequences.bounds if read is None else sequences.read_bounds
+        for layer_index, layer in enumerate(narrow_copies.layers):
+            read_rows = sequences.read_rows if layer is last_layer else None
+            bounds = sequences.bounds if read_rows is None else sequences.read_bounds
             # The two dropouts of a layer draw from streams of their own.
-            seeds = (sequences.seed, 2 * number), (sequences.seed, 2 * number + 1)
-            call = _Call(layer, narrow_copies.kernels, sequences.bounds, bounds, read, drops, stores, seeds)
+            seeds = (sequences.seed, 2 * layer_index), (sequences.seed, 2 * layer_index + 1)
+            call = _Call(
+                layer, narrow_copies.kernels, sequences.bounds, bounds, read_rows, drops, stores, seeds
+            )
             hidden = (
                 _LayerFunction.apply(call, hidden, *layer.parameters) if trains else _forward(call, hidden)[0]
             )
     return hidden
 
 
-def _fits(bert: BertModel, hidden: Tensor) -> bool:
+def _fits_in_memory(bert: BertModel, hidden: Tensor) -> bool:
     """Whether everything that the layers need for their gradients may be stored, or some is computed again."""
     if hidden.device.type != "cuda":
         return True
@@ -179,7 +181,7 @@ def _fits(bert: BertModel, hidden: Tensor) -> bool:
     # Of each row: input, query, key, value, attended, two sums, the norm between them; before and after GELU.
     numbers_per_row = 8 * config.hidden_size + 2 * config.intermediate_size
     stored_bytes = len(hidden) * numbers_per_row * hidden.dtype.itemsize * config.num_hidden_layers
-    return stored_bytes <= STORED_SHARE * torch.cuda.get_device_properties(hidden.device).total_memory
+    return stored_bytes <= MAX_STORED_SHARE * torch.cuda.get_device_properties(hidden.device).total_memory
 
 
 class _Call:
@@ -191,13 +193,13 @@ class _Call:
         kernels: Kernels,
         bounds: SequenceBounds,  # of the rows
         read_bounds: SequenceBounds,  # of the rows read
-        read: Tensor | None,  # the rows whose output is computed; None: all
+        read_rows: Tensor | None,  # the rows whose output is computed; None: all
         drops: bool,
         stores: bool,  # whether the inner layer's values are stored for the gradient
         seeds: tuple[Seed, Seed],  # of dropout, before either norm
     ) -> None:
         self.layer, self.kernels, self.stores, self.seeds = layer, kernels, stores, seeds
-        self.bounds, self.read_bounds, self.read = bounds, read_bounds, read
+        self.bounds, self.read_bounds, self.read_rows = bounds, read_bounds, read_rows
         self.attention_dropout, self.dropout = (
             (layer.attention_dropout, layer.dropout) if drops else (0.0, 0.0)
         )
@@ -205,11 +207,11 @@ class _Call:
 
 def _attend(call: _Call, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
     """Return what rows read of their sequences [rows, heads, size of a head], and what the gradient needs."""
-    attended, *state, _ = torch.ops.aten._flash_attention_forward(
-        query, key, value, call.read_bounds.ends, call.bounds.ends, call.read_bounds.longest, call.bounds.longest,
+    attention_output, *attention_state, _ = torch.ops.aten._flash_attention_forward(
+        query, key, value, call.read_bounds.ends, call.bounds.ends, call.read_bounds.max_length, call.bounds.max_length,
         call.attention_dropout, False, False,
     )  # fmt: skip
-    return attended, *state
+    return attention_output, *attention_state
 
 
 def _attend_gradient(
@@ -218,13 +220,13 @@ def _attend_gradient(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    attended: Tensor,
-    state: Sequence[Tensor],
+    attention_output: Tensor,
+    attention_state: Sequence[Tensor],
 ) -> tuple[Tensor, Tensor, Tensor]:
-    normaliser, random, unused = state
+    logsumexp, rng_state, unused = attention_state
     gradients: tuple[Tensor, Tensor, Tensor] = torch.ops.aten._flash_attention_backward(
-        gradient, query, key, value, attended, normaliser, call.read_bounds.ends, call.bounds.ends,
-        call.read_bounds.longest, call.bounds.longest, call.attention_dropout, False, random, unused,
+        gradient, query, key, value, attention_output, logsumexp, call.read_bounds.ends, call.bounds.ends,
+        call.read_bounds.max_length, call.bounds.max_length, call.attention_dropout, False, rng_state, unused,
     )  # fmt: skip
     return gradients
 
@@ -243,17 +245,16 @@ def _weight_gradient(gradient: Tensor, x: Tensor) -> Tensor:
 def _query_key_value(call: _Call, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the rows read, their queries, and keys and values of all rows; the last three [rows, heads, size]."""
     layer, (weight, bias) = call.layer, call.layer.query_key_value
-    if call.read is None:
-        joint_states = torch.addmm(bias, hidden, weight.t()).view(len(hidden), 3, layer.heads, layer.head)
+    head_shape = (layer.head_count, layer.head_size)
+    if call.read_rows is None:
+        joint_states = torch.addmm(bias, hidden, weight.t()).view(len(hidden), 3, *head_shape)
         query, key, value = joint_states.unbind(1)
         return hidden, query, key, value
-    size = hidden.shape[1]
-    read_rows = hidden.index_select(0, call.read)
-    query = torch.addmm(bias[:size], read_rows, weight[:size].t()).view(-1, layer.heads, layer.head)
-    joint_states = torch.addmm(bias[size:], hidden, weight[size:].t()).view(
-        len(hidden), 2, layer.heads, layer.head
-    )
-    key, value = joint_states.unbind(1)
+    hidden_size = hidden.shape[1]
+    read_rows = hidden.index_select(0, call.read_rows)
+    query = torch.addmm(bias[:hidden_size], read_rows, weight[:hidden_size].t()).view(-1, *head_shape)
+    joint_states = torch.addmm(bias[hidden_size:], hidden, weight[hidden_size:].t())
+    key, value = joint_states.view(len(hidden), 2, *head_shape).unbind(1)
     return read_rows, query, key, value
 
 
@@ -261,26 +262,26 @@ def _forward(call: _Call, hidden: Tensor) -> tuple[Tensor, list[Tensor]]:
     """Return a layer's output and what its gradient needs."""
     layer, kernels = call.layer, call.kernels
     read_rows, query, key, value = _query_key_value(call, hidden)
-    attended, *state = _attend(call, query, key, value)
-    projected = _linear(attended.flatten(1), layer.projection)
-    norms = (layer.epsilon, call.dropout)
+    attention_output, *attention_state = _attend(call, query, key, value)
+    projected = _linear(attention_output.flatten(1), layer.projection)
+    norm_options = (layer.epsilon, call.dropout)
     norm, last_norm = layer.norm, layer.last_norm
     inner, total, *moments = kernels.residual_norm(
-        projected, read_rows, norm.weight, norm.bias, *norms, call.seeds[0]
+        projected, read_rows, norm.weight, norm.bias, *norm_options, call.seeds[0]
     )
     del projected
     up = _linear(inner, layer.up)
     activated = torch.nn.functional.gelu(up)
     down = _linear(activated, layer.down)
     output, last_total, *last_moments = kernels.residual_norm(
-        down, inner, last_norm.weight, last_norm.bias, *norms, call.seeds[1]
+        down, inner, last_norm.weight, last_norm.bias, *norm_options, call.seeds[1]
     )
     stored_activations = [up, activated] if call.stores else []
-    attention = [query, key, value, attended, *state]
+    attention_tensors = [query, key, value, attention_output, *attention_state]
     return output, [
         hidden,
         read_rows,
-        *attention,
+        *attention_tensors,
         total,
         *moments,
         inner,
@@ -295,9 +296,9 @@ class _LayerFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(context: Any, call: _Call, hidden: Tensor, *parameters: nn.Parameter) -> Tensor:
-        output, saved = _forward(call, hidden)
+        output, saved_tensors = _forward(call, hidden)
         context.call = call
-        context.save_for_backward(*saved)
+        context.save_for_backward(*saved_tensors)
         return output
 
     @staticmethod
@@ -305,7 +306,7 @@ class _LayerFunction(torch.autograd.Function):
         call: _Call = context.call
         layer, kernels = call.layer, call.kernels
         (
-            hidden, read_rows, query, key, value, attended, normaliser, random, unused,
+            hidden, read_rows, query, key, value, attention_output, logsumexp, rng_state, unused,
             total, mean, deviation, inner, last_total, last_mean, last_deviation, *stored_activations,
         ) = context.saved_tensors  # fmt: skip
         total_gradient, down_gradient, last_norm_gradients = kernels.residual_norm_gradient(
@@ -333,25 +334,25 @@ class _LayerFunction(torch.autograd.Function):
             inner_gradient, total, mean, deviation, layer.norm.weight, call.dropout, call.seeds[0]
         )
         del inner_gradient
-        projection_weight_gradient = _weight_gradient(projected_gradient, attended.flatten(1))
-        attended_gradient = torch.mm(projected_gradient, layer.projection[0]).view_as(attended)
+        projection_weight_gradient = _weight_gradient(projected_gradient, attention_output.flatten(1))
+        attention_gradient = torch.mm(projected_gradient, layer.projection[0]).view_as(attention_output)
         query_gradient, key_gradient, value_gradient = (
             tensor.flatten(1)
             for tensor in _attend_gradient(
-                call, attended_gradient, query, key, value, attended, (normaliser, random, unused)
+                call, attention_gradient, query, key, value, attention_output, (logsumexp, rng_state, unused)
             )
         )
-        weight, size = layer.query_key_value[0], hidden.shape[1]
-        if call.read is None:
+        weight, hidden_size = layer.query_key_value[0], hidden.shape[1]
+        if call.read_rows is None:
             joint_gradient = torch.cat([query_gradient, key_gradient, value_gradient], 1)
             hidden_gradient = torch.addmm(total_gradient, joint_gradient, weight)
             weight_gradients = _weight_gradient(joint_gradient, hidden).chunk(3)
             bias_gradients = joint_gradient.sum(0, dtype=torch.float32).chunk(3)
         else:
             joint_gradient = torch.cat([key_gradient, value_gradient], 1)
-            hidden_gradient = torch.mm(joint_gradient, weight[size:])
+            hidden_gradient = torch.mm(joint_gradient, weight[hidden_size:])
             hidden_gradient.index_add_(
-                0, call.read, torch.addmm(total_gradient, query_gradient, weight[:size])
+                0, call.read_rows, torch.addmm(total_gradient, query_gradient, weight[:hidden_size])
             )
             weight_gradients = (
                 _weight_gradient(query_gradient, read_rows),
@@ -364,7 +365,7 @@ class _LayerFunction(torch.autograd.Function):
         attention_gradients = [
             tensor for pair in zip(weight_gradients, bias_gradients, strict=True) for tensor in pair
         ]
-        other_gradients = [
+        linear_gradients = [
             projection_weight_gradient,
             norm_gradients[2],
             up_weight_gradient,
@@ -376,7 +377,7 @@ class _LayerFunction(torch.autograd.Function):
             None,
             hidden_gradient,
             *attention_gradients,
-            *other_gradients,
+            *linear_gradients,
             norm_gradients[0],
             norm_gradients[1],
             last_norm_gradients[0],

@@ -54,8 +54,8 @@ class Kernels(Protocol):
 
 
 # A hash of 32-bit numbers: a bias-free mixer found by Chris Wellons (github.com/skeeto/hash-prospector, lowbias32).
-HASH = ((16, 0x7FEB352D), (15, 0x846CA68B))
-MOST = 0xFFFFFFFF
+HASH_STEPS = ((16, 0x7FEB352D), (15, 0x846CA68B))
+MAX_UINT32 = 0xFFFFFFFF
 
 # Between the streams of a seed; odd, so that none meets another.
 STREAM_STEP = 0x9E3779B9
@@ -72,12 +72,12 @@ class PlainKernels:
         dropout: float,
         seed: Seed,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        total = residual + _dropped(x, dropout, seed)
+        total = residual + _drop(x, dropout, seed)
         float_total = total.float()
-        deviations, means = torch.var_mean(float_total, 1, correction=0)
-        inverse = (deviations + epsilon).rsqrt()
-        normal = (float_total - means[:, None]) * inverse[:, None] * weight + bias
-        return normal.to(x.dtype), total, means, inverse
+        variances, means = torch.var_mean(float_total, 1, correction=0)
+        inverse_deviations = (variances + epsilon).rsqrt()
+        normalised = (float_total - means[:, None]) * inverse_deviations[:, None] * weight + bias
+        return normalised.to(x.dtype), total, means, inverse_deviations
 
     def residual_norm_gradient(
         self,
@@ -89,13 +89,14 @@ class PlainKernels:
         dropout: float,
         seed: Seed,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        incoming = gradient.float()
-        normal = (total.float() - mean[:, None]) * deviation[:, None]
-        scaled = incoming * weight
-        projection = (scaled * normal).mean(1, keepdim=True)
-        total_gradient = (scaled - normal * projection - scaled.mean(1, keepdim=True)) * deviation[:, None]
-        x_gradient = _dropped(total_gradient, dropout, seed)
-        sums = torch.stack([(incoming * normal).sum(0), incoming.sum(0), x_gradient.sum(0)])
+        float_gradient = gradient.float()
+        normalised = (total.float() - mean[:, None]) * deviation[:, None]
+        scaled = float_gradient * weight
+        projection = (scaled * normalised).mean(1, keepdim=True)
+        centred = scaled - normalised * projection - scaled.mean(1, keepdim=True)
+        total_gradient = centred * deviation[:, None]
+        x_gradient = _drop(total_gradient, dropout, seed)
+        sums = torch.stack([(float_gradient * normalised).sum(0), float_gradient.sum(0), x_gradient.sum(0)])
         return total_gradient.to(total.dtype), x_gradient.to(total.dtype), sums
 
     def gelu_gradient(
@@ -105,7 +106,7 @@ class PlainKernels:
         return x_gradient, x_gradient.sum(0, dtype=torch.float32), functional.gelu(x) if with_value else None
 
 
-def _dropped(x: Tensor, dropout: float, seed: Seed) -> Tensor:
+def _drop(x: Tensor, dropout: float, seed: Seed) -> Tensor:
     """Zero each value with probability `dropout`, and scale the others up; equal seeds draw alike."""
     if not dropout:
         return x
@@ -115,14 +116,15 @@ def _dropped(x: Tensor, dropout: float, seed: Seed) -> Tensor:
 
 def uniform(positions: Tensor, seed: Seed) -> Tensor:
     """Return a number in [0, 1) for each of int64 `positions`, as Triton's kernels draw it."""
-    number = _hashed(_hashed(positions & MOST) ^ ((seed[0].long() + seed[1] * STREAM_STEP) & MOST))
-    return (number >> 8).float() / (1 << 24)
+    stream = (seed[0].long() + seed[1] * STREAM_STEP) & MAX_UINT32
+    hash_value = _hash(_hash(positions & MAX_UINT32) ^ stream)
+    return (hash_value >> 8).float() / (1 << 24)
 
 
-def _hashed(number: Tensor) -> Tensor:
-    for shift, factor in HASH:
-        number = ((number ^ (number >> shift)) * factor) & MOST
-    return number ^ (number >> 16)
+def _hash(value: Tensor) -> Tensor:
+    for shift, factor in HASH_STEPS:
+        value = ((value ^ (value >> shift)) * factor) & MAX_UINT32
+    return value ^ (value >> 16)
 
 
 def why_no_triton() -> str | None:

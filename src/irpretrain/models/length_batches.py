@@ -29,24 +29,27 @@ Item = TypeVar("Item")
 @dataclass(frozen=True)
 class LengthBatch(Generic[Item]):
     length: int  # positions of each row, padding included
-    rows: int  # of the batch; those beyond its items fill it up
+    row_count: int  # of the batch; those beyond its items fill it up
     items: list[Item]  # what the sequences belong to
-    positions: int  # that are computed
+    position_count: int  # that are computed
 
     def __len__(self) -> int:
         return len(self.items)
 
 
 def length_batches(
-    lengths: Iterable[tuple[Item, int]], longest: int, rows: Callable[[int], int], device: torch.device
+    lengths: Iterable[tuple[Item, int]],
+    max_length: int,
+    max_rows_at: Callable[[int], int],
+    device: torch.device,
 ) -> Iterator[LengthBatch[Item]]:
-    """Yield batches of (item, positions with special tokens); `rows`: padded length → most rows of a batch."""
-    by_length: dict[int, list[Item]] = defaultdict(list)
+    """Yield batches of (item, positions with special tokens); `max_rows_at`: padded length → most rows of a batch."""
+    items_by_length: dict[int, list[Item]] = defaultdict(list)
     for item, length in lengths:
-        by_length[min(-(-length // LENGTH_STEP) * LENGTH_STEP, longest)].append(item)
+        items_by_length[min(-(-length // LENGTH_STEP) * LENGTH_STEP, max_length)].append(item)
     # The longest first: memory runs out at once or never.
-    for length in sorted(by_length, reverse=True):
-        max_rows, items_of_length = rows(length), by_length[length]
+    for length in sorted(items_by_length, reverse=True):
+        max_rows, items_of_length = max_rows_at(length), items_by_length[length]
         for start in range(0, len(items_of_length), max_rows):
             items = items_of_length[start : start + max_rows]
             # A GPU promises no equal bytes, and its batches are so large that most rows would be fillers.
@@ -54,24 +57,24 @@ def length_batches(
             yield LengthBatch(length, padded_rows, items, length * padded_rows)
 
 
-def packed_batches(lengths: Iterable[tuple[Item, int]], budget: int) -> Iterator[LengthBatch[Item]]:
-    """Yield batches of at most `budget` word pieces, longest sequences first; a longer sequence is alone."""
-    longest, pieces, items = 0, 0, list[Item]()
+def packed_batches(lengths: Iterable[tuple[Item, int]], max_pieces: int) -> Iterator[LengthBatch[Item]]:
+    """Yield batches of at most `max_pieces` word pieces, longest sequences first; a longer sequence is alone."""
+    max_length, piece_count, items = 0, 0, list[Item]()
     for item, length in sorted(lengths, key=lambda pair: -pair[1]):
-        if items and pieces + length > budget:
-            yield LengthBatch(longest, len(items), items, pieces)
-            longest, pieces, items = 0, 0, []
-        longest, pieces = longest or length, pieces + length
+        if items and piece_count + length > max_pieces:
+            yield LengthBatch(max_length, len(items), items, piece_count)
+            max_length, piece_count, items = 0, 0, []
+        max_length, piece_count = max_length or length, piece_count + length
         items.append(item)
     if items:
-        yield LengthBatch(longest, len(items), items, pieces)
+        yield LengthBatch(max_length, len(items), items, piece_count)
 
 
-def padded(
-    sequences: Sequence[Sequence[int]], rows: int, length: int, pad: int
+def pad_sequences(
+    sequences: Sequence[Sequence[int]], row_count: int, length: int, pad_id: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return word pieces and attention mask, int64 [rows, length]; rows beyond the sequences are empty ones."""
-    ids = np.full((rows, length), pad, np.int64)
+    ids = np.full((row_count, length), pad_id, np.int64)
     attention = np.zeros_like(ids)
     attention[:, 0] = 1  # of empty rows too: a softmax over nothing is NaN
     for row, sequence in enumerate(sequences):
@@ -118,13 +121,13 @@ def prefetch(
     batches: Iterable[Batch], begin: Callable[[Batch], Prefetched], device: torch.device
 ) -> Iterator[tuple[Batch, Prefetched]]:
     """Yield each batch with the result of `begin`; on a GPU after `begin` of the next: it computes meanwhile."""
-    ahead = 0 if device.type == "cpu" else 1
-    prefetched = deque[tuple[Batch, Prefetched]]()
+    max_pending = 0 if device.type == "cpu" else 1
+    pending = deque[tuple[Batch, Prefetched]]()
     for batch in batches:
-        prefetched.append((batch, begin(batch)))
-        if len(prefetched) > ahead:
-            yield prefetched.popleft()
-    yield from prefetched
+        pending.append((batch, begin(batch)))
+        if len(pending) > max_pending:
+            yield pending.popleft()
+    yield from pending
 
 
 # The mask that a BERT is called with, made without asking a GPU whether anything is padding.

@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 # Layers with fewer outputs are not worth oneDNN's set-up.
-SMALLEST = 64
+MIN_OUTPUTS = 64
 
 # Outputs of a layer that scores: relevance, or a word's weight; two classes; start and end of an answer.
-MOST_SCORES = 2
+MAX_SCORE_OUTPUTS = 2
 
 
 class _OneDnnLinear(torch.autograd.Function):
@@ -48,17 +48,17 @@ def _multiply(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Return x wᵀ + b like `torch.nn.functional.linear`, by the faster kernel."""
-    if not _usable(x, weight):
+    if not _can_use_onednn(x, weight):
         return functional.linear(x, weight, bias)
     rows = x.reshape(-1, x.shape[-1])
     return _OneDnnLinear.apply(rows, weight, bias).view(*x.shape[:-1], weight.shape[0])
 
 
-def _usable(x: Tensor, weight: Tensor) -> bool:
+def _can_use_onednn(x: Tensor, weight: Tensor) -> bool:
     return bool(
         x.device.type == "cpu"
         and x.dtype == weight.dtype == torch.float32
-        and weight.shape[0] >= SMALLEST
+        and weight.shape[0] >= MIN_OUTPUTS
         and x.numel() > 0
         and torch.backends.mkldnn.enabled
         and torch.backends.mkldnn.is_available()
@@ -70,8 +70,8 @@ def _usable(x: Tensor, weight: Tensor) -> bool:
 @cache
 def made_by_intel() -> bool:
     """Whether the processor is Intel's, by Linux's description (elsewhere: no)."""
-    facts = Path("/proc/cpuinfo")
-    return facts.exists() and "GenuineIntel" in facts.read_text(errors="replace")
+    cpu_info = Path("/proc/cpuinfo")
+    return cpu_info.exists() and "GenuineIntel" in cpu_info.read_text(errors="replace")
 
 
 class Linear(nn.Linear):
@@ -96,4 +96,4 @@ def use_fast_linear(module: nn.Module) -> None:
     """Let all linear layers with a bias in `module` take the faster kernel, and those that score stay precise."""
     for layer in module.modules():
         if type(layer) is nn.Linear and layer.bias is not None:
-            layer.__class__ = ScoreLayer if layer.out_features <= MOST_SCORES else Linear
+            layer.__class__ = ScoreLayer if layer.out_features <= MAX_SCORE_OUTPUTS else Linear

@@ -18,7 +18,7 @@ from transformers.activations import ACT2FN
 from transformers.modeling_outputs import BaseModelOutput
 
 from irpretrain.foundation.errors import InputError, refusing
-from irpretrain.models.fused_layers import without_autocast
+from irpretrain.models.fused_layers import compute_dtype, without_autocast
 from irpretrain.models.linear import linear
 from irpretrain.models.parameters import deviation_of, initialise, load_network, refuse_broken
 
@@ -26,7 +26,7 @@ MLM_HEAD_FILE = "mlm_head.safetensors"
 REMEDY = "Take an encoder of another architecture, such as BERT's."
 
 # Our names of the parameters of BERT's MLM head → those of Hugging Face's BERT with an MLM head.
-OWN_MLM_HEAD = {
+MLM_HEAD_NAMES = {
     "dense.weight": ("cls.predictions.transform.dense.weight",),
     "dense.bias": ("cls.predictions.transform.dense.bias",),
     "layer_norm.weight": (
@@ -60,7 +60,7 @@ class BertMlmHead(nn.Module):
         transformed: Tensor = self.layer_norm(self.activation(self.dense(hidden)))
         return transformed
 
-    def take_own(self, directory: Path) -> bool:
+    def load_pretrained(self, directory: Path) -> bool:
         """Take the MLM head that an encoder brings along; return whether it has a whole one."""
         path = directory / "model.safetensors"
         if not path.exists():
@@ -68,7 +68,7 @@ class BertMlmHead(nn.Module):
         weights = read_weights(path, prefix="cls.predictions.")
         tensors = {
             name: next((weights[n] for n in names if n in weights), None)
-            for name, names in OWN_MLM_HEAD.items()
+            for name, names in MLM_HEAD_NAMES.items()
         }
         if any(tensor is None for tensor in tensors.values()):
             return False
@@ -80,14 +80,14 @@ class BertMlmHead(nn.Module):
         return True
 
 
-class _HandedOn(nn.Module):
+class _EmbeddingsAsStates(nn.Module):
     """In an encoder's place: its last hidden states are what it is given for embeddings."""
 
     def forward(self, *_: Any, inputs_embeds: Tensor, **others: Any) -> BaseModelOutput:
         return BaseModelOutput(last_hidden_state=inputs_embeds)
 
 
-class OtherMlmHead(nn.Module):
+class TransformersMlmHead(nn.Module):
     """The MLM head of another architecture: transformers' model for it without the encoder.
 
     Raises:
@@ -104,34 +104,34 @@ class OtherMlmHead(nn.Module):
                 f"the MLM head of {type(network).__name__} does not end in a layer of the size of its word embeddings",
                 remedy=REMEDY,
             )
-        self._tied = decoder.weight is embeddings
-        setattr(network, network.base_model_prefix, _HandedOn())
-        if self._tied:
+        self._is_tied = decoder.weight is embeddings
+        setattr(network, network.base_model_prefix, _EmbeddingsAsStates())
+        if self._is_tied:
             del decoder._parameters["weight"]
         self.network = network
         self.decoder_name = next(name for name, module in network.named_modules() if module is decoder)
-        self._whole = not missing_weights.intersection(name for name, _ in network.named_parameters())
+        self._is_pretrained = not missing_weights.intersection(name for name, _ in network.named_parameters())
 
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
-        decoder = vars(self.network.get_submodule(self.decoder_name))
-        if self._tied:
-            decoder["weight"] = embeddings
+        decoder_attributes = vars(self.network.get_submodule(self.decoder_name))
+        if self._is_tied:
+            decoder_attributes["weight"] = embeddings
         try:
             logits: Tensor = self.network(inputs_embeds=hidden[None]).logits[0]
         finally:
-            decoder.pop("weight", None)
+            decoder_attributes.pop("weight", None)
         return logits
 
-    def take_own(self, directory: Path) -> bool:
+    def load_pretrained(self, directory: Path) -> bool:
         """Return whether the directory that the head was made from has a whole one."""
-        return self._whole
+        return self._is_pretrained
 
 
 # The MLM loss. On a GPU the logits of all masked positions, in single precision, would take more memory than the
 # rest of a step: there they are computed, and their gradients taken, some positions at a time.
 
 # Bytes that the logits of the positions computed at a time may take.
-LOGIT_BYTES = 1 << 28
+MAX_LOGIT_BYTES = 1 << 28
 
 
 def mlm_loss_sum(head: nn.Module, states: Tensor, embeddings: Tensor, labels: Tensor) -> Tensor:
@@ -153,7 +153,7 @@ def mlm_loss_sum(head: nn.Module, states: Tensor, embeddings: Tensor, labels: Te
 
 
 # Of the vocabulary, in matrix products.
-ALIGNED = 64
+VOCABULARY_MULTIPLE = 64
 
 # Label of a position that is not predicted.
 IGNORED = -100
@@ -167,32 +167,30 @@ class _VocabularyLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(context: Any, x: Tensor, embeddings: Tensor, bias: Tensor, labels: Tensor) -> Tensor:
-        device = x.device.type
-        autocast = torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
-        dtype = torch.get_autocast_dtype(device) if autocast else x.dtype
+        dtype = compute_dtype(x)
         context.trains_embeddings = context.needs_input_grad[1]
         with without_autocast(x.device):
-            # Matrix products of a GPU are slow where the vocabulary is no multiple of `ALIGNED`.
-            padding = -len(bias) % ALIGNED
+            # Matrix products of a GPU are slow where the vocabulary is no multiple of `VOCABULARY_MULTIPLE`.
+            padding = -len(bias) % VOCABULARY_MULTIPLE
             narrow_embeddings = functional.pad(embeddings.to(dtype), (0, 0, 0, padding))
             narrow_bias, rows = functional.pad(bias.to(dtype), (0, padding), value=-torch.inf), x.to(dtype)
             loss = x.new_zeros((), dtype=torch.float32)
             x_gradient = torch.empty_like(rows)
             embeddings_gradient = torch.zeros_like(narrow_embeddings, dtype=torch.float32)
             bias_gradient = torch.zeros_like(narrow_bias, dtype=torch.float32)
-            chunk_rows = max(LOGIT_BYTES // (4 * len(narrow_embeddings)), 1)
+            chunk_rows = max(MAX_LOGIT_BYTES // (4 * len(narrow_embeddings)), 1)
             for rows_chunk, labels_chunk, gradient_chunk in zip(
                 *(tensor.split(chunk_rows) for tensor in (rows, labels, x_gradient)), strict=True
             ):
                 logits = torch.addmm(narrow_bias, rows_chunk, narrow_embeddings.t())
-                logarithms = torch.log_softmax(logits, 1, dtype=torch.float32)
+                log_softmax = torch.log_softmax(logits, 1, dtype=torch.float32)
                 del logits
-                loss += functional.nll_loss(logarithms, labels_chunk, reduction="sum", ignore_index=IGNORED)
-                gradient = logarithms.exp_()
+                loss += functional.nll_loss(log_softmax, labels_chunk, reduction="sum", ignore_index=IGNORED)
+                gradient = log_softmax.exp_()
                 is_predicted = (labels_chunk != IGNORED)[:, None]
                 gradient.scatter_add_(1, labels_chunk.clamp(min=0)[:, None], -is_predicted.to(gradient.dtype))
                 narrow_gradient = (gradient * is_predicted).to(dtype)
-                del logarithms, gradient
+                del log_softmax, gradient
                 torch.mm(narrow_gradient, narrow_embeddings, out=gradient_chunk)
                 if context.trains_embeddings:
                     embeddings_gradient += torch.mm(narrow_gradient.t(), rows_chunk)
@@ -212,12 +210,12 @@ class _VocabularyLoss(torch.autograd.Function):
 
 def make_mlm_head(directory: Path, config: Any, seed: int) -> nn.Module:
     """Return the MLM head that a directory has, a saved model's or an encoder's, or else a fresh one."""
-    head = BertMlmHead(config) if config.model_type == "bert" else OtherMlmHead(directory, config)
+    head = BertMlmHead(config) if config.model_type == "bert" else TransformersMlmHead(directory, config)
     path = directory / MLM_HEAD_FILE
     if path.exists():
         with refusing(path, "these are not the weights of an MLM head"):
             load_parameters(head, path)
-    elif not head.take_own(directory):
+    elif not head.load_pretrained(directory):
         initialise(head, {name for name, _ in head.named_parameters()}, deviation_of(config), seed)
     return head
 

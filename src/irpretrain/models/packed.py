@@ -35,23 +35,23 @@ def attend_by_sequence(
     # (docs/benchmarks.md).
     if query.device.type == "cpu" and query.dtype.itemsize < torch.float32.itemsize:
         with torch.autocast("cpu", enabled=False):
-            attended = attend_by_sequence(
+            attention_output = attend_by_sequence(
                 query.float(), key.float(), value.float(), query_bounds, key_bounds, dropout
             )
-        return attended.to(query.dtype)
+        return attention_output.to(query.dtype)
     sequences = zip(
         query.split(query_bounds.lengths),
         key.split(key_bounds.lengths),
         value.split(key_bounds.lengths),
         strict=True,
     )
-    return torch.cat([_attend_one(*sequence, dropout) for sequence in sequences])
+    return torch.cat([_attend_sequence(*sequence, dropout) for sequence in sequences])
 
 
-def _attend_one(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
+def _attend_sequence(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
     q, k, v = (x.transpose(0, 1)[None] for x in (query, key, value))  # [1, heads, rows, size of a head]
-    attended = functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout)
-    return attended[0].transpose(0, 1)
+    attention_output = functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout)
+    return attention_output[0].transpose(0, 1)
 
 
 def encode_by_sequence(bert: BertModel, sequences: PackedSequences) -> Tensor:
@@ -59,26 +59,26 @@ def encode_by_sequence(bert: BertModel, sequences: PackedSequences) -> Tensor:
     hidden = embed(bert, sequences)
     *earlier_layers, last_layer = bert.encoder.layer
     for layer in earlier_layers:
-        hidden = _layer(layer, hidden, hidden, sequences.bounds, sequences.bounds)
-    read_rows = hidden if sequences.read is None else hidden.index_select(0, sequences.read)
-    return _layer(last_layer, read_rows, hidden, sequences.read_bounds, sequences.bounds)
+        hidden = _encode_layer(layer, hidden, hidden, sequences.bounds, sequences.bounds)
+    read_rows = hidden if sequences.read_rows is None else hidden.index_select(0, sequences.read_rows)
+    return _encode_layer(last_layer, read_rows, hidden, sequences.read_bounds, sequences.bounds)
 
 
-def _layer(
+def _encode_layer(
     layer: nn.Module, read_rows: Tensor, hidden: Tensor, read_bounds: SequenceBounds, bounds: SequenceBounds
 ) -> Tensor:
     bert_layer: Any = layer
     attention = bert_layer.attention.self
-    heads = (-1, attention.num_attention_heads, attention.attention_head_size)
+    head_shape = (-1, attention.num_attention_heads, attention.attention_head_size)
     query, key, value = (
-        attention.query(read_rows).view(heads),
-        attention.key(hidden).view(heads),
-        attention.value(hidden).view(heads),
+        attention.query(read_rows).view(head_shape),
+        attention.key(hidden).view(head_shape),
+        attention.value(hidden).view(head_shape),
     )
     dropout = attention.dropout.p if attention.training else 0.0
-    attended = attend_by_sequence(query, key, value, read_bounds, bounds, dropout)
+    attention_output = attend_by_sequence(query, key, value, read_bounds, bounds, dropout)
     output: Tensor = bert_layer.feed_forward_chunk(
-        bert_layer.attention.output(attended.flatten(1), read_rows)
+        bert_layer.attention.output(attention_output.flatten(1), read_rows)
     )
     return output
 

@@ -19,42 +19,42 @@ from irpretrain.config.training import Packing
 from irpretrain.foundation.atomic import atomic_directory, read_given_json
 from irpretrain.foundation.errors import ConfigError, InputError, refusing
 from irpretrain.foundation.randomness import generator
-from irpretrain.models.encoder_files import WEIGHTS, read_config
+from irpretrain.models.encoder_files import WEIGHT_FILES, read_config
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.text.word_pieces import REMEDY, TOKENIZER_JSON, VOCABULARIES, check_json_files
 
 TOKENIZER_FILES = sorted({*VOCABULARIES, *TOKENIZER_JSON, "merges.txt"})
 TOKENIZER_CONFIG = "tokenizer_config.json"
 # Key of `TOKENIZER_CONFIG`: where transformers and sentence-transformers cut a sequence unless told otherwise.
-LONGEST_SEQUENCE = "model_max_length"
+MAX_LENGTH_KEY = "model_max_length"
 # transformers writes a huge number where a tokenizer has no such length.
-NO_LENGTH = 1 << 30
+UNLIMITED_LENGTH = 1 << 30
 # Key of config.json: how texts were read in training; transformers keeps and ignores it.
-READING = "irpretrain"
-DEVIATION = 0.02
+READING_KEY = "irpretrain"
+DEFAULT_DEVIATION = 0.02
 
 
 # Output layers of other tasks, by the beginnings of their names: the model that is loaded has its own.
 #
 # ModernBERT's MLM head ends in `decoder`, which is also what sequence-to-sequence models call their second half: of
 # it the output layer's weights alone are harmless.
-HEADS = (
+HEAD_NAMES = (
     "classifier", "cls", "discriminator_predictions", "generator_lm_head",
     "generator_predictions", "head", "lm_head", "lm_predictions", "mask_predictions", "pre_classifier",
     "predictions", "qa_outputs", "score", "sop_classifier", "vocab_layer_norm", "vocab_projector", "vocab_transform",
 )  # fmt: skip
 
 # Types in safetensors of weights that count only together with scales.
-QUANTISED = ("I8", "F8_E4M3", "F8_E5M2")
+QUANTISED_TYPES = ("I8", "F8_E4M3", "F8_E5M2")
 
 # Names of weights that a file may hold and that the model leaves out by design.
-UNREAD = re.compile(
+UNREAD_WEIGHTS = re.compile(
     r"(.*\.)?position_ids"  # a buffer of the numbers 0, 1, 2 …, which older versions of transformers saved
     r"|(\w+\.)?pooler\..*"  # of an encoder; classifiers of tokens, and some of sequences, read no pooled state
 )
 
 # Layer whose weights are 0 in sound models of RoBERTa's kind, which do without token types.
-UNUSED = "token_type_embeddings"
+ZERO_LAYER = "token_type_embeddings"
 
 
 def load_network(architecture: Any, directory: Path, remedy: str, **options: Any) -> tuple[Any, set[str]]:
@@ -67,10 +67,10 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
         InputError: it cannot be loaded, or has surplus weights, quantised, NaN or infinite ones, or layers of zeros.
     """
     model_config = read_config(directory, remedy)
-    check_json_files(directory, WEIGHTS[1:])
+    check_json_files(directory, WEIGHT_FILES[1:])
     load_faults = refusing(directory, "the model cannot be loaded", remedy)
     with load_faults, quiet(), torch.random.fork_rng(devices=[]):
-        network, information = architecture.from_pretrained(
+        network, loading_info = architecture.from_pretrained(
             directory,
             dtype=torch.float32,
             use_safetensors=True,
@@ -83,10 +83,10 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
         # Some wrong values of config.json pass until a network computes: DeBERTa's pooler_hidden_act.
         with torch.inference_mode():
             network.eval()(input_ids=torch.zeros((1, 2), dtype=torch.int64))
-    own_memory(network)
-    mismatched = {entry[0] for entry in information.get("mismatched_keys", ())}
-    missing_weights = set(information["missing_keys"]) | mismatched
-    _refuse_extra(directory, model_config, network, set(information["unexpected_keys"]), missing_weights)
+    copy_parameters(network)
+    mismatched_weights = {entry[0] for entry in loading_info.get("mismatched_keys", ())}
+    missing_weights = set(loading_info["missing_keys"]) | mismatched_weights
+    _refuse_extra(directory, model_config, network, set(loading_info["unexpected_keys"]), missing_weights)
     _refuse_quantised(directory)
     refuse_broken(directory, network, missing_weights)
     return network, missing_weights
@@ -100,22 +100,22 @@ def _refuse_extra(
     missing_weights: set[str],
 ) -> None:
     """Raise InputError where the file has weights that the model should read and does not."""
-    own_heads = {name for name, _ in network.named_children()} - {
+    loaded_heads = {name for name, _ in network.named_children()} - {
         name.partition(".")[0] for name in missing_weights
     }
     name_of_layers = network.config.attribute_map.get("num_hidden_layers", "num_hidden_layers")
-    layers, in_file = (
-        number if isinstance(number, int) else 0
-        for number in (getattr(network.config, name_of_layers, 0), model_config.get(name_of_layers))
+    layer_count, file_layer_count = (
+        count if isinstance(count, int) else 0
+        for count in (getattr(network.config, name_of_layers, 0), model_config.get(name_of_layers))
     )
-    dropped_layers = range(layers, in_file)  # by `keep_layers`
+    dropped_layers = range(layer_count, file_layer_count)  # by `keep_layers`
 
     def is_harmless(name: str) -> bool:
         layer = re.search(r"(?:^|\.)layers?\.(\d+)\.", name)
-        if UNREAD.fullmatch(name) or (layer is not None and int(layer[1]) in dropped_layers):
+        if UNREAD_WEIGHTS.fullmatch(name) or (layer is not None and int(layer[1]) in dropped_layers):
             return True
         head = name.partition(".")[0]
-        return (head in HEADS and head not in own_heads) or name in ("decoder.weight", "decoder.bias")
+        return (head in HEAD_NAMES and head not in loaded_heads) or name in ("decoder.weight", "decoder.bias")
 
     position_type = str(getattr(network.config, "position_embedding_type", None))
     if position_type.startswith("relative_key") and not any(
@@ -143,7 +143,7 @@ def _refuse_quantised(directory: Path) -> None:
     for file in sorted(directory.glob("model*.safetensors")):
         with safe_open(file, "pt") as weights:
             for name in weights.keys():  # noqa: SIM118 (no mapping)
-                if (number_type := weights.get_slice(name).get_dtype()) in QUANTISED:
+                if (number_type := weights.get_slice(name).get_dtype()) in QUANTISED_TYPES:
                     raise InputError(
                         file,
                         f"the weights {name} are of type {number_type}",
@@ -156,7 +156,7 @@ def refuse_broken(path: Path, module: nn.Module, drawn_names: Set[str] = frozens
 
     Args:
         path: file of the weights, or folder of a Hugging Face model.
-        drawn: names of the parameters that are not from the file.
+        drawn_names: names of the parameters that are not from the file.
     """
     file = path / "model.safetensors" if (path / "model.safetensors").is_file() else path
     for name, parameter in module.named_parameters():
@@ -166,7 +166,7 @@ def refuse_broken(path: Path, module: nn.Module, drawn_names: Set[str] = frozens
             fault = "hold NaN or infinity"
         elif (
             name.endswith("weight")
-            and UNUSED not in name
+            and ZERO_LAYER not in name
             and name not in drawn_names
             and smallest == largest == 0
         ):
@@ -195,10 +195,10 @@ def is_bert(encoder: Any) -> bool:
 
 def deviation_of(config: Any) -> float:
     """Return the standard deviation of fresh weights, BERT's where the encoder names none."""
-    return float(getattr(config, "initializer_range", DEVIATION))
+    return float(getattr(config, "initializer_range", DEFAULT_DEVIATION))
 
 
-def own_memory(module: nn.Module) -> None:
+def copy_parameters(module: nn.Module) -> None:
     """Copy parameters out of the memory-mapped file."""
     # Matrix products round differently at addresses that are not multiples of the vector width: without this, a
     # loaded and a saved model differ in the last bit.
@@ -232,7 +232,7 @@ def initialise(module: nn.Module, names: set[str], deviation: float, seed: int) 
                 parameter.copy_(torch.from_numpy(values))
 
 
-def positions(network: Any) -> int | None:
+def max_positions(network: Any) -> int | None:
     """Return the longest sequence that a Hugging Face model has position embeddings for; None without a limit."""
     position_embeddings = getattr(network.config, "max_position_embeddings", None)
     if not isinstance(position_embeddings, int) or position_embeddings <= 0:
@@ -243,13 +243,13 @@ def positions(network: Any) -> int | None:
     return position_embeddings if padding_index is None else position_embeddings - padding_index - 1
 
 
-def check_embeddings(network: Any, needed_rows: int, directory: str | Path) -> None:
+def check_embeddings(network: Any, needed_count: int, directory: str | Path) -> None:
     """Raise InputError if the tokenizer in a model's directory needs more embeddings than the model has."""
-    rows = network.get_input_embeddings().weight.shape[0]
-    if needed_rows > rows:
+    embedding_count = network.get_input_embeddings().weight.shape[0]
+    if needed_count > embedding_count:
         raise InputError(
             directory,
-            f"the tokenizer needs {needed_rows:,} embeddings but the model has only {rows:,}",
+            f"the tokenizer needs {needed_count:,} embeddings but the model has only {embedding_count:,}",
             remedy="Model and tokenizer must belong together.",
         )
 
@@ -259,15 +259,15 @@ def quiet() -> Iterator[None]:
     """Silence transformers' loading report and progress bars; what matters of it is checked here."""
     from transformers.utils import logging as transformers_logging
 
-    level = transformers_logging.get_verbosity()
-    bars = transformers_logging.is_progress_bar_enabled()
+    verbosity = transformers_logging.get_verbosity()
+    shows_bars = transformers_logging.is_progress_bar_enabled()
     transformers_logging.set_verbosity(logging.CRITICAL)
     transformers_logging.disable_progress_bar()
     try:
         yield
     finally:
-        transformers_logging.set_verbosity(level)
-        if bars:
+        transformers_logging.set_verbosity(verbosity)
+        if shows_bars:
             transformers_logging.enable_progress_bar()
 
 
@@ -277,17 +277,17 @@ def copy_tokenizer(source: Path, folder: Path, max_length: int | None = None) ->
         if (source / name).exists():
             shutil.copyfile(source / name, folder / name)
     if max_length is not None:
-        tokenizer_config = _tokenizer_config(folder) | {LONGEST_SEQUENCE: max_length}
+        tokenizer_config = _tokenizer_config(folder) | {MAX_LENGTH_KEY: max_length}
         text = json.dumps(tokenizer_config, indent=2, ensure_ascii=False) + "\n"
         (folder / TOKENIZER_CONFIG).write_text(text, encoding="utf-8")
 
 
 def longest_sequence(directory: Path) -> int | None:
     """Return where the tokenizer of a model's directory cuts a sequence, in word pieces; None without a limit."""
-    length: Any = _tokenizer_config(directory).get(LONGEST_SEQUENCE)
+    length: Any = _tokenizer_config(directory).get(MAX_LENGTH_KEY)
     # Other tools write whole numbers as floats too.
     is_number = isinstance(length, int | float) and not isinstance(length, bool)
-    return int(length) if is_number and 0 < length < NO_LENGTH else None
+    return int(length) if is_number and 0 < length < UNLIMITED_LENGTH else None
 
 
 def _tokenizer_config(directory: Path) -> dict[str, Any]:
@@ -341,15 +341,15 @@ class HubModel(nn.Module):
 
     def limits(self) -> list[int]:
         """Return the longest sequences that parts of the model can read, as far as they have such limits."""
-        longest = positions(self.classifier)
+        longest = max_positions(self.classifier)
         return [] if longest is None else [longest]
 
     def check_length(self, max_length: int, key: str) -> None:
         """Raise ConfigError, naming the configuration's `key`, if sequences may exceed the encoder's positions."""
-        longest = min(self.limits(), default=max_length)
-        if max_length > longest:
+        position_count = min(self.limits(), default=max_length)
+        if max_length > position_count:
             raise ConfigError(
-                f"{key}: {max_length} is longer than the encoder's {longest} positions; lower it"
+                f"{key}: {max_length} is longer than the encoder's {position_count} positions; lower it"
             )
 
     def save(self, directory: str | Path) -> None:
@@ -359,7 +359,7 @@ class HubModel(nn.Module):
     def write_files(self, folder: Path) -> None:
         """Write the model's files into an existing folder; equal weights give equal bytes."""
         if self.trained_reading:
-            setattr(self.classifier.config, READING, dict(self.trained_reading))
+            setattr(self.classifier.config, READING_KEY, dict(self.trained_reading))
         with quiet():
             self.classifier.save_pretrained(folder)
         copy_tokenizer(self.tokenizer_directory, folder, self.trained_length)

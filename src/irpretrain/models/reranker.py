@@ -25,7 +25,7 @@ from irpretrain.models.parameters import HubModel, check_embeddings, load_networ
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
 
 # Names of a label that means the contrary of another, such as not_relevant, irrelevant, no, negative.
-_NEGATED = re.compile(r"(?:not|non|irrel|unrel|neg)|(?:no|false|0)$", re.IGNORECASE)
+NEGATED_LABEL = re.compile(r"(?:not|non|irrel|unrel|neg)|(?:no|false|0)$", re.IGNORECASE)
 
 
 class Reranker(HubModel):
@@ -66,7 +66,7 @@ class Reranker(HubModel):
                 sequences = sequences.without_types()
             states = encode_packed(self.encoder, sequences, self.packing)
             pooled = self.classifier.dropout(
-                self.encoder.pooler(states.index_select(0, sequences.first)[:, None])
+                self.encoder.pooler(states.index_select(0, sequences.cls_rows)[:, None])
             )
             logits = self.classifier.classifier(pooled)
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
@@ -92,7 +92,7 @@ def load_reranker(directory: str | Path) -> Reranker:
             directory,
             f"a re-ranker has one label, or two (not relevant, relevant), this model has {network.config.num_labels}",
         )
-    _refuse_turned_labels(network.config, directory)
+    _refuse_swapped_labels(network.config, directory)
     tokenizer = PairTokenizer(directory)
     check_embeddings(network, tokenizer.size, directory)
     if tokenizer.uses_types and "token_type_ids" in inspect.signature(network.forward).parameters:
@@ -104,10 +104,10 @@ def load_reranker(directory: str | Path) -> Reranker:
     return model
 
 
-def _refuse_turned_labels(config: Any, directory: Path) -> None:
+def _refuse_swapped_labels(config: Any, directory: Path) -> None:
     """Raise InputError where the name of label 1 says that it is the one that is not relevant."""
-    labels = [str(config.id2label.get(number, "")) for number in range(config.num_labels)]
-    if len(labels) == 2 and _NEGATED.match(labels[1]) and not _NEGATED.match(labels[0]):
+    labels = [str(config.id2label.get(label, "")) for label in range(config.num_labels)]
+    if len(labels) == 2 and NEGATED_LABEL.match(labels[1]) and not NEGATED_LABEL.match(labels[0]):
         raise InputError(
             directory,
             f"label 1, which must mean relevant, is {labels[1]!r}, and label 0 is {labels[0]!r}",
@@ -117,9 +117,9 @@ def _refuse_turned_labels(config: Any, directory: Path) -> None:
 
 def _refuse_reading_padding(model: Reranker, directory: Path) -> None:
     """Raise InputError where a longer sequence in the same batch changes a score (XLNet reads the last position)."""
-    short, long = model.tokenizer.encode(["a", "a b c d e"], longest=5)
+    short, long = model.tokenizer.encode(["a", "a b c d e"], max_pieces=5)
     limits = model.limits()
-    if limits and min(limits) < len(short) + len(long) + model.tokenizer.template.special:
+    if limits and min(limits) < len(short) + len(long) + model.tokenizer.template.special_count:
         return
     unpadded, padded = (
         [torch.from_numpy(array) for array in model.tokenizer.join(pairs)]

@@ -28,7 +28,7 @@ from irpretrain.models.parameters import (
 )
 
 # Where a token classifier keeps its output layer, in every architecture that has one so called.
-HEAD = "classifier."
+HEAD_PREFIX = "classifier."
 REMEDY = "Give an encoder that can be a token classifier: config.json, model.safetensors and tokenizer.json."
 
 
@@ -51,11 +51,11 @@ class TermWeightRegressor(HubModel):
         classifier, missing_weights = load_network(
             AutoModelForTokenClassification, directory, REMEDY, config=config
         )
-        fresh_names = {name for name, _ in classifier.named_parameters() if name.startswith(HEAD)}
+        fresh_names = {name for name, _ in classifier.named_parameters() if name.startswith(HEAD_PREFIX)}
         if not fresh_names:
             raise InputError(
                 directory,
-                f"token classifiers of type {config.model_type!r} have no output layer called {HEAD}",
+                f"token classifiers of type {config.model_type!r} have no output layer called {HEAD_PREFIX}",
                 remedy="Take an encoder of another architecture, such as BERT's.",
             )
         refuse_missing(directory, missing_weights - fresh_names)
@@ -76,16 +76,18 @@ class TermWeightRegressor(HubModel):
         refuse_missing(directory, missing_weights)
         return cls(classifier, directory)
 
-    def set_dropout(self, encoder: float | None, head: float) -> None:
+    def set_dropout(self, encoder_dropout: float | None, head_dropout: float) -> None:
         """Set the dropout of the encoder's layers (None: as they are) and that before the output layer."""
         for name, module in self.classifier.named_modules():
             if isinstance(module, nn.Dropout):
                 if name == "dropout":
-                    module.p = head
-                elif encoder is not None:
-                    module.p = encoder
-            elif encoder is not None and isinstance(getattr(module, "attention_dropout", None), float):
-                module.attention_dropout = encoder  # ModernBERT's is no layer
+                    module.p = head_dropout
+                elif encoder_dropout is not None:
+                    module.p = encoder_dropout
+            elif encoder_dropout is not None and isinstance(
+                getattr(module, "attention_dropout", None), float
+            ):
+                module.attention_dropout = encoder_dropout  # ModernBERT's is no layer
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the weight of every position, float [sequences, positions]; 0 at padding."""
@@ -116,11 +118,11 @@ class TermWeightRegressor(HubModel):
 
 
 def text_batch(
-    layout: Layout, input_ids: np.ndarray, attention_mask: np.ndarray, longest: int
+    layout: Layout, input_ids: np.ndarray, attention_mask: np.ndarray, max_length: int
 ) -> EncoderBatch:
     """Return texts, int64 [sequences, positions], as a batch of which every position is read."""
     padded = PaddedBatch(input_ids, np.zeros_like(input_ids), attention_mask)
-    return encoder_batch(layout, padded, longest, reads_all=True)
+    return encoder_batch(layout, padded, max_length, reads_all=True)
 
 
 def _read_config(directory: Path) -> Any:

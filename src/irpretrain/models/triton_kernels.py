@@ -26,7 +26,7 @@ GELU_ROWS, GELU_COLUMNS = 2, 1024
 
 @triton.jit
 def _hashed(number):
-    """See `kernels.HASH`; Triton's own generator takes five times as long."""
+    """See `kernels.HASH_STEPS`; Triton's own generator takes five times as long."""
     number = (number ^ (number >> 16)) * 0x7FEB352D
     number = (number ^ (number >> 15)) * 0x846CA68B
     return number ^ (number >> 16)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
 from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, draw_page_words, find_anchors
-from irpretrain.objectives.draws import LinkSource, RandomDocuments, some
+from irpretrain.objectives.draws import LinkSource, RandomDocuments, draw_some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.shard import Counts, Shard
 
@@ -34,8 +34,8 @@ class AcmDraft(NamedTuple):
     location: tuple[int, int]
     sample: int
     anchor: str
-    about: str
-    ranked: tuple[str, ...]
+    query_document: str
+    ranked_ids: tuple[str, ...]
     stream: str
 
 
@@ -45,12 +45,12 @@ def make_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[G
     Counts negatives_repeated and documents_without_words.
     """
     drafts = list(counts.tally(draft_groups(shard, options, counts)))
-    page_draws = ((draft.about, draft.stream) for draft in drafts)
+    page_draws = ((draft.query_document, draft.stream) for draft in drafts)
     words = draw_page_words(shard, page_draws, WordDraws(shard), options.type)
-    counts["documents_without_words"] = sum(not words.get(number) for number in range(len(drafts)))
-    for number, draft in enumerate(drafts):
-        query = " ".join([*words.get(number, []), draft.anchor])
-        yield group(draft.location, [query], [Span(name) for name in draft.ranked], sample=draft.sample)
+    counts["documents_without_words"] = sum(not words.get(draft_index) for draft_index in range(len(drafts)))
+    for draft_index, draft in enumerate(drafts):
+        query = " ".join([*words.get(draft_index, []), draft.anchor])
+        yield group(draft.location, [query], [Span(name) for name in draft.ranked_ids], sample=draft.sample)
 
 
 def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[AcmDraft]:
@@ -60,11 +60,11 @@ def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[
     for article in shard.articles(counts):
         anchors = find_anchors(article, source.links(article), is_linkable)
         rng = shard.stream(options.type, article.document_id)
-        drawn_pairs = some(rng, pairs(anchors), options.groups_per_document)
+        drawn_pairs = draw_some(rng, pairs(anchors), options.groups_per_document)
         if not drawn_pairs:
             counts.skip("no_links" if not anchors else "no_sentence_with_two")
-        for sample, (first, second) in enumerate(drawn_pairs):
-            excluded_nodes = {source.node(article), first.target, second.target}
+        for sample, (first_anchor, second_anchor) in enumerate(drawn_pairs):
+            excluded_nodes = {source.node(article), first_anchor.target, second_anchor.target}
             negatives, repeated_count = random_documents.draw(rng, options.negatives, excluded_nodes)
             if not negatives:
                 counts.skip("no_other_documents")
@@ -73,16 +73,16 @@ def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[
             yield AcmDraft(
                 article.location,
                 sample,
-                anchor_text(article, first),
-                source.document_id(first.target),
-                tuple(source.document_id(node) for node in (second.target, *negatives)),
+                anchor_text(article, first_anchor),
+                source.document_id(first_anchor.target),
+                tuple(source.document_id(node) for node in (second_anchor.target, *negatives)),
                 f"{article.document_id}/{sample}",
             )
 
 
 def pairs(anchors: Sequence[Anchor]) -> list[tuple[Anchor, Anchor]]:
     """Return all pairs of anchors to different documents in one sentence, in the order of the text."""
-    pairs_in_text = []
-    for _, run in groupby(anchors, key=lambda anchor: anchor.sentence):
-        pairs_in_text += [(a, b) for a, b in combinations(run, 2) if a.target != b.target]
-    return pairs_in_text
+    anchor_pairs = []
+    for _, sentence_anchors in groupby(anchors, key=lambda anchor: anchor.sentence):
+        anchor_pairs += [(a, b) for a, b in combinations(sentence_anchors, 2) if a.target != b.target]
+    return anchor_pairs

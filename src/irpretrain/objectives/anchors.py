@@ -25,7 +25,7 @@ from irpretrain.text.words import word_finder
 from irpretrain.wikipedia.graph import Links
 
 # Draws that a word gets before every word counts the same.
-TRIES = 100
+MAX_TRIES = 100
 
 
 # Words that are never drawn: INQUERY's list, as in the other objectives that draw words; HARP names none.
@@ -56,9 +56,10 @@ def find_anchors(article: ShardArticle, links: Links | None, is_linkable: np.nda
     for target, start, end in zip(
         links.target.tolist(), links.start.tolist(), links.end.tolist(), strict=True
     ):
-        first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
-        if is_linkable[target] and first >= 0:
-            anchors.append(Anchor(target, start, end, (spans[first][0], max(spans[last][1], end))))
+        first_sentence, last_sentence = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
+        if is_linkable[target] and first_sentence >= 0:
+            sentence = spans[first_sentence][0], max(spans[last_sentence][1], end)
+            anchors.append(Anchor(target, start, end, sentence))
     return sorted(anchors, key=lambda anchor: (anchor.start, anchor.target))
 
 
@@ -74,30 +75,30 @@ class AnchorWeights:
         self._words = table.column("word").combine_chunks()
         self._frequencies = table.column("documents").to_numpy()
         self._documents = max(read_totals(shard.statistics).documents, 1)
-        self._find = word_finder(shard.text.word_kind)
+        self._split_words = word_finder(shard.text.word_kind)
         self.idf = lru_cache(maxsize=1 << 18)(self._idf)
 
     def weight(self, text: str) -> float:
         """Return the mean idf of a text's words, stop words included; 0 if there are none."""
-        words = self._find(text)
+        words = self._split_words(text)
         return sum(map(self.idf, words)) / len(words) if words else 0.0
 
     def _idf(self, word: str) -> float:
         # The table is sorted by code points, as Python compares strings.
         row = bisect_left(self._words, word, key=lambda scalar: scalar.as_py())
-        in_table = row < len(self._words) and self._words[row].as_py() == word
-        return float(np.log(self._documents / (self._frequencies[row] if in_table else 1)))
+        is_known = row < len(self._words) and self._words[row].as_py() == word
+        return float(np.log(self._documents / (self._frequencies[row] if is_known else 1)))
 
 
 class WordDraws(AnchorWeights):
     def __init__(self, shard: Shard) -> None:
         super().__init__(shard)
-        self._stop = load_stop_words(STOP_LIST, language_name=shard.text.language)
+        self._stop_words = load_stop_words(STOP_LIST, language_name=shard.text.language)
         # The mean of the law, 3, is that of the normal deviate in HARP's repository.
-        self._sizes = cumulative(set_size_probabilities())
+        self._size_sums = cumulative(set_size_probabilities())
 
     def words(self, text: str) -> list[str]:
-        return [word for word in self._find(text) if word not in self._stop]
+        return [word for word in self._split_words(text) if word not in self._stop_words]
 
     def around(self, article: ShardArticle, anchor: Anchor) -> list[str]:
         """Return the words that can be drawn of an anchor's sentence, without the anchor's own."""
@@ -105,29 +106,29 @@ class WordDraws(AnchorWeights):
         return self.words(article.body[start : anchor.start]) + self.words(article.body[anchor.end : end])
 
     def size(self, rng: np.random.Generator) -> int:
-        return int(np.searchsorted(self._sizes, rng.random(), side="right")) + 1
+        return int(np.searchsorted(self._size_sums, rng.random(), side="right")) + 1
 
     def draw(self, rng: np.random.Generator, words: Sequence[str], count: int) -> list[str]:
         """Draw `count` of the words with replacement, in proportion to occurrences times idf; none of no words."""
         if not words:
             return []
         highest_idf = np.log(self._documents)
-        drawn = []
+        drawn_words = []
         for _ in range(count):
             # A uniformly drawn occurrence is accepted with probability idf / ln(documents).
-            for _ in range(TRIES):
+            for _ in range(MAX_TRIES):
                 word = words[int(rng.integers(len(words)))]
                 if rng.random() * highest_idf < self.idf(word):
                     break
-            drawn.append(word)
-        return drawn
+            drawn_words.append(word)
+        return drawn_words
 
 
 # Words of documents anywhere in the collection, and which sections count as text about the subject.
 #
 # Words of documents that are anywhere in the collection: drawn in one pass over all its shards.
 
-ROWS = 4096
+ROWS_AT_ONCE = 4096
 
 
 def draw_page_words(
@@ -146,7 +147,7 @@ def draw_page_words(
     document_ids = pa.array(sorted(positions), pa.string())
     words_by_position = {}
     for documents in shard.collection:
-        for batch in DOCUMENTS.stream(documents, ["document_id", "body"], ROWS):
+        for batch in DOCUMENTS.stream(documents, ["document_id", "body"], ROWS_AT_ONCE):
             for row in batch.filter(
                 pc.is_in(batch.column("document_id"), value_set=document_ids)
             ).to_pylist():

@@ -66,20 +66,20 @@ class AresOptions(Section):
 
     @model_validator(mode="after")
     def _check_together(self) -> AresOptions:
-        strict = self.agreement == "strict"
-        if strict and self.predictor is not None:
+        is_strict = self.agreement == "strict"
+        if is_strict and self.predictor is not None:
             raise ValueError(
                 f"predictor: {self.predictor} has no use with agreement strict; leave it out, or set agreement to "
                 "predictor"
             )
-        if not strict and self.predictor is None:
+        if not is_strict and self.predictor is None:
             raise ValueError("predictor: is missing; name a predictor, or set agreement to strict")
-        if not strict and self.axioms is not None:
+        if not is_strict and self.axioms is not None:
             raise ValueError(
                 f"axioms: the predictor has its own (predictors.{self.predictor}.axioms); leave "
                 "these out, or set agreement to strict"
             )
-        if strict and self.label == "probability":
+        if is_strict and self.label == "probability":
             raise ValueError("label: probability needs a predictor; set label to class")
         if (self.label == "probability") != (self.threshold is not None):
             fault = "is missing" if self.threshold is None else "has no use with label class"
@@ -121,16 +121,16 @@ def _rule(options: AresOptions, shard: Shard) -> Rule:
 
     if options.agreement == "predictor" and not shard.predictor:
         raise ConfigError("an objective of type ares with agreement predictor needs a trained predictor")
-    strict = options.agreement == "strict"
+    is_strict = options.agreement == "strict"
     return Rule(
-        strict=strict,
-        table=np.full(1, 0.5) if strict else load_predictor(shard.predictor).table,
+        is_strict=is_strict,
+        table=np.full(1, 0.5) if is_strict else load_predictor(shard.predictor).table,
         threshold=options.threshold or 0.5,
         keep_ties=options.ties == "keep",
         must_agree=np.array([axiom in (options.axioms or AXIOMS) for axiom in AXIOMS]),
         stm_2_threshold=shard.axioms.stm_2_threshold,
         pairs_per_document=options.pairs_per_document,
-        only_first=options.draw == "first",
+        stops_early=options.draw == "first",
     )
 
 
@@ -151,15 +151,15 @@ class _Report:
 
     def add(self, choice: PairChoice) -> None:
         self._sums.update(
-            with_queries=len(choice.equal),
-            without_equal=int((choice.equal == 0).sum()),
-            without_accepted=int(((choice.equal > 0) & (choice.accepted == 0)).sum()),
-            equal=int(choice.equal.sum()),
-            pairs=len(choice.document),
-            unanimous=choice.unanimous,
+            with_queries=len(choice.equal_length_counts),
+            without_equal=int((choice.equal_length_counts == 0).sum()),
+            without_accepted=int(((choice.equal_length_counts > 0) & (choice.accepted_counts == 0)).sum()),
+            equal=int(choice.equal_length_counts.sum()),
+            pairs=len(choice.document_of_pair),
+            unanimous=choice.unanimous_count,
         )
         for name, values in (
-            ("fates", choice.fates),
+            ("fates", choice.outcome_counts),
             ("histogram", choice.histogram),
             ("agrees", (choice.features > 0).sum(axis=0)),
             ("disagrees", (choice.features < 0).sum(axis=0)),
@@ -167,10 +167,10 @@ class _Report:
             self._arrays[name] = self._arrays.get(name, 0) + values
 
     def counts(self, documents: int, options: AresOptions) -> dict[str, Any]:
-        from irpretrain.axioms.pair_choice import BINS, FATES  # numba
+        from irpretrain.axioms.pair_choice import BINS, OUTCOMES  # numba
 
         sums = self._sums
-        fates = [int(count) for count in self._arrays.get("fates", [0] * len(FATES))]
+        outcome_counts = [int(count) for count in self._arrays.get("fates", [0] * len(OUTCOMES))]
         histogram = [int(count) for count in self._arrays.get("histogram", [0] * BINS)]
         summary: dict[str, Any] = {
             "documents": documents,
@@ -180,27 +180,27 @@ class _Report:
                 "none_accepted": sums["without_accepted"],
             },
             "pairs_of_equal_length": sums["equal"],
-            "pairs_considered": sum(fates),
+            "pairs_considered": sum(outcome_counts),
             "pairs": sums["pairs"],
-            "dropped": dict(zip(FATES[1:], fates[1:], strict=True)),
+            "dropped": dict(zip(OUTCOMES[1:], outcome_counts[1:], strict=True)),
             "axioms": self._axioms(),
         }
         if options.agreement == "strict":
             return summary | {"pairs_considered_on_which_all_prefer_the_same": sums["unanimous"]}
-        lows = [f"{0.5 + number / (2 * BINS):.2f}" for number in range(BINS)]
-        return summary | {"probabilities_from": dict(zip(lows, histogram, strict=True))}
+        lower_bounds = [f"{0.5 + bin_index / (2 * BINS):.2f}" for bin_index in range(BINS)]
+        return summary | {"probabilities_from": dict(zip(lower_bounds, histogram, strict=True))}
 
     def _axioms(self) -> dict[str, dict[str, Any]]:
         """Of the pairs used, with how many each axiom agrees; and its share of those on which it has a preference."""
         agrees = self._arrays.get("agrees", [0] * len(AXIOMS))
         disagrees = self._arrays.get("disagrees", [0] * len(AXIOMS))
-        by_axiom: dict[str, dict[str, Any]] = {}
+        agreement_by_axiom: dict[str, dict[str, Any]] = {}
         for axiom, agreeing, disagreeing in zip(AXIOMS, map(int, agrees), map(int, disagrees), strict=True):
             share = round(agreeing / (agreeing + disagreeing), 4) if agreeing + disagreeing else None
-            by_axiom[axiom] = {
+            agreement_by_axiom[axiom] = {
                 "agrees": agreeing,
                 "disagrees": disagreeing,
                 "indifferent": self._sums["pairs"] - agreeing - disagreeing,
                 "agreement": share,
             }
-        return by_axiom
+        return agreement_by_axiom

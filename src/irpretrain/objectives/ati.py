@@ -16,7 +16,7 @@ from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.foundation.contracts import DOCUMENTS
-from irpretrain.objectives.draws import RandomDocuments, some
+from irpretrain.objectives.draws import RandomDocuments, draw_some
 from irpretrain.objectives.groups import Group, group
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.wikipedia.article import build_tree
@@ -65,7 +65,7 @@ def make_groups(shard: Shard, options: AtiOptions, counts: Counts) -> Iterator[G
         elif not sections:
             counts.skip("no_other_section")
         elif titles is None:
-            negatives = some(rng, sections, options.most_negatives)
+            negatives = draw_some(rng, sections, options.most_negatives)
             yield group(article.location, [article.title], [abstract, *negatives])
         elif queries := titles.draw(rng, options.most_negatives or 0, article.title):
             yield group(article.location, [article.title, *queries], [abstract])
@@ -76,15 +76,15 @@ def make_groups(shard: Shard, options: AtiOptions, counts: Counts) -> Iterator[G
 class _Titles:
     def __init__(self, collection: Sequence[str | Path]) -> None:
         columns = ["document_id", "title", "disambiguation"]
-        pages = pa.concat_tables([DOCUMENTS.read(path, columns=columns) for path in collection])
+        documents = pa.concat_tables([DOCUMENTS.read(path, columns=columns) for path in collection])
         # By identifier, an order that does not depend on shards.
-        articles = pages.filter(pc.invert(pages["disambiguation"])).sort_by("document_id")
+        articles = documents.filter(pc.invert(documents["disambiguation"])).sort_by("document_id")
         self._titles = pc.utf8_trim_whitespace(articles["title"])
-        self._drawable = RandomDocuments(pc.utf8_length(self._titles).to_numpy())
+        self._random_documents = RandomDocuments(pc.utf8_length(self._titles).to_numpy())
 
-    def draw(self, rng: np.random.Generator, most: int, title: str) -> list[str]:
-        """Return at most `most` different titles at random, without the article's own."""
-        numbers, _ = self._drawable.draw(rng, most + 1, ())
-        drawn = dict.fromkeys(self._titles[number].as_py() for number in numbers)
-        drawn.pop(title, None)
-        return list(drawn)[:most]
+    def draw(self, rng: np.random.Generator, max_titles: int, title: str) -> list[str]:
+        """Return at most `max_titles` different titles at random, without the article's own."""
+        rows, _ = self._random_documents.draw(rng, max_titles + 1, ())
+        drawn_titles = dict.fromkeys(self._titles[row].as_py() for row in rows)
+        drawn_titles.pop(title, None)
+        return list(drawn_titles)[:max_titles]

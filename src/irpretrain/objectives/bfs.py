@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from irpretrain.config.base import option
-from irpretrain.objectives.draws import some
+from irpretrain.objectives.draws import draw_some
 from irpretrain.objectives.groups import Group
 from irpretrain.objectives.passages import (
     Passage,
@@ -42,10 +42,10 @@ def choose(
     body: str, passages: Sequence[Passage], options: BfsOptions, rng: np.random.Generator
 ) -> list[PassageChoice]:
     """Return sentences of the first section, each with a random passage of the article, without the sentence."""
-    lead = [passage for passage in passages if passage.section == 0]
-    sentences = [s for passage in lead for s in query_sentences(body, passage)]
+    lead_passages = [passage for passage in passages if passage.section == 0]
+    sentences = [s for passage in lead_passages for s in query_sentences(body, passage)]
     choices = []
-    for sentence in some(rng, sentences, options.groups_per_document):
+    for sentence in draw_some(rng, sentences, options.groups_per_document):
         candidates = [passage for passage in passages if passage.sentences != (sentence,)]
         if candidates:
             passage = candidates[int(rng.integers(len(candidates)))]

@@ -14,36 +14,36 @@ from irpretrain.wikipedia.graph import Graph, Links
 Item = TypeVar("Item")
 
 
-def some(rng: np.random.Generator, items: Sequence[Item], most: int | None) -> list[Item]:
-    """Return at most `most` different items at random, in their own order; all where `most` is null."""
-    if most is None or len(items) <= most:
+def draw_some(rng: np.random.Generator, items: Sequence[Item], max_items: int | None) -> list[Item]:
+    """Return at most `max_items` different items at random, in their own order; all where `max_items` is null."""
+    if max_items is None or len(items) <= max_items:
         return list(items)
-    return [items[position] for position in np.sort(rng.choice(len(items), size=most, replace=False))]
+    return [items[position] for position in np.sort(rng.choice(len(items), size=max_items, replace=False))]
 
 
-def as_many(rng: np.random.Generator, items: Sequence[Item], count: int) -> tuple[list[Item], int]:
+def draw_repeated(rng: np.random.Generator, items: Sequence[Item], count: int) -> tuple[list[Item], int]:
     """Return `count` of the items in random order, and the number of repeats: drawn when items run out."""
-    positions = positions_as_many(rng, len(items), count)
+    positions = draw_positions(rng, len(items), count)
     return [items[position] for position in positions], max(0, count - len(items))
 
 
-def positions_as_many(rng: np.random.Generator, size: int, count: int) -> np.ndarray:
-    """Return `count` positions below `size`, as `as_many` draws them (int64)."""
-    positions = rng.permutation(size)[:count]
-    if size >= count:
+def draw_positions(rng: np.random.Generator, item_count: int, count: int) -> np.ndarray:
+    """Return `count` positions below `item_count`, as `draw_repeated` draws them (int64)."""
+    positions = rng.permutation(item_count)[:count]
+    if item_count >= count:
         return positions
-    return np.concatenate((positions, rng.integers(size, size=count - size)))
+    return np.concatenate((positions, rng.integers(item_count, size=count - item_count)))
 
 
 class RandomDocuments:
     """The documents of a collection that can be drawn, by number: those with at least `least_words` words."""
 
-    def __init__(self, words: np.ndarray, least_words: int = 1) -> None:
+    def __init__(self, words: np.ndarray, min_words: int = 1) -> None:
         self._words = words
-        self._numbers = np.flatnonzero(words >= max(least_words, 1)).astype(np.int32)
+        self._eligible = np.flatnonzero(words >= max(min_words, 1)).astype(np.int32)
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._eligible)
 
     def draw(self, rng: np.random.Generator, count: int, excluded: Collection[int]) -> tuple[list[int], int]:
         """Return `count` documents with equal probabilities, none of the excluded, and the number of repeats.
@@ -53,15 +53,15 @@ class RandomDocuments:
         unavailable = set(excluded)
         # Few others: list them. Else a draw meets an unavailable or drawn one with a probability of at most one half.
         if len(self) < 2 * (count + len(unavailable)):
-            remaining = [int(number) for number in self._numbers if int(number) not in unavailable]
-            return as_many(rng, remaining, count) if remaining else ([], 0)
-        drawn: list[int] = []
-        while len(drawn) < count:
-            number = int(self._numbers[rng.integers(len(self))])
-            if number not in unavailable:
-                unavailable.add(number)
-                drawn.append(number)
-        return drawn, 0
+            remaining = [int(document) for document in self._eligible if int(document) not in unavailable]
+            return draw_repeated(rng, remaining, count) if remaining else ([], 0)
+        drawn_documents: list[int] = []
+        while len(drawn_documents) < count:
+            document = int(self._eligible[rng.integers(len(self))])
+            if document not in unavailable:
+                unavailable.add(document)
+                drawn_documents.append(document)
+        return drawn_documents, 0
 
 
 def by_document(draws: Iterable[tuple[str, str]]) -> tuple[dict[str, list[int]], list[str]]:
@@ -83,7 +83,7 @@ class LinkSource:
     def __init__(self, graph: Graph, nodes: np.ndarray) -> None:
         self.graph, self._nodes = graph, nodes
         self._links: Iterator[Links] = graph.links(nodes)
-        self._next: Links | None = next(self._links, None)
+        self._current: Links | None = next(self._links, None)
 
     @classmethod
     def open(cls, shard: Shard) -> Self:
@@ -92,14 +92,14 @@ class LinkSource:
         return cls(graph, graph.nodes(identifiers))
 
     def node(self, article: ShardArticle) -> int:
-        return int(self._nodes[article.number])
+        return int(self._nodes[article.shard_row])
 
     def links(self, article: ShardArticle) -> Links | None:
         """Return the hyperlinks of an article, or None; articles must come in the shard's order."""
         node = self.node(article)
-        while self._next is not None and self._next.source < node:
-            self._next = next(self._links, None)
-        return self._next if self._next is not None and self._next.source == node else None
+        while self._current is not None and self._current.source < node:
+            self._current = next(self._links, None)
+        return self._current if self._current is not None and self._current.source == node else None
 
     def see_also(self, article: ShardArticle) -> list[int]:
         """Return the documents that an article's See Also sections name, ascending."""

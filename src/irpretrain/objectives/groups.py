@@ -51,16 +51,16 @@ def group(
     anchors: Sequence[Anchor | None] = (),
 ) -> Group:
     """Return one row of a GROUPS table, whose first sequence is preferred; ValueError if lists do not fit."""
-    sequences = max(len(queries), len(documents))
+    sequence_count = max(len(queries), len(documents))
     if not queries or not documents or min(len(queries), len(documents)) != 1:
         raise ValueError(
             f"a group of {len(queries)} queries and {len(documents)} documents needs one that all sequences share"
         )
     if scores is None:
-        scores = [1.0] + [0.0] * (sequences - 1)
+        scores = [1.0] + [0.0] * (sequence_count - 1)
     for name, values in (("scores", scores), ("anchors", anchors)):
-        if len(values) != sequences and not (name == "anchors" and not values):
-            raise ValueError(f"{len(values)} {name} for {sequences} sequences; give one a sequence")
+        if len(values) != sequence_count and not (name == "anchors" and not values):
+            raise ValueError(f"{len(values)} {name} for {sequence_count} sequences; give one a sequence")
     if anchors and any(isinstance(query, str) for query in queries):
         raise ValueError("a literal query has no anchors; name the span that holds them")
     part, position = location
@@ -88,14 +88,14 @@ def _query(query: str | Span) -> dict[str, Any]:
 
 def _check_span(span: Span) -> Span:
     """Refuse a span without a document, with its ends in the wrong order, or with a gap that sticks out."""
-    last = span.end if span.end >= 0 else max(span.start, span.gap_end)
+    end = span.end if span.end >= 0 else max(span.start, span.gap_end)
     has_gap = span.gap_start < span.gap_end
     if (
         not span.document_id
-        or not 0 <= span.start <= last
+        or not 0 <= span.start <= end
         or span.end < -1
         or (not has_gap and (span.gap_start, span.gap_end) != (0, 0))
-        or (has_gap and not span.start <= span.gap_start < span.gap_end <= last)
+        or (has_gap and not span.start <= span.gap_start < span.gap_end <= end)
     ):
         raise ValueError(
             f"{span} is no span: it needs a document, 0 <= start <= end, and a gap inside or none"
@@ -115,17 +115,17 @@ def pair_groups(documents: pa.RecordBatch | pa.Table, queries: pa.Array, scores:
         queries: strings [2 × pairs]: of each pair the preferred query, then the other.
         scores: [pairs, 2], the basis of the preference.
     """
-    groups = documents.num_rows
-    zeros = np.zeros(2 * groups, np.int32)
-    query_records = _records(QUERY_PART, queries, pa.repeat("", 2 * groups), zeros, zeros)
+    group_count = documents.num_rows
+    zeros = np.zeros(2 * group_count, np.int32)
+    query_records = _records(QUERY_PART, queries, pa.repeat("", 2 * group_count), zeros, zeros)
     columns = {
         "part": documents["part"],
         "position": documents["position"],
-        "sample": pa.array(_location_in_run(documents), pa.int32()),
-        "queries": _lists(query_records, 2, _kind("queries")),
-        "documents": _lists(_whole(documents["document_id"]), 1, _kind("documents")),
-        "scores": _lists(pa.array(np.ravel(scores), pa.float32()), 2, _kind("scores")),
-        "anchors": _no_lists(groups, _kind("anchors")),
+        "sample": pa.array(_index_in_run(documents), pa.int32()),
+        "queries": _lists(query_records, 2, _type("queries")),
+        "documents": _lists(_whole_documents(documents["document_id"]), 1, _type("documents")),
+        "scores": _lists(pa.array(np.ravel(scores), pa.float32()), 2, _type("scores")),
+        "anchors": _empty_lists(group_count, _type("anchors")),
     }
     return pa.Table.from_pydict(columns, schema=GROUPS.schema)
 
@@ -142,56 +142,56 @@ def span_groups(
         document_ids: strings [groups × documents], the documents of a group one after the other.
         anchors: int [groups, documents, 2], word pieces of the anchors; `NO_ANCHOR` if there is none.
     """
-    groups, documents_per_group, _ = anchors.shape
-    queries = _records(QUERY_PART, pa.repeat("", groups), query_ids, spans[:, 0], spans[:, 1])
-    scores = np.zeros((groups, documents_per_group), np.float32)
+    group_count, documents_per_group, _ = anchors.shape
+    queries = _records(QUERY_PART, pa.repeat("", group_count), query_ids, spans[:, 0], spans[:, 1])
+    scores = np.zeros((group_count, documents_per_group), np.float32)
     scores[:, 0] = 1.0
     columns = {
         "part": pa.array(locations[:, 0], pa.int32()),
         "position": pa.array(locations[:, 1], pa.int64()),
         "sample": pa.array(locations[:, 2], pa.int32()),
-        "queries": _lists(queries, 1, _kind("queries")),
-        "documents": _lists(_whole(document_ids), documents_per_group, _kind("documents")),
-        "scores": _lists(pa.array(scores.ravel()), documents_per_group, _kind("scores")),
-        "anchors": _lists(_records(ANCHOR, *anchors.reshape(-1, 2).T), documents_per_group, _kind("anchors")),
+        "queries": _lists(queries, 1, _type("queries")),
+        "documents": _lists(_whole_documents(document_ids), documents_per_group, _type("documents")),
+        "scores": _lists(pa.array(scores.ravel()), documents_per_group, _type("scores")),
+        "anchors": _lists(_records(ANCHOR, *anchors.reshape(-1, 2).T), documents_per_group, _type("anchors")),
     }
     return pa.Table.from_pydict(columns, schema=GROUPS.schema)
 
 
-def _whole(identifiers: pa.Array | pa.ChunkedArray) -> pa.Array:
+def _whole_documents(identifiers: pa.Array | pa.ChunkedArray) -> pa.Array:
     zeros, end = np.zeros(len(identifiers), np.int32), np.full(len(identifiers), -1, np.int32)
     return _records(SPAN, identifiers, zeros, end, zeros, zeros)
 
 
-def _records(kind: pa.StructType, *columns: pa.Array | pa.ChunkedArray | np.ndarray) -> pa.Array:
+def _records(record_type: pa.StructType, *columns: pa.Array | pa.ChunkedArray | np.ndarray) -> pa.Array:
     arrays = [
         column.combine_chunks() if isinstance(column, pa.ChunkedArray) else pa.array(column, field.type)
-        for column, field in zip(columns, kind, strict=True)
+        for column, field in zip(columns, record_type, strict=True)
     ]
-    return pa.StructArray.from_arrays(arrays, fields=list(kind))
+    return pa.StructArray.from_arrays(arrays, fields=list(record_type))
 
 
-def _kind(column: str) -> pa.DataType:
+def _type(column: str) -> pa.DataType:
     return GROUPS.schema.field(column).type
 
 
-def _lists(values: pa.Array, size: int, kind: pa.DataType) -> pa.Array:
+def _lists(values: pa.Array, size: int, list_type: pa.DataType) -> pa.Array:
     offsets = pa.array(np.arange(0, len(values) + 1, size, dtype=np.int32))
-    return pa.ListArray.from_arrays(offsets, values, type=kind)
+    return pa.ListArray.from_arrays(offsets, values, type=list_type)
 
 
-def _no_lists(size: int, kind: pa.DataType) -> pa.Array:
-    offsets = pa.array(np.zeros(size + 1, np.int32))
-    return pa.ListArray.from_arrays(offsets, pa.array([], kind.value_type), type=kind)
+def _empty_lists(list_count: int, list_type: pa.DataType) -> pa.Array:
+    offsets = pa.array(np.zeros(list_count + 1, np.int32))
+    return pa.ListArray.from_arrays(offsets, pa.array([], list_type.value_type), type=list_type)
 
 
-def _location_in_run(documents: pa.RecordBatch | pa.Table) -> np.ndarray:
+def _index_in_run(documents: pa.RecordBatch | pa.Table) -> np.ndarray:
     """Return the position of each row within its run of equal (part, position), from 0."""
     part, position = documents["part"].to_numpy(), documents["position"].to_numpy()
-    size = len(part)
-    if not size:
+    row_count = len(part)
+    if not row_count:
         return np.zeros(0, np.int64)
     starts = np.concatenate(
         [np.zeros(1, np.int64), 1 + np.flatnonzero((np.diff(part) != 0) | (np.diff(position) != 0))]
     )
-    return np.arange(size) - np.repeat(starts, np.diff(starts, append=size))
+    return np.arange(row_count) - np.repeat(starts, np.diff(starts, append=row_count))

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from irpretrain.config.base import Section, option
 from irpretrain.foundation.contracts import NO_ANCHOR
-from irpretrain.objectives.draws import LinkSource, positions_as_many, some
+from irpretrain.objectives.draws import LinkSource, draw_positions, draw_some
 from irpretrain.objectives.groups import span_groups
 from irpretrain.objectives.shard import Counts, Shard, ShardArticle
 from irpretrain.wikipedia.graph import Links
@@ -25,7 +25,7 @@ GROUPS_AT_ONCE = 4096
 RELATIONS = ("D1", "D2", "D3", "D4", "D5")
 
 # What is counted of the segments that link any document.
-SEGMENTS = (
+SEGMENT_COUNTS = (
     "segments",
     "segments_without_preferred",
     "segments_without_others",
@@ -91,13 +91,13 @@ def make_groups(shard: Shard, options: HyperlinkPredictionOptions, counts: Count
     """
     source = LinkSource.open(shard)
     drafts: list[_Draft] = []
-    groups = 0
+    group_count = 0
     for draft in counts.tally(_drafts(shard, source, options, counts)):
         drafts.append(draft)
-        groups += len(draft.nodes)
-        if groups >= GROUPS_AT_ONCE:
+        group_count += len(draft.nodes)
+        if group_count >= GROUPS_AT_ONCE:
             yield _table(drafts, source)
-            drafts, groups = [], 0
+            drafts, group_count = [], 0
     if drafts:
         yield _table(drafts, source)
 
@@ -105,8 +105,8 @@ def make_groups(shard: Shard, options: HyperlinkPredictionOptions, counts: Count
 def _drafts(
     shard: Shard, source: LinkSource, options: HyperlinkPredictionOptions, counts: Counts
 ) -> Iterator[_Draft]:
-    long_enough = source.words >= options.minimum_words
-    counts.update(dict.fromkeys(("negatives_repeated", *SEGMENTS, *RELATIONS), 0))
+    is_long_enough = source.words >= options.minimum_words
+    counts.update(dict.fromkeys(("negatives_repeated", *SEGMENT_COUNTS, *RELATIONS), 0))
     for article in shard.articles(counts):
         links = source.links(article)
         if article.length < options.minimum_words or links is None:
@@ -115,14 +115,14 @@ def _drafts(
         bounds = np.array(segments(article.body, source.graph.segment_words, article.language))
         spans = article.pieces_of(bounds)
         rng = shard.stream(options.type, article.document_id)
-        choices = choose(links, options, rng, long_enough, spans[:, 0] >= 0, counts)
+        choices = choose(links, options, rng, is_long_enough, spans[:, 0] >= 0, counts)
         if not choices:
             counts.skip("no_segment_with_both")
         sample = 0
         for segment, nodes in choices:
             location = (*article.location, sample)
-            anchors, linked = _anchors(article, links, segment, bounds[segment, 1], nodes)
-            anchors = np.where(linked[:, :, None], anchors, NO_ANCHOR)
+            anchors, is_linked = _anchors(article, links, segment, bounds[segment, 1], nodes)
+            anchors = np.where(is_linked[:, :, None], anchors, NO_ANCHOR)
             yield _Draft(location, article.document_id, spans[segment], nodes, anchors)
             sample += len(nodes)
 
@@ -132,7 +132,7 @@ def choose(
     options: HyperlinkPredictionOptions,  # see `HyperlinkPredictionOptions`
     rng: np.random.Generator,  # the document's random stream
     is_linkable: np.ndarray,  # bool [nodes], documents that are long enough
-    readable: Sequence[bool] | np.ndarray,  # of each segment, whether the token store holds it
+    is_readable: Sequence[bool] | np.ndarray,  # of each segment, whether the token store holds it
     # Takes how many segments link any document, how many of them are passed over and why, how many usable
     # documents are in D1 to D5, summed over them, and how many negatives are repeats.
     counts: Counts,
@@ -155,16 +155,14 @@ def choose(
             counts["segments_without_preferred"] += 1
         elif not len(negatives):
             counts["segments_without_others"] += 1
-        elif not readable[segment]:
+        elif not is_readable[segment]:
             counts["segments_beyond_token_store"] += 1
         else:
             candidates.append((segment, positives, negatives))
     choices = []
-    for segment, positives, negatives in some(rng, candidates, options.segments_per_document):
-        drawn_positives = some(rng, positives.tolist(), options.positives_per_segment)
-        negative_positions = [
-            positions_as_many(rng, len(negatives), options.negatives) for _ in drawn_positives
-        ]
+    for segment, positives, negatives in draw_some(rng, candidates, options.segments_per_document):
+        drawn_positives = draw_some(rng, positives.tolist(), options.positives_per_segment)
+        negative_positions = [draw_positions(rng, len(negatives), options.negatives) for _ in drawn_positives]
         choices.append(
             HyperlinkChoice(
                 segment, np.column_stack((drawn_positives, negatives[np.stack(negative_positions)]))
@@ -193,15 +191,15 @@ def _anchors(
 
 
 def _table(drafts: Sequence[_Draft], source: LinkSource) -> pa.Table:
-    sizes = [len(draft.nodes) for draft in drafts]
-    locations = np.repeat([draft.location for draft in drafts], sizes, axis=0)
-    locations[:, 2] += np.concatenate([np.arange(size) for size in sizes])
+    group_counts = [len(draft.nodes) for draft in drafts]
+    locations = np.repeat([draft.location for draft in drafts], group_counts, axis=0)
+    locations[:, 2] += np.concatenate([np.arange(size) for size in group_counts])
     identifiers = pa.array([draft.document_id for draft in drafts], pa.string())
     nodes = np.concatenate([draft.nodes for draft in drafts])
     return span_groups(
         locations,
-        identifiers.take(pa.array(np.repeat(np.arange(len(drafts)), sizes))),
-        np.repeat([draft.query for draft in drafts], sizes, axis=0),
+        identifiers.take(pa.array(np.repeat(np.arange(len(drafts)), group_counts))),
+        np.repeat([draft.query for draft in drafts], group_counts, axis=0),
         source.graph.document_ids.take(pa.array(nodes.ravel())),
         np.concatenate([draft.anchors for draft in drafts]),
     )

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from irpretrain.config.base import option
-from irpretrain.objectives.draws import some
+from irpretrain.objectives.draws import draw_some
 from irpretrain.objectives.groups import Group
 from irpretrain.objectives.passages import (
     Passage,
@@ -54,7 +54,7 @@ def choose(
         if len(passage.sentences) > 1 and (candidates := query_sentences(body, passage))
     ]
     choices = []
-    for passage, candidates in some(rng, usable_passages, options.groups_per_document):
+    for passage, candidates in draw_some(rng, usable_passages, options.groups_per_document):
         sentence = candidates[int(rng.integers(len(candidates)))]
         choices.append(PassageChoice(passage, sentence, bool(rng.random() >= options.keep_sentence)))
     return choices

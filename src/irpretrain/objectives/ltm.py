@@ -19,7 +19,7 @@ from irpretrain.wikipedia.article import SEE_ALSO, within
 NEEDS = frozenset({"positions", "graph"})
 
 # Why an edge of the configured kind gives no group.
-UNUSED = (
+UNUSED_REASONS = (
     "of_skipped_documents",
     "to_disambiguation_pages",
     "to_short_documents",
@@ -50,7 +50,7 @@ class LtmChoice(NamedTuple):
 
     positive: int
     negatives: list[int]
-    repeated: int
+    repeated_count: int
 
 
 def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[Group]:
@@ -61,32 +61,32 @@ def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[G
     """
     source = LinkSource.open(shard)
     random_documents = RandomDocuments(source.drawable, MINIMUM_WORDS)
-    used = Counter({"see-also": 0, "symmetric": 0})
-    unused = Counter(dict.fromkeys(UNUSED, 0))
-    counts.update(negatives_repeated=0, edges_used=used, edges_not_used=unused)
+    used_edges = Counter({"see-also": 0, "symmetric": 0})
+    unused_edges = Counter(dict.fromkeys(UNUSED_REASONS, 0))
+    counts.update(negatives_repeated=0, edges_used=used_edges, edges_not_used=unused_edges)
     for article in shard.articles(counts):
         article_node = source.node(article)
-        adjacent = source.see_also(article) if options.links == "see-also" else source.symmetric(article)
+        neighbours = source.see_also(article) if options.links == "see-also" else source.symmetric(article)
         query = query_span(article)
         if article.length < MINIMUM_WORDS or query is None:
             counts.skip("no_text_before_see_also" if article.length >= MINIMUM_WORDS else "short")
-            unused["of_skipped_documents"] += len(adjacent)
+            unused_edges["of_skipped_documents"] += len(neighbours)
             continue
         # Random documents are never disambiguation pages, so the model could recognise such a positive by its format.
-        articles = [node for node in adjacent if not source.graph.disambiguation[node]]
-        linked = [node for node in articles if source.words[node] >= MINIMUM_WORDS]
+        articles = [node for node in neighbours if not source.graph.disambiguation[node]]
+        positives = [node for node in articles if source.words[node] >= MINIMUM_WORDS]
         rng = shard.stream(options.type, article.document_id)
-        choices = choose(article_node, linked, random_documents, options, rng)
-        unused["to_disambiguation_pages"] += len(adjacent) - len(articles)
-        unused["to_short_documents"] += len(articles) - len(linked)
+        choices = choose(article_node, positives, random_documents, options, rng)
+        unused_edges["to_disambiguation_pages"] += len(neighbours) - len(articles)
+        unused_edges["to_short_documents"] += len(articles) - len(positives)
         if not choices:
-            reason = "no_other_documents" if linked else "short_links" if articles else "no_links"
+            reason = "no_other_documents" if positives else "short_links" if articles else "no_links"
             counts.skip(reason)
-            unused["without_other_documents"] += len(linked)
+            unused_edges["without_other_documents"] += len(positives)
         for sample, choice in enumerate(choices):
             spans = [Span(source.document_id(node)) for node in (choice.positive, *choice.negatives)]
-            counts["negatives_repeated"] += choice.repeated
-            used[options.links] += 1
+            counts["negatives_repeated"] += choice.repeated_count
+            used_edges[options.links] += 1
             yield group(article.location, [query], spans, sample=sample)
 
 
@@ -105,15 +105,15 @@ def query_span(article: ShardArticle) -> Span | None:
 
 def choose(
     article_node: int,  # node of the query's article
-    linked: Sequence[int],  # nodes of the documents to prefer
+    positives: Sequence[int],  # nodes of the documents to prefer
     random_documents: RandomDocuments,
     options: LtmOptions,
     rng: np.random.Generator,
 ) -> list[LtmChoice]:
     """Return one group for each linked document: it, and random ones that are neither linked nor the query."""
     choices = []
-    for positive in linked:
-        negatives, repeated_count = random_documents.draw(rng, options.negatives, {article_node, *linked})
+    for positive in positives:
+        negatives, repeated_count = random_documents.draw(rng, options.negatives, {article_node, *positives})
         if negatives:
             choices.append(LtmChoice(positive, negatives, repeated_count))
     return choices

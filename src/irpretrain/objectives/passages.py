@@ -37,25 +37,25 @@ class Passage:
 
 
 def passages(
-    body: str, sections: Iterable[Characters], most_words: int, language: str = ENGLISH
+    body: str, sections: Iterable[Characters], max_words: int, language: str = ENGLISH
 ) -> list[Passage]:
-    """Cut the own text of each section into passages of at most `most_words` words (`text.words`).
+    """Cut the own text of each section into passages of at most `max_words` words (`text.words`).
 
     Sentences are packed greedily; a longer sentence is a passage of its own. Sections without text give none.
     """
     packed_passages = []
-    for number, (start, end) in enumerate(sections):
+    for section, (start, end) in enumerate(sections):
         pending_sentences: list[Characters] = []
-        words = 0
+        word_count = 0
         for sentence in sentences(body, start, end, language):
-            length = count_words(body, sentence, language)
-            if pending_sentences and words + length > most_words:
-                packed_passages.append(Passage(number, tuple(pending_sentences), language))
-                pending_sentences, words = [], 0
+            sentence_words = count_words(body, sentence, language)
+            if pending_sentences and word_count + sentence_words > max_words:
+                packed_passages.append(Passage(section, tuple(pending_sentences), language))
+                pending_sentences, word_count = [], 0
             pending_sentences.append(sentence)
-            words += length
+            word_count += sentence_words
         if pending_sentences:
-            packed_passages.append(Passage(number, tuple(pending_sentences), language))
+            packed_passages.append(Passage(section, tuple(pending_sentences), language))
     return packed_passages
 
 
@@ -97,7 +97,7 @@ class PassageChoice(NamedTuple):
 
     passage: Passage
     sentence: Characters
-    without: bool
+    excludes_sentence: bool
 
 
 # Chooses among the passages of a body, by the options and a random stream.
@@ -111,7 +111,7 @@ class PassageDraft(NamedTuple):
     sample: int
     query: Span
     passage: Span
-    others: tuple[str, ...]
+    negative_ids: tuple[str, ...]
     stream: str
 
 
@@ -125,8 +125,8 @@ def passage_groups(shard: Shard, options: PassageOptions, counts: Counts, choose
     drafts = list(counts.tally(draft_groups(shard, options, counts, choose)))
     negative_spans = iter(_draw_passages(shard, options, drafts, choose))
     for draft in drafts:
-        negatives = [span for _ in draft.others if (span := next(negative_spans)) is not None]
-        counts["negatives_lacking"] += len(draft.others) - len(negatives)
+        negatives = [span for _ in draft.negative_ids if (span := next(negative_spans)) is not None]
+        counts["negatives_lacking"] += len(draft.negative_ids) - len(negatives)
         if negatives:
             yield group(draft.location, [draft.query], [draft.passage, *negatives], sample=draft.sample)
         else:
@@ -140,7 +140,7 @@ def draft_groups(shard: Shard, options: Any, counts: Counts, choose: Choose) -> 
         rng = shard.stream(options.type, article.document_id)
         sample = 0
         for choice in choose(article.body, passages_of(article, options), options, rng):
-            spans = own_spans(article, choice)
+            spans = choice_spans(article, choice)
             negatives, repeated_count = random_documents.draw(rng, options.negatives, {source.node(article)})
             if spans is None or not negatives:
                 counts.skip("no_other_documents" if spans else "beyond_token_store")
@@ -160,7 +160,7 @@ def passages_of(article: ShardArticle, options: PassageOptions) -> list[Passage]
     return passages(article.body, bounds, options.passage_words, article.language)
 
 
-def own_spans(article: ShardArticle, choice: PassageChoice) -> tuple[Span, Span] | None:
+def choice_spans(article: ShardArticle, choice: PassageChoice) -> tuple[Span, Span] | None:
     """Return the spans of the sentence and of its passage, with a gap for an excluded sentence; None if not stored.
 
     A passage that begins the body begins with the document's title.
@@ -170,7 +170,7 @@ def own_spans(article: ShardArticle, choice: PassageChoice) -> tuple[Span, Span]
     if query is None or passage is None:
         return None
     first_piece = 0 if not article.body[: choice.passage.start].strip() else passage[0]
-    gap = (query.start, query.end) if choice.without else (0, 0)
+    gap = (query.start, query.end) if choice.excludes_sentence else (0, 0)
     if gap[1] - gap[0] == passage[1] - passage[0]:
         return None
     return query, Span(article.document_id, first_piece, passage[1], *gap)
@@ -184,9 +184,9 @@ def _draw_passages(
     Returns:
         The spans in the order of the drafts and their documents; None for a document without such a passage.
     """
-    one_passage = options.model_copy(update={"groups_per_document": 1})
+    single_options = options.model_copy(update={"groups_per_document": 1})
     positions, streams = by_document(
-        (name, f"{draft.stream}/{number}") for draft in drafts for number, name in enumerate(draft.others)
+        (name, f"{draft.stream}/{index}") for draft in drafts for index, name in enumerate(draft.negative_ids)
     )
     document_ids = pa.array(sorted(positions), pa.string())
     spans: list[Span | None] = [None] * len(streams)
@@ -197,7 +197,7 @@ def _draw_passages(
             candidates = passages_of(article, options)
             for position in positions[article.document_id]:
                 rng = shard.stream(f"{options.type} passage", streams[position])
-                choices = choose(article.body, candidates, one_passage, rng)
-                sentence_and_passage = own_spans(article, choices[0]) if choices else None
+                choices = choose(article.body, candidates, single_options, rng)
+                sentence_and_passage = choice_spans(article, choices[0]) if choices else None
                 spans[position] = sentence_and_passage and sentence_and_passage[1]
     return spans

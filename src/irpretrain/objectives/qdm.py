@@ -17,7 +17,7 @@ from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
 from irpretrain.foundation.contracts import ANCHOR_TEXTS
 from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, find_anchors
-from irpretrain.objectives.draws import LinkSource, as_many, some
+from irpretrain.objectives.draws import LinkSource, draw_repeated, draw_some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.shard import Counts, Shard, stream_articles
 from irpretrain.wikipedia.links import normal_anchor
@@ -42,50 +42,50 @@ class QdmChoice(NamedTuple):
 
     anchor: Anchor
     negatives: list[int]
-    repeated: int
+    repeated_count: int
 
 
 def make_groups(shard: Shard, options: QdmOptions, counts: Counts) -> Iterator[Group]:
     """Yield QDM's groups: one query, literal; several whole documents. Counts negatives_repeated."""
     source, draws = LinkSource.open(shard), WordDraws(shard)
     is_linkable = source.words > 0
-    targets_by_anchor = read_targets(shard.anchor_texts, own_anchors(shard), is_linkable)
+    targets_by_anchor = read_targets(shard.anchor_texts, shard_anchors(shard), is_linkable)
     counts.update(negatives_repeated=0)
     for article in shard.articles(counts):
         anchors = find_anchors(article, source.links(article), is_linkable)
         rng = shard.stream(options.type, article.document_id)
-        leads_to = [
+        target_lists = [
             targets_by_anchor.get(normal_anchor(anchor_text(article, anchor)), []) for anchor in anchors
         ]
-        choices = choose(anchors, leads_to, options, rng)
+        choices = choose(anchors, target_lists, options, rng)
         if not choices:
             counts.skip("no_links" if not anchors else "no_ambiguous_anchor")
         for sample, choice in enumerate(choices):
             context_words = draws.draw(rng, draws.around(article, choice.anchor), draws.size(rng))
             query = " ".join([*context_words, anchor_text(article, choice.anchor)])
             ranked = [Span(source.document_id(node)) for node in (choice.anchor.target, *choice.negatives)]
-            counts["negatives_repeated"] += choice.repeated
+            counts["negatives_repeated"] += choice.repeated_count
             yield group(article.location, [query], ranked, sample=sample)
 
 
 def choose(
     anchors: Sequence[Anchor],  # the anchors of an article
-    leads_to: Sequence[Sequence[int]],  # of each, all documents of the collection that its words lead to
+    target_lists: Sequence[Sequence[int]],  # of each, all documents of the collection that its words lead to
     options: QdmOptions,  # see `QdmOptions`
     rng: np.random.Generator,  # the document's random stream
 ) -> list[QdmChoice]:
     """Return some of the anchors whose words lead to other documents too, with some of these."""
     candidates = []
-    for anchor, nodes in zip(anchors, leads_to, strict=True):
+    for anchor, nodes in zip(anchors, target_lists, strict=True):
         if other_nodes := [node for node in nodes if node != anchor.target]:
             candidates.append((anchor, other_nodes))
     return [
-        QdmChoice(anchor, *as_many(rng, other_nodes, options.negatives))
-        for anchor, other_nodes in some(rng, candidates, options.groups_per_document)
+        QdmChoice(anchor, *draw_repeated(rng, other_nodes, options.negatives))
+        for anchor, other_nodes in draw_some(rng, candidates, options.groups_per_document)
     ]
 
 
-def own_anchors(shard: Shard) -> set[str]:
+def shard_anchors(shard: Shard) -> set[str]:
     """Return the anchor texts of a shard, in normal form."""
     source = LinkSource.open(shard)
     texts: set[str] = set()

@@ -11,7 +11,7 @@ from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
 from irpretrain.objectives.acm import pairs as linked_pairs
 from irpretrain.objectives.anchors import Anchor, AnchorWeights, anchor_text, find_anchors
-from irpretrain.objectives.draws import LinkSource, some
+from irpretrain.objectives.draws import LinkSource, draw_some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.shard import Counts, Shard
 
@@ -43,7 +43,7 @@ def make_groups(shard: Shard, options: RdpOptions, counts: Counts) -> Iterator[G
         anchors = find_anchors(article, source.links(article), is_linkable)
         weights = [anchor_weights.weight(anchor_text(article, anchor)) for anchor in anchors]
         rng = shard.stream(options.type, article.document_id)
-        drawn_pairs = some(rng, pairs(anchors, weights), options.groups_per_document)
+        drawn_pairs = draw_some(rng, pairs(anchors, weights), options.groups_per_document)
         if not drawn_pairs:
             counts.skip("no_links" if not anchors else "no_sentence_with_two")
         for sample, pair in enumerate(drawn_pairs):
@@ -57,6 +57,6 @@ def make_groups(shard: Shard, options: RdpOptions, counts: Counts) -> Iterator[G
 
 def pairs(anchors: Sequence[Anchor], weights: Sequence[float]) -> list[PassagePair]:
     """Return all pairs of anchors to different documents in one sentence, the weightier first; ties are left out."""
-    weight = dict(zip(anchors, weights, strict=True))
-    unequal = [(a, b) for a, b in linked_pairs(anchors) if weight[a] != weight[b]]
-    return [PassagePair(a, b) if weight[a] > weight[b] else PassagePair(b, a) for a, b in unequal]
+    weight_of = dict(zip(anchors, weights, strict=True))
+    unequal_pairs = [(a, b) for a, b in linked_pairs(anchors) if weight_of[a] != weight_of[b]]
+    return [PassagePair(a, b) if weight_of[a] > weight_of[b] else PassagePair(b, a) for a, b in unequal_pairs]

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
 from irpretrain.objectives.anchors import WordDraws, anchor_text, draw_page_words, find_anchors
-from irpretrain.objectives.draws import LinkSource, some
+from irpretrain.objectives.draws import LinkSource, draw_some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.shard import Counts, Shard
 
@@ -44,10 +44,10 @@ def make_groups(shard: Shard, options: RqpOptions, counts: Counts) -> Iterator[G
     source, draws = LinkSource.open(shard), WordDraws(shard)
     drafts = list(counts.tally(draft_groups(shard, options, counts, source, draws)))
     words = draw_page_words(shard, ((d.document_id, d.stream) for d in drafts), draws, options.type)
-    counts["documents_without_words"] = sum(not words.get(number) for number in range(len(drafts)))
-    for number, draft in enumerate(drafts):
-        if negative := words.get(number):
-            queries = [draft.query, " ".join(negative)]
+    counts["documents_without_words"] = sum(not words.get(draft_index) for draft_index in range(len(drafts)))
+    for draft_index, draft in enumerate(drafts):
+        if negative_words := words.get(draft_index):
+            queries = [draft.query, " ".join(negative_words)]
             yield group(draft.location, queries, [Span(draft.document_id)], sample=draft.sample)
 
 
@@ -60,7 +60,7 @@ def draft_groups(
         if not anchors:
             counts.skip("no_links")
         rng = shard.stream(options.type, article.document_id)
-        for sample, anchor in enumerate(some(rng, anchors, options.groups_per_document)):
+        for sample, anchor in enumerate(draw_some(rng, anchors, options.groups_per_document)):
             context_words = draws.draw(rng, draws.around(article, anchor), draws.size(rng))
             query = " ".join([*context_words, anchor_text(article, anchor)])
             stream = f"{article.document_id}/{sample}"

@@ -17,7 +17,7 @@ from irpretrain.wikipedia.article import WikiStructureTree, build_tree
 NEEDS = frozenset({"positions"})
 
 # Draws a negative query gets before the article counts as having no other.
-TRIES = 50
+MAX_TRIES = 50
 
 
 class RwiOptions(Section):
@@ -50,9 +50,9 @@ def make_groups(shard: Shard, options: RwiOptions, counts: Counts) -> Iterator[G
         tree = build_tree(article.title, article.sections, drop_boilerplate=True)
         spans = [article.span(node.start, node.end) for node in tree.nodes]
         usable_sections = [
-            number
-            for number, node in enumerate(tree.nodes)
-            if number and spans[number] and article.words(node.start, node.end) > 0
+            section
+            for section, node in enumerate(tree.nodes)
+            if section and spans[section] and article.words(node.start, node.end) > 0
         ]
         choices = choose(tree, usable_sections, options, shard.stream(options.type, article.document_id))
         if not choices:
@@ -90,11 +90,11 @@ def _negatives(
     path = tree.path(node)
     drawn_titles = {tuple(sorted(path))}
     negatives: list[tuple[str, ...]] = []
-    for _ in range(TRIES * count):
+    for _ in range(MAX_TRIES * count):
         if len(negatives) == count:
             break
         drawn_nodes = rng.choice(len(tree.nodes) - 1, size=len(path) - 1, replace=False) + 1
-        titles = (path[0], *(tree.nodes[number].title for number in drawn_nodes))
+        titles = (path[0], *(tree.nodes[drawn_node].title for drawn_node in drawn_nodes))
         if (sorted_titles := tuple(sorted(titles))) not in drawn_titles:
             drawn_titles.add(sorted_titles)
             negatives.append(titles)

@@ -42,7 +42,7 @@ ARTICLES_PER_BATCH = 512
 class ShardArticle:
     """A document, its sections (one, the whole body, where its format has no structure) and its word pieces."""
 
-    number: int  # its row in the shard
+    shard_row: int  # its row in the shard
     # document_id, title, body, sections: as in the DOCUMENTS table, the title without white space around it.
     document_id: str
     location: tuple[int, int]  # its (part, position)
@@ -78,8 +78,8 @@ class ShardArticle:
 
         None without a word in these characters, or beyond the stored pieces.
         """
-        first, last = self.store.span(self.row, self.body_start + start, self.body_start + end)
-        return (first, last) if first < last else None
+        first_piece, end_piece = self.store.span(self.row, self.body_start + start, self.body_start + end)
+        return (first_piece, end_piece) if first_piece < end_piece else None
 
     def pieces_of(self, spans: np.ndarray) -> np.ndarray:
         """Return `pieces` of many non-empty spans, int [spans, 2]; `NO_ANCHOR` for spans without pieces."""
@@ -104,18 +104,18 @@ def stream_articles(
     """
     store = TokenStore.open([tokens])
     identifiers = DOCUMENTS.read(documents, columns=["document_id"])["document_id"]
-    selected = np.ones(len(identifiers), bool)
+    is_selected = np.ones(len(identifiers), bool)
     if document_ids is not None:
-        selected = pc.is_in(identifiers, value_set=document_ids).to_numpy()
-    rows = store.rows(identifiers.filter(pa.array(selected)))
+        is_selected = pc.is_in(identifiers, value_set=document_ids).to_numpy()
+    rows = store.rows(identifiers.filter(pa.array(is_selected)))
     columns = ["document_id", "part", "position", "title", "body", "sections", "disambiguation", *text.fields]
-    selected_rows = _read_selected(documents, list(dict.fromkeys(columns)), selected)
-    for number, row, document in zip(np.flatnonzero(selected), rows, selected_rows, strict=True):
+    selected_rows = _read_selected(documents, list(dict.fromkeys(columns)), is_selected)
+    for shard_row, row, document in zip(np.flatnonzero(is_selected), rows, selected_rows, strict=True):
         if document["disambiguation"]:
             yield None
             continue
         yield ShardArticle(
-            int(number),
+            int(shard_row),
             document["document_id"],
             (document["part"], document["position"]),
             document["title"].strip(),
@@ -129,11 +129,11 @@ def stream_articles(
 
 
 def _read_selected(
-    documents: str | Path, columns: list[str], selected: np.ndarray
+    documents: str | Path, columns: list[str], is_selected: np.ndarray
 ) -> Iterator[dict[str, Any]]:
     rows_before = 0
     for batch in DOCUMENTS.stream(documents, columns, ARTICLES_PER_BATCH):
-        yield from batch.filter(pa.array(selected[rows_before : rows_before + len(batch)])).to_pylist()
+        yield from batch.filter(pa.array(is_selected[rows_before : rows_before + len(batch)])).to_pylist()
         rows_before += len(batch)
 
 
@@ -183,29 +183,29 @@ class Counts(dict[str, Any]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._reasons: Counter[str] = Counter()
-        self._made = False
+        self._skip_reasons: Counter[str] = Counter()
+        self._has_groups = False
 
     def __missing__(self, name: str) -> int:
         return 0
 
     def skip(self, reason: str) -> None:
         """Say why the document gives no group, or one fewer than it could."""
-        self._reasons[reason] += 1
+        self._skip_reasons[reason] += 1
 
     def tally(self, items: Iterable[Item]) -> Iterator[Item]:
         """Pass on groups, or drafts of them; the document that one was made of is not skipped."""
         for item in items:
-            self._made = True
+            self._has_groups = True
             yield item
 
     def close_document(self) -> None:
-        if self._made:
-            self["groups_not_made"].update(self._reasons)
+        if self._has_groups:
+            self["groups_not_made"].update(self._skip_reasons)
         else:
-            self["skipped"][next(iter(self._reasons), "no_groups")] += 1
-        self._made = False
-        self._reasons.clear()
+            self["skipped"][next(iter(self._skip_reasons), "no_groups")] += 1
+        self._has_groups = False
+        self._skip_reasons.clear()
 
 
 # Writing an objective's groups, and merging the shards' files in a fixed order.
@@ -216,25 +216,25 @@ class Counts(dict[str, Any]):
 def write_groups(shard: Shard, options: Any, output: str | Path) -> dict[str, Any]:
     """Write an objective's groups of a shard, whole or not at all; return its counts, groups and sequences."""
     counts = Counts()
-    groups = sequences = 0
+    group_count = sequence_count = 0
     with GROUPS.writing(output) as writer:
         for batch in counts.tally(load_objective(options).make_groups(shard, options, counts)):
             if isinstance(batch, pa.Table):
                 writer.add(batch)
-                groups += batch.num_rows
-                sequences += pc.sum(pc.list_value_length(batch["scores"])).as_py() or 0
+                group_count += batch.num_rows
+                sequence_count += pc.sum(pc.list_value_length(batch["scores"])).as_py() or 0
             else:
                 writer.add_row(batch)
-                groups += 1
-                sequences += len(batch["scores"])
-    by_name = {name: dict(sorted(n.items())) if isinstance(n, Counter) else n for name, n in counts.items()}
-    return {**by_name, "groups": groups, "sequences": sequences}
+                group_count += 1
+                sequence_count += len(batch["scores"])
+    report = {name: dict(sorted(n.items())) if isinstance(n, Counter) else n for name, n in counts.items()}
+    return {**report, "groups": group_count, "sequences": sequence_count}
 
 
 # Putting the shards' ranking groups into one file, in an order that does not depend on the shards.
 
 
-ORDER = ("part", "position", "sample")
+ORDER_COLUMNS = ("part", "position", "sample")
 
 
 def merge_groups(
@@ -252,20 +252,19 @@ def merge_groups(
         corpora = [[path for corpus in corpora for path in corpus]]
     with GROUPS.writing(output) as writer:
         for corpus in corpora:
-            rounds = merge_rounds([GROUPS.stream(shard) for shard in corpus], ORDER)
-            for rows in progress(
-                _in_order(rounds, corpus), "merge groups", "groups", sum(map(GROUPS.count, corpus)), size=len
-            ):
+            tables = merge_rounds([GROUPS.stream(shard) for shard in corpus], ORDER_COLUMNS)
+            total = sum(map(GROUPS.count, corpus))
+            for rows in progress(_check_order(tables, corpus), "merge groups", "groups", total, size=len):
                 writer.add(rows)
         groups = writer.rows
     return {"corpora": len(corpora), "shards": sum(map(len, corpora)), "groups": groups}
 
 
-def _in_order(rounds: Iterator[pa.Table], corpus: Sequence[str | Path]) -> Iterator[pa.Table]:
+def _check_order(tables: Iterator[pa.Table], corpus: Sequence[str | Path]) -> Iterator[pa.Table]:
     """Refuse locations that occur twice or go back, which a shard out of order would cause."""
     last_location: tuple[int, ...] = (-1,)
-    for rows in rounds:
-        locations = list(zip(*(rows.column(name).to_pylist() for name in ORDER), strict=True))
+    for rows in tables:
+        locations = list(zip(*(rows.column(name).to_pylist() for name in ORDER_COLUMNS), strict=True))
         if any(second <= first for first, second in pairwise([last_location, *locations])):
             raise IntegrityError(
                 corpus[0],

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from irpretrain.config.base import Section, option
-from irpretrain.objectives.draws import some
+from irpretrain.objectives.draws import draw_some
 from irpretrain.objectives.groups import Group, group
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.wikipedia.article import WikiStructureTree, build_tree
@@ -61,12 +61,12 @@ def make_groups(shard: Shard, options: SrrOptions, counts: Counts) -> Iterator[G
     for article in shard.articles(counts):
         tree = build_tree(article.title, article.sections, drop_boilerplate=True)
         spans = [article.span(node.start, node.end) for node in tree.nodes]
-        competes = [
+        is_eligible = [
             span is not None and article.words(node.start, node.end) >= options.minimum_words
             for node, span in zip(tree.nodes, spans, strict=True)
         ]
         rng = shard.stream(options.type, article.document_id)
-        choices = choose(tree, article.levels, competes, options, rng)
+        choices = choose(tree, article.levels, is_eligible, options, rng)
         if not choices:
             has_too_few = len(tree.nodes) - 1 < max(options.minimum_sections, 1)
             counts.skip("too_few_sections" if has_too_few else "too_few_candidates")
@@ -74,7 +74,7 @@ def make_groups(shard: Shard, options: SrrOptions, counts: Counts) -> Iterator[G
             yield group(
                 article.location,
                 [" ".join(tree.path(choice.positive))],
-                [span for number in (choice.positive, *choice.negatives) if (span := spans[number])],
+                [span for node_index in (choice.positive, *choice.negatives) if (span := spans[node_index])],
                 sample=sample,
             )
 
@@ -82,32 +82,32 @@ def make_groups(shard: Shard, options: SrrOptions, counts: Counts) -> Iterator[G
 def choose(
     tree: WikiStructureTree,  # the article's tree
     levels: Sequence[int],  # level of each section of the article, by the section's number
-    competes: Sequence[bool],  # of each node, whether it has enough text
+    is_eligible: Sequence[bool],  # of each node, whether it has enough text
     options: SrrOptions,  # see `SrrOptions`
     rng: np.random.Generator,  # the document's random stream
 ) -> list[SrrChoice]:
     """Return the preferred and the other sections of each group, in the order of the text."""
     if len(tree.nodes) - 1 < options.minimum_sections:
         return []
-    deepest = max((levels[node.section] for node in tree.nodes), default=0)
-    candidates = []
-    for rivals in _rivals(tree, options.candidates):
-        eligible = [number for number in rivals if competes[number]]
-        favoured = eligible
+    max_level = max((levels[node.section] for node in tree.nodes), default=0)
+    candidate_sets = []
+    for competitors in _competing_sets(tree, options.candidates):
+        eligible = [node for node in competitors if is_eligible[node]]
+        positives = eligible
         if options.positive == "deepest-first":
-            favoured = [n for n in eligible if levels[tree.nodes[n].section] >= deepest - 1][:1]
-        if len(eligible) >= options.minimum_candidates and favoured:
-            candidates.append((favoured, eligible))
+            positives = [n for n in eligible if levels[tree.nodes[n].section] >= max_level - 1][:1]
+        if len(eligible) >= options.minimum_candidates and positives:
+            candidate_sets.append((positives, eligible))
     choices = []
-    for favoured, eligible in some(rng, candidates, options.groups_per_document):
-        positive = favoured[int(rng.integers(len(favoured)))]
-        others = [number for number in eligible if number != positive]
-        choices.append(SrrChoice(positive, some(rng, others, options.most_negatives)))
+    for positives, eligible in draw_some(rng, candidate_sets, options.groups_per_document):
+        positive = positives[int(rng.integers(len(positives)))]
+        negatives = [node for node in eligible if node != positive]
+        choices.append(SrrChoice(positive, draw_some(rng, negatives, options.most_negatives)))
     return choices
 
 
-def _rivals(tree: WikiStructureTree, candidates: str) -> list[Sequence[int]]:
+def _competing_sets(tree: WikiStructureTree, candidates: str) -> list[Sequence[int]]:
     """Return the sets of nodes that compete with each other; the root is in none."""
     if candidates == "article":
         return [tuple(range(1, len(tree.nodes)))]
-    return [children for number in range(len(tree.nodes)) if (children := tree.children(number))]
+    return [children for node in range(len(tree.nodes)) if (children := tree.children(node))]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from irpretrain.config.base import Section, option
-from irpretrain.objectives.draws import LinkSource, RandomDocuments, some
+from irpretrain.objectives.draws import LinkSource, RandomDocuments, draw_some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.passages import MINIMUM_QUERY_WORDS
 from irpretrain.objectives.shard import Counts, Shard
@@ -34,8 +34,9 @@ def make_groups(shard: Shard, options: WlpOptions, counts: Counts) -> Iterator[G
     random_documents = RandomDocuments(source.drawable)
     counts.update(negatives_repeated=0)
     for article in shard.articles(counts):
-        article_node, linked = source.node(article), source.targets(article)
-        targets = [node for node in linked if source.drawable[node] > 0]
+        article_node, linked_nodes = source.node(article), source.targets(article)
+        excluded_nodes = {article_node, *linked_nodes}
+        targets = [node for node in linked_nodes if source.drawable[node] > 0]
         lead = article.sections[0]
         queries = [
             span
@@ -47,9 +48,9 @@ def make_groups(shard: Shard, options: WlpOptions, counts: Counts) -> Iterator[G
             counts.skip("no_links" if not targets else "no_sentence")
             continue
         rng = shard.stream(options.type, article.document_id)
-        for sample, target in enumerate(some(rng, targets, options.groups_per_document)):
+        for sample, target in enumerate(draw_some(rng, targets, options.groups_per_document)):
             query = queries[int(rng.integers(len(queries)))]
-            negatives, repeated_count = random_documents.draw(rng, options.negatives, {article_node, *linked})
+            negatives, repeated_count = random_documents.draw(rng, options.negatives, excluded_nodes)
             if not negatives:
                 counts.skip("no_other_documents")
                 break

@@ -182,11 +182,11 @@ def write_attributions(
                 passage_options = PassagesConfig(**model["passages"])
                 passages = text_passages(body, passage_options, source.text.language)
             best = best_passage(
-                network, case.query_text, passages, *lengths, longest_document=longest_document
+                network, case.query_text, passages, *lengths, document_length=longest_document
             )
             attributions.append(
                 attribute(
-                    network, case.query_text, passages[best], *lengths, longest_document=longest_document
+                    network, case.query_text, passages[best], *lengths, document_length=longest_document
                 )
             )
             passage_note = (
@@ -239,8 +239,10 @@ def _attribution_map(
         f"values {signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute "
         f"values.{passage_note}"
     )
-    query_note = "the rest is not read" if attribution.query.cut else ""
-    document_note = f"{unread:,} more characters are not read" if attribution.document.cut and unread else ""
+    query_note = "the rest is not read" if attribution.query.is_cut else ""
+    document_note = (
+        f"{unread:,} more characters are not read" if attribution.document.is_cut and unread else ""
+    )
     texts = [
         ColouredText([word.coloured(scale) for word in words], unread=note)
         for words, note in ((query, query_note), (document, document_note))
@@ -263,7 +265,7 @@ def words_of(attributed_text: AttributedText) -> list[Word]:
             piece_start += 1
         word_index = max(0, int(np.searchsorted(word_starts, piece_start, side="right")) - 1)
         pieces_by_word[word_index].append((piece, float(value)))
-    while attributed_text.cut and pieces_by_word and not pieces_by_word[-1]:
+    while attributed_text.is_cut and pieces_by_word and not pieces_by_word[-1]:
         pieces_by_word.pop()
     return [
         Word(before, text, sum(value for _, value in pieces_of_word), _sum_text(pieces_of_word))

@@ -17,7 +17,7 @@ from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.report.pages import templates
 from irpretrain.report.probes import probe_markdown
 from irpretrain.report.table_files import pipe_table
-from irpretrain.training.selection import NOT_CONTENT
+from irpretrain.training.selection import EXTRA_FILES
 
 # A licence as the manifest and the catalogue name it → the Hub's identifier.
 HUB_LICENCES = {
@@ -101,7 +101,7 @@ def export_model(
         )
     rows = read_scores_of(scores, facts.scored)
     with atomic_directory(output) as folder:
-        shutil.copytree(model, folder, ignore=shutil.ignore_patterns(*NOT_CONTENT, CARD), dirs_exist_ok=True)
+        shutil.copytree(model, folder, ignore=shutil.ignore_patterns(*EXTRA_FILES, CARD), dirs_exist_ok=True)
         files = sum(path.is_file() for path in folder.rglob("*"))
         card = write_card(facts, records, rows, probe_markdown(probes))
         (folder / CARD).write_text(card, encoding="utf-8")

@@ -164,7 +164,7 @@ def _lucene_analyser(stemmer: str, stop_list: str) -> Any:
     if stop_list != "inquery":
         return factory.fromArguments(stemmer, stop_list == "none", None)
     words = java_class("org.apache.lucene.analysis.CharArraySet")(512, False)
-    for word in sorted(load_stop_words("inquery", whole=True)):
+    for word in sorted(load_stop_words("inquery", keeps_entries=True)):
         words.add(word)
     if stemmer == "none":
         return factory.newNonStemmingInstance(words)

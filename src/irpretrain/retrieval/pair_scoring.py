@@ -86,7 +86,7 @@ def score_sequences(
 
     from irpretrain.models.length_batches import prefetch, to_host  # torch
     from irpretrain.models.packed import layout_of  # torch
-    from irpretrain.training.compute import autocast, reproducible, scored_at_once, use_fast_paths  # torch
+    from irpretrain.training.compute import autocast, reproducible, scoring_tokens, use_fast_paths  # torch
     from irpretrain.training.read_ahead import reading_ahead  # torch
 
     was_training, home_device = model.training, model.device
@@ -96,7 +96,7 @@ def score_sequences(
         try:
             with torch.inference_mode(), autocast(device, options.compute):
                 layout = layout_of(model)
-                batch_tokens = scored_at_once(options.batch_tokens, device)
+                batch_tokens = scoring_tokens(options.batch_tokens, device)
                 scores, done = (
                     saved_scores.resume(len(pairs)) if saved_scores else (np.zeros(len(pairs), np.float32), 0)
                 )
@@ -118,12 +118,12 @@ def score_sequences(
             restore_packing()
             model.to(home_device).train(was_training)
     for index in np.flatnonzero(~np.isfinite(scores))[:1]:
-        from irpretrain.training.outputs import LOWER_RATE  # torch
+        from irpretrain.training.outputs import RATE_ADVICE  # torch
 
         pair = pairs[index]
         raise TrainingError(
             f"the score of document {pair.document!r} for query {pair.query!r} is {scores[index]}: the model's weights "
-            f"are of no use, or the precision is too low. {LOWER_RATE}"
+            f"are of no use, or the precision is too low. {RATE_ADVICE}"
         )
     return scores
 

@@ -181,7 +181,7 @@ def score_with_its_tokenizer(
         for pieces in documents_pieces[document]:
             pairs.append(PiecePair(query, document, 0))
             cut_pairs.append(tokenizer.cut(queries[query], pieces, options.max_length, options.query_length))
-    lengths = [tokenizer.template.special + len(query) + len(document) for query, document in cut_pairs]
+    lengths = [tokenizer.template.special_count + len(query) + len(document) for query, document in cut_pairs]
 
     from irpretrain.models.encoder_batches import PaddedBatch, encoder_batch  # torch
 

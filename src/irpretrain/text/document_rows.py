@@ -34,16 +34,18 @@ class StoreShard:
     KIND: ClassVar[str]
     """What a shard is, for messages."""
 
-    def __init__(self, directory: str | Path, names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    def __init__(
+        self, directory: str | Path, arrays: Sequence[str], optional_arrays: Sequence[str] = ()
+    ) -> None:
         """Raise IntegrityError if a file is missing or damaged, or the files do not fit together."""
         self.directory = folder = Path(directory)
         with refusing_damage(directory, f"this is not a {self.KIND}", MAKE_AGAIN):
             self.record: dict[str, Any] = json.loads((folder / "store.json").read_text())
             self.offsets = np.load(folder / "offsets.npy")
-            array_names = [*names, *(name for name in optional if name in self.record.get("contents", {}))]
+            names = [*arrays, *(name for name in optional_arrays if name in self.record.get("contents", {}))]
             # An empty file cannot be memory-mapped.
             mode: Literal["r"] | None = "r" if self.offsets[-1] else None
-            mapped_arrays = {name: np.load(folder / f"{name}.npy", mmap_mode=mode) for name in array_names}
+            mapped_arrays = {name: np.load(folder / f"{name}.npy", mmap_mode=mode) for name in names}
             self.documents = read_parquet(folder / "documents.parquet")
         self.arrays = {name: np.asarray(array) for name, array in mapped_arrays.items()}
         for array in self.arrays.values():
@@ -64,17 +66,17 @@ class StoreShard:
 class StoreWriter(ExitStack):
     """Writes a shard's store into a folder, documents in their order; `kinds` has the types of its arrays."""
 
-    def __init__(self, folder: Path, kinds: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, array_types: Mapping[str, Any]) -> None:
         super().__init__()
         self._folder, self._lengths = folder, [np.zeros(0, np.int64)]
         self._arrays = {
-            name: self.enter_context(GrowingArray(folder / f"{name}.npy", np.dtype(kind)))
-            for name, kind in kinds.items()
+            name: self.enter_context(GrowingArray(folder / f"{name}.npy", np.dtype(array_type)))
+            for name, array_type in array_types.items()
         }
 
-    def add(self, items: Sequence[Sized], **arrays: np.ndarray) -> None:
+    def add(self, item_lists: Sequence[Sized], **arrays: np.ndarray) -> None:
         """Add documents that have these items; in the arrays they stand end to end."""
-        self._lengths.append(np.fromiter(map(len, items), np.int64, len(items)))
+        self._lengths.append(np.fromiter(map(len, item_lists), np.int64, len(item_lists)))
         for name, values in arrays.items():
             self._arrays[name].add(values)
 
@@ -118,22 +120,22 @@ class DocumentRows(Generic[ShardType]):
         if not shards:
             raise ValueError("a store has at least one directory")
         self.shards, self.directory = shards, shards[0].directory
-        self._firsts = np.cumsum([0, *map(len, shards)])
+        self._shard_starts = np.cumsum([0, *map(len, shards)])
         self.lengths = np.concatenate([np.diff(shard.offsets) for shard in shards])
         shard_records = "\n".join(json.dumps(shard.record, sort_keys=True) for shard in shards)
         self.fingerprint = hashlib.sha256(shard_records.encode()).hexdigest()[:16]
         chunks = [chunk for shard in shards for chunk in shard.document_ids.chunks]
         self.document_ids = pa.chunked_array(chunks, pa.string())
-        distinct = pc.count_distinct(self.document_ids).as_py()
-        if distinct != len(self):
+        distinct_count = pc.count_distinct(self.document_ids).as_py()
+        if distinct_count != len(self):
             raise IntegrityError(
                 self.directory,
-                f"{len(self) - distinct:,} document identifiers occur twice in {len(shards)} {shards[0].KIND}s",
+                f"{len(self) - distinct_count:,} document identifiers occur twice in {len(shards)} {shards[0].KIND}s",
                 remedy="Identifiers must be unique in a collection; rename those of one corpus.",
             )
 
     def __len__(self) -> int:
-        return int(self._firsts[-1])
+        return int(self._shard_starts[-1])
 
     def rows(self, document_ids: Iterable[str] | pa.Array | pa.ChunkedArray) -> np.ndarray:
         """Return the row (int64) of each document, InputError if one is missing. Each call reads the shards once."""
@@ -158,8 +160,8 @@ class DocumentRows(Generic[ShardType]):
         """Return the shard of a document, and where its items stand in the shard's arrays."""
         if not 0 <= row < len(self):
             raise IndexError(f"row {row} is outside a store of {len(self)} documents")
-        number = int(np.searchsorted(self._firsts, row, side="right")) - 1
-        shard, row_in_shard = self.shards[number], row - int(self._firsts[number])
+        shard_index = int(np.searchsorted(self._shard_starts, row, side="right")) - 1
+        shard, row_in_shard = self.shards[shard_index], row - int(self._shard_starts[shard_index])
         return shard, slice(shard.offsets[row_in_shard], shard.offsets[row_in_shard + 1])
 
 

@@ -17,8 +17,8 @@ _MULTIPLIER_0 = np.uint64(0xD2E7470EE14C6C93)
 _MULTIPLIER_1 = np.uint64(0xCA5A826395121157)
 _WEYL_0 = np.uint64(0x9E3779B97F4A7C15)
 _WEYL_1 = np.uint64(0xBB67AE8584CAA73B)
-_LOW = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
+_LOW_BITS = np.uint64(0xFFFFFFFF)
+_HALF_BITS = np.uint64(32)
 _ONE = np.uint64(1)
 _FOUR = np.uint64(4)
 _DROPPED_BITS = np.uint64(11)
@@ -27,11 +27,11 @@ _UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
 @compiled
 def _multiply_high(a: np.uint64, b: np.uint64) -> np.uint64:
-    a_low, a_high = a & _LOW, a >> _HALF
-    b_low, b_high = b & _LOW, b >> _HALF
-    middle = a_high * b_low + ((a_low * b_low) >> _HALF)
-    crossed = a_low * b_high + (middle & _LOW)
-    return a_high * b_high + (middle >> _HALF) + (crossed >> _HALF)
+    a_low, a_high = a & _LOW_BITS, a >> _HALF_BITS
+    b_low, b_high = b & _LOW_BITS, b >> _HALF_BITS
+    middle = a_high * b_low + ((a_low * b_low) >> _HALF_BITS)
+    crossed = a_low * b_high + (middle & _LOW_BITS)
+    return a_high * b_high + (middle >> _HALF_BITS) + (crossed >> _HALF_BITS)
 
 
 @compiled
@@ -89,12 +89,12 @@ def uniform_at(key_0: np.uint64, key_1: np.uint64, draw: int) -> float:
 
 
 @compiled
-def write_uniforms(key_0: np.uint64, key_1: np.uint64, first: int, draws: np.ndarray) -> None:
-    """Write the uniform draws from number `first` on of the stream with this key."""
-    for number in range(first >> 2, (first + len(draws) + 3) >> 2):
-        words = _block(key_0, key_1, np.uint64(number + 1))
+def write_uniforms(key_0: np.uint64, key_1: np.uint64, first_draw: int, draws: np.ndarray) -> None:
+    """Write the uniform draws from number `first_draw` on of the stream with this key."""
+    for block in range(first_draw >> 2, (first_draw + len(draws) + 3) >> 2):
+        words = _block(key_0, key_1, np.uint64(block + 1))
         for word in range(4):
-            index = 4 * number + word - first
+            index = 4 * block + word - first_draw
             if index >= 0 and index < len(draws):
                 draws[index] = _uniform(words[word])
 
@@ -107,40 +107,40 @@ def alias_table(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     total = float(np.sum(weights))
     if not (np.all(weights >= 0) and 0 < total < np.inf):
         raise ValueError("the weights of an alias table must be finite, not negative, and not all zero")
-    return _fill(np.asarray(weights, np.float64) * (len(weights) / total))
+    return _fill_alias_table(np.asarray(weights, np.float64) * (len(weights) / total))
 
 
 @compiled
-def _fill(scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    size = len(scaled)
-    aliases = np.arange(size).astype(np.int32)
-    thresholds = np.ones(size)
-    small, large = np.empty(size, np.int32), np.empty(size, np.int32)
+def _fill_alias_table(scaled_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    cell_count = len(scaled_weights)
+    aliases = np.arange(cell_count).astype(np.int32)
+    thresholds = np.ones(cell_count)
+    small_cells, large_cells = np.empty(cell_count, np.int32), np.empty(cell_count, np.int32)
     small_count = large_count = 0
-    largest = 0
-    for index in range(size):
-        if scaled[index] > scaled[largest]:
-            largest = index
-        if scaled[index] < 1.0:
-            small[small_count] = index
+    largest_cell = 0
+    for index in range(cell_count):
+        if scaled_weights[index] > scaled_weights[largest_cell]:
+            largest_cell = index
+        if scaled_weights[index] < 1.0:
+            small_cells[small_count] = index
             small_count += 1
         else:
-            large[large_count] = index
+            large_cells[large_count] = index
             large_count += 1
     while small_count > 0 and large_count > 0:
         small_count -= 1
-        low, high = small[small_count], large[large_count - 1]
-        thresholds[low], aliases[low] = scaled[low], high
-        scaled[high] -= 1.0 - scaled[low]
-        if scaled[high] < 1.0:
+        small_cell, large_cell = small_cells[small_count], large_cells[large_count - 1]
+        thresholds[small_cell], aliases[small_cell] = scaled_weights[small_cell], large_cell
+        scaled_weights[large_cell] -= 1.0 - scaled_weights[small_cell]
+        if scaled_weights[large_cell] < 1.0:
             large_count -= 1
-            small[small_count] = high
+            small_cells[small_count] = large_cell
             small_count += 1
     # Rounding may leave cells over. They are full, but a word of weight zero must still never be drawn.
     while small_count > 0:
         small_count -= 1
-        if scaled[small[small_count]] <= 0.0:
-            thresholds[small[small_count]], aliases[small[small_count]] = 0.0, largest
+        if scaled_weights[small_cells[small_count]] <= 0.0:
+            thresholds[small_cells[small_count]], aliases[small_cells[small_count]] = 0.0, largest_cell
     return thresholds, aliases
 
 
@@ -169,26 +169,26 @@ def first_above(sums: np.ndarray, size: int, value: float) -> int:
 
 
 @compiled
-def count_terms(terms: np.ndarray, distinct: np.ndarray, counts: np.ndarray) -> int:
+def count_terms(terms: np.ndarray, distinct_terms: np.ndarray, counts: np.ndarray) -> int:
     """Sort `terms`, write its distinct terms and their counts, return how many there are."""
     terms.sort()
-    size = 0
+    distinct_count = 0
     for index in range(len(terms)):
         if index == 0 or terms[index] != terms[index - 1]:
-            distinct[size], counts[size] = terms[index], 0
-            size += 1
-        counts[size - 1] += 1
-    return size
+            distinct_terms[distinct_count], counts[distinct_count] = terms[index], 0
+            distinct_count += 1
+        counts[distinct_count - 1] += 1
+    return distinct_count
 
 
 @compiled
-def count_of(term: int, distinct: np.ndarray, counts: np.ndarray, size: int) -> int:
+def count_of(term: int, distinct_terms: np.ndarray, counts: np.ndarray, distinct_count: int) -> int:
     """Return c(w,D)."""
-    low, high = 0, size
+    low, high = 0, distinct_count
     while low < high:
         middle = (low + high) >> 1
-        if distinct[middle] < term:
+        if distinct_terms[middle] < term:
             low = middle + 1
         else:
             high = middle
-    return counts[low] if low < size and distinct[low] == term else 0
+    return counts[low] if low < distinct_count and distinct_terms[low] == term else 0

@@ -23,7 +23,7 @@ class EnglishTerms:
 
     def __init__(self, stemmer: Literal["porter", "none"], stop_list: Literal["lucene", "none"]) -> None:
         self._stem: Callable[[str], str] = porter_stem if stemmer == "porter" else str
-        self._stop = load_stop_words(stop_list)
+        self._stop_words = load_stop_words(stop_list)
         self._term_of_token: dict[str, str] = {}
 
     def terms(self, text: str) -> list[str]:
@@ -42,7 +42,7 @@ class EnglishTerms:
         word = token[:-2] if token[-1] in "sS" and token[-2:-1] in POSSESSIVE else token
         # A letter at a time, as Java does: Python alone knows a sigma at the end of a word, and makes two of İ.
         word = word.lower() if word.isascii() else "".join(letter.lower()[0] for letter in word)
-        return "" if word in self._stop else self._stem(word)
+        return "" if word in self._stop_words else self._stem(word)
 
 
 # Words.
@@ -50,16 +50,16 @@ class EnglishTerms:
 
 def tokens(text: str) -> list[str]:
     """Return the tokens of Lucene's StandardTokenizer, as they are written."""
-    tokens_found = list[str]()
+    all_tokens = list[str]()
     for segment in (
         [text] if text.isascii() else text.split(" ")
     ):  # the pattern of ASCII is several times as fast
         pattern: Any = _ascii() if segment.isascii() else _unicode()
         words = pattern.findall(segment)
-        tokens_found += (
+        all_tokens += (
             _short_tokens(pattern, segment) if any(len(word) > LONGEST_WORD for word in words) else words
         )
-    return tokens_found
+    return all_tokens
 
 
 def _short_tokens(pattern: Any, text: str) -> list[str]:
@@ -190,11 +190,11 @@ def porter_stem(word: str) -> str:
     """Return the stem of a word in small letters, as Lucene's PorterStemFilter does."""
     if not word.isascii() and max(word) > "\uffff":  # Java counts such a letter twice
         code_units = word.encode("utf-16-le", "surrogatepass")
-        as_surrogates = "".join(
-            chr(int.from_bytes(code_units[at : at + 2], "little")) for at in range(0, len(code_units), 2)
+        surrogate_pairs = "".join(
+            chr(int.from_bytes(code_units[i : i + 2], "little")) for i in range(0, len(code_units), 2)
         )
         return (
-            porter_stem(as_surrogates)
+            porter_stem(surrogate_pairs)
             .encode("utf-16-le", "surrogatepass")
             .decode("utf-16-le", "surrogatepass")
         )

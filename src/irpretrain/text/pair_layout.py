@@ -20,41 +20,46 @@ class PairLayout(NamedTuple):
     """Sequences whose special tokens are in place, and whose word pieces are still to be written."""
 
     sequences: Sequences  # with the id of padding where nothing is written yet
-    query: np.ndarray  # bool [sequences, positions]; where the query's word pieces belong
-    document: np.ndarray  # bool [sequences, positions]; where the document's belong
+    query_mask: np.ndarray  # bool [sequences, positions]; where the query's word pieces belong
+    document_mask: np.ndarray  # bool [sequences, positions]; where the document's belong
 
 
-def lay_out(template: PairTemplate, queries: np.ndarray, documents: np.ndarray, pad: int) -> PairLayout:
+def lay_out(
+    template: PairTemplate, query_lengths: np.ndarray, document_lengths: np.ndarray, pad_id: int
+) -> PairLayout:
     """Return sequences for texts of so many word pieces, padded to the longest.
 
     Args:
         queries, documents: numbers of word pieces of each sequence, int64 [sequences].
-        pad: the id of padding.
+        pad_id: the id of padding.
     """
-    shape = (len(queries), template.special + int((queries + documents).max()))
-    sequences = Sequences(np.full(shape, pad, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+    shape = (len(query_lengths), template.special_count + int((query_lengths + document_lengths).max()))
+    sequences = Sequences(
+        np.full(shape, pad_id, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    )
     layout = PairLayout(sequences, np.zeros(shape, bool), np.zeros(shape, bool))
     special_parts = (template.prefix, template.middle, template.suffix)
     ids, types = (np.concatenate(parts) for parts in zip(*special_parts, strict=True))
-    counts = np.array([len(part.ids) for part in special_parts], np.int64)
-    _fill(ids, types, counts, template.query_type, template.document_type, queries, documents, layout)
+    special_counts = np.array([len(part.ids) for part in special_parts], np.int64)
+    text_types = template.query_type, template.document_type
+    _fill_layout(ids, types, special_counts, *text_types, query_lengths, document_lengths, layout)
     return layout
 
 
 @compiled
-def _fill(
+def _fill_layout(
     special_ids: np.ndarray,
     special_types: np.ndarray,
     special_counts: np.ndarray,  # of prefix, middle and suffix
     query_type: int,
     document_type: int,
-    queries: np.ndarray,
-    documents: np.ndarray,
+    query_lengths: np.ndarray,
+    document_lengths: np.ndarray,
     layout: PairLayout,
 ) -> None:
     ids, types, attention = layout.sequences
-    in_query, in_document = layout.query, layout.document
-    for row in range(len(queries)):
+    query_mask, document_mask = layout.query_mask, layout.document_mask
+    for row in range(len(query_lengths)):
         position = next_special = 0
         for part in range(3):
             for _ in range(special_counts[part]):
@@ -63,13 +68,13 @@ def _fill(
                 position += 1
                 next_special += 1
             if part == 0:
-                end = position + queries[row]
-                in_query[row, position:end] = True
+                end = position + query_lengths[row]
+                query_mask[row, position:end] = True
                 types[row, position:end] = query_type
                 position = end
             elif part == 1:
-                end = position + documents[row]
-                in_document[row, position:end] = True
+                end = position + document_lengths[row]
+                document_mask[row, position:end] = True
                 types[row, position:end] = document_type
                 position = end
         attention[row, :position] = 1

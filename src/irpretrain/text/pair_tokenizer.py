@@ -25,30 +25,28 @@ class EncoderPieces(TextTokenizer):
 
     Attributes:
         prefix, suffix: ids of the special tokens around a text ([CLS] and [SEP] for BERT).
-        pad: id that fills up a batch; no result depends on it.
+        pad_id: id that fills up a batch; no result depends on it.
     """
 
     def __init__(self, directory: str | Path) -> None:
         super().__init__(tokenizer_backend(Path(directory)), Path(directory))
         with refusing(directory, "its tokenizer cannot encode a text"):
-            with_special_tokens = self._backend.encode("a")
-        check_special_tokens(with_special_tokens, self._backend, self.directory)
+            encoding = self._backend.encode("a")
+        check_special_tokens(encoding, self._backend, self.directory)
         text_positions = [
-            position
-            for position, special in enumerate(with_special_tokens.special_tokens_mask)
-            if not special
+            position for position, is_special in enumerate(encoding.special_tokens_mask) if not is_special
         ]
-        if not text_positions or len(text_positions) == len(with_special_tokens.ids):
+        if not text_positions or len(text_positions) == len(encoding.ids):
             raise InputError(
                 directory,
                 "its tokenizer puts no special tokens around a text",
                 remedy="Give an encoder whose tokenizer.json has a post-processor, as BERT's.",
             )
         self.prefix, self.suffix = (
-            with_special_tokens.ids[: text_positions[0]],
-            with_special_tokens.ids[text_positions[-1] + 1 :],
+            encoding.ids[: text_positions[0]],
+            encoding.ids[text_positions[-1] + 1 :],
         )
-        self.pad = named_token(self._backend, self.directory, "pad") or 0
+        self.pad_id = named_token(self._backend, self.directory, "pad") or 0
 
     def room(self, max_length: int) -> int:
         """Return how many word pieces of a text a sequence holds."""
@@ -99,22 +97,22 @@ class PairTokenizer(TextTokenizer):
         self, query: np.ndarray, document: np.ndarray, max_length: int, query_length: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the word pieces of query and document that fit in; ConfigError if no room is left for the document."""
-        special = self.template.special
-        if query_length + special >= max_length:
+        special_count = self.template.special_count
+        if query_length + special_count >= max_length:
             raise ConfigError(
-                f"query_length {query_length} and the tokenizer's {special} special tokens leave no room for a "
+                f"query_length {query_length} and the tokenizer's {special_count} special tokens leave no room for a "
                 f"document in max_length {max_length}; lower query_length or raise max_length"
             )
         query = query[:query_length]
-        return query, document[: max_length - special - len(query)]
+        return query, document[: max_length - special_count - len(query)]
 
     def join(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Sequences:
         """Return the sequences of (query, document) pairs of word pieces, padded to the longest."""
         queries, documents = zip(*pairs, strict=True)
-        counts = [np.array([len(text) for text in texts], np.int64) for texts in (queries, documents)]
-        layout = lay_out(self.template, counts[0], counts[1], self.pad_token_id)
-        layout.sequences.input_ids[layout.query] = np.concatenate(queries)
-        layout.sequences.input_ids[layout.document] = np.concatenate(documents)
+        lengths = [np.array([len(text) for text in texts], np.int64) for texts in (queries, documents)]
+        layout = lay_out(self.template, lengths[0], lengths[1], self.pad_token_id)
+        layout.sequences.input_ids[layout.query_mask] = np.concatenate(queries)
+        layout.sequences.input_ids[layout.document_mask] = np.concatenate(documents)
         return layout.sequences
 
 

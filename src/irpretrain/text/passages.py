@@ -43,20 +43,20 @@ def sentences(
     rules = _rules(language_name)
     spans = []
     for line in _LINE.finditer(text, start, len(text) if end is None else end):
-        first = line.start()
-        for last in [*_ends(text, line.start(), line.end(), rules), line.end()]:
-            if sentence := strip(text, first, last):
+        sentence_start = line.start()
+        for sentence_end in [*_ends(text, line.start(), line.end(), rules), line.end()]:
+            if sentence := strip(text, sentence_start, sentence_end):
                 spans.append(sentence)
-            first = last
+            sentence_start = sentence_end
     return spans
 
 
 def strip(text: str, start: int, end: int) -> Characters | None:
     """Return the characters of text[start:end] without white space at either end, None if nothing is left."""
-    first = _NOT_SPACE.search(text, start, end)
-    if first is None:
+    first_match = _NOT_SPACE.search(text, start, end)
+    if first_match is None:
         return None
-    return first.start(), start + len(text[start:end].rstrip())
+    return first_match.start(), start + len(text[start:end].rstrip())
 
 
 @cache
@@ -110,16 +110,16 @@ _ORDINAL = re.compile(r"(?<!\d)(?<!\d[.,])\d{1,2}$")
 
 
 def passage_bounds(
-    words: int, options: PassagesConfig, max_passages: int = MAX_PASSAGES
+    word_count: int, options: PassagesConfig, max_passages: int = MAX_PASSAGES
 ) -> list[tuple[int, int]]:
     """Return (first, end) of each passage of a document with so many words.
 
     Of more than `max_passages`, that many evenly spaced ones with first and last.
     """
-    bounds = [(0, min(options.words, words))]
-    while bounds[-1][1] < words:
+    bounds = [(0, min(options.words, word_count))]
+    while bounds[-1][1] < word_count:
         start = bounds[-1][0] + options.stride
-        bounds.append((start, min(start + options.words, words)))
+        bounds.append((start, min(start + options.words, word_count)))
     if len(bounds) <= max_passages:
         return bounds
     positions = np.linspace(0, len(bounds) - 1, max_passages).round().astype(int)
@@ -130,9 +130,10 @@ def piece_bounds(word_starts: np.ndarray, options: PassagesConfig) -> list[tuple
     """Return (first, end) of each passage of a document of word pieces; a punctuation mark is a word too."""
     word_beginnings = np.flatnonzero(word_starts)
     word_beginnings[:1] = 0  # pieces before the first beginning belong to the first word
-    ends = np.append(word_beginnings, len(word_starts))
+    bounds = np.append(word_beginnings, len(word_starts))
     return [
-        (int(ends[first]), int(ends[last])) for first, last in passage_bounds(len(word_beginnings), options)
+        (int(bounds[first]), int(bounds[last]))
+        for first, last in passage_bounds(len(word_beginnings), options)
     ]
 
 

@@ -10,14 +10,14 @@ import numpy as np
 
 # PROP (section 4.4.2) and ARES (section 5.1) draw sizes with λ = 3. No paper gives a largest size: 21 words and more
 # have a probability of 1e-11.
-MEAN, MOST = 3.0, 20
+MEAN_SIZE, MAX_SIZE = 3.0, 20
 
 
-def set_size_probabilities(mean: float = MEAN, largest_size: int = MOST) -> np.ndarray:
-    """Return P(size) for the sizes 1 … `largest_size` (float64[most]) of a Poisson law with the given mean."""
-    sizes = range(1, largest_size + 1)
-    logs = np.array([size * math.log(mean) - math.lgamma(size + 1) for size in sizes])
-    weights = np.exp(logs - logs.max())
+def set_size_probabilities(mean: float = MEAN_SIZE, max_size: int = MAX_SIZE) -> np.ndarray:
+    """Return P(size) for the sizes 1 … `max_size` (float64[max_size]) of a Poisson law with the given mean."""
+    sizes = range(1, max_size + 1)
+    log_weights = np.array([size * math.log(mean) - math.lgamma(size + 1) for size in sizes])
+    weights = np.exp(log_weights - log_weights.max())
     return weights / weights.sum()
 
 

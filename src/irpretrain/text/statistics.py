@@ -31,7 +31,7 @@ DOCUMENTS_PER_BATCH = 1024
 # Distinct words of a shard that are held at a time (about 1.5 GB); beyond it a sorted run goes to disk.
 WORDS_IN_MEMORY = 4_000_000
 
-SUMS = ("count", "documents", "stem_documents")
+SUM_COLUMNS = ("count", "documents", "stem_documents")
 
 
 @dataclass(frozen=True)
@@ -55,32 +55,32 @@ def count_words(
         Counts: documents, documents_without_words, words, distinct_words.
     """
     split_words, tally = word_finder(text.word_kind), _Tally(text.language)
-    document_count = word_count = without_words = 0
+    document_count = word_count = documents_without_words = 0
     with working_directory(output, "words") as folder:
-        runs: list[Path] = []
+        run_files: list[Path] = []
         batches = stream_texts(documents, text, DOCUMENTS_PER_BATCH)
         title = f"count words {Path(documents).parent.name}"
         total = DOCUMENTS.count(documents)
         for _, texts in progress(batches, title, "documents", total, size=lambda batch: len(batch[1])):
-            for document in map(split_words, texts):
-                tally.add(document)
-                word_count += len(document)
-                without_words += not document
+            for words in map(split_words, texts):
+                tally.add(words)
+                word_count += len(words)
+                documents_without_words += not words
             document_count += len(texts)
             if len(tally.counts) > words_in_memory:
-                runs.append(folder / f"run-{len(runs)}.parquet")
-                WORD_COUNTS.write(runs[-1], tally.table())
+                run_files.append(folder / f"run-{len(run_files)}.parquet")
+                WORD_COUNTS.write(run_files[-1], tally.table())
                 tally = _Tally(text.language)
         last_table = tally.table()
         tables = (
             [last_table]
-            if not runs
-            else _merged([*map(WORD_COUNTS.stream, runs), iter(last_table.to_batches())])
+            if not run_files
+            else _merge([*map(WORD_COUNTS.stream, run_files), iter(last_table.to_batches())])
         )
         distinct_words = _write(tables, Totals(document_count, word_count, text.language), output)
     return {
         "documents": document_count,
-        "documents_without_words": without_words,
+        "documents_without_words": documents_without_words,
         "words": word_count,
         "distinct_words": distinct_words,
     }
@@ -99,8 +99,8 @@ def merge_counts(shards: Sequence[str | Path], output: str | Path) -> dict[str, 
         sum(totals_of_shard.words for totals_of_shard in shard_totals),
         language,
     )
-    rounds = progress(_merged([*map(WORD_COUNTS.stream, shards)]), "merge word counts", "words", size=len)
-    distinct_words = _write(rounds, totals, output)
+    tables = progress(_merge([*map(WORD_COUNTS.stream, shards)]), "merge word counts", "words", size=len)
+    distinct_words = _write(tables, totals, output)
     return {
         "shards": len(shards),
         "documents": totals.documents,
@@ -111,11 +111,11 @@ def merge_counts(shards: Sequence[str | Path], output: str | Path) -> dict[str, 
 
 def read_totals(path: str | Path) -> Totals:
     WORD_COUNTS.check(path)
-    facts = pq.read_metadata(path).metadata or {}
-    if b"documents" not in facts or b"words" not in facts:
+    metadata = pq.read_metadata(path).metadata or {}
+    if b"documents" not in metadata or b"words" not in metadata:
         raise IntegrityError(path, "the totals are missing", remedy=MAKE_AGAIN)
-    language = facts.get(b"language", ENGLISH.encode()).decode()
-    return Totals(int(facts[b"documents"]), int(facts[b"words"]), language)
+    language = metadata.get(b"language", ENGLISH.encode()).decode()
+    return Totals(int(metadata[b"documents"]), int(metadata[b"words"]), language)
 
 
 class _Tally:
@@ -124,12 +124,12 @@ class _Tally:
         self._stem = cache(stemmer(language))
 
     def add(self, words: list[str]) -> None:
-        distinct = dict.fromkeys(words)
+        distinct_words = dict.fromkeys(words)
         self.counts.update(words)
-        self._documents.update(distinct.keys())
+        self._documents.update(distinct_words.keys())
         # A document of a stem counts for the first of its words there: later ones of the reversed order win.
-        stems = map(self._stem, reversed(distinct))
-        self._stem_documents.update(dict(zip(stems, reversed(distinct), strict=True)).values())
+        stems = map(self._stem, reversed(distinct_words))
+        self._stem_documents.update(dict(zip(stems, reversed(distinct_words), strict=True)).values())
 
     def table(self) -> pa.Table:
         words = sorted(self.counts)
@@ -141,9 +141,9 @@ class _Tally:
         return pa.Table.from_arrays(columns, schema=WORD_COUNTS.schema)
 
 
-def _merged(streams: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.Table]:
+def _merge(streams: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.Table]:
     for rows in merge_rounds(streams, ["word"]):
-        sums = rows.group_by("word", use_threads=False).aggregate([(name, "sum") for name in SUMS])
+        sums = rows.group_by("word", use_threads=False).aggregate([(name, "sum") for name in SUM_COLUMNS])
         yield sums.rename_columns([name.removesuffix("_sum") for name in sums.column_names]).sort_by("word")
 
 
@@ -151,6 +151,6 @@ def _write(tables: Iterator[pa.Table] | list[pa.Table], totals: Totals, output: 
     with WORD_COUNTS.writing(output) as writer:
         for table in tables:
             writer.add(table)
-        language_fact = {} if totals.language == ENGLISH else {"language": totals.language}
-        writer.note({"documents": str(totals.documents), "words": str(totals.words), **language_fact})
+        language_note = {} if totals.language == ENGLISH else {"language": totals.language}
+        writer.note({"documents": str(totals.documents), "words": str(totals.words), **language_note})
         return writer.rows

@@ -20,7 +20,7 @@ StopList = Literal["none", "inquery", "nltk+inquery"]
 def load_stop_words(
     name: str,  # none, lucene, inquery or nltk+inquery
     *,
-    whole: bool = False,  # give entries with an apostrophe as they stand too, beside their pieces
+    keeps_entries: bool = False,  # give entries with an apostrophe as they stand too, beside their pieces
     language_name: str = ENGLISH,
 ) -> frozenset[str]:
     """Return the stop words of a list, or of two lists joined by `+`.
@@ -30,13 +30,13 @@ def load_stop_words(
     """
     if name == "none":
         return frozenset()
-    files = [f"{part}.txt" for part in name.split("+")]
+    files = [f"{list_name}.txt" for list_name in name.split("+")]
     if language_name != ENGLISH:
         files = [language(language_name).stop_list]
     entries = [entry for file in files if file for entry in read_resource(f"stopwords/{file}").split()]
     kind = word_kind("alphanumeric", language_name)
-    pieces = frozenset(word for entry in entries for word in find_words(entry, kind))
-    return pieces.union(entries) if whole else pieces
+    words = frozenset(word for entry in entries for word in find_words(entry, kind))
+    return words.union(entries) if keeps_entries else words
 
 
 # Stems, from Snowball's C code: in English those of the original Porter stemmer (Porter, "An algorithm for suffix

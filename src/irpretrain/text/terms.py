@@ -30,7 +30,7 @@ class Terms:
     counts: np.ndarray  # int64 [terms], occurrences in the collection
     documents: np.ndarray  # int64 [terms], documents that hold the term
     collection_documents: int  # documents of the collection, empty ones too
-    numbers: dict[str, int] = field(repr=False)  # word → its number in WORD_COUNTS
+    word_numbers: dict[str, int] = field(repr=False)  # word → its number in WORD_COUNTS
     stop_words: frozenset[str] = field(repr=False)  # words that are no terms
     stemming: Stemming  # whether terms are stems
     language: str = ENGLISH  # of the words
@@ -42,7 +42,7 @@ class Terms:
 
     def words(self, words: list[str]) -> np.ndarray:
         """Return the numbers of words (int32), -1 for those that the collection lacks."""
-        return np.fromiter((self.numbers.get(word, -1) for word in words), np.int32, len(words))
+        return np.fromiter((self.word_numbers.get(word, -1) for word in words), np.int32, len(words))
 
     def terms(self, words: np.ndarray) -> np.ndarray:
         """Return the terms of numbers of words (int32), NO_TERM for stop words and unknown ones."""
@@ -54,7 +54,7 @@ class Terms:
             return None
         return stems_of([word], self.language)[0] if self.stemming == "porter" else word
 
-    def named(self, name: str) -> int:
+    def term_number(self, name: str) -> int:
         """Return the number of the term of this name, NO_TERM if the collection lacks it."""
         position = bisect_left(self.names, name)
         return position if position < len(self.names) and self.names[position] == name else NO_TERM
@@ -63,7 +63,7 @@ class Terms:
         """Return the terms of words (int32), NO_TERM for stop words and terms that the collection lacks."""
         # By stems: the collection may lack a word and know its stem from another word.
         names = map(self.spelling, words)
-        return np.array([NO_TERM if name is None else self.named(name) for name in names], np.int32)
+        return np.array([NO_TERM if name is None else self.term_number(name) for name in names], np.int32)
 
 
 def read_terms(statistics: str | Path, stop_list: StopList, stemming: Stemming) -> Terms:
@@ -78,27 +78,27 @@ def read_terms(statistics: str | Path, stop_list: StopList, stemming: Stemming) 
     is_term = np.array([word not in stop_words for word in words], bool)
     spellings = stems_of(words, totals.language) if stemming == "porter" else words
     names = sorted({spellings[row] for row in np.flatnonzero(is_term)})
-    positions = {name: number for number, name in enumerate(names)}
+    number_of = {name: term_number for term_number, name in enumerate(names)}
     term_numbers = [
-        positions[name] if has_term else NO_TERM for name, has_term in zip(spellings, is_term, strict=True)
+        number_of[name] if has_term else NO_TERM for name, has_term in zip(spellings, is_term, strict=True)
     ]
     term_of = np.array([*term_numbers, NO_TERM], np.int32)
     documents = table["documents" if stemming == "none" else "stem_documents"].to_numpy()
     return Terms(
         names,
         term_of,
-        _sums(term_of[:-1], table["count"].to_numpy(), len(names)),
-        _sums(term_of[:-1], documents, len(names)),
+        _sum_by_term(term_of[:-1], table["count"].to_numpy(), len(names)),
+        _sum_by_term(term_of[:-1], documents, len(names)),
         totals.documents,
-        {word: number for number, word in enumerate(words)},
+        {word: word_number for word_number, word in enumerate(words)},
         stop_words,
         stemming,
         totals.language,
     )
 
 
-def _sums(term_of: np.ndarray, values: np.ndarray, terms: int) -> np.ndarray:
-    sums = np.zeros(terms, np.int64)
+def _sum_by_term(term_of: np.ndarray, values: np.ndarray, term_count: int) -> np.ndarray:
+    sums = np.zeros(term_count, np.int64)
     is_term = term_of != NO_TERM
     np.add.at(sums, term_of[is_term], values[is_term])
     return sums

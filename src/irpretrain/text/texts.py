@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 def stream_texts(
-    documents: str | Path, options: TextConfig, rows: int = ROWS_AS_OBJECTS
+    documents: str | Path, options: TextConfig, batch_size: int = ROWS_AS_OBJECTS
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the (identifiers, texts) of a DOCUMENTS table in batches of at most `rows` documents, in its order."""
+    """Yield the (identifiers, texts) of a DOCUMENTS table in its order, at most `batch_size` at once."""
     columns = list(dict.fromkeys(["document_id", *options.fields]))
-    for batch in DOCUMENTS.stream(documents, columns, rows):
+    for batch in DOCUMENTS.stream(documents, columns, batch_size):
         yield batch.column("document_id").to_pylist(), texts_of(batch, options)
 
 
@@ -71,17 +71,17 @@ class Text(NamedTuple):
 
 
 def document_texts(
-    documents: str | Path, options: TextConfig, at_once: int = ROWS_AS_OBJECTS
+    documents: str | Path, options: TextConfig, batch_size: int = ROWS_AS_OBJECTS
 ) -> Iterator[list[Text]]:
-    """Yield the texts of a DOCUMENTS table in lists of `at_once` (the last may be shorter), in its order."""
+    """Yield the texts of a DOCUMENTS table in lists of `batch_size` (the last may be shorter), in its order."""
     columns = list(dict.fromkeys(["part", "position", "document_id", *options.fields]))
     pending: list[Text] = []
-    for batch in DOCUMENTS.stream(documents, columns, at_once):
+    for batch in DOCUMENTS.stream(documents, columns, batch_size):
         keys = (batch.column(name).to_pylist() for name in ("part", "position", "document_id"))
         pending += map(Text, *keys, texts_of(batch, options))
-        while len(pending) >= at_once:
-            yield pending[:at_once]
-            pending = pending[at_once:]
+        while len(pending) >= batch_size:
+            yield pending[:batch_size]
+            pending = pending[batch_size:]
     if pending:
         yield pending
 

@@ -69,11 +69,11 @@ class TokenStore(DocumentRows[TokenShard]):
         That is which of `rows` they are, the word pieces and word starts of the whole shard, and where each of these
         documents begins in them.
         """
-        shard_numbers = np.searchsorted(self._firsts, rows, side="right") - 1
-        for shard_number in np.unique(shard_numbers).tolist():
-            shard, positions = self.shards[shard_number], np.flatnonzero(shard_numbers == shard_number)
-            first_pieces = shard.offsets[rows[positions] - self._firsts[shard_number]]
-            yield positions, shard.arrays["tokens"], shard.arrays["word_starts"], first_pieces
+        shard_indices = np.searchsorted(self._shard_starts, rows, side="right") - 1
+        for shard_index in np.unique(shard_indices).tolist():
+            shard, row_indices = self.shards[shard_index], np.flatnonzero(shard_indices == shard_index)
+            first_pieces = shard.offsets[rows[row_indices] - self._shard_starts[shard_index]]
+            yield row_indices, shard.arrays["tokens"], shard.arrays["word_starts"], first_pieces
 
     def span(self, row: int, start: int, end: int) -> tuple[int, int]:
         """Return (first, last), the word pieces from first to last (exclusive) that begin in characters [start, end).
@@ -81,8 +81,8 @@ class TokenStore(DocumentRows[TokenShard]):
         Characters are those of the composed text (`irpretrain.text.texts`; `body_start`). If no piece begins there,
         first equals last. IntegrityError if the store was made without positions.
         """
-        first, last = self.pieces_before(row, np.array((start, end))).tolist()
-        return first, max(first, last)
+        first_piece, end_piece = self.pieces_before(row, np.array((start, end))).tolist()
+        return first_piece, max(first_piece, end_piece)
 
     def pieces_before(self, row: int, characters: np.ndarray) -> np.ndarray:
         """Return how many pieces begin before each character (int); IntegrityError if made without positions."""
@@ -142,29 +142,29 @@ def write_token_store(
         Counts: documents, empty documents, truncated documents, word pieces.
     """
     tokenizer = load_tokenizer(encoder, vocabulary_size)
-    kinds: dict[str, Any] = {
+    array_types: dict[str, Any] = {
         "tokens": np.uint16 if tokenizer.size <= 1 << 16 else np.int32,
         "word_starts": bool,
     }
     if positions:
-        kinds[CHAR_STARTS] = np.int32
+        array_types[CHAR_STARTS] = np.int32
     counts = {"documents": 0, "empty": 0, "truncated": 0, "word_pieces": 0}
     identifiers: list[pa.Array] = []
     cutter = ChunkTable(tokenizer) if tokenizer.cuts_at_spaces else tokenizer
     batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
     title, total = f"word pieces of {Path(documents).stem}", DOCUMENTS.count(documents)
     with atomic_directory(output) as folder:
-        with StoreWriter(folder, kinds) as store:
+        with StoreWriter(folder, array_types) as writer:
             for ids, texts in progress(batches, title, "documents", total, size=lambda batch: len(batch[0])):
                 words = cutter.words(texts)
                 kept_words = [
                     Words(*(field[: text.max_word_pieces] for field in document)) for document in words
                 ]
                 piece_ids, word_starts, char_starts = (
-                    np.concatenate(parts) for parts in zip(*kept_words, strict=True)
+                    np.concatenate(arrays_of_field) for arrays_of_field in zip(*kept_words, strict=True)
                 )
                 arrays = {"tokens": piece_ids, "word_starts": word_starts, CHAR_STARTS: char_starts}
-                store.add([document.ids for document in kept_words], **{name: arrays[name] for name in kinds})
+                writer.add([document.ids for document in kept_words], **{n: arrays[n] for n in array_types})
                 identifiers.append(pa.array(ids, pa.string()))
                 counts["documents"] += len(kept_words)
                 counts["empty"] += sum(len(document.ids) == 0 for document in kept_words)
@@ -180,5 +180,5 @@ def write_token_store(
             "text": text.model_dump(),
             **counts,
         }
-        store.finish(table, record, kinds.keys() - {"word_starts"}, compression="zstd")
+        writer.finish(table, record, array_types.keys() - {"word_starts"}, compression="zstd")
     return counts

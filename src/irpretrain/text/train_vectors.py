@@ -25,12 +25,14 @@ from irpretrain.foundation.randomness import generator, stream_key
 from irpretrain.text.draws import STATE_WORDS, alias_table, draw_alias, next_uniform, start_stream
 from irpretrain.text.word_store import WordDocuments
 
-# Pairs whose scalar product is beyond it are skipped.
-FLAT = 6.0
-STEPS = 1000
+# Pairs whose scalar product is beyond it are skipped (word2vec's MAX_EXP).
+MAX_EXP = 6.0
+TABLE_SIZE = 1000
 
-# The sigmoid from -FLAT to FLAT.
-SIGMOID = np.array([1 / (1 + math.exp(FLAT - 2 * FLAT * step / STEPS)) for step in range(STEPS)], np.float32)
+# The sigmoid from -MAX_EXP to MAX_EXP.
+SIGMOID = np.array(
+    [1 / (1 + math.exp(MAX_EXP - 2 * MAX_EXP * step / TABLE_SIZE)) for step in range(TABLE_SIZE)], np.float32
+)
 
 # Partial sums of a scalar product, which a processor can work on at the same time.
 LANES = 8
@@ -61,21 +63,21 @@ def train_documents(
         negatives: noise words per pair.
         rates: float64 [documents], learning rate of each document.
     """
-    longest = 0
+    max_words = 0
     for document in range(len(offsets) - 1):
-        longest = max(longest, offsets[document + 1] - offsets[document])
-    kept_words, gradient = np.empty(longest, np.int32), np.empty(word_vectors.shape[1], np.float32)
+        max_words = max(max_words, offsets[document + 1] - offsets[document])
+    kept_words, gradient = np.empty(max_words, np.int32), np.empty(word_vectors.shape[1], np.float32)
     for document in range(len(offsets) - 1):
-        size = 0
+        kept_count = 0
         for word in words[offsets[document] : offsets[document + 1]]:
             if next_uniform(state) < keep_probability[word]:
-                kept_words[size] = word
-                size += 1
+                kept_words[kept_count] = word
+                kept_count += 1
         rate = rates[document]
-        for position in range(size):
+        for position in range(kept_count):
             reduced_window = window - int(next_uniform(state) * window)
             for context_position in range(
-                max(0, position - reduced_window), min(size, position + reduced_window + 1)
+                max(0, position - reduced_window), min(kept_count, position + reduced_window + 1)
             ):
                 if context_position != position:
                     _train_pair(
@@ -114,9 +116,9 @@ def _train_pair(
                 continue
         context_vector = context_vectors[target]
         product = _dot(vector, context_vector)
-        if abs(product) >= FLAT:
+        if abs(product) >= MAX_EXP:
             continue
-        step = np.float32((label - SIGMOID[int((product + FLAT) * (STEPS / (2 * FLAT)))]) * rate)
+        step = np.float32((label - SIGMOID[int((product + MAX_EXP) * (TABLE_SIZE / (2 * MAX_EXP)))]) * rate)
         for column in range(len(vector)):
             gradient[column] += step * context_vector[column]
         for column in range(len(vector)):
@@ -165,7 +167,7 @@ LAST_RATE = 1e-4
 
 
 def train_vectors(
-    words: Sequence[Sequence[str | Path]],  # word stores of each corpus of the collection
+    word_stores: Sequence[Sequence[str | Path]],  # word stores of each corpus of the collection
     statistics: str | Path,  # merged WORD_COUNTS of the collection
     options: WordVectorsConfig,
     seed: int,
@@ -173,11 +175,11 @@ def train_vectors(
 ) -> dict[str, Any]:
     """Train vectors of the frequent words, and write rows for all words; return the record of `make_word_vectors`."""
     vocabulary_size = WORD_COUNTS.count(statistics)
-    documents = WordDocuments.open([directory for corpus in words for directory in corpus], vocabulary_size)
-    rows = documents.in_order([len(corpus) for corpus in words])
+    documents = WordDocuments.open([store for corpus in word_stores for store in corpus], vocabulary_size)
+    rows = documents.in_order([len(corpus) for corpus in word_stores])
     if options.most_words is not None:
-        rows = _choose(documents, rows, options.most_words, seed)
-    counts = _count(documents, rows)
+        rows = _choose_documents(documents, rows, options.most_words, seed)
+    counts = _count_words(documents, rows)
     frequent_words = np.flatnonzero(counts >= options.minimum_count)
     if not len(frequent_words):
         remedy = cli_or_api(
@@ -202,7 +204,7 @@ def train_vectors(
     }
 
 
-def _choose(documents: WordDocuments, rows: np.ndarray, max_words: int, seed: int) -> np.ndarray:
+def _choose_documents(documents: WordDocuments, rows: np.ndarray, max_words: int, seed: int) -> np.ndarray:
     """Return the rows of random documents with `max_words` words together, in the order of `rows`."""
     ids = documents.document_ids.take(pa.array(rows)).to_pylist()
     keys = np.array([stream_key(seed, STAGE, name)[0] for name in ids], np.uint64)
@@ -211,12 +213,12 @@ def _choose(documents: WordDocuments, rows: np.ndarray, max_words: int, seed: in
     return rows[np.sort(random_order[:documents_needed])]
 
 
-def _count(documents: WordDocuments, rows: np.ndarray) -> np.ndarray:
+def _count_words(documents: WordDocuments, rows: np.ndarray) -> np.ndarray:
     counts = np.zeros(documents.collection_words, np.int64)
     for start in range(0, len(rows), 4096):
         words, _ = documents.gather(rows[start : start + 4096])
-        distinct, occurrences = np.unique(words, return_counts=True)
-        counts[distinct] += occurrences
+        distinct_words, occurrences = np.unique(words, return_counts=True)
+        counts[distinct_words] += occurrences
     return counts
 
 
@@ -228,8 +230,8 @@ def _train(
     options: WordVectorsConfig,
     seed: int,
 ) -> np.ndarray:
-    numbers = np.full(documents.collection_words, -1, np.int32)
-    numbers[frequent_words] = np.arange(len(frequent_words))
+    index_of_word = np.full(documents.collection_words, -1, np.int32)
+    index_of_word[frequent_words] = np.arange(len(frequent_words))
     state = np.empty(STATE_WORDS, np.uint64)
     start_stream(state, *np.array(stream_key(seed, STAGE), np.uint64))
     width = -(-options.dimensions // LANES) * LANES
@@ -252,7 +254,7 @@ def _train(
             size=lambda start: min(DOCUMENTS_AT_ONCE, len(rows) - start),
         ):
             words, offsets = documents.gather(rows[start : start + DOCUMENTS_AT_ONCE])
-            words = numbers[words]
+            words = index_of_word[words]
             offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(words >= 0)])[offsets]
             share_done = (words_done + offsets[:-1]) / total
             rates = options.learning_rate - (options.learning_rate - LAST_RATE) * share_done

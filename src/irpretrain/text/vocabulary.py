@@ -16,13 +16,13 @@ from irpretrain.text.words import WordKind, word_finder
 
 # The vocabulary of a word ranker, and texts and word stores as ids from 1 (0: padding), without unknown words.
 
-FILE = "vocabulary.parquet"
+FILE_NAME = "vocabulary.parquet"
 
 
 @dataclass(frozen=True)
 class Vocabulary:
     words: Sequence[str]  # in the order of their ids, which begin with 1
-    numbers: np.ndarray  # int64 [words], the row of each in the collection's WORD_COUNTS table; they rise
+    word_numbers: np.ndarray  # int64 [words], rows of the words in the collection's WORD_COUNTS table, rising
     collection_words: int  # rows of that table
     kind: WordKind  # how texts are cut into words
 
@@ -44,11 +44,11 @@ class Vocabulary:
     @classmethod
     def read(cls, directory: str | Path, collection_words: int, kind: WordKind) -> Self:
         """Read a model's vocabulary; IntegrityError if missing, or its numbers are not rising rows of the table."""
-        path = Path(directory) / FILE
+        path = Path(directory) / FILE_NAME
         table = VOCABULARY.read(path)
         numbers = table["number"].to_numpy().astype(np.int64)
-        rising = bool((np.diff(numbers, prepend=-1) > 0).all())
-        if not rising or len(numbers) == 0 or numbers[-1] >= collection_words:
+        is_rising = bool((np.diff(numbers, prepend=-1) > 0).all())
+        if not is_rising or len(numbers) == 0 or numbers[-1] >= collection_words:
             raise IntegrityError(
                 path,
                 f"its numbers are not rising rows of a collection with {collection_words:,} words",
@@ -57,64 +57,62 @@ class Vocabulary:
         return cls(table["word"].to_pylist(), numbers, collection_words, kind)
 
     def write(self, folder: str | Path) -> None:
-        table = pa.table({"word": pa.array(self.words, pa.string()), "number": pa.array(self.numbers)})
-        VOCABULARY.write(Path(folder) / FILE, table)
+        table = pa.table({"word": pa.array(self.words, pa.string()), "number": pa.array(self.word_numbers)})
+        VOCABULARY.write(Path(folder) / FILE_NAME, table)
 
     def encode(self, text: str) -> np.ndarray:
         """Return the ids of a text's known words, in order (int64)."""
-        numbers = (self._ids.get(word, 0) for word in word_finder(self.kind)(text))
-        return np.array([number for number in numbers if number], np.int64)
+        ids = (self._ids.get(word, 0) for word in word_finder(self.kind)(text))
+        return np.array([word_id for word_id in ids if word_id], np.int64)
 
-    def of_numbers(self, numbers: np.ndarray) -> np.ndarray:
+    def ids_of_numbers(self, word_numbers: np.ndarray) -> np.ndarray:
         """Return the ids of the known words among those of a word store, in order (int64)."""
-        ids = self._id_of_number[numbers]
+        ids = self._id_of_number[word_numbers]
         return ids[ids > 0]
 
     @cached_property
     def _ids(self) -> dict[str, int]:
-        return {word: number for number, word in enumerate(self.words, 1)}
+        return {word: word_id for word_id, word in enumerate(self.words, 1)}
 
     @cached_property
     def _id_of_number(self) -> np.ndarray:
         ids = np.zeros(self.collection_words, np.int64)
-        ids[self.numbers] = np.arange(1, len(self) + 1)
+        ids[self.word_numbers] = np.arange(1, len(self) + 1)
         return ids
 
 
 # Character n-graphs of words (Mitra, Diaz, Craswell, WWW 2017): the runs of up to n characters of #word#.
 
 
-def ngraphs_of(word: str, longest: int) -> Iterator[str]:
+def ngraphs_of(word: str, max_length: int) -> Iterator[str]:
     """Yield every n-graph of a word, between marks of its beginning and end, as often as it occurs."""
     bounded_word = f"#{word}#"
     for start in range(len(bounded_word)):
-        for end in range(start + 1, min(start + longest, len(bounded_word)) + 1):
+        for end in range(start + 1, min(start + max_length, len(bounded_word)) + 1):
             yield bounded_word[start:end]
 
 
-def frequent_ngraphs(words: Sequence[str], counts: np.ndarray, most: int, longest: int) -> list[str]:
+def frequent_ngraphs(words: Sequence[str], counts: np.ndarray, limit: int, max_length: int) -> list[str]:
     """Return the most frequent n-graphs of a text with these words, so often each; of equal ones by code points."""
     totals: Counter[str] = Counter()
     for word, count in zip(words, counts.tolist(), strict=True):
-        for ngraph in ngraphs_of(word, longest):
+        for ngraph in ngraphs_of(word, max_length):
             totals[ngraph] += count
     ranked = sorted(totals, key=lambda ngraph: (-totals[ngraph], ngraph))
-    return ranked[:most]
+    return ranked[:limit]
 
 
 def number_ngraphs(
-    words: Sequence[str], ngraphs: Sequence[str], longest: int
+    words: Sequence[str], ngraphs: Sequence[str], max_length: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the known n-graphs of words by number, as often as they occur, and offsets, both int64.
 
     Word i has numbers[offsets[i] : offsets[i + 1]].
     """
-    number_of_ngraph = {ngraph: number for number, ngraph in enumerate(ngraphs)}
-    numbers = [
-        [number_of_ngraph[ngraph] for ngraph in ngraphs_of(word, longest) if ngraph in number_of_ngraph]
+    id_of_ngraph = {ngraph: ngraph_id for ngraph_id, ngraph in enumerate(ngraphs)}
+    id_lists = [
+        [id_of_ngraph[ngraph] for ngraph in ngraphs_of(word, max_length) if ngraph in id_of_ngraph]
         for word in words
     ]
-    offsets = np.cumsum([0, *map(len, numbers)])
-    return np.array(
-        [number for word_numbers in numbers for number in word_numbers], np.int64
-    ), offsets.astype(np.int64)
+    offsets = np.cumsum([0, *map(len, id_lists)])
+    return np.array([ngraph_id for ids in id_lists for ngraph_id in ids], np.int64), offsets.astype(np.int64)

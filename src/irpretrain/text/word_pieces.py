@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The special tokens that a tokenizer puts around a query and a document, read off a pair that it joins itself.
 
 
-class Fixed(NamedTuple):
+class SpecialTokens(NamedTuple):
     """Tokens that stand together in a sequence: ids and token types (int64)."""
 
     ids: np.ndarray
@@ -33,9 +33,9 @@ class PairTemplate(NamedTuple):
     """A sequence is prefix, query, middle, document, suffix."""
 
     # prefix, middle, suffix: special tokens; of BERT [CLS], [SEP] and [SEP].
-    prefix: Fixed
-    middle: Fixed
-    suffix: Fixed
+    prefix: SpecialTokens
+    middle: SpecialTokens
+    suffix: SpecialTokens
     # query_type, document_type: token types of the two texts.
     query_type: int
     document_type: int
@@ -53,20 +53,21 @@ class PairTemplate(NamedTuple):
         if len(positions) != 2:
             raise InputError(directory, "the tokenizer does not join pairs of texts", remedy=remedy)
         ids, types = np.asarray(joined_pair.ids, np.int64), np.asarray(joined_pair.type_ids, np.int64)
-        first, second = (int(position) for position in positions)
-        special_slices = (slice(0, first), slice(first + 1, second), slice(second + 1, None))
-        prefix, middle, suffix = (Fixed(ids[cut], types[cut]) for cut in special_slices)
-        return cls(prefix, middle, suffix, int(types[first]), int(types[second]))
+        query_at, document_at = (int(position) for position in positions)
+        special_slices = (slice(0, query_at), slice(query_at + 1, document_at), slice(document_at + 1, None))
+        prefix, middle, suffix = (SpecialTokens(ids[tokens], types[tokens]) for tokens in special_slices)
+        return cls(prefix, middle, suffix, int(types[query_at]), int(types[document_at]))
 
     @property
-    def special(self) -> int:
+    def special_count(self) -> int:
         return len(self.prefix.ids) + len(self.middle.ids) + len(self.suffix.ids)
 
-    def positions(self, query: int, document: int) -> tuple[slice, slice]:
+    def positions(self, query_length: int, document_length: int) -> tuple[slice, slice]:
         """Return the positions of the two texts' pieces in a sequence, from their numbers."""
-        first = len(self.prefix.ids)
-        second = first + query + len(self.middle.ids)
-        return slice(first, first + query), slice(second, second + document)
+        query_start = len(self.prefix.ids)
+        query_end = query_start + query_length
+        document_start = query_end + len(self.middle.ids)
+        return slice(query_start, query_end), slice(document_start, document_start + document_length)
 
 
 # Word pieces: the encoder's tokenizer, without torch and (as a rule) transformers.
@@ -104,15 +105,15 @@ class Pieces(NamedTuple):
     ends: np.ndarray
     # bool [pieces]; whether the piece begins what the tokenizer takes for a word or a punctuation mark; a
     # mark of white space never does.
-    begins: np.ndarray
+    word_starts: np.ndarray
 
 
 class Words(NamedTuple):
     ids: np.ndarray  # int32 [pieces]
-    begins: np.ndarray  # bool [pieces]; whether the piece begins a word or a punctuation mark
+    word_starts: np.ndarray  # bool [pieces]; whether the piece begins a word or a punctuation mark
     # int32 [pieces]; the first character of each, which never falls: pieces that one character is split into
     # share it, and white space before a word counts for no piece.
-    firsts: np.ndarray
+    char_starts: np.ndarray
 
 
 NO_WORDS = Words(np.zeros(0, np.int32), np.zeros(0, bool), np.zeros(0, np.int32))
@@ -131,33 +132,33 @@ class TextTokenizer:
         backend.encode_special_tokens = True
         self._backend, self.directory = backend, directory
         self.size = needed_embeddings(backend, directory)
-        self._replaced: np.ndarray | None = None
+        self._replacement_ids: np.ndarray | None = None
         unknown_id = named_token(backend, directory, "unk")
         if type(backend.model).__name__ == "Unigram" and unknown_id is not None:
             # SentencePiece lists special tokens as pieces of the best score, so their names in a text would become the
             # tokens despite `encode_special_tokens`; here they are unknown.
             special_ids = [
-                number for number, token in backend.get_added_tokens_decoder().items() if token.special
+                token_id for token_id, token in backend.get_added_tokens_decoder().items() if token.special
             ]
-            self._replaced = np.arange(self.size, dtype=np.int32)
-            self._replaced[special_ids] = unknown_id
+            self._replacement_ids = np.arange(self.size, dtype=np.int32)
+            self._replacement_ids[special_ids] = unknown_id
 
-    def encode(self, texts: Sequence[str], longest: int | None = None) -> list[np.ndarray]:
-        """Return the word pieces (int32) of each text without special tokens, cut to `longest`."""
+    def encode(self, texts: Sequence[str], max_pieces: int | None = None) -> list[np.ndarray]:
+        """Return the word pieces (int32) of each text without special tokens, cut to `max_pieces`."""
         encodings = self._backend.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [self._ids(encoding)[:longest] for encoding in encodings]
+        return [self._ids(encoding)[:max_pieces] for encoding in encodings]
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
         """Return the word pieces of each text as `encode` does, with their characters."""
         encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
         return [self._pieces(text, encoding) for text, encoding in zip(texts, encodings, strict=True)]
 
-    def token(self, number: int) -> str:
-        return str(self._backend.id_to_token(number))
+    def token(self, token_id: int) -> str:
+        return str(self._backend.id_to_token(token_id))
 
     def _ids(self, encoding: Encoding) -> np.ndarray:
         ids = np.asarray(encoding.ids, dtype=np.int32)
-        return ids if self._replaced is None else self._replaced[ids]
+        return ids if self._replacement_ids is None else self._replacement_ids[ids]
 
     def _pieces(self, text: str, encoding: Encoding) -> Pieces:
         offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
@@ -165,15 +166,15 @@ class TextTokenizer:
             bool((piece := text[start:end].strip()) and (token != WORD_MARK or piece == WORD_MARK))
             for (start, end), token in zip(encoding.offsets, encoding.tokens, strict=True)
         ]
-        begins, previous_word = np.zeros(len(has_text), bool), None
+        word_starts, previous_word = np.zeros(len(has_text), bool), None
         for position, (word, is_text) in enumerate(zip(encoding.word_ids, has_text, strict=True)):
             if is_text:
-                begins[position] = word is None or word != previous_word
+                word_starts[position] = word is None or word != previous_word
                 previous_word = word
         # Unicode's canonical order may swap marks of one letter.
         starts = np.maximum.accumulate(offsets[:, 0])
         ends = np.maximum.accumulate(np.where(has_text, offsets[:, 1], offsets[:, 0]))
-        return Pieces(self._ids(encoding), starts, ends, begins)
+        return Pieces(self._ids(encoding), starts, ends, word_starts)
 
 
 class WordPieceTokenizer(TextTokenizer):
@@ -194,14 +195,14 @@ class WordPieceTokenizer(TextTokenizer):
                 f"the vocabulary has {entries:,} entries, but one of them has number {self.size - 1:,}",
                 remedy="Entries must be numbered from 0 without gaps.",
             )
-        pad = named_token(backend, directory, "pad")
-        if pad is None:
+        pad_id = named_token(backend, directory, "pad")
+        if pad_id is None:
             raise InputError(directory, "the vocabulary lacks a token for padding", remedy=REMEDY)
-        self.pad_token_id: int = pad
+        self.pad_token_id: int = pad_id
         self.mask_token_id = named_token(backend, directory, "mask")
         self.template = PairTemplate.of(backend, directory, REMEDY)
         self.fingerprint = hashlib.sha256(backend.to_str().encode()).hexdigest()[:16]
-        self._begins = self._word_starts() if type(backend.model).__name__ == "WordPiece" else None
+        self._is_word_start = self._word_starts() if type(backend.model).__name__ == "WordPiece" else None
         self.cuts_at_spaces = cuts_at_spaces(backend)
 
     def words(self, texts: Sequence[str]) -> list[Words]:
@@ -217,29 +218,29 @@ class WordPieceTokenizer(TextTokenizer):
 
     def _words(self, text: str, encoding: Encoding) -> Words:
         offsets = encoding.offsets
-        if self._begins is not None:
+        if self._is_word_start is not None:
             ids = self._ids(encoding)
-            begins, starts = self._begins[ids], [start for start, _ in offsets]
+            word_starts, char_starts = self._is_word_start[ids], [start for start, _ in offsets]
         else:
-            ids, _, _, begins = self._pieces(text, encoding)
-            starts = [end - len(text[start:end].lstrip()) for start, end in offsets]
+            ids, _, _, word_starts = self._pieces(text, encoding)
+            char_starts = [end - len(text[start:end].lstrip()) for start, end in offsets]
         # Unicode's canonical order may swap marks of one letter.
-        return Words(ids, begins, np.maximum.accumulate(np.array(starts, np.int32)))
+        return Words(ids, word_starts, np.maximum.accumulate(np.array(char_starts, np.int32)))
 
     def special(self) -> np.ndarray:
         """Return the ids that are no text (bool [size]): special and other added tokens, and unused entries."""
         is_special = np.zeros(self.size, dtype=bool)
-        for number, added_token in self._backend.get_added_tokens_decoder().items():
-            is_special[number] |= added_token.special
-        for token, number in self._backend.get_vocab().items():
-            is_special[number] |= token in SPECIAL_TOKENS or token.startswith("[unused")
+        for token_id, added_token in self._backend.get_added_tokens_decoder().items():
+            is_special[token_id] |= added_token.special
+        for token, token_id in self._backend.get_vocab().items():
+            is_special[token_id] |= token in SPECIAL_TOKENS or token.startswith("[unused")
         return is_special
 
     def _word_starts(self) -> np.ndarray:
-        starts = np.ones(self.size, dtype=bool)
-        for token, number in self._backend.get_vocab().items():
-            starts[number] = not token.startswith(CONTINUATION)
-        return starts
+        is_word_start = np.ones(self.size, dtype=bool)
+        for token, token_id in self._backend.get_vocab().items():
+            is_word_start[token_id] = not token.startswith(CONTINUATION)
+        return is_word_start
 
 
 def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) -> WordPieceTokenizer:
@@ -257,8 +258,8 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
             f"the vocabulary has {tokenizer.size:,} entries, expected {vocabulary_size:,}",
             remedy="Set encoder.vocabulary_size to the encoder's own, or give the right encoder.",
         )
-    config = directory / "config.json"
-    model_config = read_given_json(config) if config.exists() else None
+    config_path = directory / "config.json"
+    model_config = read_given_json(config_path) if config_path.exists() else None
     embeddings = model_config.get("vocab_size") if isinstance(model_config, dict) else None
     if isinstance(embeddings, int) and tokenizer.size > embeddings:
         raise InputError(
@@ -293,15 +294,15 @@ def cuts_at_spaces(backend: Tokenizer) -> bool:
 
 def needed_embeddings(backend: Tokenizer, directory: Path) -> int:
     """Return one more than the largest number of a vocabulary's entries; InputError if two share a number."""
-    numbers = Counter(backend.get_vocab(with_added_tokens=True).values())
-    if numbers.total() > len(numbers):
-        number = next(number for number, entries in numbers.items() if entries > 1)
+    id_counts = Counter(backend.get_vocab(with_added_tokens=True).values())
+    if id_counts.total() > len(id_counts):
+        token_id = next(token_id for token_id, entries in id_counts.items() if entries > 1)
         raise InputError(
             directory,
-            f"two entries of the vocabulary have number {number:,}",
+            f"two entries of the vocabulary have number {token_id:,}",
             remedy="A special token may be missing in tokenizer.json, and added in another's place.",
         )
-    return max(numbers, default=-1) + 1
+    return max(id_counts, default=-1) + 1
 
 
 def check_special_tokens(encoding: Encoding, backend: Tokenizer, directory: Path) -> None:
@@ -309,11 +310,11 @@ def check_special_tokens(encoding: Encoding, backend: Tokenizer, directory: Path
 
     Where tokenizer_config.json or special_tokens_map.json says null for [CLS], transformers puts [unused1] there.
     """
-    for token, number in zip(encoding.tokens, encoding.ids, strict=True):
-        if (entry := backend.id_to_token(number)) != token:
+    for token, token_id in zip(encoding.tokens, encoding.ids, strict=True):
+        if (entry := backend.id_to_token(token_id)) != token:
             raise InputError(
                 directory,
-                f"the tokenizer marks texts by {entry!r} (number {number:,}) as its token {token!r}",
+                f"the tokenizer marks texts by {entry!r} (number {token_id:,}) as its token {token!r}",
                 remedy="Name cls_token and sep_token in tokenizer_config.json and in special_tokens_map.json.",
             )
 
@@ -328,7 +329,7 @@ def named_token(backend: Tokenizer, directory: Path, name: str) -> int | None:
         spelling.format(name_form) for spelling in SPELLINGS for name_form in (name.upper(), name)
     )
     tokens = (token, *usual_tokens) if isinstance(token, str) else usual_tokens
-    return next((number for text in tokens if (number := backend.token_to_id(text)) is not None), None)
+    return next((token_id for text in tokens if (token_id := backend.token_to_id(text)) is not None), None)
 
 
 def check_json_files(directory: Path, names: Sequence[str] = TOKENIZER_JSON) -> None:
@@ -390,11 +391,11 @@ def _check_known_entry(tokenizer: WordPieceTokenizer, vocabulary: Path) -> None:
         lines = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
     except UnicodeDecodeError as error:
         raise InputError(vocabulary, f"this is not UTF-8 text: {error}") from None
-    number = len(lines) - 1
-    if number >= tokenizer.size or tokenizer.token(number) != lines[-1].strip():
+    last_id = len(lines) - 1
+    if last_id >= tokenizer.size or tokenizer.token(last_id) != lines[-1].strip():
         raise InputError(
             vocabulary,
-            f"entry {number:,} is {lines[-1].strip()!r}, but the tokenizer loaded beside it does not have it there",
+            f"entry {last_id:,} is {lines[-1].strip()!r}, but the tokenizer loaded beside it does not have it there",
             remedy="tokenizer.json and vocab.txt belong to different encoders; take both from one.",
         )
 
@@ -403,7 +404,7 @@ def _check_known_entry(tokenizer: WordPieceTokenizer, vocabulary: Path) -> None:
 
 
 # A table whose chunks have more characters starts anew before the next texts: it takes about 200 MB.
-RETAINED_CHARACTERS = 1 << 23
+MAX_CACHED_CHARACTERS = 1 << 23
 
 
 class ChunkTable:
@@ -412,14 +413,14 @@ class ChunkTable:
     # Chunk i has the pieces from _offsets[i] to _offsets[i + 1] of _words, whose firsts count from the chunk's own.
     # The arrays have room for more, so that a few new chunks do not copy them all.
 
-    def __init__(self, tokenizer: WordPieceTokenizer, retained_characters: int = RETAINED_CHARACTERS) -> None:
-        self._tokenizer, self._retained_characters = tokenizer, retained_characters
+    def __init__(self, tokenizer: WordPieceTokenizer, max_characters: int = MAX_CACHED_CHARACTERS) -> None:
+        self._tokenizer, self._max_characters = tokenizer, max_characters
         self._start_anew()
 
     def _start_anew(self) -> None:
-        self._numbers: defaultdict[str, int] = defaultdict()
-        self._numbers.default_factory = self._numbers.__len__  # the next chunk's number
-        self._chunks = self._characters = 0
+        self._chunk_ids: defaultdict[str, int] = defaultdict()
+        self._chunk_ids.default_factory = self._chunk_ids.__len__  # the next chunk's number
+        self._chunk_count = self._character_count = 0
         self._offsets, self._lengths = np.zeros(1, np.int64), np.zeros(0, np.int64)
         self._words = NO_WORDS
 
@@ -434,29 +435,30 @@ class ChunkTable:
 
     def end_to_end(self, texts: Sequence[str]) -> tuple[Words, np.ndarray]:
         """Return the word pieces of all texts end to end, and their bounds, int64 [texts + 1]."""
-        if self._characters > self._retained_characters:
+        if self._character_count > self._max_characters:
             self._start_anew()
         chunks = [text.replace("\n", " ").split(" ") for text in texts]
-        sizes = np.array([len(text_chunks) for text_chunks in chunks], np.int64)
-        numbers = np.fromiter(
-            map(self._numbers.__getitem__, chain.from_iterable(chunks)), np.int64, int(sizes.sum())
+        chunk_counts = np.array([len(text_chunks) for text_chunks in chunks], np.int64)
+        chunk_ids = np.fromiter(
+            map(self._chunk_ids.__getitem__, chain.from_iterable(chunks)), np.int64, int(chunk_counts.sum())
         )
         try:
-            self._cut(list(islice(self._numbers, self._chunks, None)))
+            self._cut(list(islice(self._chunk_ids, self._chunk_count, None)))
         except BaseException:
             self._start_anew()  # its new chunks have numbers, but no pieces
             raise
-        piece_starts = self._offsets[numbers]
-        counts = self._offsets[numbers + 1] - piece_starts
-        chunks_before, pieces_before = _running_sum(sizes), _running_sum(counts)
+        piece_starts = self._offsets[chunk_ids]
+        piece_counts = self._offsets[chunk_ids + 1] - piece_starts
+        chunks_before, pieces_before = _running_sum(chunk_counts), _running_sum(piece_counts)
         chunk_characters = _running_sum(
-            self._lengths[numbers] + 1
+            self._lengths[chunk_ids] + 1
         )  # where each chunk begins if all texts are one
-        chunk_characters = chunk_characters[:-1] - np.repeat(chunk_characters[chunks_before[:-1]], sizes)
-        positions = np.repeat(piece_starts - pieces_before[:-1], counts) + np.arange(pieces_before[-1])
-        ids, starts, firsts = (array[positions] for array in self._words)
-        firsts += np.repeat(chunk_characters, counts).astype(np.int32)
-        return Words(ids, starts, firsts), pieces_before[chunks_before]
+        text_starts = chunk_characters[chunks_before[:-1]]
+        chunk_characters = chunk_characters[:-1] - np.repeat(text_starts, chunk_counts)
+        positions = np.repeat(piece_starts - pieces_before[:-1], piece_counts) + np.arange(pieces_before[-1])
+        ids, word_starts, char_starts = (array[positions] for array in self._words)
+        char_starts += np.repeat(chunk_characters, piece_counts).astype(np.int32)
+        return Words(ids, word_starts, char_starts), pieces_before[chunks_before]
 
     def _cut(self, chunks: Sequence[str]) -> None:
         if not chunks:
@@ -464,19 +466,19 @@ class ChunkTable:
         lengths = np.array([len(chunk) for chunk in chunks], np.int64)
         chunk_characters = _running_sum(lengths + 1)
         [new_words] = self._tokenizer.words([" ".join(chunks)])
-        chunk_of_piece = np.searchsorted(chunk_characters, new_words.firsts, side="right") - 1
+        chunk_of_piece = np.searchsorted(chunk_characters, new_words.char_starts, side="right") - 1
         new_words = new_words._replace(
-            firsts=(new_words.firsts - chunk_characters[chunk_of_piece]).astype(np.int32)
+            char_starts=(new_words.char_starts - chunk_characters[chunk_of_piece]).astype(np.int32)
         )
-        pieces = self._offsets[self._chunks]
-        ends = pieces + np.cumsum(np.bincount(chunk_of_piece, minlength=len(chunks)))
+        piece_count = self._offsets[self._chunk_count]
+        ends = piece_count + np.cumsum(np.bincount(chunk_of_piece, minlength=len(chunks)))
         self._words = Words(
-            *(_put(*old_and_new, pieces) for old_and_new in zip(self._words, new_words, strict=True))
+            *(_put(*old_and_new, piece_count) for old_and_new in zip(self._words, new_words, strict=True))
         )
-        self._lengths = _put(self._lengths, lengths, self._chunks)
-        self._offsets = _put(self._offsets, ends, self._chunks + 1)
-        self._chunks += len(chunks)
-        self._characters += int(lengths.sum())
+        self._lengths = _put(self._lengths, lengths, self._chunk_count)
+        self._offsets = _put(self._offsets, ends, self._chunk_count + 1)
+        self._chunk_count += len(chunks)
+        self._character_count += int(lengths.sum())
 
 
 def _put(array: np.ndarray, values: np.ndarray, position: int) -> np.ndarray:

@@ -32,7 +32,7 @@ class WordStore(StoreShard):
 
     Attributes:
         words: int32 [words].
-        vocabulary: rows of the WORD_COUNTS table that the numbers refer to.
+        vocabulary_size: rows of the WORD_COUNTS table that the numbers refer to.
         parts, positions: int32 and int64 [documents]; the positions of the documents in their corpus.
     """
 
@@ -42,7 +42,7 @@ class WordStore(StoreShard):
         super().__init__(directory, ["words"])
         self.words = self.arrays["words"]
         with refusing_damage(directory, f"this is not a {self.KIND}", MAKE_AGAIN):
-            self.vocabulary: int = self.record["vocabulary"]
+            self.vocabulary_size: int = self.record["vocabulary"]
             self.parts, self.positions = (self.documents[name].to_numpy() for name in ("part", "position"))
 
 
@@ -50,35 +50,36 @@ class WordDocuments(DocumentRows[WordStore]):
     """Words of the documents of one or several shards; `collection_words` is the size of the numbering."""
 
     @classmethod
-    def open(cls, directories: Sequence[str | Path], vocabulary: int | None = None) -> Self:
-        """Open word stores as one; `vocabulary` is the expected number of words of their collection.
+    def open(cls, directories: Sequence[str | Path], vocabulary_size: int | None = None) -> Self:
+        """Open word stores as one; `vocabulary_size` is the expected number of words of their collection.
 
         Raises:
             IntegrityError: a store is damaged, of another collection, or two documents share an identifier.
         """
         stores = [WordStore(directory) for directory in directories]
         for store in stores:
-            expected = stores[0].vocabulary if vocabulary is None else vocabulary
-            if store.vocabulary != expected:
+            expected = stores[0].vocabulary_size if vocabulary_size is None else vocabulary_size
+            if store.vocabulary_size != expected:
                 raise IntegrityError(
                     store.directory,
-                    f"it numbers {store.vocabulary:,} words, but the collection has {expected:,}",
+                    f"it numbers {store.vocabulary_size:,} words, but the collection has {expected:,}",
                     remedy="Delete the store and run the workflow again.",
                 )
         return cls(stores)
 
     @property
     def collection_words(self) -> int:
-        return self.shards[0].vocabulary
+        return self.shards[0].vocabulary_size
 
     def words(self, row: int) -> np.ndarray:
         """Return the numbers of a document's words, in order (a view, int32)."""
         store, words = self._items(row)
         return store.words[words]
 
-    def in_order(self, stores: Sequence[int]) -> np.ndarray:
-        """Return the rows corpus after corpus, within one by (part, position); `stores` is the number of each one's."""
-        corpora = np.repeat(np.repeat(np.arange(len(stores)), stores), [len(shard) for shard in self.shards])
+    def in_order(self, shard_counts: Sequence[int]) -> np.ndarray:
+        """Return the rows corpus after corpus, each by (part, position); `shard_counts`: shards of each corpus."""
+        corpus_of_shard = np.repeat(np.arange(len(shard_counts)), shard_counts)
+        corpora = np.repeat(corpus_of_shard, [len(shard) for shard in self.shards])
         parts = np.concatenate([shard.parts for shard in self.shards])
         positions = np.concatenate([shard.positions for shard in self.shards])
         return np.lexsort((positions, parts, corpora))
@@ -86,11 +87,12 @@ class WordDocuments(DocumentRows[WordStore]):
     def gather(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the words of some documents end to end (int32), and where each begins and ends (int64)."""
         # Documents that follow each other in a store are copied together.
-        is_adjacent = (np.diff(rows) == 1) & ~np.isin(rows[1:], self._firsts)
+        is_adjacent = (np.diff(rows) == 1) & ~np.isin(rows[1:], self._shard_starts)
         words = [np.zeros(0, np.int32)]
         for adjacent_rows in np.split(rows, 1 + np.flatnonzero(~is_adjacent)) if len(rows) else ():
-            store, first = self._items(int(adjacent_rows[0]))
-            words.append(store.words[first.start : first.start + int(self.lengths[adjacent_rows].sum())])
+            store, first_slice = self._items(int(adjacent_rows[0]))
+            start = first_slice.start
+            words.append(store.words[start : start + int(self.lengths[adjacent_rows].sum())])
         offsets = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(self.lengths[rows], out=offsets[1:])
         return np.concatenate(words), offsets
@@ -108,31 +110,31 @@ def write_word_store(
     Raises:
         IntegrityError: the statistics lack a word of the shard, so they are of other documents.
     """
-    numbers = word_numbers(statistics)
-    keys: list[pa.RecordBatch] = []
+    number_of_word = word_numbers(statistics)
+    key_batches: list[pa.RecordBatch] = []
     counts = {"documents": 0, "words": 0}
-    find, columns = word_finder(text.word_kind), list(dict.fromkeys([*KEYS, *text.fields]))
+    split_words, columns = word_finder(text.word_kind), list(dict.fromkeys([*KEYS, *text.fields]))
     batches = DOCUMENTS.stream(documents, columns, DOCUMENTS_AT_ONCE)
     title, total = f"number words {Path(documents).parent.name}", DOCUMENTS.count(documents)
     with atomic_directory(output) as folder:
-        with StoreWriter(folder, {"words": np.int32}) as store:
+        with StoreWriter(folder, {"words": np.int32}) as writer:
             for rows in progress(batches, title, "documents", total, size=len):
-                word_lists = [find(document) for document in texts_of(rows, text)]
+                word_lists = [split_words(document) for document in texts_of(rows, text)]
                 try:
-                    flat = [numbers[word] for text_words in word_lists for word in text_words]
+                    flat_numbers = [number_of_word[word] for text_words in word_lists for word in text_words]
                 except KeyError as error:
                     raise IntegrityError(
                         statistics,
                         f"{documents} holds the word {error.args[0]!r}, which these statistics lack",
                         remedy="Delete the statistics and run the workflow again.",
                     ) from None
-                store.add(word_lists, words=np.array(flat, np.int32))
-                keys.append(rows.select(list(KEYS)))
+                writer.add(word_lists, words=np.array(flat_numbers, np.int32))
+                key_batches.append(rows.select(list(KEYS)))
                 counts["documents"] += len(rows)
-                counts["words"] += len(flat)
+                counts["words"] += len(flat_numbers)
         schema = pa.schema([DOCUMENTS.schema.field(name) for name in KEYS])
-        record = {**counts, "vocabulary": len(numbers)}
-        store.finish(pa.Table.from_batches(keys, schema), record, ["words"], compression="snappy")
+        record = {**counts, "vocabulary": len(number_of_word)}
+        writer.finish(pa.Table.from_batches(key_batches, schema), record, ["words"], compression="snappy")
     return counts
 
 

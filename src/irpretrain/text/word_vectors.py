@@ -32,33 +32,33 @@ from irpretrain.text.word_store import word_numbers
 
 
 # Maximum digits of a number in the first line.
-MOST_DIGITS = 15
+MAX_DIGITS = 15
 
 # Bytes of a line that a message quotes.
-QUOTED = 40
+MAX_QUOTED_BYTES = 40
 FORMATS = "Give a file in word2vec's text or binary format, or in GloVe's."
 
 # Bytes; what is longer is no word.
-LONGEST_WORD = 4096
+MAX_WORD_BYTES = 4096
 Entry = tuple[str, np.ndarray]
 
 
-def read_vectors(path: str | Path, numbers: dict[str, int], output: Path) -> dict[str, Any]:
-    """Write the vectors of a collection's words (`numbers`: word → row); return the record of `make_word_vectors`.
+def read_vectors(path: str | Path, row_of_word: dict[str, int], output: Path) -> dict[str, Any]:
+    """Write the vectors of a collection's words (`row_of_word`: word → row); return the record of `make_word_vectors`.
 
     Raises:
         InputError: the file is missing, damaged or of another format, or has no word of the collection.
     """
     try:
         with open_bytes(one_file(path)) as handle:
-            file_format, dimensions, entries = _entries(handle, path, numbers)
-            first = next(entries)  # so that no file of three numbers takes gigabytes of the disk
-            rows = create_mapped(output, np.dtype(np.float32), (len(numbers), dimensions))
-            has_vector, words_read = np.zeros(len(numbers), bool), 0
-            for word, vector in progress(chain([first], entries), "read word vectors", "words"):
+            file_format, dimensions, entries = _entries(handle, path, row_of_word)
+            first_entry = next(entries)  # so that no file of three numbers takes gigabytes of the disk
+            rows = create_mapped(output, np.dtype(np.float32), (len(row_of_word), dimensions))
+            has_vector, words_read = np.zeros(len(row_of_word), bool), 0
+            for word, vector in progress(chain([first_entry], entries), "read word vectors", "words"):
                 words_read += 1
-                if len(vector) and not has_vector[numbers[word]]:
-                    rows[numbers[word]], has_vector[numbers[word]] = vector, True
+                if len(vector) and not has_vector[row_of_word[word]]:
+                    rows[row_of_word[word]], has_vector[row_of_word[word]] = vector, True
     except DAMAGE as error:
         raise InputError(path, f"it cannot be read: {error}", remedy=FORMATS) from None
     if not has_vector.any():
@@ -70,7 +70,7 @@ def read_vectors(path: str | Path, numbers: dict[str, int], output: Path) -> dic
     return {
         "source": Path(path).name,
         "format": file_format,
-        "words": len(numbers),
+        "words": len(row_of_word),
         "dimensions": dimensions,
         "words_with_vector": int(has_vector.sum()),
         "words_in_file": words_read,
@@ -78,47 +78,47 @@ def read_vectors(path: str | Path, numbers: dict[str, int], output: Path) -> dic
 
 
 def _entries(
-    handle: IO[bytes], path: str | Path, numbers: dict[str, int]
+    handle: IO[bytes], path: str | Path, row_of_word: dict[str, int]
 ) -> tuple[str, int, Iterator[Entry]]:
     """Return (format, dimensions, words with their vectors); words that the collection lacks come without theirs."""
-    first_line = _line(handle, path, 1)
+    first_line = _read_line(handle, path, 1)
     fields = split_fields(first_line, None)
     if len(fields) == 2 and all(field.isdigit() for field in fields):
         # Python reads no integers of thousands of digits.
-        count, dimensions = (int(field) if len(field) <= MOST_DIGITS else 0 for field in fields)
+        count, dimensions = (int(field) if len(field) <= MAX_DIGITS else 0 for field in fields)
         if not 1 <= dimensions <= max_record_parts() or count < 1:
-            quoted_line = first_line.strip()[:QUOTED].decode()  # digits and blanks
+            quoted_line = first_line.strip()[:MAX_QUOTED_BYTES].decode()  # digits and blanks
             raise InputError(
                 path,
                 f"its first line, {quoted_line!r}, gives an impossible number of vectors or dimensions",
                 1,
                 FORMATS,
             )
-        second_line = _line(handle, path, 2) if _is_text(path, dimensions) else None
+        second_line = _read_line(handle, path, 2) if _is_text(path, dimensions) else None
         if second_line is None:
-            return "word2vec-binary", dimensions, _binary(handle, path, count, dimensions, numbers)
-        lines = _text(handle, second_line, 2, path, dimensions, numbers)
-        return "word2vec-text", dimensions, _counted(lines, path, count)
+            return "word2vec-binary", dimensions, _read_binary(handle, path, count, dimensions, row_of_word)
+        lines = _read_text(handle, second_line, 2, path, dimensions, row_of_word)
+        return "word2vec-text", dimensions, _check_count(lines, path, count)
     dimensions = len(fields) - 1
     if dimensions < 1 or not _are_numbers(fields[1:]):
         raise InputError(
             path, "its first line is neither a word2vec header nor a word with numbers", 1, FORMATS
         )
-    return "glove", dimensions, _text(handle, first_line, 1, path, dimensions, numbers)
+    return "glove", dimensions, _read_text(handle, first_line, 1, path, dimensions, row_of_word)
 
 
 def _is_text(path: str | Path, dimensions: int) -> bool:
     with open_bytes(path) as handle:
-        _line(handle, path, 1)
+        _read_line(handle, path, 1)
         # A number takes no more than 32 characters; a binary file may have no line end for long.
-        fields = handle.readline(LONGEST_WORD + 32 * dimensions).split(None, dimensions + 1)
+        fields = handle.readline(MAX_WORD_BYTES + 32 * dimensions).split(None, dimensions + 1)
     return len(fields) > 1 and _are_numbers(fields[1 : dimensions + 1])
 
 
-def _line(handle: IO[bytes], path: str | Path, number: int) -> bytes:
+def _read_line(handle: IO[bytes], path: str | Path, line_number: int) -> bytes:
     line = handle.readline(max_record_bytes() + 1)
     if len(line) > max_record_bytes():
-        raise InputError(path, f"a line of more than {max_record_bytes():,} bytes", number, FORMATS)
+        raise InputError(path, f"a line of more than {max_record_bytes():,} bytes", line_number, FORMATS)
     return without_marks(line)
 
 
@@ -130,79 +130,79 @@ def _are_numbers(fields: list[bytes]) -> bool:
     return True
 
 
-NOTHING = np.empty(0, np.float32)
+NO_VECTOR = np.empty(0, np.float32)
 
 
-def _text(
+def _read_text(
     handle: IO[bytes],
     first_line: bytes,
-    line: int,
+    line_number: int,
     path: str | Path,
     dimensions: int,
-    numbers: dict[str, int],
+    row_of_word: dict[str, int],
 ) -> Iterator[Entry]:
-    text = first_line
-    while text:
-        fields = text.rsplit(None, dimensions)
+    line = first_line
+    while line:
+        fields = line.rsplit(None, dimensions)
         if fields:
-            if len(fields[0]) > LONGEST_WORD:
-                fault = f"a word of more than {LONGEST_WORD:,} bytes before {dimensions} numbers"
-                raise InputError(path, fault, line, FORMATS)
+            if len(fields[0]) > MAX_WORD_BYTES:
+                fault = f"a word of more than {MAX_WORD_BYTES:,} bytes before {dimensions} numbers"
+                raise InputError(path, fault, line_number, FORMATS)
             word_fields = fields[0].split()
             field_count = len(word_fields) + len(fields) - 1
             if field_count <= dimensions or any(_are_numbers([field]) for field in word_fields[1:]):
                 fault = f"{field_count} fields where a word and {dimensions} numbers should be"
-                raise InputError(path, fault, line, FORMATS)
+                raise InputError(path, fault, line_number, FORMATS)
             word = b" ".join(word_fields).decode("utf-8", "replace")
-            yield word, _parsed(fields[1:], path, line) if word in numbers else NOTHING
-        line += 1
-        text = _line(handle, path, line)
+            yield word, _parse_vector(fields[1:], path, line_number) if word in row_of_word else NO_VECTOR
+        line_number += 1
+        line = _read_line(handle, path, line_number)
 
 
-def _parsed(fields: list[bytes], path: str | Path, line: int) -> np.ndarray:
+def _parse_vector(fields: list[bytes], path: str | Path, line_number: int) -> np.ndarray:
     try:
         vector = np.array([float(field) for field in fields], np.float32)
     except ValueError as error:
-        raise InputError(path, str(error), line, FORMATS) from None
+        raise InputError(path, str(error), line_number, FORMATS) from None
     if not np.isfinite(vector).all():
-        raise InputError(path, "a number is not finite", line, FORMATS)
+        raise InputError(path, "a number is not finite", line_number, FORMATS)
     return vector
 
 
-def _counted(entries: Iterator[Entry], path: str | Path, count: int) -> Iterator[Entry]:
+def _check_count(entries: Iterator[Entry], path: str | Path, count: int) -> Iterator[Entry]:
     """Yield the entries; refuse another number of them than the first line promises."""
-    number = 0
-    for number, entry in enumerate(entries, 1):  # noqa: B007 (used after the loop)
+    entry_count = 0
+    for entry_count, entry in enumerate(entries, 1):  # noqa: B007 (used after the loop)
         yield entry
-    if number != count:
-        raise InputError(
-            path, f"it holds {count_of(number, 'word')} but its first line promises {count:,}", None, FORMATS
-        )
+    if entry_count != count:
+        fault = f"it holds {count_of(entry_count, 'word')} but its first line promises {count:,}"
+        raise InputError(path, fault, None, FORMATS)
 
 
-def _binary(
-    handle: IO[bytes], path: str | Path, count: int, dimensions: int, numbers: dict[str, int]
+def _read_binary(
+    handle: IO[bytes], path: str | Path, count: int, dimensions: int, row_of_word: dict[str, int]
 ) -> Iterator[Entry]:
-    size = 4 * dimensions
+    vector_bytes = 4 * dimensions
+    block_bytes = max(1 << 20, MAX_WORD_BYTES + 2 * vector_bytes)
     buffer, position = b"", 0
     for entry in range(count):
         word_end = buffer.find(b" ", position)
-        if word_end < 0 or len(buffer) < word_end + 1 + size:
-            buffer, position = buffer[position:] + handle.read(max(1 << 20, LONGEST_WORD + 2 * size)), 0
+        if word_end < 0 or len(buffer) < word_end + 1 + vector_bytes:
+            buffer, position = buffer[position:] + handle.read(block_bytes), 0
             word_end = buffer.find(b" ")
-        if not 0 <= word_end - position <= LONGEST_WORD or len(buffer) < word_end + 1 + size:
+        if not 0 <= word_end - position <= MAX_WORD_BYTES or len(buffer) < word_end + 1 + vector_bytes:
             raise InputError(path, f"it ends or is damaged at word {entry + 1:,} of {count:,}", None, FORMATS)
         # Some writers end a vector with a line end.
         word = buffer[position:word_end].lstrip(b"\n").decode("utf-8", "replace")
-        position = word_end + 1 + size
-        if word not in numbers:
-            yield word, NOTHING
+        position = word_end + 1 + vector_bytes
+        if word not in row_of_word:
+            yield word, NO_VECTOR
             continue
         vector = np.frombuffer(buffer, "<f4", dimensions, word_end + 1)
         if not np.isfinite(vector).all():
             raise InputError(path, f"a number of word {entry + 1:,} is not finite", None, FORMATS)
         yield word, vector
-    if (buffer[position:] + handle.read(LONGEST_WORD)).strip(b"\n\0 "):
+    if (buffer[position:] + handle.read(MAX_WORD_BYTES)).strip(b"\n\0 "):
         raise InputError(
             path, f"it goes on behind the {count:,} words that its first line promises", None, FORMATS
         )
@@ -222,7 +222,7 @@ def _binary(
 RECORD = "vectors.json"
 
 
-def open_word_vectors(directory: str | Path, words: int) -> np.ndarray:
+def open_word_vectors(directory: str | Path, word_count: int) -> np.ndarray:
     """Open the vectors of a collection with so many words, float32 [words, dimensions]; IntegrityError if damaged or of
     another collection."""
     folder = Path(directory)
@@ -233,10 +233,10 @@ def open_word_vectors(directory: str | Path, words: int) -> np.ndarray:
         rows = np.asarray(np.load(folder / "vectors.npy", mmap_mode="r" if shape[0] else None))
         if rows.shape != shape or rows.dtype != np.float32:
             raise ValueError(f"vectors.npy holds {rows.dtype} {rows.shape}, not float32 {shape}")
-    if len(rows) != words:
+    if len(rows) != word_count:
         raise IntegrityError(
             directory,
-            f"they are for {count_of(len(rows), 'word')}, but the statistics have {words:,}",
+            f"they are for {count_of(len(rows), 'word')}, but the statistics have {word_count:,}",
             remedy="Delete them and run the workflow again.",
         )
     rows.flags.writeable = False
@@ -247,11 +247,11 @@ def make_word_vectors(
     options: WordVectorsConfig,
     # Word stores of the shards of each corpus. Documents are read corpus after corpus, within one by (part,
     # position), so the shards do not matter.
-    words: Sequence[Sequence[str | Path]],
+    word_stores: Sequence[Sequence[str | Path]],
     statistics: str | Path,  # merged WORD_COUNTS of the collection
     seed: int,  # of training, and of the choice of documents under `most_words`
     output: str | Path,  # directory to write
-    given: str | Path | None = None,  # a file to read in place of training
+    vector_file: str | Path | None = None,  # a file to read in place of training
 ) -> dict[str, Any]:
     """Write the word vectors of a collection; return the record of sources, counts and training.
 
@@ -262,9 +262,9 @@ def make_word_vectors(
     """
     with atomic_directory(output) as folder:
         path = folder / "vectors.npy"
-        if given is not None:
-            record = read_vectors(given, word_numbers(statistics), path)
+        if vector_file is not None:
+            record = read_vectors(vector_file, word_numbers(statistics), path)
         else:
-            record = train_vectors(words, statistics, options, seed, path)
+            record = train_vectors(word_stores, statistics, options, seed, path)
         (folder / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     return record

@@ -55,13 +55,13 @@ def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
     is_word_character = str.isalnum if kind == "alphanumeric" else str.isalpha
     # ASCII separators are blanked byte by byte, several times as fast as a regular expression; only the rest is
     # searched.
-    blanks = bytes(code if code > 127 or is_word_character(chr(code)) else ord(" ") for code in range(256))
-    split_rest = _RUN.findall if kind == "alphanumeric" else _letters
+    table = bytes(code if code > 127 or is_word_character(chr(code)) else ord(" ") for code in range(256))
+    split_piece = _RUN.findall if kind == "alphanumeric" else _letters
 
     def find(text: str) -> list[str]:
         lower = text.lower()
         pieces = (
-            lower.encode("utf-8", "surrogatepass").translate(blanks).decode("utf-8", "surrogatepass").split()
+            lower.encode("utf-8", "surrogatepass").translate(table).decode("utf-8", "surrogatepass").split()
         )
         if lower.isascii():
             return pieces
@@ -70,7 +70,7 @@ def word_finder(kind: WordKind) -> Callable[[str], list[str]]:
             if piece.isascii():
                 words.append(piece)
             else:
-                words += split_rest(piece)
+                words += split_piece(piece)
         return words
 
     return find
@@ -85,7 +85,7 @@ UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\u30FC\uFF70]"
 
 # What belongs to the letter before it: combining marks, joiners, and voicing marks of half the usual width.
 ATTACHED = r"\p{M}\u200C\u200D\uFF9E\uFF9F"
-_OF_WORDS = {"alphanumeric": r"[\p{L}\p{N}]", "letters": r"\p{L}"}
+_WORD_CLASSES = {"alphanumeric": r"[\p{L}\p{N}]", "letters": r"\p{L}"}
 
 
 class MarkedWords(NamedTuple):
@@ -95,24 +95,24 @@ class MarkedWords(NamedTuple):
     word: regex.Pattern[str]
     letter: regex.Pattern[str]  # a letter of such a run with its marks
 
-    def positions(self, lower: str) -> list[tuple[int, int]]:
+    def spans(self, lower: str) -> list[tuple[int, int]]:
         """Return start and end of each word of a lower-cased text, in order of their starts."""
-        positions: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         for match in self.word.finditer(lower):
             if match["unspaced"] is None:
-                positions.append(match.span())
+                spans.append(match.span())
                 continue
             letters = [letter.span() for letter in self.letter.finditer(lower, *match.span())]
             pairs = [(start, end) for (start, _), (_, end) in pairwise(letters)]
-            positions += pairs or letters
-        return positions
+            spans += pairs or letters
+        return spans
 
 
 @cache
 def marked_words(kind: WordKind) -> MarkedWords:
     import regex  # takes 20 ms, and English needs none
 
-    word_class = _OF_WORDS[kind.rpartition(":")[2]]
+    word_class = _WORD_CLASSES[kind.rpartition(":")[2]]
     letter = rf"[{UNSPACED}&&{word_class}][{ATTACHED}]*+"
     spaced_word = rf"[{word_class}--[{UNSPACED}{ATTACHED}]][[{word_class}{ATTACHED}]--{UNSPACED}]*+"
     return MarkedWords(
@@ -151,13 +151,13 @@ def word_spans(text: str, kind: WordKind) -> WordSpans:
     """Return the words of `text` as `find_words` does, with their positions."""
     lower = text.lower()
     if language_of(kind) != ENGLISH:
-        positions = marked_words(kind).positions(lower)
+        spans = marked_words(kind).spans(lower)
     else:
-        positions = [match.span() for match in _RUN.finditer(lower)]
+        spans = [match.span() for match in _RUN.finditer(lower)]
     if kind == "letters":
-        positions = [letter_span for position in positions for letter_span in _letter_spans(lower, *position)]
-    words = [lower[start:end] for start, end in positions]
-    bounds = np.array(positions, np.int32).reshape(-1, 2)
+        spans = [letter_span for span in spans for letter_span in _letter_spans(lower, *span)]
+    words = [lower[start:end] for start, end in spans]
+    bounds = np.array(spans, np.int32).reshape(-1, 2)
     if len(lower) != len(text):
         original_position = np.repeat(np.arange(len(text), dtype=np.int32), [len(c.lower()) for c in text])
         return WordSpans(words, original_position[bounds[:, 0]], original_position[bounds[:, 1] - 1] + 1)
@@ -167,8 +167,8 @@ def word_spans(text: str, kind: WordKind) -> WordSpans:
 def _letter_spans(lower: str, start: int, end: int) -> list[tuple[int, int]]:
     if lower[start:end].isalpha():
         return [(start, end)]
-    spaced = "".join(c if c.isalpha() else " " for c in lower[start:end])
-    return [(start + match.start(), start + match.end()) for match in _SPACED.finditer(spaced)]
+    blanked = "".join(c if c.isalpha() else " " for c in lower[start:end])
+    return [(start + match.start(), start + match.end()) for match in _SPACED.finditer(blanked)]
 
 
 # Lengths of texts in words between white space, for options that count words, and where these words stand.

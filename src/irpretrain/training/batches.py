@@ -19,7 +19,7 @@ from irpretrain.training.ranking_groups import RankingGroups, text_rows
 
 if TYPE_CHECKING:
     from irpretrain.models.encoder_batches import EncoderBatch, Layout, PaddedBatch
-    from irpretrain.training.masking import Masked
+    from irpretrain.training.masking import MaskedBatch
 
 
 @dataclass
@@ -29,30 +29,30 @@ class Batch:
     input_ids: np.ndarray  # int64 [sequences, positions]
     token_type_ids: np.ndarray  # int64 [sequences, positions]; of BERT 1 for the document and its [SEP]
     attention_mask: np.ndarray  # int64 [sequences, positions]; 0 for padding
-    query: np.ndarray  # bool [sequences, positions]; the query's word pieces, without special tokens
-    document: np.ndarray  # bool [sequences, positions]; the document's
+    query_mask: np.ndarray  # bool [sequences, positions]; the query's word pieces, without special tokens
+    document_mask: np.ndarray  # bool [sequences, positions]; the document's
     # bool [sequences, positions]; those of the query's that are the anchor to the document.
-    anchors: np.ndarray
+    anchor_mask: np.ndarray
     # bool [sequences, positions]; where a word of query or document begins, or the rest of one that is cut.
     word_starts: np.ndarray
-    sizes: np.ndarray  # int64 [groups]; sequences of each group
+    group_sizes: np.ndarray  # int64 [groups]; sequences of each group
 
     @property
     def tokens(self) -> int:
         """Word pieces and special tokens, without padding."""
         return int(self.attention_mask.sum())
 
-    def padded(self, masked: Masked | None = None) -> PaddedBatch:
-        """Return what an encoder reads; `masked` has replaced word pieces and their positions."""
+    def padded(self, masked_batch: MaskedBatch | None = None) -> PaddedBatch:
+        """Return what an encoder reads; `masked_batch` has replaced word pieces and their positions."""
         from irpretrain.models.encoder_batches import PaddedBatch  # torch
 
-        input_ids = self.input_ids if masked is None else masked.input_ids
-        selected = None if masked is None else masked.selected
-        return PaddedBatch(input_ids, self.token_type_ids, self.attention_mask, selected)
+        input_ids = self.input_ids if masked_batch is None else masked_batch.input_ids
+        is_selected = None if masked_batch is None else masked_batch.is_selected
+        return PaddedBatch(input_ids, self.token_type_ids, self.attention_mask, is_selected)
 
 
 # Characters of the words of literal queries whose word pieces are remembered: they take about 25 MB.
-RETAINED_CHARACTERS = 1 << 20
+CACHED_CHARACTERS = 1 << 20
 
 
 class BatchBuilder:
@@ -67,7 +67,7 @@ class BatchBuilder:
     def __init__(
         self, store: TokenStore, tokenizer: WordPieceTokenizer, max_length: int, query_length: int
     ) -> None:
-        if query_length + tokenizer.template.special >= max_length:
+        if query_length + tokenizer.template.special_count >= max_length:
             raise ConfigError(
                 f"query_length {query_length} leaves no room for a document in max_length {max_length}; "
                 f"lower query_length or raise max_length"
@@ -75,33 +75,33 @@ class BatchBuilder:
         store.check_tokenizer(tokenizer)
         self.store, self.tokenizer = store, tokenizer
         self._max_length, self._query_length = max_length, query_length
-        self._cutter = ChunkTable(tokenizer, RETAINED_CHARACTERS) if tokenizer.cuts_at_spaces else tokenizer
+        self._cutter = ChunkTable(tokenizer, CACHED_CHARACTERS) if tokenizer.cuts_at_spaces else tokenizer
 
     def build(self, groups: RankingGroups) -> Batch:
         cut_texts = self._cut(groups)
         template = self.tokenizer.template
-        (ids, types, attention), query, document = lay_out(
-            template, cut_texts.queries, cut_texts.documents, self.tokenizer.pad_token_id
+        (ids, types, attention), query_mask, document_mask = lay_out(
+            template, cut_texts.query_lengths, cut_texts.document_lengths, self.tokenizer.pad_token_id
         )
-        word_starts, anchors = np.zeros(ids.shape, bool), np.zeros(ids.shape, bool)
+        word_starts, anchor_mask = np.zeros(ids.shape, bool), np.zeros(ids.shape, bool)
         query_column = len(template.prefix.ids)
         text_columns = np.append(
-            np.full(len(ids), query_column), query_column + cut_texts.queries + len(template.middle.ids)
+            np.full(len(ids), query_column), query_column + cut_texts.query_lengths + len(template.middle.ids)
         )
-        for texts, tokens, source_word_starts, source_starts in cut_texts.sources:
-            _copy(
+        for text_indices, tokens, source_word_starts, source_starts in cut_texts.sources:
+            _copy_pieces(
                 tokens,
                 source_word_starts,
                 source_starts,
-                texts,
-                cut_texts.runs,
+                text_indices,
+                cut_texts.piece_runs,
                 text_columns,
                 ids,
                 word_starts,
             )
         if (groups.anchors >= 0).any():
-            _mark_anchors(groups.anchors, groups.queries, cut_texts.queries, query_column, anchors)
-        return Batch(ids, types, attention, query, document, anchors, word_starts, groups.sizes)
+            _mark_anchors(groups.anchors, groups.queries, cut_texts.query_lengths, query_column, anchor_mask)
+        return Batch(ids, types, attention, query_mask, document_mask, anchor_mask, word_starts, groups.sizes)
 
     def for_encoder(self, padded: PaddedBatch, layout: Layout) -> EncoderBatch:
         """Return a batch of this builder in the layout of an encoder."""
@@ -112,36 +112,33 @@ class BatchBuilder:
     def lengths(self, groups: RankingGroups) -> np.ndarray:
         """Return the word pieces and special tokens of each sequence, int64 [sequences]."""
         cut_texts = self._cut(groups)
-        return self.tokenizer.template.special + cut_texts.queries + cut_texts.documents
+        return self.tokenizer.template.special_count + cut_texts.query_lengths + cut_texts.document_lengths
 
     def _cut(self, groups: RankingGroups) -> _CutTexts:
         spans = np.concatenate([groups.queries, groups.documents])
-        rows, sequences = spans["row"], len(groups.queries)
+        rows, sequence_count = spans["row"], len(groups.queries)
         if len(rows) and rows.max() >= len(self.store):
             raise IndexError(f"row {rows.max()} is outside a store of {len(self.store)} documents")
         stored_rows, literal_rows = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
         lengths = np.empty(len(rows), np.int64)
         lengths[stored_rows] = self.store.lengths[rows[stored_rows]]
         sources = [
-            (stored_rows[selection], *source)
-            for selection, *source in self.store.in_shards(rows[stored_rows])
+            (stored_rows[indices], *source) for indices, *source in self.store.in_shards(rows[stored_rows])
         ]
         if len(literal_rows):
             # A text is tokenised once; `groups.texts` may have many more than these groups.
-            text_numbers, positions = np.unique(text_rows(rows[literal_rows]), return_inverse=True)
-            tokenised, bounds = self._cutter.end_to_end(
-                [groups.texts[number] for number in text_numbers.tolist()]
-            )
-            lengths[literal_rows] = np.diff(bounds)[positions]
-            arrays = tokenised.ids.astype(self.store.piece_type), tokenised.begins
+            distinct_texts, inverse = np.unique(text_rows(rows[literal_rows]), return_inverse=True)
+            pieces, bounds = self._cutter.end_to_end([groups.texts[text] for text in distinct_texts.tolist()])
+            lengths[literal_rows] = np.diff(bounds)[inverse]
+            arrays = pieces.ids.astype(self.store.piece_type), pieces.word_starts
             for array in arrays:
-                array.flags.writeable = False  # as those of the store, so that `_copy` meets one type
-            sources.append((literal_rows, *arrays, bounds[positions]))
-        max_pieces = self._max_length - self.tokenizer.template.special
-        runs = np.empty((len(rows), 4), np.int64)
-        _cut_spans(spans, lengths, self._query_length, max_pieces, runs)
-        counts = runs[:, 1] + runs[:, 3]
-        return _CutTexts(sources, runs, counts[:sequences], counts[sequences:])
+                array.flags.writeable = False  # as those of the store, so that `_copy_pieces` meets one type
+            sources.append((literal_rows, *arrays, bounds[inverse]))
+        max_pieces = self._max_length - self.tokenizer.template.special_count
+        piece_runs = np.empty((len(rows), 4), np.int64)
+        _cut_spans(spans, lengths, self._query_length, max_pieces, piece_runs)
+        piece_counts = piece_runs[:, 1] + piece_runs[:, 3]
+        return _CutTexts(sources, piece_runs, piece_counts[:sequence_count], piece_counts[sequence_count:])
 
 
 class _CutTexts(NamedTuple):
@@ -151,53 +148,53 @@ class _CutTexts(NamedTuple):
     # begins.
     sources: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]
     # int64 [texts, 4]: start, from the text's beginning, and number of the pieces before its gap; of those after it.
-    runs: np.ndarray
-    queries: np.ndarray  # int64 [sequences]; word pieces of each query
-    documents: np.ndarray  # int64 [sequences]; of each document
+    piece_runs: np.ndarray
+    query_lengths: np.ndarray  # int64 [sequences]; word pieces of each query
+    document_lengths: np.ndarray  # int64 [sequences]; of each document
 
 
 @compiled
 def _cut_spans(
-    spans: np.ndarray, lengths: np.ndarray, query_length: int, max_pieces: int, runs: np.ndarray
+    spans: np.ndarray, lengths: np.ndarray, query_length: int, max_pieces: int, piece_runs: np.ndarray
 ) -> None:
     """Write the runs of texts of these lengths; `max_pieces` is for query and document together."""
-    sequences = len(spans) // 2
+    sequence_count = len(spans) // 2
     for text in range(len(spans)):
         limit = query_length
-        if text >= sequences:
-            query = runs[text - sequences]
-            limit = max_pieces - query[1] - query[3]
+        if text >= sequence_count:
+            query_run = piece_runs[text - sequence_count]
+            limit = max_pieces - query_run[1] - query_run[3]
         span, length = spans[text], lengths[text]
-        start, end = _inside(span.start, length), length if span.end < 0 else _inside(span.end, length)
+        start, end = _clamp(span.start, length), length if span.end < 0 else _clamp(span.end, length)
         gap_start = gap_end = end
         if span.gap_start != span.gap_end:
-            gap_start, gap_end = _inside(span.gap_start, length), _inside(span.gap_end, length)
+            gap_start, gap_end = _clamp(span.gap_start, length), _clamp(span.gap_end, length)
         before_gap = min(max(gap_start - start, 0), limit)
-        runs[text, 0], runs[text, 1] = start, before_gap
-        runs[text, 2], runs[text, 3] = gap_end, min(max(end - gap_end, 0), limit - before_gap)
+        piece_runs[text, 0], piece_runs[text, 1] = start, before_gap
+        piece_runs[text, 2], piece_runs[text, 3] = gap_end, min(max(end - gap_end, 0), limit - before_gap)
 
 
 @compiled
-def _inside(position: int, length: int) -> int:
+def _clamp(position: int, length: int) -> int:
     return min(max(position, 0), length)
 
 
 @compiled
-def _copy(
+def _copy_pieces(
     tokens: np.ndarray,
     source_word_starts: np.ndarray,
-    source_starts: np.ndarray,  # where each of `texts` begins in tokens and source_word_starts
-    texts: np.ndarray,
-    runs: np.ndarray,
-    columns: np.ndarray,  # where each text begins in its sequence
+    source_starts: np.ndarray,  # where each of `text_indices` begins in tokens and source_word_starts
+    text_indices: np.ndarray,
+    piece_runs: np.ndarray,
+    text_columns: np.ndarray,  # where each text begins in its sequence
     ids: np.ndarray,
     word_starts: np.ndarray,
 ) -> None:
-    for number in range(len(texts)):
-        text = texts[number]
-        row, column = text % len(ids), columns[text]
+    for index, text in enumerate(text_indices):
+        row, column = text % len(ids), text_columns[text]
         for run_column in range(0, 4, 2):
-            first_piece, count = source_starts[number] + runs[text, run_column], runs[text, run_column + 1]
+            first_piece = source_starts[index] + piece_runs[text, run_column]
+            count = piece_runs[text, run_column + 1]
             for piece in range(count):
                 ids[row, column + piece] = tokens[first_piece + piece]
                 word_starts[row, column + piece] = source_word_starts[first_piece + piece]
@@ -209,15 +206,17 @@ def _copy(
 
 @compiled
 def _mark_anchors(
-    anchors: np.ndarray, queries: np.ndarray, counts: np.ndarray, query_column: int, marks: np.ndarray
+    anchor_spans: np.ndarray,
+    queries: np.ndarray,
+    query_lengths: np.ndarray,
+    query_column: int,
+    anchor_mask: np.ndarray,
 ) -> None:
-    for row in range(len(anchors)):
+    for row in range(len(anchor_spans)):
         start = queries[row].start  # an anchor counts from the beginning of the document
-        first, last = (
-            _inside(anchors[row, 0] - start, counts[row]),
-            _inside(anchors[row, 1] - start, counts[row]),
-        )
-        marks[row, query_column + first : query_column + last] = True
+        begin = query_column + _clamp(anchor_spans[row, 0] - start, query_lengths[row])
+        end = query_column + _clamp(anchor_spans[row, 1] - start, query_lengths[row])
+        anchor_mask[row, begin:end] = True
 
 
 # From ranking groups and word stores to padded batches of word ids, for rankers over words.
@@ -229,7 +228,7 @@ class WordBatch:
 
     query: np.ndarray  # int64 [pairs, query words]
     document: np.ndarray  # int64 [pairs, document words]
-    sizes: np.ndarray  # int64 [groups]; pairs of each group
+    group_sizes: np.ndarray  # int64 [groups]; pairs of each group
 
     @property
     def tokens(self) -> int:
@@ -260,13 +259,13 @@ class WordBatchBuilder:
         return self._vocabulary.encode(text)[: self._query_words]
 
     def document(self, row: int) -> np.ndarray:
-        return self._vocabulary.of_numbers(self._documents.words(row))[: self._document_words]
+        return self._vocabulary.ids_of_numbers(self._documents.words(row))[: self._document_words]
 
     def build(self, groups: RankingGroups) -> WordBatch:
         rows, documents = groups.queries["row"], groups.documents
         if (rows >= 0).any() or (documents["start"] != 0).any() or (documents["end"] >= 0).any():
             raise ValueError("a ranker over words reads literal queries and whole documents")
-        queries = [self.query(groups.texts[number]) for number in text_rows(rows).tolist()]
+        queries = [self.query(groups.texts[index]) for index in text_rows(rows).tolist()]
         return WordBatch(
             pad(queries), pad([self.document(row) for row in documents["row"].tolist()]), groups.sizes
         )

@@ -22,11 +22,11 @@ from irpretrain.foundation.atomic import atomic_file, write_text
 from irpretrain.foundation.other_code import keep_code, resume_from
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import content_hash
-from irpretrain.training.job_lock import hold
+from irpretrain.training.job_lock import hold_lock
 from irpretrain.training.ranks import current_ranks
 
-NAME = re.compile(r"step-(\d+)-([0-9a-f]{16})\.pt")
-CODE = "code.json"
+FILE_NAME = re.compile(r"step-(\d+)-([0-9a-f]{16})\.pt")
+CODE_FILE = "code.json"
 KEPT_CHECKPOINTS = 2
 
 
@@ -35,12 +35,12 @@ class Checkpoints:
 
     # The folder's name hashes configuration, inputs and output: a changed configuration never meets old state, and
     # equal jobs with two outputs never share a folder.
-    def __init__(self, root: str | Path, job: dict[str, Any], title: str, minutes: float) -> None:
+    def __init__(self, root: str | Path, job: dict[str, Any], title: str, max_minutes: float) -> None:
         self.key = content_hash(job)
         self.directory = Path(root) / self.key
-        self.clock = CheckpointClock(minutes)
+        self.clock = CheckpointClock(max_minutes)
         self._job, self._title, self._ranks = job, title, current_ranks()
-        self._lock = hold(Path(root) / f"{self.key}.lock", title) if self._ranks.leads else nullcontext()
+        self._lock = hold_lock(Path(root) / f"{self.key}.lock", title) if self._ranks.leads else nullcontext()
 
     def __enter__(self) -> Checkpoints:
         self._lock.__enter__()
@@ -56,13 +56,13 @@ class Checkpoints:
         if not (self.directory / "job.json").exists():
             content = json.dumps(self._job, indent=1, sort_keys=True, default=str)
             write_text(self.directory / "job.json", content + "\n")
-        keep_code(self.directory / CODE)
+        keep_code(self.directory / CODE_FILE)
         buffer = io.BytesIO()
         torch.save({**state, "step": step, "job": self.key}, buffer)
         data = buffer.getbuffer()
         with atomic_file(self.directory / f"step-{step:08d}-{sha256(data).hexdigest()[:16]}.pt") as temporary:
             temporary.write_bytes(data)
-        for _, path in self._all()[KEPT_CHECKPOINTS:]:
+        for _, path in self._sorted_files()[KEPT_CHECKPOINTS:]:
             path.unlink()
         self.clock.saved()
 
@@ -72,14 +72,14 @@ class Checkpoints:
         Args:
             is_whole: whether the files that belong to a state, such as the metrics of its steps, are whole.
         """
-        state, path = self._newest(is_whole) if self._ranks.leads else (None, None)
+        state, path = self._newest_state(is_whole) if self._ranks.leads else (None, None)
         newest_path = self._ranks.from_first(lambda: path)
         return self._read(newest_path) if state is None and newest_path is not None else state
 
-    def _newest(
+    def _newest_state(
         self, is_whole: Callable[[dict[str, Any]], bool]
     ) -> tuple[dict[str, Any] | None, Path | None]:
-        for step, path in self._all():
+        for step, path in self._sorted_files():
             state = self._read(path)
             if state is None:
                 fault = f"the checkpoint {path} is damaged; it"
@@ -87,7 +87,7 @@ class Checkpoints:
                 fault = f"the files up to step {step} are damaged in {self.directory}; the checkpoint of this step"
             else:
                 print_line(f"[{self._title}] resumes from {path}")
-                resume_from(self.directory / CODE)
+                resume_from(self.directory / CODE_FILE)
                 return state, path
             print_line(f"[{self._title}] {fault} is removed and an earlier state is used")
             path.unlink()
@@ -104,17 +104,19 @@ class Checkpoints:
             self.directory.rename(removed_folder)
         shutil.rmtree(removed_folder, ignore_errors=True)
 
-    def _all(self) -> list[tuple[int, Path]]:
+    def _sorted_files(self) -> list[tuple[int, Path]]:
         if not self.directory.exists():
             return []
         checkpoints = [
-            (int(match[1]), path) for path in self.directory.iterdir() if (match := NAME.fullmatch(path.name))
+            (int(match[1]), path)
+            for path in self.directory.iterdir()
+            if (match := FILE_NAME.fullmatch(path.name))
         ]
         return sorted(checkpoints, reverse=True)
 
     def _read(self, path: Path) -> dict[str, Any] | None:
         data = path.read_bytes()
-        match = NAME.fullmatch(path.name)
+        match = FILE_NAME.fullmatch(path.name)
         if match is None or sha256(data).hexdigest()[:16] != match[2]:
             return None
         state: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
@@ -122,7 +124,7 @@ class Checkpoints:
 
 
 # Seconds from the start of a job to its first saving.
-FIRST_SECONDS = 5.0
+SECONDS_TO_FIRST_SAVE = 5.0
 
 
 class CheckpointClock:
@@ -132,15 +134,15 @@ class CheckpointClock:
     the time since the start, and at most `minutes`, besides the current step.
     """
 
-    def __init__(self, minutes: float) -> None:
-        self._longest = minutes * 60
-        self._start = time.monotonic()
-        self._next = self._start + min(FIRST_SECONDS, self._longest)
+    def __init__(self, max_minutes: float) -> None:
+        self._max_interval = max_minutes * 60
+        self._start_time = time.monotonic()
+        self._due_time = self._start_time + min(SECONDS_TO_FIRST_SAVE, self._max_interval)
 
     def due(self) -> bool:
-        return time.monotonic() >= self._next
+        return time.monotonic() >= self._due_time
 
     def saved(self) -> None:
         """Note that a save has just ended."""
         now = time.monotonic()
-        self._next = now + min(now - self._start, self._longest)
+        self._due_time = now + min(now - self._start_time, self._max_interval)

@@ -23,7 +23,7 @@ from irpretrain.foundation.progress import print_line
 from irpretrain.models.fused_layers import why_not_fused
 from irpretrain.models.kernels import why_no_triton
 from irpretrain.models.parameters import is_bert
-from irpretrain.training.job_lock import holder, take
+from irpretrain.training.job_lock import holder, take_lock
 from irpretrain.training.ranks import current_ranks
 
 # Which GPUs of a machine a job computes on: each is a slot with a lock file, and a process keeps the slots it took.
@@ -35,70 +35,70 @@ from irpretrain.training.ranks import current_ranks
 POLL_SECONDS = 1.0
 
 # In place of the descriptor of a lock, if a device is shared.
-SHARED = -1
+SHARED_DEVICE = -1
 
 # Visible device → descriptor of its slot's lock, for the rest of the process.
 _held_locks: dict[int, int] = {}
 
 
-def own_devices(count: int, names: Sequence[str], folder: Path | None = None) -> list[int]:
+def take_devices(count: int, uuids: Sequence[str], lock_folder: Path | None = None) -> list[int]:
     """Return the devices of this process, as numbers among the visible ones; take them first if necessary.
 
     Args:
         count: configured number (`compute.gpus`); waits until so many are free. 0: a free one, else a share of the
             first.
-        names: UUIDs of the visible devices, in order.
-        folder: of the lock files; by default this user's folder in the machine's temporary directory.
+        uuids: UUIDs of the visible devices, in order.
+        lock_folder: of the lock files; by default this user's folder in the machine's temporary directory.
 
     Raises:
         ConfigError: fewer devices are visible.
         SetupError: the lock files cannot be made, or other users could write to their folder.
     """
-    if count > len(names):
+    if count > len(uuids):
         raise ConfigError(
-            f"compute.gpus is {count}, but this job sees {len(names)} GPUs "
+            f"compute.gpus is {count}, but this job sees {len(uuids)} GPUs "
             f"(CUDA_VISIBLE_DEVICES={os.environ.get('CUDA_VISIBLE_DEVICES', 'not set')})"
         )
     if len(_held_locks) >= max(count, 1):
         return sorted(_held_locks)[: max(count, 1)]
-    folder = folder or temporary_folder() / f"irpretrain-gpus-{os.getuid()}"
+    lock_folder = lock_folder or temporary_folder() / f"irpretrain-gpus-{os.getuid()}"
     missing_count = max(count, 1) - len(_held_locks)
-    taken_locks = _take(missing_count, names, folder)
+    taken_locks = _lock_devices(missing_count, uuids, lock_folder)
     if not taken_locks and count == 0:
-        taken_locks = {0: SHARED}
+        taken_locks = {0: SHARED_DEVICE}
     if not taken_locks:
         print_line(
-            f"waits for {missing_count} of {len(names)} GPUs: other jobs of this machine have them "
-            f"({_holders(names, folder)})"
+            f"waits for {missing_count} of {len(uuids)} GPUs: other jobs of this machine have them "
+            f"({_holders(uuids, lock_folder)})"
         )
     while not taken_locks:
         time.sleep(POLL_SECONDS)
-        taken_locks = _take(missing_count, names, folder)
+        taken_locks = _lock_devices(missing_count, uuids, lock_folder)
     _held_locks.update(taken_locks)
     return sorted(_held_locks)
 
 
-def _take(count: int, names: Sequence[str], folder: Path) -> dict[int, int]:
+def _lock_devices(count: int, uuids: Sequence[str], lock_folder: Path) -> dict[int, int]:
     taken_locks: dict[int, int] = {}
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _check_owner(folder)
-        for device, name in enumerate(names):
+        lock_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _check_owner(lock_folder)
+        for device, uuid in enumerate(uuids):
             if device not in _held_locks and len(taken_locks) < count:
-                descriptor = take(folder / f"{name}.lock")
+                descriptor = take_lock(lock_folder / f"{uuid}.lock")
                 taken_locks |= {device: descriptor} if descriptor is not None else {}
         # Two jobs that want two devices each must not both wait with one in hand.
         if len(taken_locks) < count:
-            release(taken_locks)
+            release_locks(taken_locks)
     except OSError as error:
         raise SetupError(
-            f"{folder}: cannot lock a GPU's slot there ({error.strerror}); set TMPDIR to a local folder"
+            f"{lock_folder}: cannot lock a GPU's slot there ({error.strerror}); set TMPDIR to a local folder"
         ) from None
     return taken_locks
 
 
-def _check_owner(folder: Path) -> None:
-    status = folder.lstat()
+def _check_owner(lock_folder: Path) -> None:
+    status = lock_folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
         fault = (
             "a link"
@@ -106,31 +106,31 @@ def _check_owner(folder: Path) -> None:
             else f"of user {status.st_uid}, mode {status.st_mode & 0o777:o}"
         )
         raise SetupError(
-            f"{folder}: locks of GPUs belong into a folder of your own that others cannot write to, and this is "
+            f"{lock_folder}: locks of GPUs belong into a folder of your own that others cannot write to, and this is "
             f"{fault}; remove it, or set TMPDIR to a local folder of your own"
         )
 
 
-def _holders(names: Sequence[str], folder: Path) -> str:
-    return ", ".join(f"{folder / name}.lock: {holder(folder / f'{name}.lock')}" for name in names)
+def _holders(uuids: Sequence[str], lock_folder: Path) -> str:
+    return ", ".join(f"{lock_folder / uuid}.lock: {holder(lock_folder / f'{uuid}.lock')}" for uuid in uuids)
 
 
-def release(slots: dict[int, int]) -> None:
+def release_locks(locks: dict[int, int]) -> None:
     """Release slots; the end of the process does the same."""
-    for descriptor in slots.values():
-        if descriptor != SHARED:
+    for descriptor in locks.values():
+        if descriptor != SHARED_DEVICE:
             os.close(descriptor)
-    slots.clear()
+    locks.clear()
 
 
 # A parameter of glibc's mallopt, from malloc.h.
 M_MMAP_THRESHOLD = -3
 
 # Bytes from which a block of memory goes back to the system when it is freed.
-OWN_PAGES = 4 << 20
+MMAP_THRESHOLD_BYTES = 4 << 20
 
 # Shapes of products that are kept prepared: those of one batch.
-CACHED_PRODUCTS = "64"
+MAX_CACHED_PRODUCTS = "64"
 
 # What makes a training's steps take less memory.
 MEMORY_ADVICE = (
@@ -139,11 +139,11 @@ MEMORY_ADVICE = (
 )
 
 # Word pieces of a batch without gradients: what a processor's caches hold, what fills a GPU.
-SCORED_ON_PROCESSOR, SCORED_ON_GPU = 2048, 65536
+CPU_BATCH_TOKENS, GPU_BATCH_TOKENS = 2048, 65536
 
 # Texts of errors: of the host's memory; of pinned memory and of CUDA's own; of cuBLAS's handles and workspaces.
-NO_MEMORY = ("can't allocate memory", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
-NARROW = {"bf16": torch.bfloat16, "fp16": torch.float16}
+MEMORY_ERRORS = ("can't allocate memory", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
+NARROW_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 @contextmanager
@@ -160,9 +160,9 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
     device = choose_device(options)
     if device.type == "cpu":
         give_back_freed_memory()
-        keep_few_products()
+        limit_product_caches()
     else:
-        device = own_gpu(options)
+        device = take_gpu(options)
     saved_settings = (
         torch.get_num_threads(),
         torch.are_deterministic_algorithms_enabled(),
@@ -181,7 +181,7 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         if not memory_ran_out(error):
             raise
         raise TrainingError(
-            f"memory ran out{free_memory(error)}. In re-ranking and inference lower batch_tokens; in training "
+            f"memory ran out{memory_counts(error)}. In re-ranking and inference lower batch_tokens; in training "
             f"{MEMORY_ADVICE}"
         ) from None
     finally:
@@ -191,11 +191,11 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         torch.backends.cudnn.allow_tf32 = saved_settings[3]
 
 
-def scored_at_once(batch_tokens: int | None, device: torch.device) -> int:
+def scoring_tokens(batch_tokens: int | None, device: torch.device) -> int:
     """Return the maximum number of word pieces per batch without gradients: configured, or by device."""
     if batch_tokens is not None:
         return batch_tokens
-    return SCORED_ON_PROCESSOR if device.type == "cpu" else SCORED_ON_GPU
+    return CPU_BATCH_TOKENS if device.type == "cpu" else GPU_BATCH_TOKENS
 
 
 def give_back_freed_memory() -> bool:
@@ -203,15 +203,15 @@ def give_back_freed_memory() -> bool:
     # Packed batches differ in size from step to step. glibc's heap holds blocks of up to 32 MB, and would grow with
     # holes that no later tensor fits.
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    return mallopt is not None and bool(mallopt(M_MMAP_THRESHOLD, OWN_PAGES))
+    return mallopt is not None and bool(mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES))
 
 
-def keep_few_products() -> None:
+def limit_product_caches() -> None:
     """Limit the caches of prepared products of oneDNN and torch; they read the limits at their first product."""
     # By default 1,024 shapes stay, and packed batches bring new shapes in every step: 6 MB per step for nothing.
     # Values that a user has set stay.
     for variable in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
-        os.environ.setdefault(variable, CACHED_PRODUCTS)
+        os.environ.setdefault(variable, MAX_CACHED_PRODUCTS)
 
 
 def choose_device(options: ComputeConfig) -> torch.device:
@@ -228,27 +228,27 @@ def choose_device(options: ComputeConfig) -> torch.device:
     return torch.device("cuda" if use_gpu else "cpu")
 
 
-def own_gpu(options: ComputeConfig) -> torch.device:
+def take_gpu(options: ComputeConfig) -> torch.device:
     """Take a GPU for this process or its job, and make it torch's current device."""
     gpu = current_ranks().gpu
-    device = torch.device("cuda", own_gpus(options)[0] if gpu is None else gpu)
+    device = torch.device("cuda", take_gpus(options)[0] if gpu is None else gpu)
     torch.cuda.set_device(device)
     return device
 
 
-def own_gpus(options: ComputeConfig) -> list[int]:
+def take_gpus(options: ComputeConfig) -> list[int]:
     """Take this job's GPUs; return their numbers among the visible ones."""
     count = torch.cuda.device_count()
-    names = [str(torch.cuda.get_device_properties(device).uuid) for device in range(count)]
-    return own_devices(options.gpus, names)
+    uuids = [str(torch.cuda.get_device_properties(device).uuid) for device in range(count)]
+    return take_devices(options.gpus, uuids)
 
 
 def memory_ran_out(error: RuntimeError) -> bool:
     """Whether torch, or a GPU library beside it, failed to allocate memory, on the device or on the host."""
-    return isinstance(error, torch.OutOfMemoryError) or any(text in str(error) for text in NO_MEMORY)
+    return isinstance(error, torch.OutOfMemoryError) or any(text in str(error) for text in MEMORY_ERRORS)
 
 
-def free_memory(error: RuntimeError) -> str:
+def memory_counts(error: RuntimeError) -> str:
     """The requested and free memory of torch's message, in brackets; empty if the message names none."""
     match = re.search(r"Tried to allocate .+? is free", str(error))
     return f" ({match[0][0].lower()}{match[0][1:]})" if match else ""
@@ -274,7 +274,7 @@ def precision_on(device: torch.device, options: ComputeConfig) -> str:
 
 
 def autocast(device: torch.device, options: ComputeConfig) -> torch.autocast:
-    narrow_type = NARROW.get(precision_on(device, options))
+    narrow_type = NARROW_TYPES.get(precision_on(device, options))
     return torch.autocast(device.type, dtype=narrow_type, enabled=narrow_type is not None)
 
 
@@ -282,7 +282,7 @@ def autocast(device: torch.device, options: ComputeConfig) -> torch.autocast:
 
 
 # Lines that this process has printed.
-_logged: set[str] = set()
+_logged_lines: set[str] = set()
 
 
 def use_fast_paths(model: nn.Module, options: ComputeConfig, device: torch.device) -> Callable[[], None]:
@@ -311,7 +311,7 @@ def slow_paths(encoder: Any, options: ComputeConfig, device: torch.device) -> It
         yield f"padding is computed, because encoders of type {encoder.config.model_type} are never packed"
     elif options.packing == "off":
         yield "padding is computed, because compute.packing is off"
-    elif reason := why_not_fused(encoder, device, NARROW.get(precision, torch.float32)):
+    elif reason := why_not_fused(encoder, device, NARROW_TYPES.get(precision, torch.float32)):
         consequence = "padding is computed" if options.packing == "auto" else "attention is a call a sequence"
         yield f"{consequence}: torch's attention of variable length cannot be used, because {reason}"
     elif reason := why_no_triton():
@@ -319,6 +319,6 @@ def slow_paths(encoder: Any, options: ComputeConfig, device: torch.device) -> It
 
 
 def log_once(line: str) -> None:
-    if current_ranks().leads and line not in _logged:
-        _logged.add(line)
+    if current_ranks().leads and line not in _logged_lines:
+        _logged_lines.add(line)
         print_line(line)

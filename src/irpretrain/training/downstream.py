@@ -35,7 +35,7 @@ from irpretrain.models.parameters import (
     deviation_of,
     initialise,
     load_network,
-    positions,
+    max_positions,
     quiet,
     refuse_missing,
 )
@@ -96,13 +96,13 @@ class QuestionAnswering:
             self.counts["questions"] = self.counts.get("questions", 0) + len(rows)
         else:
             self._questions[role] |= {row["question_id"]: row for row in rows}
-        for number, question in enumerate(encoding["overflow_to_sample_mapping"]):
-            row, window = rows[question], encoding[number]
+        for window_index, row_index in enumerate(encoding["overflow_to_sample_mapping"]):
+            row, window = rows[row_index], encoding[window_index]
             start, end = _target(window, zip(row["starts"], row["ends"], strict=True))
             if role == TRAIN and end:
                 self.counts["windows_with_answer"] = self.counts.get("windows_with_answer", 0) + 1
             feature: dict[str, Any] = {
-                name: np.array(encoding[name][number], np.int32) for name in self._inputs(encoding)
+                name: np.array(encoding[name][window_index], np.int32) for name in self._inputs(encoding)
             }
             feature |= {"start_positions": start, "end_positions": end}
             if role != TRAIN:
@@ -127,24 +127,24 @@ class QuestionAnswering:
 
     def predictions(self, role: str, outputs: Any) -> dict[str, str]:
         """Return the answer to every question of a role from logits of starts and ends, float32 [windows, pieces]."""
-        best = dict.fromkeys(self._questions[role], (-np.inf, 0, 0))
-        for feature, starts, ends in zip(self.features(role), *outputs[:2], strict=True):
-            score, first, last = best_span(starts, ends, feature["spans"])
-            if score > best[feature["question"]][0]:
+        best_spans = dict.fromkeys(self._questions[role], (-np.inf, 0, 0))
+        for feature, start_logits, end_logits in zip(self.features(role), *outputs[:2], strict=True):
+            score, first, last = best_span(start_logits, end_logits, feature["spans"])
+            if score > best_spans[feature["question"]][0]:
                 spans = feature["spans"]
-                best[feature["question"]] = (score, int(spans[first][0]), int(spans[last][1]))
+                best_spans[feature["question"]] = (score, int(spans[first][0]), int(spans[last][1]))
         contexts = {name: row["context"] for name, row in self._questions[role].items()}
-        return {name: contexts[name][first:last] for name, (_, first, last) in best.items()}
+        return {name: contexts[name][start:end] for name, (_, start, end) in best_spans.items()}
 
     def measures(self, predictions: dict[str, str], role: str) -> dict[str, float]:
-        accepted = {name: row["answers"] for name, row in self._questions[role].items()}
-        return means_of(score_answers(predictions, accepted))
+        accepted_answers = {name: row["answers"] for name, row in self._questions[role].items()}
+        return means_of(score_answers(predictions, accepted_answers))
 
 
 def _target(window: Any, spans: Iterator[tuple[int, int]]) -> tuple[int, int]:
     """Return the positions of first and last word piece of the first span that the window holds whole; else [CLS]'s."""
-    for begin, end in spans:
-        first, last = window.char_to_token(begin, 1), window.char_to_token(end - 1, 1)
+    for start, end in spans:
+        first, last = window.char_to_token(start, 1), window.char_to_token(end - 1, 1)
         if first is not None and last is not None:
             return first, last
     return 0, 0
@@ -156,29 +156,28 @@ def _text_spans(window: Any) -> np.ndarray:
     return np.where(is_text[:, None], np.array(window.offsets, np.int32), -1)
 
 
-def best_span(starts: np.ndarray, ends: np.ndarray, spans: np.ndarray) -> tuple[float, int, int]:
+def best_span(start_logits: np.ndarray, end_logits: np.ndarray, spans: np.ndarray) -> tuple[float, int, int]:
     """Return score and positions of the span with the largest sum of logits; of ties the first.
 
     A span lies in the text and has at most ANSWER_LENGTH word pieces. Positions of logits beyond `spans` (see
     `_text_spans`) are padding.
     """
-    size = len(spans)
-    outside_penalty = np.where(spans[:, 0] < 0, -np.inf, 0)
-    sums = (starts[:size] + outside_penalty)[:, None] + (ends[:size] + outside_penalty)
-    length = np.arange(size) - np.arange(size)[:, None]
-    sums[(length < 0) | (length >= ANSWER_LENGTH)] = -np.inf
+    positions, penalty = np.arange(len(spans)), np.where(spans[:, 0] < 0, -np.inf, 0)
+    sums = (start_logits[: len(spans)] + penalty)[:, None] + (end_logits[: len(spans)] + penalty)
+    lengths = positions - positions[:, None]
+    sums[(lengths < 0) | (lengths >= ANSWER_LENGTH)] = -np.inf
     first, last = np.unravel_index(int(sums.argmax()), sums.shape)
     return float(sums[first, last]), int(first), int(last)
 
 
 # Warm-up and decay of BERT's fine-tuning (google-research/bert, run_squad.py and optimization.py).
-WARMUP = 0.1
+WARMUP_SHARE = 0.1
 WEIGHT_DECAY = 0.01
 PREDICTION_BATCH = 32
-LOG_EVERY = 50
+LOG_STEPS = 50
 
 # Keys of config.json on the model's own output layer.
-NOT_OF_THE_ENCODER = ("architectures", "id2label", "label2id", "num_labels", "problem_type")
+OUTPUT_LAYER_KEYS = ("architectures", "id2label", "label2id", "num_labels", "problem_type")
 
 
 def finetune_downstream(
@@ -205,8 +204,8 @@ def finetune_downstream(
         TrainingError: outputs are NaN, or memory ran out.
     """
     task = QuestionAnswering(model, examples, options)
-    training, validation = task.features(TRAIN), task.features(CHOOSE)
-    if not training:
+    training_windows, validation_windows = task.features(TRAIN), task.features(CHOOSE)
+    if not training_windows:
         raise InputError(examples, "no training example can be used", remedy="Give more of them.")
     with reproducible(options.compute) as device:
         job = {
@@ -219,30 +218,30 @@ def finetune_downstream(
             "versions": versions(),
             "output": str(predictions),
         }
-        with Checkpoints(checkpoints, job, title, 0) as folder:
+        with Checkpoints(checkpoints, job, title, 0) as job_checkpoints:
             trainer = Trainer(
                 model=_network(task, options.dropout, seed),
-                args=_arguments(folder.directory, options, seed, device),
+                args=_arguments(job_checkpoints.directory, options, seed, device),
                 data_collator=DataCollatorWithPadding(task.tokenizer),
-                train_dataset=training,
-                eval_dataset=validation,
-                compute_metrics=lambda outputs: _measures(task, outputs.predictions),
+                train_dataset=training_windows,
+                eval_dataset=validation_windows,
+                compute_metrics=lambda evaluation: _measures(task, evaluation.predictions),
                 callbacks=[_StatusLines(title)],
             )
             trainer.remove_callback(PrinterCallback)
             with quiet():
-                trainer.train(resume_from_checkpoint=_last_checkpoint(folder.directory))
+                trainer.train(resume_from_checkpoint=_last_checkpoint(job_checkpoints.directory))
             trainer.compute_metrics = None  # which `predict` would call
-            outputs: Any = trainer.predict(task.features(TEST)).predictions  # type: ignore[arg-type]
-            _refuse_broken(outputs)
-            predicted_answers = task.predictions(TEST, outputs)
+            logits: Any = trainer.predict(task.features(TEST)).predictions  # type: ignore[arg-type]
+            _refuse_broken(logits)
+            predicted_answers = task.predictions(TEST, logits)
             test_measures = {TEST: task.measures(predicted_answers, TEST)}
             steps, state = trainer.state.max_steps, trainer.state
             choice = {
                 "epoch": (state.best_global_step or steps) * options.epochs // steps,
                 F1: state.best_metric,
             }
-            counts = {**task.counts, "training_sequences": len(training)}
+            counts = {**task.counts, "training_sequences": len(training_windows)}
             answers_json = json.dumps(predicted_answers, ensure_ascii=False, indent=0) + "\n"
             report = {"chosen": choice, "tested": test_measures, "epochs": _epochs(trainer), "counts": counts}
             report_json = json.dumps(report, indent=1, sort_keys=True) + "\n"
@@ -250,15 +249,15 @@ def finetune_downstream(
                 predictions: lambda path: write_text(path, answers_json),
                 metrics: lambda path: write_text(path, report_json),
             }
-            publish({}, files, folder)
-            folder.discard()
+            publish({}, files, job_checkpoints)
+            job_checkpoints.discard()
     return {**counts, "steps": steps, "chosen": choice, "tested": test_measures}
 
 
 def _network(task: QuestionAnswering, dropout: float | None, seed: int) -> Any:
     directory = task.directory
     encoder_config = {
-        key: value for key, value in read_config(directory).items() if key not in NOT_OF_THE_ENCODER
+        key: value for key, value in read_config(directory).items() if key not in OUTPUT_LAYER_KEYS
     }
     label_names = {"id2label": {0: "start", 1: "end"}, "label2id": {"start": 0, "end": 1}}
     with refusing(directory, "config.json cannot be used", REMEDY):
@@ -274,7 +273,7 @@ def _network(task: QuestionAnswering, dropout: float | None, seed: int) -> Any:
     )
     check_types(network, directory)
     initialise(network, missing_weights, deviation_of(config), seed)
-    encoder_positions = positions(network)
+    encoder_positions = max_positions(network)
     if encoder_positions is not None and task.options.max_length > encoder_positions:
         raise ConfigError(
             f"question_answering.max_length: {task.options.max_length} is longer than the encoder's "
@@ -310,7 +309,7 @@ def _arguments(
         per_device_train_batch_size=options.batch_size,
         per_device_eval_batch_size=PREDICTION_BATCH,
         learning_rate=options.learning_rate,
-        warmup_steps=WARMUP,
+        warmup_steps=WARMUP_SHARE,
         weight_decay=WEIGHT_DECAY,
         num_train_epochs=options.epochs,
         eval_strategy="epoch",
@@ -319,34 +318,34 @@ def _arguments(
         load_best_model_at_end=True,
         metric_for_best_model=F1,
         greater_is_better=True,
-        logging_steps=LOG_EVERY,
+        logging_steps=LOG_STEPS,
         disable_tqdm=True,
         dataloader_pin_memory=device.type == "cuda",
         report_to="none",
     )
 
 
-def _refuse_broken(outputs: Any) -> None:
-    if not all(np.isfinite(array).all() for array in (outputs if isinstance(outputs, tuple) else (outputs,))):
+def _refuse_broken(logits: Any) -> None:
+    if not all(np.isfinite(array).all() for array in (logits if isinstance(logits, tuple) else (logits,))):
         raise TrainingError("the model's outputs are NaN; lower the learning rate, or set precision to fp32")
 
 
-def _measures(task: QuestionAnswering, outputs: Any) -> dict[str, float]:
-    _refuse_broken(outputs)
-    return task.measures(task.predictions(CHOOSE, outputs), CHOOSE)
+def _measures(task: QuestionAnswering, logits: Any) -> dict[str, float]:
+    _refuse_broken(logits)
+    return task.measures(task.predictions(CHOOSE, logits), CHOOSE)
 
 
 def _epochs(trainer: Trainer) -> list[dict[str, Any]]:
     records = [record for record in trainer.state.log_history if f"eval_{F1}" in record]
     dropped_suffixes = ("_loss", "_runtime", "_per_second")
     return [
-        {"epoch": number}
+        {"epoch": epoch}
         | {
             key.removeprefix("eval_"): value
             for key, value in record.items()
             if key.startswith("eval_") and not key.endswith(dropped_suffixes)
         }
-        for number, record in enumerate(records, start=1)
+        for epoch, record in enumerate(records, start=1)
     ]
 
 

@@ -21,7 +21,7 @@ from irpretrain.training.ranking_groups import (
 )
 
 # Row of a query that is a text of its own.
-LITERAL = -1
+LITERAL_ROW = -1
 
 
 class GroupTable:
@@ -44,12 +44,12 @@ class GroupTable:
         store: TokenStore,  # token store that holds every document the groups refer to
         batch_groups: int,  # groups per step
         seed: int,  # of the data order
-        name: str,  # of the order's random stream; two tables in one training differ in it
+        stream: str,  # of the order's random stream; two tables in one training differ in it
         # Expected share of documents whose groups are in no step. A table that would have no group left
         # holds none out.
         held_out_share: float = 0.0,
     ) -> None:
-        self._batch_groups, self._seed, self._name = batch_groups, seed, name
+        self._batch_groups, self._seed, self._stream = batch_groups, seed, stream
         if GROUPS.count(path) == 0:
             raise IntegrityError(
                 path,
@@ -59,20 +59,20 @@ class GroupTable:
         self._queries, self._documents = (
             _Entries(*_read_lists(path, name), store) for name in ("queries", "documents")
         )
-        self._anchor_bounds, anchors = _read_lists(path, "anchors")
-        self._anchor_starts, self._anchor_ends = (_numbers(anchors, name) for name in ("start", "end"))
+        self._anchor_bounds, blocks = _read_lists(path, "anchors")
+        self._anchor_starts, self._anchor_ends = (_number_field(blocks, name) for name in ("start", "end"))
         self._check(path)
-        self._is_held_out, self.held_out_documents = _held_out(path, held_out_share)
+        self._is_held_out, self.held_out_documents = _draw_held_out(path, held_out_share)
         self.held_out = np.flatnonzero(self._is_held_out)
         self._epoch, self._order = -1, np.zeros(0, dtype=np.int64)
 
     def _check(self, path: str | Path) -> None:
-        queries, documents = self._queries.counts(), self._documents.counts()
-        shares_nothing = ((queries != 1) & (documents != 1)) | (queries < 1) | (documents < 1)
-        anchors = np.diff(self._anchor_bounds)
-        unequal_anchors = (anchors > 0) & (anchors != np.maximum(queries, documents))
+        query_counts, document_counts = self._queries.counts(), self._documents.counts()
+        shares_nothing = np.minimum(query_counts, document_counts) != 1
+        anchor_counts = np.diff(self._anchor_bounds)
+        unequal_anchors = (anchor_counts > 0) & (anchor_counts != np.maximum(query_counts, document_counts))
         literal_with_anchors = (
-            (anchors > 0) & self._queries.with_literal() if anchors.any() else unequal_anchors
+            (anchor_counts > 0) & self._queries.has_literal() if anchor_counts.any() else unequal_anchors
         )
         for is_faulty, fault in (
             (shares_nothing, "needs one query or one document that all its sequences share"),
@@ -92,7 +92,7 @@ class GroupTable:
     def __len__(self) -> int:
         return len(self._documents)
 
-    def trained(self) -> np.ndarray:
+    def trained_indices(self) -> np.ndarray:
         return np.flatnonzero(~self._is_held_out)
 
     @property
@@ -131,21 +131,21 @@ class GroupTable:
 
     def _permutation(self, epoch: int) -> np.ndarray:
         if epoch != self._epoch:
-            order = self.trained()
-            generator(self._seed, "data order", f"{self._name}/{epoch}").shuffle(order)
+            order = self.trained_indices()
+            generator(self._seed, "data order", f"{self._stream}/{epoch}").shuffle(order)
             self._epoch, self._order = epoch, order
         return self._order
 
 
-def _held_out(path: str | Path, share: float) -> tuple[np.ndarray, np.ndarray]:
-    flags, held_out_hashes = [], []
+def _draw_held_out(path: str | Path, share: float) -> tuple[np.ndarray, np.ndarray]:
+    masks, held_out_hashes = [], []
     for block in GROUPS.stream(path, ["part", "position"]):
         # By the location of the source document alone: all groups of a document are held out, or none, whatever the
         # objective, the seed, and the number of shards.
         hashes = _hash_positions(*(block.column(name).to_numpy() for name in ("part", "position")))
-        flags.append(hashes < np.uint64(share * 2.0**63) * np.uint64(2))  # 2⁶⁴ itself has no place in 64 bits
-        held_out_hashes.append(hashes[flags[-1]])
-    is_held_out = np.concatenate(flags)
+        masks.append(hashes < np.uint64(share * 2.0**63) * np.uint64(2))  # 2⁶⁴ itself has no place in 64 bits
+        held_out_hashes.append(hashes[masks[-1]])
+    is_held_out = np.concatenate(masks)
     if is_held_out.all():
         return np.zeros_like(is_held_out), np.zeros(0, np.uint64)
     return is_held_out, np.concatenate(held_out_hashes)
@@ -162,16 +162,16 @@ def _hash_positions(part: np.ndarray, position: np.ndarray) -> np.ndarray:
     return hashes
 
 
-def _read_lists(path: str | Path, name: str) -> tuple[np.ndarray, list[pa.StructArray]]:
+def _read_lists(path: str | Path, column_name: str) -> tuple[np.ndarray, list[pa.StructArray]]:
     """Return where each list of a column begins, and the last ends, int64 [groups + 1]; and the lists' elements."""
-    lists = [block.column(0) for block in GROUPS.stream(path, [name])]
+    lists = [block.column(0) for block in GROUPS.stream(path, [column_name])]
     sizes = np.concatenate([column.value_lengths().to_numpy() for column in lists])
     bounds = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
     # Lists that are all empty take no memory.
     return bounds if sizes.any() else np.broadcast_to(bounds[0], len(bounds)), [c.flatten() for c in lists]
 
 
-def _numbers(columns: Sequence[pa.StructArray], field: str) -> np.ndarray:
+def _number_field(columns: Sequence[pa.StructArray], field: str) -> np.ndarray:
     """A field of numbers; where all are 0, one 0 serves for all and takes no memory."""
     arrays = [column.field(field).to_numpy() for column in columns]
     if not any(array.any() for array in arrays):
@@ -190,20 +190,20 @@ class _Entries:
         self._texts = None
         if blocks[0].type.get_field_index("text") >= 0:
             self._texts = pa.chunked_array([column.field("text") for column in blocks])
-        literal = (
+        is_literal = (
             np.zeros(len(document_ids), dtype=bool)
             if self._texts is None
             else pc.equal(document_ids, "").to_numpy()
         )
-        if literal.all():  # no span: one number serves for all rows and takes no memory
-            self._rows = self._starts = self._ends = np.broadcast_to(np.int64(LITERAL), len(document_ids))
+        if is_literal.all():  # no span: one number serves for all rows and takes no memory
+            self._rows = self._starts = self._ends = np.broadcast_to(np.int64(LITERAL_ROW), len(document_ids))
             self._gaps: tuple[np.ndarray, ...] = ()
             return
-        self._rows = np.full(len(document_ids), LITERAL, dtype=np.int64)
-        self._rows[~literal] = store.rows(document_ids.filter(pa.array(~literal)))
-        self._starts, self._ends = (_numbers(blocks, name) for name in ("start", "end"))
+        self._rows = np.full(len(document_ids), LITERAL_ROW, dtype=np.int64)
+        self._rows[~is_literal] = store.rows(document_ids.filter(pa.array(~is_literal)))
+        self._starts, self._ends = (_number_field(blocks, name) for name in ("start", "end"))
         gaps = ("gap_start", "gap_end") if blocks[0].type.get_field_index("gap_start") >= 0 else ()
-        self._gaps = tuple(_numbers(blocks, name) for name in gaps)
+        self._gaps = tuple(_number_field(blocks, name) for name in gaps)
 
     def __len__(self) -> int:
         return len(self._bounds) - 1
@@ -212,9 +212,9 @@ class _Entries:
         """Return the entries of each list at `indices`, int64 [lists]."""
         return self._bounds[1:][indices] - self._bounds[:-1][indices]
 
-    def with_literal(self) -> np.ndarray:
-        lists = np.repeat(np.arange(len(self)), self.counts())
-        return np.bincount(lists[self._rows == LITERAL], minlength=len(self)) > 0
+    def has_literal(self) -> np.ndarray:
+        list_indices = np.repeat(np.arange(len(self)), self.counts())
+        return np.bincount(list_indices[self._rows == LITERAL_ROW], minlength=len(self)) > 0
 
     def take(self, indices: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, list[str]]:
         """Return the lists at `indices`, SPAN [sum of `sizes`], and their texts; one entry alone is repeated."""
@@ -226,7 +226,7 @@ class _Entries:
             spans[name] = column[positions]
         if self._texts is None:
             return spans, []
-        is_literal = spans["row"] == LITERAL
-        distinct_positions, text_numbers = np.unique(positions[is_literal], return_inverse=True)
-        spans[is_literal] = make_spans(text_rows(text_numbers))
+        is_literal = spans["row"] == LITERAL_ROW
+        distinct_positions, text_indices = np.unique(positions[is_literal], return_inverse=True)
+        spans[is_literal] = make_spans(text_rows(text_indices))
         return spans, [self._texts[position].as_py() for position in distinct_positions.tolist()]

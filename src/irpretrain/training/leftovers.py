@@ -18,14 +18,14 @@ from typing import NamedTuple
 
 from irpretrain.foundation.errors import IRPretrainError, count_of
 from irpretrain.foundation.progress import print_line
-from irpretrain.training.job_lock import hold
+from irpretrain.training.job_lock import hold_lock
 
-ROOT = Path("results/checkpoints")
+CHECKPOINT_ROOT = Path("results/checkpoints")
 # What `Checkpoints` makes for a job, by its key.
-JOB = re.compile(r"[0-9a-f]{16,}(\.lock)?|\.[0-9a-f]{16,}\.removed")
+JOB_NAME = re.compile(r"[0-9a-f]{16,}(\.lock)?|\.[0-9a-f]{16,}\.removed")
 
 # In a job's folder while its outputs are put in their places: their paths. `training.outputs` writes it.
-BEING_WRITTEN = "outputs.json"
+OUTPUTS_FILE = "outputs.json"
 
 
 class Leftover(NamedTuple):
@@ -39,7 +39,7 @@ class Leftover(NamedTuple):
 
 def leftovers(directory: Path) -> Iterator[Leftover]:
     entries = []
-    for folder in filter(Path.is_dir, (directory / ROOT).glob("*")):
+    for folder in filter(Path.is_dir, (directory / CHECKPOINT_ROOT).glob("*")):
         try:
             output = str(json.loads((folder / "job.json").read_text(encoding="utf-8"))["output"])
         except (OSError, ValueError, TypeError, KeyError):
@@ -54,7 +54,7 @@ def leftovers(directory: Path) -> Iterator[Leftover]:
 def _outputs_being_written(job: Path) -> list[str]:
     """Return the outputs that a job was putting in their places when it was killed, or has put there."""
     try:
-        paths = json.loads((job / BEING_WRITTEN).read_text(encoding="utf-8"))
+        paths = json.loads((job / OUTPUTS_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
     return paths if isinstance(paths, list) else []
@@ -67,18 +67,19 @@ def was_writing(root: Path, output: Path) -> bool:
 
 def remove_unfinished(root: Path) -> None:
     """Remove checkpoints and locks of killed jobs from a folder that no other job uses."""
-    jobs = [entry for entry in root.iterdir() if JOB.fullmatch(entry.name)]
-    killed = [job for job in jobs if job.is_dir() and not _outputs_being_written(job)]
-    for job in jobs:
-        if not job.is_dir():
-            job.unlink()
+    paths = [path for path in root.iterdir() if JOB_NAME.fullmatch(path.name)]
+    killed_jobs = [path for path in paths if path.is_dir() and not _outputs_being_written(path)]
+    for path in paths:
+        if not path.is_dir():
+            path.unlink()
             continue
         # Renamed first: a folder that a killed process left half removed must not be resumed from.
-        removed = job if job.name.startswith(".") else job.rename(job.with_name(f".{job.name}.removed"))
-        shutil.rmtree(removed)
-    if killed:
+        if not path.name.startswith("."):
+            path = path.rename(path.with_name(f".{path.name}.removed"))
+        shutil.rmtree(path)
+    if killed_jobs:
         print_line(
-            f"{root}: removed the checkpoints of {count_of(len(killed), 'earlier training')} of this output"
+            f"{root}: removed the checkpoints of {count_of(len(killed_jobs), 'earlier training')} of this output"
         )
 
 
@@ -94,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{leftover.megabytes:10,.1f} MB  {leftover.output}  {leftover.folder}  ({state})")
         if options.remove and leftover.is_stale:
             try:
-                with hold(leftover.folder.with_suffix(".lock"), str(leftover.folder)):
+                with hold_lock(leftover.folder.with_suffix(".lock"), str(leftover.folder)):
                     shutil.rmtree(leftover.folder)
             except (IRPretrainError, OSError) as error:
                 print(f"ERROR: {error}", file=sys.stderr)

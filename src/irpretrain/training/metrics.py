@@ -20,7 +20,7 @@ class TaskMetrics:
     """One task in one step. Losses are unweighted means over the step (MLM: nats per position)."""
 
     # Each process measures these on its share; their sums over processes are the step's.
-    SUMMED: ClassVar[tuple[str, ...]] = ("ranking_loss", "mlm_loss", "correct_pairs", "pairs")
+    SUMMED_FIELDS: ClassVar[tuple[str, ...]] = ("ranking_loss", "mlm_loss", "correct_pairs", "pairs")
 
     weight: float
     mlm_weight: float
@@ -35,13 +35,13 @@ class TaskMetrics:
         return self.weight * self.ranking_loss + self.mlm_weight * self.mlm_loss
 
     def summed(self) -> list[float]:
-        return [getattr(self, name) for name in self.SUMMED]
+        return [getattr(self, name) for name in self.SUMMED_FIELDS]
 
     def put_summed(self, sums: Iterator[float]) -> None:
         """The inverse of `summed`."""
-        for name in self.SUMMED:
-            kind = type(getattr(self, name))
-            setattr(self, name, kind(next(sums)))
+        for name in self.SUMMED_FIELDS:
+            number_type = type(getattr(self, name))
+            setattr(self, name, number_type(next(sums)))
 
     def record(self) -> dict[str, float | None]:
         """Return the values to write; None for what was not computed."""
@@ -62,7 +62,7 @@ class StepMetrics:
     tokens: int = 0  # word pieces and special tokens without padding
     seconds: float = 0.0  # wall time
     # Of `seconds`, those in which nothing could be computed because the batch was not read yet.
-    waited: float = 0.0
+    waited_seconds: float = 0.0
     pauses: bool = True  # whether no later step was begun: the model is as this step has left it
 
     @property
@@ -81,7 +81,7 @@ class StepMetrics:
             "tokens": self.tokens,
             "tokens_per_second": round(self.tokens / max(self.seconds, 1e-9), 1),
             "seconds": round(self.seconds, 4),
-            "waited_seconds": round(self.waited, 4),
+            "waited_seconds": round(self.waited_seconds, 4),
             "tasks": {name: task.record() for name, task in self.tasks.items()},
         }
 
@@ -126,16 +126,16 @@ class MetricsLog:
         """Write all lines to another file."""
         write_text(target, self._path.read_text(encoding="utf-8"))
 
-    def _lines(self, number: int) -> list[bytes]:
+    def _lines(self, count: int) -> list[bytes]:
         if not self._path.exists():
             return []
         with open(self._path, "rb") as handle:
-            return list(islice(handle, number))
+            return list(islice(handle, count))
 
 
 def waited_share(steps: Sequence[StepMetrics]) -> float:
     """Return the share of the steps' time in which nothing was computed because a batch was not read yet."""
-    return sum(m.waited for m in steps) / max(sum(m.seconds for m in steps), 1e-9)
+    return sum(m.waited_seconds for m in steps) / max(sum(m.seconds for m in steps), 1e-9)
 
 
 class StatusLine:
@@ -144,31 +144,31 @@ class StatusLine:
     Values are means since the last line.
     """
 
-    def __init__(self, title: str, steps: int, every: int) -> None:
-        self._title, self._steps, self._every = title, steps, every
-        self._waiting: list[StepMetrics] = []
+    def __init__(self, title: str, steps: int, log_every: int) -> None:
+        self._title, self._steps, self._log_every = title, steps, log_every
+        self._unprinted_steps: list[StepMetrics] = []
 
     def add(self, metrics: StepMetrics) -> None:
-        self._waiting.append(metrics)
-        silence = sum(m.seconds for m in self._waiting)
-        if metrics.step % self._every == 0 or metrics.step == self._steps or silence >= LONGEST_SILENCE:
+        self._unprinted_steps.append(metrics)
+        seconds = sum(m.seconds for m in self._unprinted_steps)
+        if metrics.step % self._log_every == 0 or metrics.step == self._steps or seconds >= LONGEST_SILENCE:
             print_line(self._line())
-            self._waiting = []
+            self._unprinted_steps = []
 
     def _line(self) -> str:
-        recent_steps = self._waiting
+        recent_steps = self._unprinted_steps
         seconds = max(sum(m.seconds for m in recent_steps), 1e-9)
-        last = recent_steps[-1]
-        fields = [f"step {last.step}/{self._steps}", f"loss {_mean([m.loss for m in recent_steps]):.4f}"]
-        accuracy = [m.pair_accuracy for m in recent_steps if m.pair_accuracy is not None]
-        if accuracy:
-            fields.append(f"pair accuracy {_mean(accuracy):.3f}")
-        mlm = [t.mlm_loss for m in recent_steps for t in m.tasks.values() if t.mlm_weight > 0]
-        if mlm:
-            fields.append(f"MLM {_mean(mlm):.3f}")
+        last_step = recent_steps[-1]
+        fields = [f"step {last_step.step}/{self._steps}", f"loss {_mean([m.loss for m in recent_steps]):.4f}"]
+        accuracies = [m.pair_accuracy for m in recent_steps if m.pair_accuracy is not None]
+        if accuracies:
+            fields.append(f"pair accuracy {_mean(accuracies):.3f}")
+        mlm_losses = [t.mlm_loss for m in recent_steps for t in m.tasks.values() if t.mlm_weight > 0]
+        if mlm_losses:
+            fields.append(f"MLM {_mean(mlm_losses):.3f}")
         fields.append(f"{sum(m.tokens for m in recent_steps) / seconds:,.0f} tokens/s")
         fields.append(f"waited for batches {waited_share(recent_steps):.1%}")
-        fields.append(f"{duration((self._steps - last.step) * seconds / len(recent_steps))} left")
+        fields.append(f"{duration((self._steps - last_step.step) * seconds / len(recent_steps))} left")
         return f"[{self._title}] " + ", ".join(fields)
 
 

@@ -16,13 +16,13 @@ from torch import Tensor, nn
 from irpretrain.foundation.atomic import write_text, write_together
 from irpretrain.foundation.errors import TrainingError
 from irpretrain.models.length_batches import to_host
-from irpretrain.training.leftovers import BEING_WRITTEN
+from irpretrain.training.leftovers import OUTPUTS_FILE
 
 if TYPE_CHECKING:
     from irpretrain.training.checkpoints import Checkpoints
     from irpretrain.training.trainer import StepContext, StepTask
 
-LOWER_RATE = (
+RATE_ADVICE = (
     "Lower optimiser.learning_rate (of a fine-tuning: learning_rates), raise optimiser.warmup, or compute in a wider "
     "precision (fp32, or bf16 instead of fp16)."
 )
@@ -35,54 +35,53 @@ def check_model(model: nn.Module, tasks: Sequence["StepTask"], context: "StepCon
     """
     check_weights(model)
     if _broken_outputs(model, tasks, context, step):
-        raise TrainingError(_refusal("model's scores are"))
+        raise TrainingError(_not_finite_message("model's scores are"))
 
 
 def check_weights(model: nn.Module) -> None:
     """Raise TrainingError unless all weights are finite."""
-    state = model.state_dict()
-    floating = {name: tensor for name, tensor in state.items() if tensor.is_floating_point()}
+    weights = {name: tensor for name, tensor in model.state_dict().items() if tensor.is_floating_point()}
     # Together: a device is waited for once.
-    finite = to_host(torch.stack([tensor.isfinite().all() for tensor in floating.values()]))().tolist()
-    if broken := [name for name, is_finite in zip(floating, finite, strict=True) if not is_finite]:
-        raise TrainingError(_refusal(f"weights {broken[0]} are"))
+    finite_flags = to_host(torch.stack([tensor.isfinite().all() for tensor in weights.values()]))().tolist()
+    if broken_names := [name for name, is_finite in zip(weights, finite_flags, strict=True) if not is_finite]:
+        raise TrainingError(_not_finite_message(f"weights {broken_names[0]} are"))
 
 
-def _refusal(subject: str) -> str:
-    return f"after the last update the {subject} not finite numbers, so nothing is written. {LOWER_RATE}"
+def _not_finite_message(subject: str) -> str:
+    return f"after the last update the {subject} not finite numbers, so nothing is written. {RATE_ADVICE}"
 
 
 def _broken_outputs(model: nn.Module, tasks: Sequence["StepTask"], context: "StepContext", step: int) -> int:
     """Return how many outputs and losses of the step's batch are not finite, over all processes."""
-    training, checks = model.training, list[Tensor]()
+    was_training, finite_checks = model.training, list[Tensor]()
 
     def check_outputs(module: nn.Module, inputs: Any, outputs: Any) -> None:
         for output in outputs if isinstance(outputs, tuple) else (outputs,):
             if isinstance(output, Tensor):
-                checks.append(output.isfinite().all())
+                finite_checks.append(output.isfinite().all())
 
     # Of the layers themselves: a packed batch does not pass through the model's `forward`.
     layers = [module for module in model.eval().modules() if not any(module.children())]
-    handles = [module.register_forward_hook(check_outputs) for module in layers]
+    hooks = [module.register_forward_hook(check_outputs) for module in layers]
     try:
         with torch.inference_mode():
             for task in tasks:
                 task_step = task.read(context, step)
                 for batch in task_step.batches.values():
                     micro_batch = task.micro_batch(model, context, step, task_step, batch)
-                    checks.append(micro_batch.loss(*micro_batch.tensors)[0].isfinite().all())
+                    finite_checks.append(micro_batch.loss(*micro_batch.tensors)[0].isfinite().all())
     finally:
-        for handle in handles:
-            handle.remove()
-        model.train(training)
-    finite = to_host(torch.stack(checks))().tolist() if checks else []
-    return int(context.ranks.sums([finite.count(False)])[0])
+        for hook in hooks:
+            hook.remove()
+        model.train(was_training)
+    finite_flags = to_host(torch.stack(finite_checks))().tolist() if finite_checks else []
+    return int(context.ranks.sums([finite_flags.count(False)])[0])
 
 
 def check_scores(scores: np.ndarray, scored_texts: str) -> None:
     """Raise TrainingError unless a model's scores are finite."""
     if not np.isfinite(scores).all():
-        raise TrainingError(f"a score of {scored_texts} is not a finite number. {LOWER_RATE}")
+        raise TrainingError(f"a score of {scored_texts} is not a finite number. {RATE_ADVICE}")
 
 
 def publish(
@@ -91,6 +90,6 @@ def publish(
     checkpoints: "Checkpoints",
 ) -> None:
     """Write the outputs of a job together, in the first process: folders and files, with what writes each."""
-    names = json.dumps([str(path) for path in (*folders, *files)])
-    marker = checkpoints.directory / BEING_WRITTEN
-    write_together(folders, files, before_replacing=lambda: write_text(marker, names))
+    output_paths = json.dumps([str(path) for path in (*folders, *files)])
+    marker = checkpoints.directory / OUTPUTS_FILE
+    write_together(folders, files, before_replacing=lambda: write_text(marker, output_paths))

@@ -117,9 +117,9 @@ def pretrain(
         trainer = Trainer(
             model, options.optimiser, options.compute, device, seed, steps, options.accumulation
         )
-        with Checkpoints(checkpoints, job, title, options.compute.checkpoint_minutes) as folder:
-            log = MetricsLog(folder.directory / "metrics.jsonl")
-            snapshots = folder.directory / SNAPSHOTS
+        with Checkpoints(checkpoints, job, title, options.compute.checkpoint_minutes) as job_checkpoints:
+            log = MetricsLog(job_checkpoints.directory / "metrics.jsonl")
+            snapshots = job_checkpoints.directory / SNAPSHOTS
             # Of several processes the first alone probes; the others wait for it at their next sum.
             probes_model = trainer.ranks.leads and options.held_out_share > 0
             context = replace(trainer.context, accumulation=1)
@@ -129,16 +129,16 @@ def pretrain(
                 for task, reader, table in zip(ranking_tasks, readers, tables, strict=True)
                 if probes_model
             ]
-            accuracies_before = [part.accuracies(model.eval()) for part in probes]
+            accuracies_before = [task_probe.accuracies(model.eval()) for task_probe in probes]
 
             def keep_snapshot(step: int) -> None:
                 model.save(snapshots / snapshot_name(step))
 
-            pieces = run_steps(
+            token_count = run_steps(
                 trainer,
                 ranking_tasks,
                 options.log_every,
-                folder,
+                job_checkpoints,
                 log,
                 title,
                 options.snapshots,
@@ -148,28 +148,28 @@ def pretrain(
                 model.eval()
                 rows = [
                     row
-                    for part, probe_before in zip(probes, accuracies_before, strict=True)
-                    for row in part.rows(model, probe_before)
+                    for task_probe, accuracies in zip(probes, accuracies_before, strict=True)
+                    for row in task_probe.rows(model, accuracies)
                 ]
 
-                def write_model(written: Path) -> None:
-                    model.write_files(written)
+                def write_model(model_folder: Path) -> None:
+                    model.write_files(model_folder)
                     for step in options.snapshots:
                         name = snapshot_name(step)
-                        shutil.copytree(snapshots / name, written / SNAPSHOTS / name)
+                        shutil.copytree(snapshots / name, model_folder / SNAPSHOTS / name)
 
                 files = {metrics: log.publish, probe: lambda path: write_probe(rows, path)}
-                publish({output: write_model}, files, folder)
+                publish({output: write_model}, files, job_checkpoints)
             if not keeps_checkpoints:
-                folder.discard()
-    by_task = dict(zip((task.name for task in ranking_tasks), tables, strict=True))
+                job_checkpoints.discard()
+    task_tables = dict(zip((task.name for task in ranking_tasks), tables, strict=True))
     return {
         "steps": steps,
-        "groups": dict.fromkeys(by_task, groups_seen),
-        "groups_available": {name: table.trained_count for name, table in by_task.items()},
-        "epochs": {name: round(groups_seen / table.trained_count, 4) for name, table in by_task.items()},
-        "tokens": pieces,
-        "groups_held_out": {name: len(table.held_out) for name, table in by_task.items()},
+        "groups": dict.fromkeys(task_tables, groups_seen),
+        "groups_available": {name: table.trained_count for name, table in task_tables.items()},
+        "epochs": {name: round(groups_seen / table.trained_count, 4) for name, table in task_tables.items()},
+        "tokens": token_count,
+        "groups_held_out": {name: len(table.held_out) for name, table in task_tables.items()},
         "documents": len(store),
         "text_pieces": int(store.lengths.sum()),
     }
@@ -184,17 +184,17 @@ def _tasks(
     seed: int,
 ) -> tuple[list[GroupTable], list[SequenceReader], list[RankingTask]]:
     tables, readers, ranking_tasks = [], [], []
-    for number, (path, task) in enumerate(zip(groups, tasks, strict=True)):
+    for index, (path, task) in enumerate(zip(groups, tasks, strict=True)):
         # The number keeps the streams apart when one objective is used twice.
-        name = f"{task.objective}/{number}"
+        name = f"{task.objective}/{index}"
         table = GroupTable(path, store, options.batch_groups, seed, name, options.held_out_share)
         task_options = options.of_task(task)
         masker = None
         if task.mlm_weight > 0:
-            masker = Masker(task_options.masking, tokenizer, seed, task_options.max_length, name=name)
+            masker = Masker(task_options.masking, tokenizer, seed, task_options.max_length, stream=name)
         builder = BatchBuilder(store, tokenizer, task_options.max_length, task_options.query_length)
         reader = SequenceReader(builder, masker, options.mlm_head_steps)
-        task_name = task.objective if number == 0 else f"{task.objective}#{number}"
+        task_name = task.objective if index == 0 else f"{task.objective}#{index}"
         loss = (task_options.loss, task_options.margin)
         ranking_tasks.append(RankingTask(task_name, table, reader, *loss, task.weight, task.mlm_weight))
         tables.append(table)
@@ -206,7 +206,7 @@ def _tasks(
 
 
 def resolve_length(
-    options: PretrainingConfig, tasks: Sequence[TaskConfig], groups: Sequence[int], title: str
+    options: PretrainingConfig, tasks: Sequence[TaskConfig], group_counts: Sequence[int], title: str
 ) -> tuple[PretrainingConfig, int]:
     """Return the options with `steps` in place of `epochs`, and these steps.
 
@@ -215,23 +215,23 @@ def resolve_length(
     """
     if options.steps is not None:
         return options, options.steps
-    steps = steps_of(options, tasks, groups)
-    resolved = options.model_copy(update={"steps": steps, "epochs": None, "epochs_of": None})
-    group_counts = ", ".join(f"{groups[position]:,}" for position in _length_task_positions(options, tasks))
+    steps = steps_of(options, tasks, group_counts)
+    resolved_options = options.model_copy(update={"steps": steps, "epochs": None, "epochs_of": None})
+    counts_text = ", ".join(f"{group_counts[task]:,}" for task in _length_tasks(options, tasks))
     task_note = "" if options.epochs_of is None else f" of {options.epochs_of}"
-    resolution = f"epochs {options.epochs:g} of {group_counts} groups{task_note} are steps {steps:,}"
-    if fault := resolved.head_start_fault(tasks):
+    resolution = f"epochs {options.epochs:g} of {counts_text} groups{task_note} are steps {steps:,}"
+    if fault := resolved_options.head_start_fault(tasks):
         raise ConfigError(f"{title}: {resolution}; {fault}")
     print_line(f"[{title}] {resolution}")
-    return resolved, steps
+    return resolved_options, steps
 
 
-def steps_of(options: PretrainingConfig, tasks: Sequence[TaskConfig], groups: Sequence[int]) -> int:
+def steps_of(options: PretrainingConfig, tasks: Sequence[TaskConfig], group_counts: Sequence[int]) -> int:
     """Return the fewest steps in which every task (or `epochs_of`) passes its groups `epochs` times or more."""
     # Decimals as they were written: in floating point 0.7 epochs of 10 groups would be more than 7 groups.
-    passes = Fraction(str(options.epochs)) / options.batch_groups
-    return max(math.ceil(passes * groups[position]) for position in _length_task_positions(options, tasks))
+    steps_per_group = Fraction(str(options.epochs)) / options.batch_groups
+    return max(math.ceil(steps_per_group * group_counts[task]) for task in _length_tasks(options, tasks))
 
 
-def _length_task_positions(options: PretrainingConfig, tasks: Sequence[TaskConfig]) -> list[int]:
-    return [i for i, task in enumerate(tasks) if options.epochs_of in (None, task.objective)]
+def _length_tasks(options: PretrainingConfig, tasks: Sequence[TaskConfig]) -> list[int]:
+    return [index for index, task in enumerate(tasks) if options.epochs_of in (None, task.objective)]

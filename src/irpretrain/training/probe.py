@@ -32,7 +32,7 @@ from irpretrain.training.trainer import StepContext
 
 
 # Held-out groups that a task is tested on: minimum, if there are enough, and maximum.
-LEAST_GROUPS, MOST_GROUPS = 20, 200
+MIN_GROUPS, MAX_GROUPS = 20, 200
 
 # Between these two: groups of the training for each, so that the probe costs a short training little.
 TRAINED_PER_PROBED = 32
@@ -56,12 +56,12 @@ class Probe:
         table: GroupTable,
         builder: BatchBuilder,
         context: StepContext,
-        trained_groups: int,
+        trained_group_count: int,
         seed: int,
     ) -> None:
         self._task, self._builder, self._context, self._seed = task, builder, context, seed
         rng = generator(seed, "probe", task)
-        max_groups = min(max(trained_groups // TRAINED_PER_PROBED, LEAST_GROUPS), MOST_GROUPS)
+        max_groups = min(max(trained_group_count // TRAINED_PER_PROBED, MIN_GROUPS), MAX_GROUPS)
         positions = rng.permutation(len(table.held_out))
         positions = positions[table.sizes(table.held_out[positions]) > 1][:max_groups]
         self._groups = table.take(table.held_out[positions])
@@ -69,7 +69,7 @@ class Probe:
 
     def accuracies(self, model: Scorer) -> np.ndarray:
         """Return the pair accuracy of each group as it is, float64 [groups]."""
-        return self._of_model(model, self._groups)
+        return self._accuracies(model, self._groups)
 
     def rows(self, model: Scorer, accuracies_before: np.ndarray) -> Iterator[dict[str, Any]]:
         """Yield the task's rows of PROBE, for a trained model and its accuracies before its training."""
@@ -80,8 +80,8 @@ class Probe:
         )
         groups_without_shared = without_shared(self._groups)
         yield self._row("right", right_accuracies, None)
-        yield self._row("swapped", self._of_model(model, swapped_groups), right_accuracies[with_partner])
-        yield self._row("none", self._of_model(model, groups_without_shared), right_accuracies)
+        yield self._row("swapped", self._accuracies(model, swapped_groups), right_accuracies[with_partner])
+        yield self._row("none", self._accuracies(model, groups_without_shared), right_accuracies)
         yield self._row("before", accuracies_before, right_accuracies)
 
     def _row(self, name: str, accuracies: np.ndarray, reference: np.ndarray | None) -> dict[str, Any]:
@@ -91,10 +91,10 @@ class Probe:
             stream = f"{self._task}/{name}"
             p_value = randomisation_test(accuracies, reference, PERMUTATIONS, self._seed, stream).p_value
         values = (len(accuracies), interval.mean, interval.low, interval.high, p_value)
-        numbers = dict(zip(("groups", "accuracy", "low", "high", "p_value"), values, strict=True))
-        return {"task": self._task, "input": name, **numbers}
+        statistics = dict(zip(("groups", "accuracy", "low", "high", "p_value"), values, strict=True))
+        return {"task": self._task, "input": name, **statistics}
 
-    def _of_model(self, model: Scorer, groups: RankingGroups) -> np.ndarray:
+    def _accuracies(self, model: Scorer, groups: RankingGroups) -> np.ndarray:
         return pair_accuracies(score_groups(model, self._builder, groups, self._context), groups)
 
 
@@ -107,13 +107,13 @@ def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:
 def score_groups(
     model: Scorer, builder: BatchBuilder, groups: RankingGroups, context: StepContext
 ) -> np.ndarray:
-    def begin(number: int) -> Callable[[], Tensor]:
-        batch = builder.build(groups[number : number + 1])
+    def begin_group(index: int) -> Callable[[], Tensor]:
+        batch = builder.build(groups[index : index + 1])
         scores, _ = model.encode(builder.for_encoder(batch.padded(), context.layout))
         return to_host(scores.float())
 
     with torch.inference_mode(), context.autocast():
-        scores = [wait().numpy() for _, wait in prefetch(range(len(groups)), begin, context.device)]
+        scores = [wait().numpy() for _, wait in prefetch(range(len(groups)), begin_group, context.device)]
     all_scores = np.concatenate([np.zeros(0, np.float32), *scores])
     check_scores(all_scores, "the held-out groups")
     return all_scores
@@ -131,24 +131,25 @@ def pair_accuracies(scores: np.ndarray, groups: RankingGroups) -> np.ndarray:
 
 def with_shared(groups: RankingGroups, donors: RankingGroups) -> RankingGroups:
     """Return groups with the shared texts of as many others of their own kind, whose `texts` are the same."""
-    of_query = np.repeat(groups.shares_query, groups.sizes)
+    shares_query = np.repeat(groups.shares_query, groups.sizes)
     queries, documents = (
-        np.repeat(column[donors.firsts], groups.sizes) for column in (donors.queries, donors.documents)
+        np.repeat(column[donors.starts], groups.sizes) for column in (donors.queries, donors.documents)
     )
     return replace(
         groups,
-        queries=np.where(of_query, queries, groups.queries),
-        documents=np.where(of_query, groups.documents, documents),
+        queries=np.where(shares_query, queries, groups.queries),
+        documents=np.where(shares_query, groups.documents, documents),
         anchors=np.full_like(groups.anchors, NO_ANCHOR),
     )
 
 
 def without_shared(groups: RankingGroups) -> RankingGroups:
     """Return groups whose shared text is empty."""
-    empty = make_spans(groups.documents["row"], ends=0)
-    no_texts = make_spans(text_rows(np.full(len(empty), len(groups.texts))))
+    empty_documents = make_spans(groups.documents["row"], ends=0)
+    empty_queries = make_spans(text_rows(np.full(len(empty_documents), len(groups.texts))))
     return with_shared(
-        replace(groups, texts=[*groups.texts, ""]), replace(groups, queries=no_texts, documents=empty)
+        replace(groups, texts=[*groups.texts, ""]),
+        replace(groups, queries=empty_queries, documents=empty_documents),
     )
 
 

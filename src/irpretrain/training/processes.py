@@ -24,7 +24,7 @@ from irpretrain.config.training import SharedComputeConfig
 from irpretrain.foundation.code_digest import add_earlier_code, begin_record, code_record
 from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.progress import print_line
-from irpretrain.training.compute import choose_device, own_gpus
+from irpretrain.training.compute import choose_device, take_gpus
 from irpretrain.training.ranks import LostProcessError, Ranks, current_ranks, taking_part
 
 # One of the processes that share a training: what it receives, and how it reports the result.
@@ -33,7 +33,7 @@ from irpretrain.training.ranks import LostProcessError, Ranks, current_ranks, ta
 PR_SET_PDEATHSIG = 1
 
 
-def portable(error: BaseException) -> tuple[BaseException, str]:
+def make_portable(error: BaseException) -> tuple[BaseException, str]:
     """Return an exception that another process can read, and its traceback."""
     traceback_text = "".join(traceback.format_exception(error))
     try:
@@ -44,30 +44,30 @@ def portable(error: BaseException) -> tuple[BaseException, str]:
         return TrainingError(f"a process failed: {traceback_text.splitlines()[-1]}"), traceback_text
 
 
-def main(parent: int, descriptor: int) -> None:
-    """Make the call on stdin; write its result, or else its error, to a file; `parent` has started this."""
-    end_with(parent)
+def main(parent_pid: int, report_descriptor: int) -> None:
+    """Make the call on stdin; write its result, or else its error, to a file; process `parent_pid` has started this."""
+    end_with_parent(parent_pid)
     begin_record()
     if Path("/sys/class/net/lo").exists():
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # all are on this machine
-    with open(descriptor, "wb") as file:
+    with open(report_descriptor, "wb") as report_file:
         try:
             function, arguments, ranks, port = pickle.load(sys.stdin.buffer)
             with taking_part(ranks, port):
                 result = function(**arguments)
-            pickle.dump((None if ranks.rank else result, code_record()), file)
+            pickle.dump((None if ranks.rank else result, code_record()), report_file)
         except BaseException as error:
-            pickle.dump(portable(error), file)
-            file.flush()
+            pickle.dump(make_portable(error), report_file)
+            report_file.flush()
             # At once: a sum that the others still wait for, or never answered, could hold up an orderly end.
             os._exit(1)
 
 
-def end_with(parent: int) -> None:
+def end_with_parent(parent_pid: int) -> None:
     """Let the system kill this process when its parent ends, however it does."""
     with suppress(AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
+    if os.getppid() != parent_pid:
         os._exit(1)
 
 
@@ -81,7 +81,7 @@ def end_with(parent: int) -> None:
 # with the error of the one that began it.
 
 
-BEGIN = """
+CHILD_PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
 from irpretrain.foundation.garbage import raise_gc_threshold
@@ -96,7 +96,7 @@ GRACE_SECONDS = 10
 POLL_SECONDS = 0.1
 
 # Lines of a process that ended without a report.
-DISPLAYED_LINES = 20
+MAX_PRINTED_LINES = 20
 
 
 def wants_processes(compute: SharedComputeConfig) -> bool:
@@ -120,23 +120,23 @@ def in_processes(
     """
     count = compute.process_count
     on_gpu = choose_device(compute).type == "cuda"
-    gpus = own_gpus(compute)[:count] if on_gpu else [None] * count
+    gpus = take_gpus(compute)[:count] if on_gpu else [None] * count
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     with ExitStack() as resources:
         # Files without a name: nothing is left behind, however this process ends.
         files = [[resources.enter_context(TemporaryFile()) for _ in range(3)] for _ in range(count)]
         processes = []
-        for rank, (call, report, output) in enumerate(files):
-            pickle.dump((function, arguments, Ranks(rank, count, gpus[rank]), store.port), call)
-            call.seek(0)
-            descriptor = report.fileno()
-            command = [sys.executable, "-c", BEGIN, json.dumps(sys.path), str(os.getpid()), str(descriptor)]
+        for rank, (call_file, report_file, output_file) in enumerate(files):
+            pickle.dump((function, arguments, Ranks(rank, count, gpus[rank]), store.port), call_file)
+            call_file.seek(0)
+            report_descriptor = report_file.fileno()
+            program_arguments = [json.dumps(sys.path), str(os.getpid()), str(report_descriptor)]
             process = Popen(
-                command,
-                stdin=call,
-                stdout=output if rank else PIPE,
+                [sys.executable, "-c", CHILD_PROGRAM, *program_arguments],
+                stdin=call_file,
+                stdout=output_file if rank else PIPE,
                 stderr=STDOUT,
-                pass_fds=[descriptor],
+                pass_fds=[report_descriptor],
                 text=True,
                 errors="replace",
             )
@@ -149,9 +149,9 @@ def in_processes(
             time.sleep(POLL_SECONDS)
         statuses = _wait_for_all(processes)
         relay_thread.join(GRACE_SECONDS)
-        reports = [_read(report) for _, report, _ in files]
+        reports = [_read_report(report_file) for _, report_file, _ in files]
         if any(statuses):
-            raise _cause(statuses, reports, [output for _, _, output in files])
+            raise _first_error(statuses, reports, [output_file for _, _, output_file in files])
     result, code = reports[0]
     add_earlier_code(code)
     return result
@@ -174,22 +174,22 @@ def _wait_for_all(processes: Sequence[Popen[str]]) -> list[int | None]:
     return statuses
 
 
-def _read(file: IO[bytes]) -> Any:
+def _read_report(report_file: IO[bytes]) -> Any:
     """Return what a process has written; None where it was killed before."""
-    file.seek(0)
+    report_file.seek(0)
     with suppress(EOFError, pickle.UnpicklingError):
-        return pickle.load(file)
+        return pickle.load(report_file)
     return None
 
 
-def _cause(
+def _first_error(
     statuses: Sequence[int | None], reports: Sequence[Any], outputs: Sequence[IO[bytes]]
 ) -> BaseException:
     """Return the first error: a reported one, or else that a process was killed.
 
     Args:
         statuses: exit status by rank, as `subprocess` has it.
-        reports: by rank; a result with its code, what `portable` made of an error, or None of a killed process.
+        reports: by rank; a result with its code, what `make_portable` made of an error, or None of a killed process.
         outputs: by rank; the first one's is empty, since its lines were displayed.
     """
     failed_statuses = {rank: status for rank, status in enumerate(statuses) if status}
@@ -203,15 +203,15 @@ def _cause(
     # Processes that report an error have lost another one; killed ones cannot report, or had their result already.
     rank = min(failed_statuses, key=lambda rank: (failed_statuses[rank] > 0, rank in errors))
     status = failed_statuses[rank]
-    name = f"process {rank + 1} of {len(statuses)}"
+    process_name = f"process {rank + 1} of {len(statuses)}"
     outputs[rank].seek(0)
-    if last_lines := outputs[rank].read().decode(errors="replace").splitlines()[-DISPLAYED_LINES:]:
+    if last_lines := outputs[rank].read().decode(errors="replace").splitlines()[-MAX_PRINTED_LINES:]:
         print_line("\n".join(last_lines))
     if status > 0:
-        return TrainingError(f"{name} ended with status {status}")
+        return TrainingError(f"{process_name} ended with status {status}")
     killing_signal = signal.Signals(-status)
     memory_note = " The system does so when memory runs out." if killing_signal == signal.SIGKILL else ""
     return TrainingError(
-        f"{name} was ended by {killing_signal.name}, and the others with it.{memory_note} Run the same command again: "
-        "training goes on from the last checkpoint."
+        f"{process_name} was ended by {killing_signal.name}, and the others with it.{memory_note} Run the same "
+        "command again: training goes on from the last checkpoint."
     )

@@ -26,7 +26,7 @@ from irpretrain.training.ranking_groups import GroupSource
 from irpretrain.training.ranking_tasks import PassageReader, RankingTask, SequenceReader, WordReader
 
 # Of the one task of a fine-tuning.
-NAME = "judged"
+TASK_NAME = "judged"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class CrossEncoderRanker:
         builder = BatchBuilder(documents, self.tokenizer, options.max_length, options.query_length)
         passages = self.reranking.passages
         reader = SequenceReader(builder) if passages is None else PassageReader(builder, passages)
-        return RankingTask(NAME, source, reader, options.loss, options.margin)
+        return RankingTask(TASK_NAME, source, reader, options.loss, options.margin)
 
     def rank(
         self,
@@ -90,7 +90,7 @@ class WordRanker:
         builder = WordBatchBuilder(
             documents, model.vocabulary, model_options.query_words, model_options.document_words
         )
-        return RankingTask(NAME, source, WordReader(builder), options.loss, options.margin)
+        return RankingTask(TASK_NAME, source, WordReader(builder), options.loss, options.margin)
 
     def rank(
         self,

@@ -24,14 +24,14 @@ def make_spans(rows: np.ndarray, starts: np.ndarray | int = 0, ends: np.ndarray 
     return spans
 
 
-def text_rows(numbers: np.ndarray) -> np.ndarray:
+def text_rows(text_indices: np.ndarray) -> np.ndarray:
     """Return the rows that stand for texts of these numbers; of such rows, the numbers."""
-    return -1 - numbers
+    return -1 - text_indices
 
 
-def positions_of_lists(firsts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the positions of lists that begin at `firsts` in a flat array and have `sizes` items, list after list."""
-    return np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+def positions_of_lists(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the positions of lists that begin at `starts` in a flat array and have `sizes` items, list after list."""
+    return np.repeat(starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,14 @@ class RankingGroups:
         return self.take(np.arange(*index.indices(len(self))))
 
     @cached_property
-    def firsts(self) -> np.ndarray:
+    def starts(self) -> np.ndarray:
         """Where each group begins, int64 [groups]."""
         return np.cumsum(self.sizes) - self.sizes
 
     def take(self, indices: np.ndarray) -> RankingGroups:
         """Return the groups at `indices`, in this order."""
         sizes = self.sizes[indices]
-        positions = positions_of_lists(self.firsts[indices], sizes)
+        positions = positions_of_lists(self.starts[indices], sizes)
         queries, documents, anchors = (
             column[positions] for column in (self.queries, self.documents, self.anchors)
         )

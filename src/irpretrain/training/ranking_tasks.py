@@ -19,7 +19,7 @@ from irpretrain.models.length_batches import to_device
 from irpretrain.models.mlm_heads import IGNORED
 from irpretrain.text.passages import piece_bounds
 from irpretrain.training.batches import BatchBuilder, WordBatchBuilder
-from irpretrain.training.graphs import Measured, MicroBatch
+from irpretrain.training.graphs import Measurements, MicroBatch
 from irpretrain.training.masking import Masker
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.ranking_groups import GroupSource, RankingGroups, make_spans
@@ -38,24 +38,24 @@ def ranking_loss(kind: Loss, scores: Tensor, sizes: Tensor, margin: float = 1.0)
 
     A group of one sequence has nothing to rank: its loss is 0. `sizes`, int64 [groups], best lies on the host.
     """
-    score_table, present = _by_group(scores.float(), sizes)
+    score_table, is_present = _by_group(scores.float(), sizes)
     if kind == "listwise":
-        return -functional.log_softmax(score_table.masked_fill(~present, -torch.inf), dim=1)[:, 0]
+        return -functional.log_softmax(score_table.masked_fill(~is_present, -torch.inf), dim=1)[:, 0]
     differences = score_table[:, :1] - score_table[:, 1:]
-    is_other = present[:, 1:]
+    is_negative = is_present[:, 1:]
     if kind == "hinge":
         losses = functional.relu(margin - differences)
     elif kind == "pair-softmax":
         losses = 2 * torch.sigmoid(-differences)
     else:
         assert_never(kind)
-    return (losses * is_other).sum(dim=1) / is_other.sum(dim=1).clamp(min=1)
+    return (losses * is_negative).sum(dim=1) / is_negative.sum(dim=1).clamp(min=1)
 
 
 def count_correct_pairs(scores: Tensor, sizes: Tensor) -> Tensor:
     """Return how many (first, other) pairs are ordered rightly, without ties; int64 on the scores' device."""
-    score_table, present = _by_group(scores.detach().float(), sizes)
-    return ((score_table[:, :1] > score_table[:, 1:]) & present[:, 1:]).sum()
+    score_table, is_present = _by_group(scores.detach().float(), sizes)
+    return ((score_table[:, :1] > score_table[:, 1:]) & is_present[:, 1:]).sum()
 
 
 def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
@@ -64,11 +64,11 @@ def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
         score_table = scores.view(-1, largest_size)
         return score_table, torch.ones_like(score_table, dtype=torch.bool)
     sizes = to_device(sizes, scores.device)
-    present = torch.arange(largest_size, device=scores.device) < sizes[:, None]
+    is_present = torch.arange(largest_size, device=scores.device) < sizes[:, None]
     starts = torch.cumsum(sizes, 0) - sizes
     positions = starts[:, None] + torch.arange(largest_size, device=scores.device)
     score_table = scores[positions.clamp(max=len(scores) - 1)]
-    return score_table.masked_fill(~present, 0.0), present
+    return score_table.masked_fill(~is_present, 0.0), is_present
 
 
 # The task of a step: ranking groups, whose loss and gradients are computed in micro-batches.
@@ -78,7 +78,7 @@ def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
 class GroupBatch:
     """Groups of a micro-batch, ready to be scored: plain data."""
 
-    sizes: np.ndarray  # documents of each group; int64 [groups]
+    group_sizes: np.ndarray  # documents of each group; int64 [groups]
     tokens: int  # word pieces or words, without padding
     inputs: Any  # what the reader gives a model
     labels: np.ndarray | None = None  # masked word pieces, int64 [masked positions]; `IGNORED` fills up
@@ -115,15 +115,15 @@ class RankingTask:
     def read(self, context: StepContext, step: int) -> TaskStep:
         groups = self.source.groups(step)
         batches = {
-            number: self.reader.read(
+            batch_index: self.reader.read(
                 groups[group_slice], step, int(groups.sizes[: group_slice.start].sum()), context.layout
             )
-            for number, group_slice in context.share(len(groups)).items()
+            for batch_index, group_slice in context.share(len(groups)).items()
         }
         masked_positions = sum(
-            int((b.labels != IGNORED).sum()) for b in batches.values() if b.labels is not None
+            int((batch.labels != IGNORED).sum()) for batch in batches.values() if batch.labels is not None
         )
-        pairs = sum(int(batch.sizes.sum()) - len(batch.sizes) for batch in batches.values())
+        pairs = sum(int(batch.group_sizes.sum()) - len(batch.group_sizes) for batch in batches.values())
         metrics = TaskMetrics(
             self.weight, self.mlm_weight, pairs=pairs if self.weight > 0 else 0, groups=len(groups)
         )
@@ -133,29 +133,30 @@ class RankingTask:
         self, model: nn.Module, context: StepContext, step: int, task_step: TaskStep, batch: GroupBatch
     ) -> MicroBatch:
         scorer = self.reader.scorer(model, context, batch, step)
-        sizes, groups = torch.from_numpy(batch.sizes), task_step.metrics.groups
+        sizes, groups = batch.group_sizes, task_step.metrics.groups
+        size_tensor = torch.from_numpy(sizes)
         # A tensor, as it differs from step to step.
         denominator = context.tensor(np.array(max(task_step.loss_denominator, 1), np.float32))
 
-        def loss(denominator: Tensor, *tensors: Tensor) -> tuple[Tensor, Measured]:
+        def loss(denominator: Tensor, *tensors: Tensor) -> tuple[Tensor, Measurements]:
             measurements: dict[str, Tensor] = {}
             with context.autocast():
                 scores, mlm_loss = scorer.scores(*tensors)
-                total = scores.new_zeros((), dtype=torch.float32)
+                total_loss = scores.new_zeros((), dtype=torch.float32)
                 if self.weight > 0:
-                    ranking = ranking_loss(self.loss, scores, sizes, self.margin).sum() / groups
-                    total = total + self.weight * ranking
-                    correct_pairs = count_correct_pairs(scores, sizes)
-                    measurements |= {"ranking_loss": ranking.detach(), "correct_pairs": correct_pairs}
+                    mean_loss = ranking_loss(self.loss, scores, size_tensor, self.margin).sum() / groups
+                    total_loss = total_loss + self.weight * mean_loss
+                    measurements["ranking_loss"] = mean_loss.detach()
+                    measurements["correct_pairs"] = count_correct_pairs(scores, size_tensor)
                 if mlm_loss is not None:
                     mlm_loss = mlm_loss / denominator
                     measurements["mlm_loss"] = mlm_loss.detach()
-                    total = total + self.mlm_weight * mlm_loss
-            return total, measurements
+                    total_loss = total_loss + self.mlm_weight * mlm_loss
+            return total_loss, measurements
 
         # Groups of different sizes seldom come again, and their sizes are copied from the host.
-        repeats = scorer.shape is not None and (batch.sizes == batch.sizes[0]).all()
-        shape = (self.name, groups, len(batch.sizes), int(batch.sizes[0]), scorer.shape) if repeats else None
+        recurs = scorer.shape is not None and (sizes == sizes[0]).all()
+        shape = (self.name, groups, len(sizes), int(sizes[0]), scorer.shape) if recurs else None
         return MicroBatch([denominator, *scorer.tensors], loss, shape)
 
 
@@ -169,14 +170,14 @@ class SequenceReader:
 
     def read(self, groups: RankingGroups, step: int, first_sequence: int, layout: Layout) -> GroupBatch:
         batch = self.builder.build(groups)
-        masked = None if self.masker is None else self.masker.apply(batch, step, first_sequence)
-        if masked is not None and not len(masked.labels):
-            masked = None
-        labels = None if masked is None else masked.labels
-        inputs = self.builder.for_encoder(batch.padded(masked), layout)
-        if labels is not None and isinstance(inputs, PackedBatch) and inputs.masked is not None:
-            labels = np.pad(labels, (0, len(inputs.masked) - len(labels)), constant_values=IGNORED)
-        return GroupBatch(batch.sizes, batch.tokens, inputs, labels)
+        masked_batch = None if self.masker is None else self.masker.apply(batch, step, first_sequence)
+        if masked_batch is not None and not len(masked_batch.labels):
+            masked_batch = None
+        labels = None if masked_batch is None else masked_batch.labels
+        inputs = self.builder.for_encoder(batch.padded(masked_batch), layout)
+        if labels is not None and isinstance(inputs, PackedBatch) and inputs.masked_rows is not None:
+            labels = np.pad(labels, (0, len(inputs.masked_rows) - len(labels)), constant_values=IGNORED)
+        return GroupBatch(batch.group_sizes, batch.tokens, inputs, labels)
 
     def scorer(
         self, model: CrossEncoderModel, context: StepContext, batch: GroupBatch, step: int
@@ -208,22 +209,22 @@ class PassageReader:
     def read(self, groups: RankingGroups, step: int, first_sequence: int, layout: Layout) -> GroupBatch:
         rows = groups.documents["row"]
         passages = [self._passages(row) for row in rows.tolist()]
-        counts = np.array([len(bounds) for bounds in passages], np.int64)
-        documents = make_spans(np.repeat(rows, counts), *np.concatenate(passages).T)
-        queries = np.repeat(groups.queries, counts)
-        batch = self.builder.build(RankingGroups.of_queries(queries, documents, counts, groups.texts))
+        passage_counts = np.array([len(bounds) for bounds in passages], np.int64)
+        documents = make_spans(np.repeat(rows, passage_counts), *np.concatenate(passages).T)
+        queries = np.repeat(groups.queries, passage_counts)
+        batch = self.builder.build(RankingGroups.of_queries(queries, documents, passage_counts, groups.texts))
         padded = batch.padded()
-        inputs = self.builder.for_encoder(padded, layout), padded, batch.sizes
+        inputs = self.builder.for_encoder(padded, layout), padded, batch.group_sizes
         return GroupBatch(groups.sizes, batch.tokens, inputs)
 
     def scorer(
         self, model: CrossEncoderModel, context: StepContext, batch: GroupBatch, step: int
     ) -> MicroBatchScorer:
-        all_passages, padded, counts = batch.inputs
+        all_passages, padded, passage_counts = batch.inputs
 
         def scores() -> tuple[Tensor, Tensor | None]:
-            best = best_passages(untrained_scores(model, all_passages), counts)
-            best_batch = self.builder.for_encoder(padded.take(best), context.layout)
+            best_indices = best_passages(inference_scores(model, all_passages), passage_counts)
+            best_batch = self.builder.for_encoder(padded.take(best_indices), context.layout)
             return model.encode(best_batch)[0], None
 
         return MicroBatchScorer([], scores)
@@ -241,7 +242,7 @@ class WordReader:
 
     def read(self, groups: RankingGroups, step: int, first_sequence: int, layout: Layout) -> GroupBatch:
         batch = self.builder.build(groups)
-        return GroupBatch(batch.sizes, batch.tokens, (batch.query, batch.document))
+        return GroupBatch(batch.group_sizes, batch.tokens, (batch.query, batch.document))
 
     def scorer(
         self, model: nn.Module, context: StepContext, batch: GroupBatch, step: int
@@ -250,27 +251,27 @@ class WordReader:
         return MicroBatchScorer(tensors, lambda *tensors: (model(*tensors), None))
 
 
-def untrained_scores(model: CrossEncoderModel, batch: EncoderBatch) -> np.ndarray:
+def inference_scores(model: CrossEncoderModel, batch: EncoderBatch) -> np.ndarray:
     """Return scores as in ranking, float [sequences]; nothing learns from them."""
-    training = model.training
+    was_training = model.training
     model.eval()
     with torch.no_grad():
         scores, _ = model.encode(batch)
     # Weights that autocast has made narrow here have no gradient; the pass that follows must not use them.
     torch.clear_autocast_cache()
-    model.train(training)
+    model.train(was_training)
     return scores.float().cpu().numpy()
 
 
-def best_passages(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def best_passages(scores: np.ndarray, passage_counts: np.ndarray) -> np.ndarray:
     """Return the position of each document's best passage, of equal ones the first; int64 [documents].
 
     Args:
         scores: of the passages of all documents, one after the other; float [passages].
-        counts: passages of each document; int64 [documents].
+        passage_counts: passages of each document; int64 [documents].
     """
-    starts = np.cumsum(counts) - counts
-    ends = starts + counts
+    starts = np.cumsum(passage_counts) - passage_counts
+    ends = starts + passage_counts
     return np.array(
         [start + scores[start:end].argmax() for start, end in zip(starts, ends, strict=True)], np.int64
     )

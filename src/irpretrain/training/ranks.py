@@ -15,18 +15,18 @@ from torch import Tensor, distributed
 # The processes of one training: they compute the same steps on different micro-batches, and meet in sums.
 
 
-def share_of(items: int, accumulation: int, rank: int = 0, processes: int = 1) -> dict[int, slice]:
-    """Return what process `rank` computes of a step with `items` items: number of each micro-batch → its items.
+def share_of(item_count: int, accumulation: int, rank: int = 0, process_count: int = 1) -> dict[int, slice]:
+    """Return what process `rank` computes of a step with `item_count` items: number of each micro-batch → its items.
 
     The step is cut into `accumulation` equal micro-batches, or one per process if there are more processes. Otherwise
     the cut does not depend on the number of processes: nor does what dropout draws in a micro-batch.
     """
-    if items < processes:
-        raise ValueError(f"{items} items cannot be shared out among {processes} processes")
-    micro_batches = min(max(accumulation, processes), items)
-    bounds = [int(bound) for bound in np.linspace(0, items, micro_batches + 1).round()]
-    numbers = range(micro_batches * rank // processes, micro_batches * (rank + 1) // processes)
-    return {number: slice(bounds[number], bounds[number + 1]) for number in numbers}
+    if item_count < process_count:
+        raise ValueError(f"{item_count} items cannot be shared out among {process_count} processes")
+    micro_batches = min(max(accumulation, process_count), item_count)
+    bounds = [int(bound) for bound in np.linspace(0, item_count, micro_batches + 1).round()]
+    indices = range(micro_batches * rank // process_count, micro_batches * (rank + 1) // process_count)
+    return {index: slice(bounds[index], bounds[index + 1]) for index in indices}
 
 
 Value = TypeVar("Value")
@@ -63,14 +63,14 @@ class Ranks:
             distributed.all_reduce(totals)
         return list(totals.tolist())
 
-    def from_first(self, make: Callable[[], Value]) -> Value:
-        """Return what `make` returns in the first process; it is not called in the others."""
+    def from_first(self, create: Callable[[], Value]) -> Value:
+        """Return what `create` returns in the first process; it is not called in the others."""
         if self.count == 1:
-            return make()
-        shared = [make() if self.leads else None]
+            return create()
+        objects = [create() if self.leads else None]
         with lost_processes():
-            distributed.broadcast_object_list(shared, src=0)
-        return shared[0]  # type: ignore[return-value]
+            distributed.broadcast_object_list(objects, src=0)
+        return objects[0]  # type: ignore[return-value]
 
 
 @contextmanager
@@ -126,10 +126,10 @@ def sum_gradients(parameters: Sequence[Tensor], ranks: Ranks) -> None:
     """Put the sums over all processes into `parameter.grad`, the same in each of them."""
     if ranks.count == 1:
         return
-    trained = [parameter for parameter in parameters if parameter.requires_grad]
-    processes_with_gradient = ranks.sums([float(parameter.grad is not None) for parameter in trained])
+    trained_parameters = [p for p in parameters if p.requires_grad]
+    gradient_counts = ranks.sums([float(p.grad is not None) for p in trained_parameters])
     # A parameter without a gradient in every process stays without, so the optimiser leaves it alone.
-    for parameter in (p for p, count in zip(trained, processes_with_gradient, strict=True) if count):
+    for parameter in (p for p, count in zip(trained_parameters, gradient_counts, strict=True) if count):
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
         with lost_processes():

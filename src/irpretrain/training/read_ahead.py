@@ -15,41 +15,41 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from irpretrain.foundation.errors import TrainingError
-from irpretrain.training.processes import end_with
+from irpretrain.training.processes import end_with_parent
 
-Work = TypeVar("Work")
+Context = TypeVar("Context")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Processes that read batches. Besides one call for each process, SPARE calls are begun before they are asked for.
-PROCESSES, SPARE = 2, 2
+READER_PROCESSES, SPARE_CALLS = 2, 2
 
 # The value that functions are called with, in the processes that do.
-_work: list[Any] = []
+_contexts: list[Any] = []
 
 
-class Helpers(Generic[Work]):
+class Helpers(Generic[Context]):
     """Calls functions with a value in other processes or, if there are none, at once in this one."""
 
-    def __init__(self, work: Work, pool: ProcessPoolExecutor | None = None, processes: int = 0) -> None:
-        self._work, self._pool = work, pool
-        self._ahead = processes + SPARE if pool else 0
+    def __init__(self, context: Context, pool: ProcessPoolExecutor | None = None, processes: int = 0) -> None:
+        self._context, self._pool = context, pool
+        self._calls_ahead = processes + SPARE_CALLS if pool else 0
 
     def begin(self, function: Callable[..., Result], *arguments: Any) -> Future[Result]:
-        """Begin `function(work, *arguments)`; in another process all but the value is pickled."""
+        """Begin `function(context, *arguments)`; in another process all but the value is pickled."""
         if self._pool is None:
             future = Future[Result]()
-            future.set_result(function(self._work, *arguments))
+            future.set_result(function(self._context, *arguments))
             return future
         with warnings.catch_warnings():
             # Python warns of a fork beside threads, which could hold locks: these processes take none of theirs.
             warnings.simplefilter("ignore", DeprecationWarning)
             return self._pool.submit(_call, function, *arguments)
 
-    def each(self, function: Callable[[Work, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield `function(work, item)` of each item, in order; other processes are ahead."""
+    def each(self, function: Callable[[Context, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield `function(context, item)` of each item, in order; other processes are ahead."""
         remaining = iter(items)
-        pending = deque(self.begin(function, item) for item in islice(remaining, self._ahead))
+        pending = deque(self.begin(function, item) for item in islice(remaining, self._calls_ahead))
         for item in remaining:
             pending.append(self.begin(function, item))
             yield pending.popleft().result()
@@ -58,7 +58,7 @@ class Helpers(Generic[Work]):
 
 
 @contextmanager
-def helping(work: Work, processes: int) -> Iterator[Helpers[Work]]:
+def helping(context: Context, processes: int) -> Iterator[Helpers[Context]]:
     """Yield helpers in so many processes; 0: in this one.
 
     What a function returns must depend on its arguments alone, and what it raises is raised where its result is asked
@@ -68,17 +68,17 @@ def helping(work: Work, processes: int) -> Iterator[Helpers[Work]]:
         TrainingError: a process was killed.
     """
     if not processes:
-        yield Helpers(work)
+        yield Helpers(context)
         return
     # Forked: the processes share this one's tables, and start in a moment. They end with it, however it ends.
     pool = ProcessPoolExecutor(
         processes,
         mp_context=multiprocessing.get_context("fork"),
-        initializer=_begin,
-        initargs=(work, os.getpid()),
+        initializer=_start_process,
+        initargs=(context, os.getpid()),
     )
     try:
-        yield Helpers(work, pool, processes)
+        yield Helpers(context, pool, processes)
     except BrokenProcessPool:
         raise TrainingError(
             "a process that reads batches was killed; the system does so when memory runs out. Run the same command "
@@ -93,7 +93,7 @@ def reading_ahead(
     read: Callable[[int], Result], steps: range, in_other_processes: bool
 ) -> Iterator[Iterator[Result]]:
     """Yield an iterator over `read(step)` of all steps; `in_other_processes`: in other processes, see `helping`."""
-    with helping(read, min(PROCESSES, len(steps)) if in_other_processes else 0) as helpers:
+    with helping(read, min(READER_PROCESSES, len(steps)) if in_other_processes else 0) as helpers:
         yield helpers.each(_read, steps)
 
 
@@ -111,15 +111,15 @@ class Parcel(Generic[Item]):
         return Parcel, (None, self._pickled or pickle.dumps(self._value))
 
 
-def _begin(work: Any, parent: int) -> None:
-    end_with(parent)
+def _start_process(context: Any, parent_pid: int) -> None:
+    end_with_parent(parent_pid)
     # The tokenizer's threads were not forked.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    _work[:] = [work]
+    _contexts[:] = [context]
 
 
 def _call(function: Callable[..., Result], *arguments: Any) -> Result:
-    return function(_work[0], *arguments)
+    return function(_contexts[0], *arguments)
 
 
 def _read(read: Callable[[int], Result], step: int) -> Result:

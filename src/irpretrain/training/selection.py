@@ -12,10 +12,10 @@ from typing import Any
 from irpretrain.evaluation.measures import mean_of_run
 from irpretrain.evaluation.runs import read_qrels, read_run
 from irpretrain.foundation.atomic import atomic_directory, write_text
-from irpretrain.models.encoder_files import SNAPSHOTS, snapshot
+from irpretrain.models.encoder_files import SNAPSHOTS, snapshot_directory
 
 # What lies in a model's directory and is not part of the model.
-NOT_CONTENT = (SNAPSHOTS, ".*")
+EXTRA_FILES = (SNAPSHOTS, ".*")
 
 
 def select_model(
@@ -33,22 +33,22 @@ def select_model(
     Returns:
         Counts: the chosen step and its score, queries, steps compared.
     """
-    judged = read_qrels(qrels)
+    judgements = read_qrels(qrels)
     score_of_step = {
-        step: mean_of_run(read_run(runs[step]), judged, measure, judged) for step in sorted(runs)
+        step: mean_of_run(read_run(runs[step]), judgements, measure, judgements) for step in sorted(runs)
     }
     best_step = max(score_of_step, key=lambda step: (score_of_step[step], -step))
     with atomic_directory(output) as folder:
         shutil.copytree(
-            snapshot(model, best_step, max(runs)),
+            snapshot_directory(model, best_step, max(runs)),
             folder,
-            ignore=shutil.ignore_patterns(*NOT_CONTENT),
+            ignore=shutil.ignore_patterns(*EXTRA_FILES),
             copy_function=_link_or_copy,
             dirs_exist_ok=True,
         )
     report = {
         "measure": measure,
-        "queries": len(judged),
+        "queries": len(judgements),
         "chosen": {"step": best_step, "score": score_of_step[best_step]},
         "scores": [{"step": step, "score": value} for step, value in score_of_step.items()],
     }
@@ -56,7 +56,7 @@ def select_model(
     return {
         "chosen_step": best_step,
         "score": score_of_step[best_step],
-        "queries": len(judged),
+        "queries": len(judgements),
         "steps_compared": len(score_of_step),
     }
 

@@ -21,9 +21,9 @@ from irpretrain.models.length_batches import host_to_device, to_host
 from irpretrain.models.packed import layout_of
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import autocast, use_fast_paths
-from irpretrain.training.graphs import Measured, MicroBatch, RecordedPasses
+from irpretrain.training.graphs import Measurements, MicroBatch, RecordedPasses
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
-from irpretrain.training.outputs import LOWER_RATE, check_model
+from irpretrain.training.outputs import RATE_ADVICE, check_model
 from irpretrain.training.ranks import ALONE, Ranks, current_ranks, share_of, sum_gradients
 from irpretrain.training.read_ahead import reading_ahead
 
@@ -40,9 +40,9 @@ class StepContext:
     ranks: Ranks = ALONE  # this process among those that share them
     layout: Layout = PADDED  # of the batches of an encoder
 
-    def share(self, items: int) -> dict[int, slice]:
+    def share(self, item_count: int) -> dict[int, slice]:
         """Return what this process computes of a step: number of each micro-batch → its items."""
-        return share_of(items, self.accumulation, self.ranks.rank, self.ranks.count)
+        return share_of(item_count, self.accumulation, self.ranks.rank, self.ranks.count)
 
     def tensor(self, array: np.ndarray) -> Tensor:
         return host_to_device(array, self.device)
@@ -55,7 +55,7 @@ class StepContext:
 class TaskStep:
     """What one task adds to one step, as far as this process computes it: plain data, made in any process."""
 
-    metrics: TaskMetrics  # complete when what the losses measured has been added (`fetch_measured`)
+    metrics: TaskMetrics  # complete when what the losses measured has been added (`fetch_measurements`)
     tokens: int  # word pieces and special tokens, without padding
     batches: Mapping[int, Any]  # number of each micro-batch → its sequences and labels, on the host
     # What the loss is a mean over: as far as this process computes it, and from the trainer in the whole step.
@@ -74,11 +74,11 @@ class StepTask(Protocol):
         """Copy a batch to the device; return its loss. All losses, of all processes, add up to the task's."""
 
 
-def fetch_measured(
-    measured: list[tuple[TaskMetrics, Measured]], gradient_norm: Tensor
+def fetch_measurements(
+    measurements: list[tuple[TaskMetrics, Measurements]], gradient_norm: Tensor
 ) -> Callable[[], float]:
     """Begin to copy measurements to the host; return a wait that adds them to the metrics and returns the norm."""
-    tensors = [tensor for _, values in measured for tensor in values.values()]
+    tensors = [tensor for _, task_measurements in measurements for tensor in task_measurements.values()]
     # All numbers come from the device together: a step waits once. With fp16 too: the fused optimiser reads on the
     # device whether a gradient is infinite.
     wait_for_copy = to_host(
@@ -89,11 +89,11 @@ def fetch_measured(
 
     def wait() -> float:
         *numbers, norm = wait_for_copy().tolist()
-        remaining = iter(numbers)
-        for metrics, values in measured:
-            for name in values:
-                previous = getattr(metrics, name)
-                setattr(metrics, name, previous + type(previous)(next(remaining)))
+        remaining_numbers = iter(numbers)
+        for metrics, task_measurements in measurements:
+            for name in task_measurements:
+                previous_value = getattr(metrics, name)
+                setattr(metrics, name, previous_value + type(previous_value)(next(remaining_numbers)))
         return float(norm)
 
     return wait
@@ -141,9 +141,9 @@ class Trainer(Generic[Model]):
         self._passes: RecordedPasses | None = None  # of the first step on
 
     @property
-    def graphs(self) -> int:
+    def graph_count(self) -> int:
         """Number of shapes whose passes are recorded."""
-        return 0 if self._passes is None else self._passes.graphs
+        return 0 if self._passes is None else self._passes.graph_count
 
     def step(self, step: int, tasks: Sequence[StepTask]) -> StepMetrics:
         """Do optimiser step `step`, counted from 0, alone; see `run`."""
@@ -165,44 +165,44 @@ class Trainer(Generic[Model]):
         Raises:
             TrainingError: loss or gradient of a step is NaN; the weights are then of no use.
         """
-        read = partial(self._read, tasks)
+        read_step = partial(self._read, tasks)
         started_at = time.perf_counter()
         begun_step: _BegunStep | None = None
-        with reading_ahead(read, steps, self.overlaps and len(steps) > 1) as batches:
+        with reading_ahead(read_step, steps, self.overlaps and len(steps) > 1) as batches:
             for step in steps:
                 wait_start = time.perf_counter()
                 task_steps = next(batches)
-                waited = time.perf_counter() - wait_start
-                previous_step, begun_step = begun_step, self._begin(step, tasks, task_steps, waited)
+                waited_seconds = time.perf_counter() - wait_start
+                previous_step, begun_step = begun_step, self._begin(step, tasks, task_steps, waited_seconds)
                 if previous_step is not None:
                     started_at, metrics = self._end(previous_step, started_at)
                     yield metrics
-                pausing = pauses(step + 1) or step == steps[-1]
-                if pausing or not self.overlaps:
+                is_paused = pauses(step + 1) or step == steps[-1]
+                if is_paused or not self.overlaps:
                     started_at, metrics = self._end(begun_step, started_at)
                     begun_step = None
-                    yield replace(metrics, pauses=pausing)
+                    yield replace(metrics, pauses=is_paused)
 
     def _read(self, tasks: Sequence[StepTask], step: int) -> list[TaskStep]:
         return [task.read(self.context, step) for task in tasks]
 
     def _begin(
-        self, step: int, tasks: Sequence[StepTask], task_steps: Sequence[TaskStep], waited: float
+        self, step: int, tasks: Sequence[StepTask], task_steps: Sequence[TaskStep], waited_seconds: float
     ) -> _BegunStep:
         """Give the device a step; it is not waited for."""
         self.model.train()
         torch.manual_seed(integer_seed(self._seed, "dropout", str(step)))
-        rate = learning_rate(self._options, step, self.steps)
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
+        step_rate = learning_rate(self._options, step, self.steps)
+        for parameter_group in self.optimiser.param_groups:
+            parameter_group["lr"] = step_rate
         self.optimiser.zero_grad(set_to_none=True)
         denominators = self.ranks.sums([task_step.loss_denominator for task_step in task_steps])
         if self._passes is None:
             self._passes = RecordedPasses(
                 self._parameters, sum(len(task_step.batches) for task_step in task_steps) == 1
             )
-        measurements = list[tuple[TaskMetrics, Measured]]()
-        for position, (task, task_step, denominator) in enumerate(
+        measurements = list[tuple[TaskMetrics, Measurements]]()
+        for task_index, (task, task_step, denominator) in enumerate(
             zip(tasks, task_steps, denominators, strict=True)
         ):
             task_step.loss_denominator = int(denominator)
@@ -210,7 +210,7 @@ class Trainer(Generic[Model]):
                 # A micro-batch has a stream of its own; a step that is not split continues that of the step.
                 if max(self.context.accumulation, self.ranks.count) > 1:
                     torch.manual_seed(
-                        integer_seed(self._seed, "dropout", f"{step}/{position}/{batch_number}")
+                        integer_seed(self._seed, "dropout", f"{step}/{task_index}/{batch_number}")
                     )
                 micro_batch = task.micro_batch(self.model, self.context, step, task_step, batch)
                 measurements.append(
@@ -221,12 +221,12 @@ class Trainer(Generic[Model]):
                 )
         sum_gradients(self._parameters, self.ranks)
         self._scaler.unscale_(self.optimiser)
-        wait = fetch_measured(measurements, clip_gradients(self._parameters, self._options))
+        finish = fetch_measurements(measurements, clip_gradients(self._parameters, self._options))
         self._scaler.step(self.optimiser)
         self._scaler.update()
-        return _BegunStep(step, [task.name for task in tasks], task_steps, wait, rate, waited)
+        return _BegunStep(step, [task.name for task in tasks], task_steps, finish, step_rate, waited_seconds)
 
-    def _gradients(self, loss: Callable[..., tuple[Tensor, Measured]], *tensors: Tensor) -> Measured:
+    def _gradients(self, loss: Callable[..., tuple[Tensor, Measurements]], *tensors: Tensor) -> Measurements:
         loss_value, measurements = loss(*tensors)
         if loss_value.requires_grad:
             self._scaler.scale(loss_value).backward()
@@ -234,11 +234,12 @@ class Trainer(Generic[Model]):
 
     def _end(self, begun_step: _BegunStep, started_at: float) -> tuple[float, StepMetrics]:
         """Wait for a step's numbers; return the time, and what was measured since `started_at`."""
-        gradient_norm = begun_step.wait()
-        tokens = self._add_up(begun_step.parts)
-        metrics = dict(
-            zip(begun_step.names, (task_step.metrics for task_step in begun_step.parts), strict=True)
-        )
+        gradient_norm = begun_step.finish()
+        tokens = self._add_up(begun_step.task_steps)
+        metrics = {
+            name: task_step.metrics
+            for name, task_step in zip(begun_step.task_names, begun_step.task_steps, strict=True)
+        }
         self._refuse_broken(begun_step.step, metrics, gradient_norm)
         now = time.perf_counter()
         loss = math.fsum(task.weighted_loss for task in metrics.values())
@@ -246,11 +247,11 @@ class Trainer(Generic[Model]):
             begun_step.step + 1,
             loss,
             metrics,
-            begun_step.rate,
+            begun_step.learning_rate,
             gradient_norm,
             tokens,
             now - started_at,
-            begun_step.waited,
+            begun_step.waited_seconds,
         )
         return now, StepMetrics(*values)
 
@@ -280,7 +281,7 @@ class Trainer(Generic[Model]):
             broken_values.append("gradient of all tasks")
         if broken_values:
             raise TrainingError(
-                f"the {broken_values[0]} is not a finite number at step {step + 1}. {LOWER_RATE}"
+                f"the {broken_values[0]} is not a finite number at step {step + 1}. {RATE_ADVICE}"
             )
 
     def check_result(self, step: int, tasks: Sequence[StepTask]) -> None:
@@ -304,11 +305,11 @@ class _BegunStep(NamedTuple):
     """A step that the device has been given."""
 
     step: int
-    names: list[str]  # of the tasks
-    parts: Sequence[TaskStep]
-    wait: Callable[[], float]  # completes the parts' metrics and returns the norm of the gradients
-    rate: float
-    waited: float  # seconds until its batches were read
+    task_names: list[str]  # of the tasks
+    task_steps: Sequence[TaskStep]
+    finish: Callable[[], float]  # completes the tasks' metrics and returns the norm of the gradients
+    learning_rate: float
+    waited_seconds: float  # seconds until its batches were read
 
 
 # A training from its last checkpoint to its last step: steps, the log, status lines, checkpoints.
@@ -413,14 +414,14 @@ def learning_rate(options: OptimiserConfig, step: int, steps: int) -> float:
 
 def clip_gradients(parameters: Iterable[Tensor], options: OptimiserConfig) -> Tensor:
     """Clip the gradients in place; return the Euclidean norm of all of them before."""
-    with_gradient = [p for p in parameters if p.grad is not None]
-    norm = torch.nn.utils.get_total_norm([p.grad for p in with_gradient if p.grad is not None])
+    trained_parameters = [p for p in parameters if p.grad is not None]
+    norm = torch.nn.utils.get_total_norm([p.grad for p in trained_parameters if p.grad is not None])
     if options.clip is None:
         return norm
     if options.clip_by == "all":
-        torch.nn.utils.clip_grads_with_norm_(with_gradient, options.clip, norm)
+        torch.nn.utils.clip_grads_with_norm_(trained_parameters, options.clip, norm)
     else:
         # As in the released PROP: each parameter by itself.
-        for parameter in with_gradient:
+        for parameter in trained_parameters:
             torch.nn.utils.clip_grad_norm_(parameter, options.clip)
     return norm

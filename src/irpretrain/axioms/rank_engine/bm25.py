@@ -18,7 +18,7 @@ from irpretrain.foundation.compiled import compiled
 from irpretrain.foundation.errors import ConfigError
 
 # Smallest and largest k1; far beyond them norms overflow single precision.
-K1 = (1e-9, 1e9)
+K1_RANGE = (1e-9, 1e9)
 
 
 def document_norms(lengths: np.ndarray, average: float, bm25: Bm25Config) -> np.ndarray:
@@ -26,9 +26,9 @@ def document_norms(lengths: np.ndarray, average: float, bm25: Bm25Config) -> np.
 
     `average` is the mean length of the documents with a term. ConfigError if k1 or b is out of range.
     """
-    if not (K1[0] <= bm25.k1 <= K1[1] and 0 <= bm25.b <= 1):
+    if not (K1_RANGE[0] <= bm25.k1 <= K1_RANGE[1] and 0 <= bm25.b <= 1):
         raise ConfigError(
-            f"k1 = {bm25.k1} and b = {bm25.b}: BM25 needs k1 from {K1[0]:g} to {K1[1]:g} and b from 0 to 1"
+            f"k1 = {bm25.k1} and b = {bm25.b}: BM25 needs k1 from {K1_RANGE[0]:g} to {K1_RANGE[1]:g} and b from 0 to 1"
         )
     unit, k1, b = np.float32(1), np.float32(bm25.k1), np.float32(bm25.b)
     positive_lengths = np.maximum(lengths, 1).astype(np.float32)
@@ -37,27 +37,27 @@ def document_norms(lengths: np.ndarray, average: float, bm25: Bm25Config) -> np.
 
 
 # Lengths below this are kept whole, and so are the first four binary digits of what longer ones have beyond it.
-WHOLE_LENGTHS = 24
+EXACT_LENGTHS = 24
 
 
 def in_one_byte(lengths: np.ndarray) -> np.ndarray:
     """Return lengths (int32) as Lucene's indexes keep them (class SmallFloat): rounded down to one of 256 numbers."""
-    excess = np.maximum(lengths.astype(np.int64) - WHOLE_LENGTHS, 0)
-    _, digits = np.frexp(excess.astype(np.float64))  # exact below 2**53
-    dropped_bits = np.maximum(digits - 4, 0)
-    rounded = WHOLE_LENGTHS + ((excess >> dropped_bits) << dropped_bits)
-    return np.where(lengths < WHOLE_LENGTHS, lengths, rounded).astype(np.int32)
+    excess = np.maximum(lengths.astype(np.int64) - EXACT_LENGTHS, 0)
+    _, exponents = np.frexp(excess.astype(np.float64))  # exact below 2**53
+    dropped_bits = np.maximum(exponents - 4, 0)
+    rounded = EXACT_LENGTHS + ((excess >> dropped_bits) << dropped_bits)
+    return np.where(lengths < EXACT_LENGTHS, lengths, rounded).astype(np.int32)
 
 
-def inverse_document_frequencies(frequencies: np.ndarray, documents: int) -> np.ndarray:
+def inverse_document_frequencies(frequencies: np.ndarray, document_count: int) -> np.ndarray:
     """Return idf (float32) of terms with these document frequencies."""
     document_frequencies = frequencies.astype(np.float64)
-    return np.log(1 + (documents - document_frequencies + 0.5) / (document_frequencies + 0.5)).astype(
+    return np.log(1 + (document_count - document_frequencies + 0.5) / (document_frequencies + 0.5)).astype(
         np.float32
     )
 
 
 @compiled
-def part_of_score(weight: np.float32, frequency: np.float32, norm: np.float32) -> np.float32:
+def term_score(weight: np.float32, frequency: np.float32, norm: np.float32) -> np.float32:
     """Return what a term adds to a document's score."""
     return weight - weight / (np.float32(1) + frequency * norm)

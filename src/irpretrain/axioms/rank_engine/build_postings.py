@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 
 from irpretrain.axioms.rank_engine.impacts import write_impacts
 from irpretrain.axioms.rank_engine.postings import (
-    DIRECTORY_FROM,
+    MIN_DIRECTORY_POSTINGS,
     OVERFLOW,
     RECORD,
     VERSION,
-    created,
+    create_array,
     directory_shift,
 )
 from irpretrain.config.retrieval import Bm25Config
@@ -34,10 +34,10 @@ from irpretrain.text.word_store import WordDocuments, WordStore
 
 # Words of consecutive documents that are looked at together.
 WORDS_AT_ONCE = 1 << 22
-BYTES_A_POSTING = 8
+BYTES_PER_POSTING = 8
 
 # Far above any corpus here; below it sums of scores are exact in doubles and document numbers leave room in int32.
-MOST_DOCUMENTS = 2**28
+MAX_DOCUMENTS = 2**28
 
 
 def write_postings(
@@ -45,7 +45,7 @@ def write_postings(
     # int32[words], the term of each word, -1 for a word that is left out (and not counted in
     # lengths).
     term_of: np.ndarray,
-    terms: int,  # number of terms; one that no document holds is allowed
+    term_count: int,  # number of terms; one that no document holds is allowed
     output: str | Path,  # a folder, see `irpretrain.axioms.rank_engine.postings`
     bm25: Bm25Config,  # what the bounds of scores are for
     # MB of postings under construction; further memory: 12 bytes per term, 4 per word of the
@@ -64,29 +64,30 @@ def write_postings(
     Raises:
         InputError: there are too many documents.
         IntegrityError: two documents share an identifier, a word has no entry in `term_of`, or a term number is not
-            below `terms`.
+            below `term_count`.
     """
-    if len(term_of) and not -1 <= term_of.min() <= term_of.max() < terms:
-        raise IntegrityError(output, f"a term number is outside -1 … {terms - 1:,}", remedy=MAKE_AGAIN)
+    if len(term_of) and not -1 <= term_of.min() <= term_of.max() < term_count:
+        raise IntegrityError(output, f"a term number is outside -1 … {term_count - 1:,}", remedy=MAKE_AGAIN)
     collection = _Collection(corpora, np.asarray(term_of, np.int32), Path(output))
     with atomic_directory(output) as folder:
-        lengths, document_frequencies = np.zeros(len(collection.order), np.int32), np.zeros(terms, np.int64)
-        last_seen = np.full(terms, -1, np.int32)
+        lengths = np.zeros(len(collection.order), np.int32)
+        document_frequencies = np.zeros(term_count, np.int64)
+        last_document = np.full(term_count, -1, np.int32)
         for first_document, words, bounds in collection.chunks("count terms"):
-            _count_terms(words, bounds, first_document, last_seen, document_frequencies, lengths)
-        offsets, directory_offsets = np.zeros(terms + 1, np.int64), np.zeros(terms + 1, np.int64)
+            _count_terms(words, bounds, first_document, last_document, document_frequencies, lengths)
+        offsets, directory_offsets = np.zeros(term_count + 1, np.int64), np.zeros(term_count + 1, np.int64)
         np.cumsum(document_frequencies, out=offsets[1:])
         _size_directories(document_frequencies, len(lengths), directory_offsets)
         np.save(folder / "lengths.npy", lengths)
         np.save(folder / "offsets.npy", offsets)
         np.save(folder / "directory_offsets.npy", directory_offsets)
         collection.write_identifiers(folder / "identifiers.parquet")
-        ranges = list(_ranges(offsets, memory_mb * 2**20 // BYTES_A_POSTING))
+        ranges = list(_term_ranges(offsets, memory_mb * 2**20 // BYTES_PER_POSTING))
         record = {
             "version": VERSION,
             "documents": len(lengths),
             "documents_with_terms": int(np.count_nonzero(lengths)),
-            "terms": terms,
+            "terms": term_count,
             "postings": int(offsets[-1]),
             "total_length": int(lengths.sum(dtype=np.int64)),
             "overflows": _write_lists(collection, offsets, directory_offsets, ranges, folder),
@@ -104,26 +105,26 @@ class _Collection:
         order: int64[documents], the row of each in the word stores.
     """
 
-    def __init__(self, corpora: Sequence[Sequence[WordStore]], term_of: np.ndarray, name: Path) -> None:
+    def __init__(self, corpora: Sequence[Sequence[WordStore]], term_of: np.ndarray, output: Path) -> None:
         self._documents = WordDocuments([store for corpus in corpora for store in corpus])
-        self._term_of, self._name = term_of, name
-        if len(self._documents) > MOST_DOCUMENTS:
-            raise InputError(name, f"{len(self._documents):,} documents are more than postings can number")
+        self._term_of, self._output = term_of, output
+        if len(self._documents) > MAX_DOCUMENTS:
+            raise InputError(output, f"{len(self._documents):,} documents are more than postings can number")
         self.order = self._documents.in_order([len(corpus) for corpus in corpora])
 
     def chunks(self, title: str) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yield (number of the first document, terms of some documents end to end, where each begins and ends)."""
         ends, document_count = np.cumsum(self._documents.lengths[self.order]), len(self.order)
         chunk_ends = np.arange(WORDS_AT_ONCE, ends[-1] if document_count else 0, WORDS_AT_ONCE)
-        pairs = list(pairwise(np.unique([0, *np.searchsorted(ends, chunk_ends), document_count]).tolist()))
+        ranges = list(pairwise(np.unique([0, *np.searchsorted(ends, chunk_ends), document_count]).tolist()))
         for start, end in progress(
-            pairs, title, "documents", document_count, size=lambda pair: pair[1] - pair[0]
+            ranges, title, "documents", document_count, size=lambda pair: pair[1] - pair[0]
         ):
             words, bounds = self._documents.gather(self.order[start:end])
             if len(words) and not 0 <= words.min() <= words.max() < len(self._term_of):
                 expected = f"the {len(self._term_of):,} of the collection"
                 fault = f"a word store holds a word that is not among {expected}"
-                raise IntegrityError(self._name, fault, remedy=MAKE_AGAIN)
+                raise IntegrityError(self._output, fault, remedy=MAKE_AGAIN)
             yield start, self._term_of[words], bounds
 
     def write_identifiers(self, path: Path) -> None:
@@ -137,7 +138,7 @@ def _count_terms(
     terms: np.ndarray,
     bounds: np.ndarray,
     first_document: int,
-    last_seen: np.ndarray,
+    last_document: np.ndarray,
     document_frequencies: np.ndarray,
     lengths: np.ndarray,
 ) -> None:
@@ -147,28 +148,28 @@ def _count_terms(
             if term < 0:
                 continue
             length += 1
-            if last_seen[term] != document:
-                last_seen[term] = document
+            if last_document[term] != document:
+                last_document[term] = document
                 document_frequencies[term] += 1
         lengths[document] = length
 
 
 @compiled
-def _size_directories(document_frequencies: np.ndarray, documents: int, offsets: np.ndarray) -> None:
+def _size_directories(document_frequencies: np.ndarray, document_count: int, offsets: np.ndarray) -> None:
     for term in range(len(document_frequencies)):
         offsets[term + 1] = offsets[term]
-        if document_frequencies[term] >= DIRECTORY_FROM:
+        if document_frequencies[term] >= MIN_DIRECTORY_POSTINGS:
             offsets[term + 1] += (
-                (documents - 1) >> directory_shift(document_frequencies[term], documents)
+                (document_count - 1) >> directory_shift(document_frequencies[term], document_count)
             ) + 2
 
 
-def _ranges(offsets: np.ndarray, max_postings: int) -> Iterator[tuple[int, int]]:
+def _term_ranges(offsets: np.ndarray, max_postings: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of terms with at most `max_postings` postings each, or of one term that has more."""
-    start, terms = 0, len(offsets) - 1
-    while start < terms:
+    start, term_count = 0, len(offsets) - 1
+    while start < term_count:
         end = int(np.searchsorted(offsets, offsets[start] + max_postings, side="right")) - 1
-        end = min(max(end, start + 1), terms)
+        end = min(max(end, start + 1), term_count)
         yield start, end
         start = end
 
@@ -182,14 +183,14 @@ def _write_lists(
 ) -> int:
     """Write the postings, range by range, and their directories; return the number of overflows."""
     documents, frequencies = (
-        created(folder, name, int(offsets[-1])) for name in ("documents", "frequencies")
+        create_array(folder, name, int(offsets[-1])) for name in ("documents", "frequencies")
     )
-    directory = created(folder, "directory", int(directory_offsets[-1]))
+    directory = create_array(folder, "directory", int(directory_offsets[-1]))
     positions: list[np.ndarray] = [np.zeros(0, np.int64)]
-    overflowing: list[np.ndarray] = [np.zeros(0, np.int32)]
+    overflow_frequencies: list[np.ndarray] = [np.zeros(0, np.int32)]
     for pass_number, (start, end) in enumerate(ranges, 1):
         first_posting, end_posting = int(offsets[start]), int(offsets[end])
-        lists = _Growing(
+        lists = _Partial(
             np.full(end - start, -1, np.int32),
             offsets[start:end] - first_posting,
             np.empty(end_posting - first_posting, np.int32),
@@ -198,56 +199,57 @@ def _write_lists(
         for document, terms, bounds in collection.chunks(f"invert, pass {pass_number} of {len(ranges)}"):
             _invert(terms, bounds, document, start, lists)
         documents[first_posting:end_posting] = lists.documents
-        frequencies[first_posting:end_posting] = np.minimum(lists.times, OVERFLOW)
-        overflow_rows = np.flatnonzero(lists.times >= OVERFLOW)
+        frequencies[first_posting:end_posting] = np.minimum(lists.frequencies, OVERFLOW)
+        overflow_rows = np.flatnonzero(lists.frequencies >= OVERFLOW)
         positions.append(overflow_rows + first_posting)
-        overflowing.append(lists.times[overflow_rows])
+        overflow_frequencies.append(lists.frequencies[overflow_rows])
         _fill_directories(
             lists.documents, offsets[start : end + 1] - first_posting, len(collection.order),
             directory_offsets[start : end + 1], directory,
         )  # fmt: skip
     np.save(folder / "overflow_positions.npy", np.concatenate(positions))
-    np.save(folder / "overflow_frequencies.npy", np.concatenate(overflowing))
+    np.save(folder / "overflow_frequencies.npy", np.concatenate(overflow_frequencies))
     return int(sum(map(len, positions)))
 
 
-class _Growing(NamedTuple):
-    last_seen: np.ndarray  # int32[terms], the last document in which each was seen
-    free: np.ndarray  # int64[terms], the position of each one's next posting
-    # documents, times: int32[postings].
+class _Partial(NamedTuple):
+    last_document: np.ndarray  # int32[terms], the last document in which each was seen
+    next_slots: np.ndarray  # int64[terms], the position of each one's next posting
+    # documents, frequencies: int32[postings].
     documents: np.ndarray
-    times: np.ndarray
+    frequencies: np.ndarray
 
 
 @compiled
-def _invert(terms: np.ndarray, bounds: np.ndarray, first_document: int, start: int, lists: _Growing) -> None:
-    last_seen, next_slots, documents, times = lists.last_seen, lists.free, lists.documents, lists.times
+def _invert(terms: np.ndarray, bounds: np.ndarray, first_document: int, start: int, lists: _Partial) -> None:
+    last_document, next_slots, documents, frequencies = lists
     for index in range(len(bounds) - 1):
         document = first_document + index
         for position in range(bounds[index], bounds[index + 1]):
             term = terms[position] - start
-            if term < 0 or term >= len(last_seen):
+            if term < 0 or term >= len(last_document):
                 continue
-            if last_seen[term] != document:
-                last_seen[term] = document
+            if last_document[term] != document:
+                last_document[term] = document
                 documents[next_slots[term]] = document
-                times[next_slots[term]] = 1
+                frequencies[next_slots[term]] = 1
                 next_slots[term] += 1
             else:
-                times[next_slots[term] - 1] += 1
+                frequencies[next_slots[term] - 1] += 1
 
 
 @compiled
 def _fill_directories(
     documents: np.ndarray,
     offsets: np.ndarray,
-    count: int,
+    document_count: int,
     directory_offsets: np.ndarray,
     directory: np.ndarray,
 ) -> None:
     for term in range(len(offsets) - 1):
-        first, last = directory_offsets[term], directory_offsets[term + 1]
-        if last > first:
+        first_entry, end_entry = directory_offsets[term], directory_offsets[term + 1]
+        if end_entry > first_entry:
             documents_of_term = documents[offsets[term] : offsets[term + 1]]
-            runs = np.arange(last - first) << directory_shift(len(documents_of_term), count)
-            directory[first:last] = np.searchsorted(documents_of_term, runs)
+            shift = directory_shift(len(documents_of_term), document_count)
+            run_starts = np.arange(end_entry - first_entry) << shift
+            directory[first_entry:end_entry] = np.searchsorted(documents_of_term, run_starts)

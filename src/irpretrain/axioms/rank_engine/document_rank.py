@@ -17,8 +17,8 @@ from irpretrain.axioms.rank_engine.postings import OVERFLOW, Index, Postings
 from irpretrain.axioms.rank_engine.rank_lists import (
     CUTOFF,
     END,
-    LARGEST_BATCH,
     LONG,
+    MAX_BATCH,
     ROWS,
     START,
     TOP,
@@ -29,7 +29,7 @@ from irpretrain.axioms.rank_engine.rank_lists import (
     describe_lists,
     distinct_terms,
     empty_candidates,
-    highest_listed,
+    highest_list_level,
     lowest_level,
     order_others,
     score_of,
@@ -94,15 +94,15 @@ def document_ranks(
     return ranks
 
 
-def _check_terms(postings: Postings, terms: np.ndarray, offsets: np.ndarray, queries: int) -> None:
+def _check_terms(postings: Postings, terms: np.ndarray, offsets: np.ndarray, query_count: int) -> None:
     """Raise InputError for what a kernel could not survive."""
-    where = postings.directory
-    if len(offsets) != queries + 1 or offsets[0] != 0 or offsets[-1] != len(terms):
-        raise InputError(where, "the queries' documents, terms and offsets do not fit together")
+    directory = postings.directory
+    if len(offsets) != query_count + 1 or offsets[0] != 0 or offsets[-1] != len(terms):
+        raise InputError(directory, "the queries' documents, terms and offsets do not fit together")
     if (np.diff(offsets) < 0).any():
-        raise InputError(where, "the queries' offsets fall")
+        raise InputError(directory, "the queries' offsets fall")
     if len(terms) and not -1 <= terms.min() <= terms.max() < postings.terms:
-        raise InputError(where, f"a query's term is outside -1 … {postings.terms - 1:,}")
+        raise InputError(directory, f"a query's term is outside -1 … {postings.terms - 1:,}")
 
 
 @compiled
@@ -114,21 +114,22 @@ def _rank_queries(
     depth: int,
     ranks: np.ndarray,
 ) -> None:
-    most_terms = 1
+    max_terms = 1
     for query_number in range(len(documents)):
-        most_terms = max(most_terms, offsets[query_number + 1] - offsets[query_number])
-    table = np.empty((ROWS, most_terms), np.int64)
-    weights, bound_sums = np.empty(most_terms, np.float32), np.empty(most_terms + 1, np.float64)
+        max_terms = max(max_terms, offsets[query_number + 1] - offsets[query_number])
+    table = np.empty((ROWS, max_terms), np.int64)
+    weights, bound_sums = np.empty(max_terms, np.float32), np.empty(max_terms + 1, np.float64)
     candidates = empty_candidates()
     for query_number in range(len(documents)):
-        size = distinct_terms(
+        list_count = distinct_terms(
             terms[offsets[query_number] : offsets[query_number + 1]], index.lists.offsets, table
         )
-        unscored = RankQuery(table, weights, bound_sums, size, documents[query_number], np.float32(0))
-        describe_lists(index, unscored)
-        score = score_of(index, unscored, documents[query_number])
+        document = documents[query_number]
+        unscored_query = RankQuery(table, weights, bound_sums, list_count, document, np.float32(0))
+        describe_lists(index, unscored_query)
+        score = score_of(index, unscored_query, document)
         if score >= 0:
-            query = RankQuery(table, weights, bound_sums, size, documents[query_number], score)
+            query = RankQuery(table, weights, bound_sums, list_count, document, score)
             choose_cutoffs(index.bounds, query)
             ranks[query_number] = _rank(index, query, depth, candidates)
 
@@ -139,7 +140,7 @@ def _rank(index: Index, query: RankQuery, depth: int, candidates: RankCandidates
     table, bounds = query.table, index.bounds
     better_documents = 0
     batch = FIRST_BATCH
-    for term in range(query.size):
+    for term in range(query.list_count):
         if table[CUTOFF, term] >= table[TOP, term]:
             continue
         order_others(query, term)
@@ -154,8 +155,8 @@ def _rank(index: Index, query: RankQuery, depth: int, candidates: RankCandidates
                 better_documents += count_better(index, query, term, candidate_count, candidates)
                 if better_documents >= depth:
                     return 0
-                batch = min(2 * batch, LARGEST_BATCH)
-        if highest_listed(index, query, term) <= floor:
+                batch = min(2 * batch, MAX_BATCH)
+        if highest_list_level(index, query, term) <= floor:
             continue
         cursor, end = table[START, term], table[END, term]
         while cursor < end:
@@ -163,7 +164,7 @@ def _rank(index: Index, query: RankQuery, depth: int, candidates: RankCandidates
             better_documents += count_better(index, query, term, candidate_count, candidates)
             if better_documents >= depth:
                 return 0
-            batch = min(2 * batch, LARGEST_BATCH)
+            batch = min(2 * batch, MAX_BATCH)
     return better_documents + 1
 
 
@@ -188,42 +189,43 @@ def top_documents(
     Raises:
         InputError: a term is not in the collection, or the arrays do not fit together.
     """
-    count = max(0, len(offsets) - 1)
-    _check_terms(postings, terms, offsets, count)
+    query_count = max(0, len(offsets) - 1)
+    _check_terms(postings, terms, offsets, query_count)
     if depth < 1:
         raise ValueError(f"depth {depth} is below 1")
-    documents, scores = np.full((count, depth), -1, np.int32), np.zeros((count, depth), np.float32)
+    documents = np.full((query_count, depth), -1, np.int32)
+    scores = np.zeros((query_count, depth), np.float32)
 
     def search(query_number: int) -> None:
-        best, best_scores = _best(
+        hits, hit_scores = _top(
             *_scores(postings, terms[offsets[query_number] : offsets[query_number + 1]]), depth
         )
-        documents[query_number, : len(best)], scores[query_number, : len(best)] = best, best_scores
+        documents[query_number, : len(hits)], scores[query_number, : len(hits)] = hits, hit_scores
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(search, range(count)))
+        list(pool.map(search, range(query_count)))
     return documents, scores
 
 
 def _scores(postings: Postings, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the documents that hold a term, ascending, and their scores."""
     lists, norms = postings.lists, postings.index.norms
-    sums, is_held = np.zeros(len(postings)), np.zeros(len(postings), bool)
-    for term, times in zip(*np.unique(terms[terms >= 0], return_counts=True), strict=True):
+    sums, is_matching = np.zeros(len(postings)), np.zeros(len(postings), bool)
+    for term, query_count in zip(*np.unique(terms[terms >= 0], return_counts=True), strict=True):
         start, end = lists.offsets[term], lists.offsets[term + 1]
         documents, frequencies = lists.documents[start:end], lists.frequencies[start:end].astype(np.float32)
-        over = np.flatnonzero(frequencies == OVERFLOW)
-        overflows = np.searchsorted(lists.overflow_positions, start + over)
-        frequencies[over] = lists.overflow_frequencies[overflows]
-        idf = inverse_document_frequencies(np.array(end - start), postings.index.filled)
-        weight = np.float32(times) * idf
+        overflow_rows = np.flatnonzero(frequencies == OVERFLOW)
+        overflows = np.searchsorted(lists.overflow_positions, start + overflow_rows)
+        frequencies[overflow_rows] = lists.overflow_frequencies[overflows]
+        idf = inverse_document_frequencies(np.array(end - start), postings.index.filled_documents)
+        weight = np.float32(query_count) * idf
         sums[documents] += weight - weight / (np.float32(1) + frequencies * norms[documents])
-        is_held[documents] = True
-    matching = np.flatnonzero(is_held)
-    return matching, sums[matching].astype(np.float32)
+        is_matching[documents] = True
+    matching_documents = np.flatnonzero(is_matching)
+    return matching_documents, sums[matching_documents].astype(np.float32)
 
 
-def _best(documents: np.ndarray, scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+def _top(documents: np.ndarray, scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
     if len(documents) > depth:
         is_near_top = scores >= np.partition(scores, -depth)[-depth]
         documents, scores = documents[is_near_top], scores[is_near_top]

@@ -5,7 +5,7 @@ smallest l with g ≤ l / 255; so w l / 255 bounds its part from above and w (l 
 
     levels.npy              uint8[postings]     1 … 255
     tops.npy                uint8[terms]        the highest level in a list; 0 if it is empty
-    long_lists.npy          int32[long lists]   terms with at least `LONG_FROM` postings, ascending
+    long_lists.npy          int32[long lists]   terms with at least `MIN_LONG_POSTINGS` postings, ascending
     long_numbers.npy        int32[terms]        place of a term in `long_lists`, -1 for others
     hull_offsets.npy        int64[long + 1]     where the vertices of each long list begin and end
     hull_levels.npy         uint8[vertices]     vertices (l, n) of the lower convex hull of: n postings of a list are
@@ -32,10 +32,10 @@ from irpretrain.axioms.rank_engine.bm25 import document_norms
 from irpretrain.axioms.rank_engine.postings import (
     IMPACTS,
     IMPACTS_RECORD,
-    LONG_FROM,
+    MIN_LONG_POSTINGS,
     Lists,
     average_length,
-    created,
+    create_array,
     frequency_at,
     map_lists,
 )
@@ -44,8 +44,8 @@ from irpretrain.foundation.compiled import compiled
 
 LEVELS = 255
 
-# A prefix holds at most 1 / SHARE_OF_PREFIX of the postings of its list.
-SHARE_OF_PREFIX = 4
+# A prefix holds at most 1 / PREFIX_DIVISOR of the postings of its list.
+PREFIX_DIVISOR = 4
 
 
 def write_impacts(postings: Path, record: Mapping[str, Any], bm25: Bm25Config) -> None:
@@ -53,30 +53,31 @@ def write_impacts(postings: Path, record: Mapping[str, Any], bm25: Bm25Config) -
     lists, folder = map_lists(postings, record), postings / IMPACTS
     norms = document_norms(lists.lengths, average_length(record), bm25)
     folder.mkdir()
-    make = partial(created, folder)
+    create = partial(create_array, folder)
     offsets, terms = lists.offsets, record["terms"]
-    long_terms = np.flatnonzero(np.diff(offsets) >= LONG_FROM)
-    long_lists, long_numbers = make("long_lists", len(long_terms)), make("long_numbers", terms)
+    long_terms = np.flatnonzero(np.diff(offsets) >= MIN_LONG_POSTINGS)
+    long_lists, long_numbers = create("long_lists", len(long_terms)), create("long_numbers", terms)
     long_lists[:], long_numbers[:] = long_terms, -1
     long_numbers[long_terms] = np.arange(len(long_terms))
     levels, tops, floors = (
-        make("levels", record["postings"]),
-        make("tops", terms),
-        make("floors", len(long_terms)),
+        create("levels", record["postings"]),
+        create("tops", terms),
+        create("floors", len(long_terms)),
     )
     hull_offsets, prefix_offsets = (
-        make("hull_offsets", len(long_terms) + 1),
-        make("prefix_offsets", len(long_terms) + 1),
+        create("hull_offsets", len(long_terms) + 1),
+        create("prefix_offsets", len(long_terms) + 1),
     )
     _fill_levels(lists, norms, levels, tops)
     _size_summaries(offsets, levels, long_lists, floors, hull_offsets, prefix_offsets)
     hull_offsets[:], prefix_offsets[:] = np.cumsum(hull_offsets), np.cumsum(prefix_offsets)
-    vertices, entries = int(hull_offsets[-1]), int(prefix_offsets[-1])
-    hull_levels, hull_above = make("hull_levels", vertices), make("hull_above", vertices)
+    vertex_count, entry_count = int(hull_offsets[-1]), int(prefix_offsets[-1])
+    hull_levels, hull_above = create("hull_levels", vertex_count), create("hull_above", vertex_count)
     _fill_hulls(offsets, levels, long_lists, hull_offsets, hull_levels, hull_above)
-    documents, prefix_levels = make("prefix_documents", entries), make("prefix_levels", entries)
-    _fill_prefixes(lists, levels, long_lists, floors, prefix_offsets, documents, prefix_levels)
-    sizes = {"k1": bm25.k1, "b": bm25.b, "vertices": vertices, "prefix_entries": entries}
+    prefix_documents = create("prefix_documents", entry_count)
+    prefix_levels = create("prefix_levels", entry_count)
+    _fill_prefixes(lists, levels, long_lists, floors, prefix_offsets, prefix_documents, prefix_levels)
+    sizes = {"k1": bm25.k1, "b": bm25.b, "vertices": vertex_count, "prefix_entries": entry_count}
     (folder / IMPACTS_RECORD).write_text(json.dumps(sizes, indent=1) + "\n", encoding="utf-8")
 
 
@@ -101,32 +102,32 @@ def _fill_levels(lists: Lists, norms: np.ndarray, levels: np.ndarray, tops: np.n
 
 
 @compiled
-def _count_above(levels: np.ndarray, above: np.ndarray) -> None:
-    above[:] = 0
+def _count_above(levels: np.ndarray, counts_above: np.ndarray) -> None:
+    counts_above[:] = 0
     for position in range(len(levels)):
-        above[levels[position]] += 1
+        counts_above[levels[position]] += 1
     total = 0
     for level in range(LEVELS, -1, -1):
-        count = above[level]
-        above[level] = total
+        count = counts_above[level]
+        counts_above[level] = total
         total += count
 
 
 @compiled
-def _hull(above: np.ndarray, vertices: np.ndarray) -> int:
+def _hull(counts_above: np.ndarray, vertices: np.ndarray) -> int:
     """Fill the levels of the lower convex hull of (l, above[l]); return their number (monotone chain, Andrew 1979)."""
     count = 0
     for level in range(LEVELS + 1):
         while count > 1:
             middle, previous = vertices[count - 1], vertices[count - 2]
             # The middle vertex lies on or above the line from the first to the new one.
-            rise = (above[middle] - above[previous]) * (level - previous)
-            if rise < (above[level] - above[previous]) * (middle - previous):
+            rise = (counts_above[middle] - counts_above[previous]) * (level - previous)
+            if rise < (counts_above[level] - counts_above[previous]) * (middle - previous):
                 break
             count -= 1
         vertices[count] = level
         count += 1
-        if above[level] == 0:
+        if counts_above[level] == 0:
             break
     return count
 
@@ -141,17 +142,17 @@ def _size_summaries(
     prefix_sizes: np.ndarray,
 ) -> None:
     """Fill the floor of each long list, and the sizes of its hull and prefix (one entry later, for running sums)."""
-    above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
+    counts_above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
     hull_sizes[0] = prefix_sizes[0] = 0
     for list_number in range(len(long_lists)):
         start, end = offsets[long_lists[list_number]], offsets[long_lists[list_number] + 1]
-        _count_above(levels[start:end], above)
+        _count_above(levels[start:end], counts_above)
         floor = 0
-        while above[floor] * SHARE_OF_PREFIX > end - start:
+        while counts_above[floor] * PREFIX_DIVISOR > end - start:
             floor += 1
         floors[list_number] = floor
-        hull_sizes[list_number + 1] = _hull(above, vertices)
-        prefix_sizes[list_number + 1] = above[floor]
+        hull_sizes[list_number + 1] = _hull(counts_above, vertices)
+        prefix_sizes[list_number + 1] = counts_above[floor]
 
 
 @compiled
@@ -163,12 +164,13 @@ def _fill_hulls(
     hull_levels: np.ndarray,
     hull_above: np.ndarray,
 ) -> None:
-    above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
+    counts_above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
     for list_number in range(len(long_lists)):
-        _count_above(levels[offsets[long_lists[list_number]] : offsets[long_lists[list_number] + 1]], above)
-        for vertex in range(_hull(above, vertices)):
+        start, end = offsets[long_lists[list_number]], offsets[long_lists[list_number] + 1]
+        _count_above(levels[start:end], counts_above)
+        for vertex in range(_hull(counts_above, vertices)):
             hull_levels[hull_offsets[list_number] + vertex] = vertices[vertex]
-            hull_above[hull_offsets[list_number] + vertex] = above[vertices[vertex]]
+            hull_above[hull_offsets[list_number] + vertex] = counts_above[vertices[vertex]]
 
 
 @compiled

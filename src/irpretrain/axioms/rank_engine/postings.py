@@ -16,7 +16,7 @@
 
 A *directory* finds one document in a long list: documents are cut into runs of 2**shift, where shift is such that a run
 holds at most eight of the term's postings on average; entry r is how many of the list's postings come before run r.
-Lists of fewer than `DIRECTORY_FROM` postings have none and are searched by bisection.
+Lists of fewer than `MIN_DIRECTORY_POSTINGS` postings have none and are searched by bisection.
 """
 
 import json
@@ -42,14 +42,14 @@ VERSION = 1
 
 # Stands in `frequencies.npy` for itself and all that is larger.
 OVERFLOW = 255
-DIRECTORY_FROM = 64
-POSTINGS_IN_RUN = 8
+MIN_DIRECTORY_POSTINGS = 64
+POSTINGS_PER_RUN = 8
 
 # Postings from which on a list is long, see `irpretrain.axioms.rank_engine.impacts`.
-LONG_FROM = 128
+MIN_LONG_POSTINGS = 128
 
 # Type of each array, and how many entries it has, by the records; offsets have one more.
-LISTS = {
+LIST_ARRAYS = {
     "offsets": (np.int64, "terms"),
     "documents": (np.int32, "postings"),
     "frequencies": (np.uint8, "postings"),
@@ -59,7 +59,7 @@ LISTS = {
     "directory": (np.int32, "directory_entries"),
     "lengths": (np.int32, "documents"),
 }
-BOUNDS = {
+BOUND_ARRAYS = {
     "levels": (np.uint8, "postings"),
     "tops": (np.uint8, "terms"),
     "long_lists": (np.int32, "long"),
@@ -74,7 +74,7 @@ BOUNDS = {
 }
 
 # Where the last entry of offsets is the end of other arrays.
-ENDS = {
+END_SIZES = {
     "offsets": "postings",
     "directory_offsets": "directory_entries",
     "hull_offsets": "vertices",
@@ -115,7 +115,7 @@ class Index(NamedTuple):
     lists: Lists  # the postings
     bounds: ScoreBounds  # of their parts of scores
     norms: np.ndarray  # float32[documents], of BM25
-    filled: int  # documents with at least one term: Lucene's N
+    filled_documents: int  # documents with at least one term: Lucene's N
 
 
 class Postings:
@@ -144,8 +144,8 @@ class Postings:
                 raise ValueError(f"version {record['version']}, not {VERSION}")
             lists = map_lists(folder, record)
             sizes = record | json.loads((folder / IMPACTS / IMPACTS_RECORD).read_text(encoding="utf-8"))
-            sizes["long"] = int(np.count_nonzero(np.diff(lists.offsets) >= LONG_FROM))
-            bounds = ScoreBounds(**_mapped(folder / IMPACTS, BOUNDS, sizes))
+            sizes["long"] = int(np.count_nonzero(np.diff(lists.offsets) >= MIN_LONG_POSTINGS))
+            bounds = ScoreBounds(**_map_arrays(folder / IMPACTS, BOUND_ARRAYS, sizes))
             bm25 = Bm25Config(k1=sizes["k1"], b=sizes["b"])
         lengths = in_one_byte(lists.lengths) if byte_lengths else lists.lengths
         norms = document_norms(lengths, average_length(record), bm25)
@@ -189,7 +189,7 @@ class Postings:
 
 
 def map_lists(folder: Path, record: Mapping[str, Any]) -> Lists:
-    return Lists(**_mapped(folder, LISTS, record))
+    return Lists(**_map_arrays(folder, LIST_ARRAYS, record))
 
 
 def average_length(record: Mapping[str, Any]) -> float:
@@ -197,31 +197,31 @@ def average_length(record: Mapping[str, Any]) -> float:
     return float(record["total_length"] / max(1, record["documents_with_terms"]))
 
 
-def _mapped(
+def _map_arrays(
     folder: Path, arrays: Mapping[str, tuple[Any, str]], sizes: Mapping[str, Any]
 ) -> dict[str, np.ndarray]:
     """Map arrays, read-only; ValueError where one has another type or size, or offsets that fall."""
-    mapped: dict[str, np.ndarray] = {}
-    for name, (number_type, size) in arrays.items():
-        shape = (sizes[size] + (name in ENDS),)
+    mapped_arrays: dict[str, np.ndarray] = {}
+    for name, (number_type, size_key) in arrays.items():
+        shape = (sizes[size_key] + (name in END_SIZES),)
         # An empty file cannot be memory-mapped.
         array = np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r" if shape[0] else None))
         if array.dtype != number_type or array.shape != shape:
             raise ValueError(
                 f"{name}.npy holds {array.dtype} {array.shape}, not {np.dtype(number_type)} {shape}"
             )
-        if name in ENDS:
-            end = sizes[ENDS[name]]
+        if name in END_SIZES:
+            end = sizes[END_SIZES[name]]
             if array[0] != 0 or array[-1] != end or (np.diff(array) < 0).any():
                 raise ValueError(f"{name}.npy does not rise from 0 to {end:,}")
         array.flags.writeable = False  # so that kernels meet one type, whether an array is empty or not
-        mapped[name] = array
-    return mapped
+        mapped_arrays[name] = array
+    return mapped_arrays
 
 
-def created(folder: Path, name: str, length: int) -> np.ndarray:
+def create_array(folder: Path, name: str, length: int) -> np.ndarray:
     """Create `<name>.npy` and return its array, memory-mapped for writing."""
-    number_type = np.dtype((LISTS | BOUNDS)[name][0])
+    number_type = np.dtype((LIST_ARRAYS | BOUND_ARRAYS)[name][0])
     if length == 0:  # an empty file cannot be memory-mapped
         np.save(folder / f"{name}.npy", np.zeros(0, number_type))
         return np.zeros(0, number_type)
@@ -229,10 +229,10 @@ def created(folder: Path, name: str, length: int) -> np.ndarray:
 
 
 @compiled
-def directory_shift(postings: int, documents: int) -> int:
-    """Return log2 of the number of documents in a run of the directory of a list of `postings` postings."""
+def directory_shift(posting_count: int, document_count: int) -> int:
+    """Return log2 of the number of documents in a run of the directory of a list of `posting_count` postings."""
     shift = 0
-    while (postings << (shift + 1)) <= POSTINGS_IN_RUN * documents:
+    while (posting_count << (shift + 1)) <= POSTINGS_PER_RUN * document_count:
         shift += 1
     return shift
 
@@ -240,7 +240,7 @@ def directory_shift(postings: int, documents: int) -> int:
 @compiled
 def first_not_below(documents: np.ndarray, low: int, high: int, target: int) -> int:
     """Return the first index in [low, high) whose document is at least `target`, else `high`."""
-    while high - low > POSTINGS_IN_RUN:
+    while high - low > POSTINGS_PER_RUN:
         middle = (low + high) >> 1
         if documents[middle] < target:
             low = middle + 1

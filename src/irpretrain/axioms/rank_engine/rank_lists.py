@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from irpretrain.axioms.rank_engine.bm25 import part_of_score
+from irpretrain.axioms.rank_engine.bm25 import term_score
 from irpretrain.axioms.rank_engine.impacts import LEVELS
 from irpretrain.axioms.rank_engine.postings import (
-    DIRECTORY_FROM,
+    MIN_DIRECTORY_POSTINGS,
     Index,
     ScoreBounds,
     directory_shift,
@@ -22,7 +22,7 @@ from irpretrain.foundation.compiled import compiled, compiled_uncounted
 # Added to g in bounds: far above the rounding of Lucene's floats (some 1e-7 of a weight), far below a level (4e-3).
 SLACK = 1e-6
 
-TERM, TIMES, START, END, DIRECTORY, SHIFT, TOP, CUTOFF, LONG, VERTEX, OTHER = range(11)
+TERM, TIMES, START, END, DIRECTORY, SHIFT, TOP, CUTOFF, LONG, VERTEX, ORDER = range(11)
 
 # Rows of the table of a query's lists, int64[ROWS, lists], the shortest list first:
 #
@@ -31,7 +31,7 @@ TERM, TIMES, START, END, DIRECTORY, SHIFT, TOP, CUTOFF, LONG, VERTEX, OTHER = ra
 #     DIRECTORY, SHIFT   where its directory begins, -1 without, and log2 of the documents in a run
 #     TOP, CUTOFF        the highest level in the list, and the level above which postings are essential
 #     LONG, VERTEX       its index among the long lists, -1 without, and the vertex of its hull at the cut-off
-#     OTHER              for the list that is worked through, the others in the order of look-up
+#     ORDER              for the list that is worked through, the others in the order of look-up
 ROWS = 11
 
 
@@ -41,7 +41,7 @@ class RankQuery(NamedTuple):
     table: np.ndarray  # int64[ROWS, lists], see `ROWS`
     weights: np.ndarray  # float32[lists]
     bound_sums: np.ndarray  # float64[lists + 1], sums of what the others can add, in the order of look-up
-    size: int  # how many lists there are
+    list_count: int  # how many lists there are
     target: int  # the document
     score: np.float32  # its score θ
 
@@ -49,14 +49,14 @@ class RankQuery(NamedTuple):
 @compiled_uncounted
 def distinct_terms(query: np.ndarray, offsets: np.ndarray, table: np.ndarray) -> int:
     """Put the distinct terms that the collection holds into the table, the rarest first; return their number."""
-    size = 0
+    list_count = 0
     for term in query:
         if term < 0 or offsets[term] == offsets[term + 1]:
             continue
         slot = 0
-        while slot < size and table[TERM, slot] != term:
+        while slot < list_count and table[TERM, slot] != term:
             slot += 1
-        if slot < size:
+        if slot < list_count:
             table[TIMES, slot] += 1
             continue
         postings = offsets[term + 1] - offsets[term]
@@ -66,24 +66,24 @@ def distinct_terms(query: np.ndarray, offsets: np.ndarray, table: np.ndarray) ->
             slot -= 1
         table[TERM, slot], table[TIMES, slot] = term, 1
         table[START, slot], table[END, slot] = offsets[term], offsets[term + 1]
-        size += 1
-    return size
+        list_count += 1
+    return list_count
 
 
 @compiled_uncounted
 def describe_lists(index: Index, query: RankQuery) -> None:
     """Fill the rows of the table that follow from the terms, and their weights."""
-    table, documents = query.table, len(index.norms)
-    for slot in range(query.size):
-        term, postings = table[TERM, slot], table[END, slot] - table[START, slot]
-        idf = np.float32(np.log(1 + (index.filled - postings + 0.5) / (postings + 0.5)))
+    table, document_count = query.table, len(index.norms)
+    for slot in range(query.list_count):
+        term, posting_count = table[TERM, slot], table[END, slot] - table[START, slot]
+        idf = np.float32(np.log(1 + (index.filled_documents - posting_count + 0.5) / (posting_count + 0.5)))
         query.weights[slot] = np.float32(table[TIMES, slot]) * idf
         table[TOP, slot], table[CUTOFF, slot] = index.bounds.tops[term], 0
         table[LONG, slot] = index.bounds.long_numbers[term]
         table[DIRECTORY, slot], table[SHIFT, slot] = -1, 0
-        if postings >= DIRECTORY_FROM:
+        if posting_count >= MIN_DIRECTORY_POSTINGS:
             table[DIRECTORY, slot] = index.lists.directory_offsets[term]
-            table[SHIFT, slot] = directory_shift(postings, documents)
+            table[SHIFT, slot] = directory_shift(posting_count, document_count)
 
 
 @compiled_uncounted
@@ -115,15 +115,14 @@ def score_of(index: Index, query: RankQuery, document: int) -> np.float32:
     """Return the exact score of a document, -1 if it holds no term of the query."""
     lists, table = index.lists, query.table
     score, holds_term = 0.0, False
-    for slot in range(query.size):
+    for slot in range(query.list_count):
         start, end = table[START, slot], table[END, slot]
         directory_start, shift = table[DIRECTORY, slot], table[SHIFT, slot]
         position = _find(lists.documents, lists.directory, start, end, directory_start, shift, document)
         if position >= 0:
             holds_term = True
             frequency = np.float32(frequency_at(lists, position))
-            term_score = part_of_score(query.weights[slot], frequency, index.norms[document])
-            score += np.float64(term_score)
+            score += np.float64(term_score(query.weights[slot], frequency, index.norms[document]))
     return np.float32(score) if holds_term else np.float32(-1)
 
 
@@ -166,21 +165,22 @@ def choose_cutoffs(bounds: ScoreBounds, query: RankQuery) -> None:
     """
     table, weights = query.table, query.weights
     budget = np.float64(query.score) * (1 - SLACK)
-    for slot in range(query.size):
+    for slot in range(query.list_count):
         table[VERTEX, slot] = 0
     while True:
-        best, best_rate, best_level = -1, 0.0, 0
-        for slot in range(query.size):
-            level, skipped_lists = _next_vertex(bounds, table, slot)
+        best_slot, best_rate, best_level = -1, 0.0, 0
+        for slot in range(query.list_count):
+            level, avoided_postings = _next_vertex(bounds, table, slot)
             cost = upper_bound(weights[slot], level) - upper_bound(weights[slot], table[CUTOFF, slot])
-            if skipped_lists > 0 and cost < budget and skipped_lists > best_rate * cost:
-                best, best_rate, best_level = slot, skipped_lists / cost, level
-        if best < 0:
+            if avoided_postings > 0 and cost < budget and avoided_postings > best_rate * cost:
+                best_slot, best_rate, best_level = slot, avoided_postings / cost, level
+        if best_slot < 0:
             break
-        budget -= upper_bound(weights[best], best_level) - upper_bound(weights[best], table[CUTOFF, best])
-        table[CUTOFF, best] = best_level
-        table[VERTEX, best] += 1
-    for slot in range(query.size):
+        weight = weights[best_slot]
+        budget -= upper_bound(weight, best_level) - upper_bound(weight, table[CUTOFF, best_slot])
+        table[CUTOFF, best_slot] = best_level
+        table[VERTEX, best_slot] += 1
+    for slot in range(query.list_count):
         if table[LONG, slot] >= 0 and table[CUTOFF, slot] < table[TOP, slot]:
             current_bound = upper_bound(weights[slot], table[CUTOFF, slot])
             level = int(LEVELS * ((current_bound + budget) / np.float64(weights[slot]) - 2 * SLACK))
@@ -192,20 +192,20 @@ def choose_cutoffs(bounds: ScoreBounds, query: RankQuery) -> None:
 @compiled_uncounted
 def order_others(query: RankQuery, slot: int) -> None:
     """Order the lists other than `slot` by what they can add, and sum that up from the last to the first."""
-    table, bound_sums, count = query.table, query.bound_sums, 0
-    for other_slot in range(query.size):
+    table, bound_sums, other_count = query.table, query.bound_sums, 0
+    for other_slot in range(query.list_count):
         if other_slot == slot:
             continue
         bound = _score_bound(query, other_slot, slot)
-        position = count
-        while position > 0 and bound > _score_bound(query, table[OTHER, position - 1], slot):
-            table[OTHER, position] = table[OTHER, position - 1]
+        position = other_count
+        while position > 0 and bound > _score_bound(query, table[ORDER, position - 1], slot):
+            table[ORDER, position] = table[ORDER, position - 1]
             position -= 1
-        table[OTHER, position] = other_slot
-        count += 1
-    bound_sums[count] = 0.0
-    for position in range(count - 1, -1, -1):
-        bound_sums[position] = bound_sums[position + 1] + _score_bound(query, table[OTHER, position], slot)
+        table[ORDER, position] = other_slot
+        other_count += 1
+    bound_sums[other_count] = 0.0
+    for position in range(other_count - 1, -1, -1):
+        bound_sums[position] = bound_sums[position + 1] + _score_bound(query, table[ORDER, position], slot)
 
 
 @compiled_uncounted
@@ -233,31 +233,31 @@ def lowest_level(query: RankQuery, slot: int) -> int:
 
 
 # Candidates that are looked up together at most.
-LARGEST_BATCH = 1024
+MAX_BATCH = 1024
 
 # Levels of a list that are compared at once.
-BLOCK = 64
+BLOCK_LEVELS = 64
 
 
 class RankCandidates(NamedTuple):
-    """Documents with an essential posting that may be above the target; room for `LARGEST_BATCH`."""
+    """Documents with an essential posting that may be above the target; room for `MAX_BATCH`."""
 
     documents: np.ndarray  # int32
-    # uppers, lowers: float64, bounds of their scores by the postings found so far.
-    uppers: np.ndarray
-    lowers: np.ndarray
-    # lows, highs: int64, where to look for the document in a list.
-    lows: np.ndarray
-    highs: np.ndarray
-    peeks: np.ndarray  # int32, what stands there
+    # upper_bounds, lower_bounds: float64, bounds of their scores by the postings found so far.
+    upper_bounds: np.ndarray
+    lower_bounds: np.ndarray
+    # search_starts, search_ends: int64, where to look for the document in a list.
+    search_starts: np.ndarray
+    search_ends: np.ndarray
+    peeked_documents: np.ndarray  # int32, what stands there
 
 
 @compiled
 def empty_candidates() -> RankCandidates:
-    documents, peeks = np.empty(LARGEST_BATCH, np.int32), np.empty(LARGEST_BATCH, np.int32)
-    uppers, lowers = np.empty(LARGEST_BATCH, np.float64), np.empty(LARGEST_BATCH, np.float64)
-    lows, highs = np.empty(LARGEST_BATCH, np.int64), np.empty(LARGEST_BATCH, np.int64)
-    return RankCandidates(documents, uppers, lowers, lows, highs, peeks)
+    documents, peeked_documents = np.empty(MAX_BATCH, np.int32), np.empty(MAX_BATCH, np.int32)
+    upper_bounds, lower_bounds = np.empty(MAX_BATCH, np.float64), np.empty(MAX_BATCH, np.float64)
+    search_starts, search_ends = np.empty(MAX_BATCH, np.int64), np.empty(MAX_BATCH, np.int64)
+    return RankCandidates(documents, upper_bounds, lower_bounds, search_starts, search_ends, peeked_documents)
 
 
 @compiled_uncounted
@@ -280,7 +280,7 @@ def take_from_prefix(
         if level <= floor:
             return taken_count, end
         candidates.documents[taken_count] = documents[cursor]
-        candidates.uppers[taken_count], candidates.lowers[taken_count] = (
+        candidates.upper_bounds[taken_count], candidates.lower_bounds[taken_count] = (
             upper_bound(weight, level),
             lower_bound(weight, level),
         )
@@ -301,21 +301,22 @@ def take_from_list(
 ) -> tuple[int, int]:
     """Make candidates of the next postings above the floor that are not in a prefix; as `take_from_prefix`."""
     documents, levels = index.lists.documents, index.bounds.levels
-    end, weight, highest = query.table[END, slot], query.weights[slot], highest_listed(index, query, slot)
+    end, weight = query.table[END, slot], query.weights[slot]
+    max_level = highest_list_level(index, query, slot)
     taken_count = 0
     while taken_count < max_taken and cursor < end:
-        stop = min(cursor + BLOCK, end)
+        block_end = min(cursor + BLOCK_LEVELS, end)
         top = np.uint8(0)
-        for position in range(cursor, stop):
+        for position in range(cursor, block_end):
             top = max(top, levels[position])
         if top <= floor:
-            cursor = stop
+            cursor = block_end
             continue
-        while taken_count < max_taken and cursor < stop:
+        while taken_count < max_taken and cursor < block_end:
             level = levels[cursor]
-            if floor < level <= highest:
+            if floor < level <= max_level:
                 candidates.documents[taken_count] = documents[cursor]
-                candidates.uppers[taken_count], candidates.lowers[taken_count] = (
+                candidates.upper_bounds[taken_count], candidates.lower_bounds[taken_count] = (
                     upper_bound(weight, level),
                     lower_bound(weight, level),
                 )
@@ -325,7 +326,7 @@ def take_from_list(
 
 
 @compiled_uncounted
-def highest_listed(index: Index, query: RankQuery, slot: int) -> int:
+def highest_list_level(index: Index, query: RankQuery, slot: int) -> int:
     """Return the highest level of postings of list `slot` that its prefix lacks."""
     long_list = query.table[LONG, slot]
     top = query.table[TOP, slot]
@@ -338,26 +339,26 @@ def count_better(
 ) -> int:
     """Return how many candidates from list `slot` are above the target and were not met in an earlier list."""
     score = query.score
-    for number in range(query.size - 1):
-        other_slot = query.table[OTHER, number]
+    for position in range(query.list_count - 1):
+        other_slot = query.table[ORDER, position]
         max_level = query.table[CUTOFF, other_slot] if other_slot < slot else LEVELS
         candidate_count = look_up(
             index,
             query,
             other_slot,
             max_level,
-            score - query.bound_sums[number + 1],
+            score - query.bound_sums[position + 1],
             candidate_count,
             candidates,
         )
     better_documents = 0
-    for number in range(candidate_count):
-        if candidates.lowers[number] > score * (1 + SLACK):
+    for candidate in range(candidate_count):
+        if candidates.lower_bounds[candidate] > score * (1 + SLACK):
             better_documents += 1
             continue
-        document = candidates.documents[number]
-        exact = score_of(index, query, document)
-        if exact > score or (exact == score and document < query.target):
+        document = candidates.documents[candidate]
+        exact_score = score_of(index, query, document)
+        if exact_score > score or (exact_score == score and document < query.target):
             better_documents += 1
     return better_documents
 
@@ -383,32 +384,30 @@ def look_up(
     directory_start, shift = table[DIRECTORY, slot], table[SHIFT, slot]
     # Memory is slow, and a loop without branches that depend on it waits for many places at once.
     if directory_start >= 0:
-        for number in range(candidate_count):
-            run = directory_start + (candidates.documents[number] >> shift)
-            candidates.lows[number], candidates.highs[number] = (
+        for candidate in range(candidate_count):
+            run = directory_start + (candidates.documents[candidate] >> shift)
+            candidates.search_starts[candidate], candidates.search_ends[candidate] = (
                 start + directory[run],
                 start + directory[run + 1],
             )
-        for number in range(candidate_count):
-            candidates.peeks[number] = documents[min(candidates.lows[number], end - 1)]
+        for candidate in range(candidate_count):
+            start_slot = min(candidates.search_starts[candidate], end - 1)
+            candidates.peeked_documents[candidate] = documents[start_slot]
     else:
-        candidates.lows[:candidate_count], candidates.highs[:candidate_count] = start, end
+        candidates.search_starts[:candidate_count], candidates.search_ends[:candidate_count] = start, end
     kept_count = 0
-    for number in range(candidate_count):
-        document = candidates.documents[number]
-        upper, lower = candidates.uppers[number], candidates.lowers[number]
-        search_end = candidates.highs[number]
-        position = first_not_below(documents, candidates.lows[number], search_end, document)
+    for candidate in range(candidate_count):
+        document = candidates.documents[candidate]
+        upper, lower = candidates.upper_bounds[candidate], candidates.lower_bounds[candidate]
+        search_end = candidates.search_ends[candidate]
+        position = first_not_below(documents, candidates.search_starts[candidate], search_end, document)
         if position < search_end and documents[position] == document:
             level = int(levels[position])
             if level > max_level:
                 continue
             upper += upper_bound(weight, level)
             lower += lower_bound(weight, level)
-        candidates.documents[kept_count], candidates.uppers[kept_count], candidates.lowers[kept_count] = (
-            document,
-            upper,
-            lower,
-        )
+        candidates.documents[kept_count] = document
+        candidates.upper_bounds[kept_count], candidates.lower_bounds[kept_count] = upper, lower
         kept_count += upper >= needed_score
     return kept_count

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from irpretrain.config.finetuning import POOLING, WINDOW, NeuralConfig
-from irpretrain.models.neural.ranker import NeuralRanker, present, word_vectors
+from irpretrain.models.neural.ranker import NeuralRanker, word_mask, word_vectors
 from irpretrain.text.vocabulary import Vocabulary, number_ngraphs
 
 # A convolution over words that are bags of character n-graphs, without ever making their long, sparse vectors.
@@ -18,29 +18,29 @@ from irpretrain.text.vocabulary import Vocabulary, number_ngraphs
 class NgraphConvolution(nn.Module):
     """out_t = Σ_k W_k x_{t+k} + b, 0 ≤ k < window; x counts a word's n-graphs; W is [outputs, n-graphs, window]."""
 
-    def __init__(self, ngraphs: int, outputs: int, window: int) -> None:
+    def __init__(self, ngraph_count: int, output_count: int, window: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.zeros(outputs, ngraphs, window))
-        self.bias = nn.Parameter(torch.zeros(outputs))
+        self.weight = nn.Parameter(torch.zeros(output_count, ngraph_count, window))
+        self.bias = nn.Parameter(torch.zeros(output_count))
 
-    def forward(self, ids: Tensor, numbers: Tensor, offsets: Tensor) -> Tensor:
+    def forward(self, ids: Tensor, ngraph_ids: Tensor, offsets: Tensor) -> Tensor:
         """Return float [texts, words − window + 1, outputs] for ids, int64 [texts, words].
 
         The n-graphs of the word with id i are numbers[offsets[i] : offsets[i + 1]].
         """
-        outputs, ngraphs, window = self.weight.shape
-        distinct_ids, rows = torch.unique(ids, return_inverse=True)
-        first, lengths = offsets[distinct_ids], offsets[distinct_ids + 1] - offsets[distinct_ids]
+        output_count, ngraph_count, window = self.weight.shape
+        distinct_ids, inverse = torch.unique(ids, return_inverse=True)
+        word_offsets, lengths = offsets[distinct_ids], offsets[distinct_ids + 1] - offsets[distinct_ids]
         starts = torch.cumsum(lengths, 0) - lengths
         positions_in_word = torch.arange(int(lengths.sum()), device=ids.device) - torch.repeat_interleave(
             starts, lengths
         )
-        ngraphs_of_words = numbers[torch.repeat_interleave(first, lengths) + positions_in_word]
-        table = self.weight.permute(1, 2, 0).reshape(ngraphs, window * outputs)
-        word_sums = functional.embedding_bag(ngraphs_of_words, table, starts, mode="sum")
-        word_outputs = functional.embedding(rows, word_sums).view(*ids.shape, window, outputs)
-        positions = ids.shape[1] - window + 1
-        shifted_outputs = [word_outputs[:, shift : shift + positions, shift] for shift in range(window)]
+        word_ngraphs = ngraph_ids[torch.repeat_interleave(word_offsets, lengths) + positions_in_word]
+        table = self.weight.permute(1, 2, 0).reshape(ngraph_count, window * output_count)
+        word_sums = functional.embedding_bag(word_ngraphs, table, starts, mode="sum")
+        word_outputs = functional.embedding(inverse, word_sums).view(*ids.shape, window, output_count)
+        window_count = ids.shape[1] - window + 1
+        shifted_outputs = [word_outputs[:, shift : shift + window_count, shift] for shift in range(window)]
         return torch.stack(shifted_outputs).sum(dim=0) + self.bias
 
 
@@ -68,23 +68,23 @@ class NgraphConvolution(nn.Module):
 
 
 # Units of every layer.
-HIDDEN = 300
+HIDDEN_SIZE = 300
 
 # Number of character n-graphs of version 1.
-NGRAPHS = 2000
+NGRAPH_COUNT = 2000
 
 # Longest n-graph, in characters.
-NGRAPH_LENGTH = 5
+MAX_NGRAPH_LENGTH = 5
 
 # Of the score of version 2.
-SCALE = 0.1
+SCORE_SCALE = 0.1
 
 
 class Duet(NeuralRanker):
     """Duet; its version is that of the options' type. A text without words is nothing but padding."""
 
     idf: Tensor
-    ngraph_numbers: Tensor
+    ngraph_ids: Tensor
     ngraph_offsets: Tensor
 
     def __init__(
@@ -99,52 +99,53 @@ class Duet(NeuralRanker):
         self._is_second = options.type == "duet-v2"
         self._activate = functional.relu if self._is_second else torch.tanh
         self._add_word_inputs()
-        self.local_windows = nn.Linear(options.document_words, HIDDEN)
-        self.local_first = nn.Linear(HIDDEN * options.query_words, HIDDEN)
-        self.local_second = nn.Linear(HIDDEN, HIDDEN)
-        self.query_layer = nn.Linear(HIDDEN, HIDDEN)
-        self.document_layer = nn.Linear(HIDDEN, HIDDEN)
-        pools = options.document_words - WINDOW - POOLING + 2
-        self.distributed_first = nn.Linear(HIDDEN * pools, HIDDEN)
-        self.distributed_second = nn.Linear(HIDDEN, HIDDEN)
+        self.local_windows = nn.Linear(options.document_words, HIDDEN_SIZE)
+        self.local_first = nn.Linear(HIDDEN_SIZE * options.query_words, HIDDEN_SIZE)
+        self.local_second = nn.Linear(HIDDEN_SIZE, HIDDEN_SIZE)
+        self.query_layer = nn.Linear(HIDDEN_SIZE, HIDDEN_SIZE)
+        self.document_layer = nn.Linear(HIDDEN_SIZE, HIDDEN_SIZE)
+        pool_count = options.document_words - WINDOW - POOLING + 2
+        self.distributed_first = nn.Linear(HIDDEN_SIZE * pool_count, HIDDEN_SIZE)
+        self.distributed_second = nn.Linear(HIDDEN_SIZE, HIDDEN_SIZE)
         if self._is_second:
-            self.network_first, self.network_second = nn.Linear(HIDDEN, HIDDEN), nn.Linear(HIDDEN, HIDDEN)
-            self.network_score = nn.Linear(HIDDEN, 1)
+            self.network_first = nn.Linear(HIDDEN_SIZE, HIDDEN_SIZE)
+            self.network_second = nn.Linear(HIDDEN_SIZE, HIDDEN_SIZE)
+            self.network_score = nn.Linear(HIDDEN_SIZE, 1)
         else:
-            self.local_score, self.distributed_score = nn.Linear(HIDDEN, 1), nn.Linear(HIDDEN, 1)
+            self.local_score, self.distributed_score = nn.Linear(HIDDEN_SIZE, 1), nn.Linear(HIDDEN_SIZE, 1)
         self.dropout = nn.Dropout(0.5 if self._is_second else 0.2)
 
     def _add_word_inputs(self) -> None:
         if self._is_second:
             self.register_buffer("idf", torch.zeros(len(self.vocabulary) + 1))
-            self.vectors = word_vectors(len(self.vocabulary), self.dimensions, trained=True)
-            self.query_windows: nn.Module = nn.Conv1d(self.dimensions, HIDDEN, WINDOW)
-            self.document_windows: nn.Module = nn.Conv1d(self.dimensions, HIDDEN, WINDOW)
+            self.vectors = word_vectors(len(self.vocabulary), self.dimensions, is_trained=True)
+            self.query_windows: nn.Module = nn.Conv1d(self.dimensions, HIDDEN_SIZE, WINDOW)
+            self.document_windows: nn.Module = nn.Conv1d(self.dimensions, HIDDEN_SIZE, WINDOW)
             return
         # Padding, the id 0, is a word without n-graphs.
-        numbers, offsets = number_ngraphs(["", *self.vocabulary.words], self.ngraphs, NGRAPH_LENGTH)
+        ngraph_ids, offsets = number_ngraphs(["", *self.vocabulary.words], self.ngraphs, MAX_NGRAPH_LENGTH)
         padding_ngraphs = int(offsets[1])
-        self.register_buffer("ngraph_numbers", torch.from_numpy(numbers[padding_ngraphs:]), persistent=False)
+        self.register_buffer("ngraph_ids", torch.from_numpy(ngraph_ids[padding_ngraphs:]), persistent=False)
         self.register_buffer(
             "ngraph_offsets", torch.from_numpy(offsets - padding_ngraphs).clamp(min=0), persistent=False
         )
-        self.query_windows = NgraphConvolution(len(self.ngraphs), HIDDEN, WINDOW)
-        self.document_windows = NgraphConvolution(len(self.ngraphs), HIDDEN, WINDOW)
+        self.query_windows = NgraphConvolution(len(self.ngraphs), HIDDEN_SIZE, WINDOW)
+        self.document_windows = NgraphConvolution(len(self.ngraphs), HIDDEN_SIZE, WINDOW)
 
     def scores(self, query: Tensor, document: Tensor) -> Tensor:
-        query = _fixed(query, self.options.query_words)
-        document = _fixed(document, self.options.document_words)
+        query = _pad_or_cut(query, self.options.query_words)
+        document = _pad_or_cut(document, self.options.document_words)
         local, distributed = self._local(query, document), self._distributed(query, document)
         if self._is_second:
             states = self._activate(self.network_first(self.dropout(local) + self.dropout(distributed)))
             states = self._activate(self.network_second(self.dropout(states)))
-            return SCALE * self.network_score(self.dropout(states)).squeeze(-1)
+            return SCORE_SCALE * self.network_score(self.dropout(states)).squeeze(-1)
         local_score = self.local_score(self.dropout(local))
         distributed_score = self.distributed_score(self.dropout(distributed))
         return (torch.tanh(local_score) + torch.tanh(distributed_score)).squeeze(-1)
 
     def _local(self, query: Tensor, document: Tensor) -> Tensor:
-        is_equal = (query[:, :, None] == document[:, None, :]) & present(query)[:, :, None]
+        is_equal = (query[:, :, None] == document[:, None, :]) & word_mask(query)[:, :, None]
         matches = is_equal.float()
         if self._is_second:
             largest_idf = self.idf.max().clamp(min=torch.finfo(self.idf.dtype).tiny)
@@ -164,7 +165,7 @@ class Duet(NeuralRanker):
         if self._is_second:
             windows: Tensor = convolution(self.vectors(ids).transpose(1, 2)).transpose(1, 2)
         else:
-            windows = convolution(ids, self.ngraph_numbers, self.ngraph_offsets)
+            windows = convolution(ids, self.ngraph_ids, self.ngraph_offsets)
         return windows
 
     def _two_layers(self, states: Tensor, first: nn.Module, second: nn.Module) -> Tensor:
@@ -173,5 +174,5 @@ class Duet(NeuralRanker):
         return states
 
 
-def _fixed(ids: Tensor, words: int) -> Tensor:
-    return functional.pad(ids[:, :words], (0, max(words - ids.shape[1], 0)))
+def _pad_or_cut(ids: Tensor, word_count: int) -> Tensor:
+    return functional.pad(ids[:, :word_count], (0, max(word_count - ids.shape[1], 0)))

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from irpretrain.config.finetuning import NeuralConfig
-from irpretrain.models.neural.ranker import NeuralRanker, present, similarities, word_vectors
+from irpretrain.models.neural.ranker import NeuralRanker, similarities, word_mask, word_vectors
 from irpretrain.text.vocabulary import Vocabulary
 
 MEANS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9)
@@ -30,7 +30,7 @@ DEVIATIONS = (1e-3, *[0.1] * 10)
 LOG_SCALE = 0.01
 
 # Soft term frequencies are at least this (as in the released code).
-SMALLEST = 1e-10
+MIN_FREQUENCY = 1e-10
 
 
 class KernelPooling(nn.Module):
@@ -42,15 +42,15 @@ class KernelPooling(nn.Module):
         self.register_buffer("means", torch.tensor(MEANS), persistent=False)
         self.register_buffer("deviations", torch.tensor(DEVIATIONS), persistent=False)
 
-    def forward(self, similarity: Tensor, query: Tensor, document: Tensor) -> Tensor:
+    def forward(self, similarity: Tensor, query_mask: Tensor, document_mask: Tensor) -> Tensor:
         """Return φ, float [pairs, kernels], of similarities [pairs, query words, document words].
 
-        `query` and `document`, bool [pairs, words], mark words; padding counts nothing.
+        `query_mask` and `document_mask`, bool [pairs, words], mark words; padding counts nothing.
         """
         distance = (similarity.unsqueeze(-1) - self.means) / self.deviations
-        soft_matches = torch.exp(-0.5 * distance**2) * document[:, None, :, None]
-        logarithms = soft_matches.sum(dim=2).clamp(min=SMALLEST).log() * LOG_SCALE
-        return (logarithms * query[:, :, None]).sum(dim=1)
+        soft_matches = torch.exp(-0.5 * distance**2) * document_mask[:, None, :, None]
+        log_frequencies = soft_matches.sum(dim=2).clamp(min=MIN_FREQUENCY).log() * LOG_SCALE
+        return (log_frequencies * query_mask[:, :, None]).sum(dim=1)
 
 
 # KNRM: Xiong, Dai, Callan, Liu, Power, "End-to-End Neural Ad-hoc Ranking with Kernel Pooling", SIGIR 2017.
@@ -65,13 +65,13 @@ class Knrm(NeuralRanker):
 
     def __init__(self, options: NeuralConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__(options, vocabulary, dimensions)
-        self.vectors = word_vectors(len(vocabulary), dimensions, trained=True)
+        self.vectors = word_vectors(len(vocabulary), dimensions, is_trained=True)
         self.pooling = KernelPooling()
         self.combine = nn.Linear(len(MEANS), 1)
 
     def scores(self, query: Tensor, document: Tensor) -> Tensor:
         similarity = similarities(self.vectors(query), self.vectors(document))
-        features = self.pooling(similarity, present(query), present(document))
+        features = self.pooling(similarity, word_mask(query), word_mask(document))
         return torch.tanh(self.combine(features).squeeze(-1))
 
 
@@ -87,10 +87,10 @@ class Knrm(NeuralRanker):
 
 
 # Longest n-gram, in words.
-NGRAMS = 3
+MAX_NGRAM_LENGTH = 3
 
 # Size of an n-gram's vector.
-FILTERS = 128
+FILTER_COUNT = 128
 
 
 class ConvKnrm(NeuralRanker):
@@ -98,15 +98,15 @@ class ConvKnrm(NeuralRanker):
 
     def __init__(self, options: NeuralConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__(options, vocabulary, dimensions)
-        self.vectors = word_vectors(len(vocabulary), dimensions, trained=True)
+        self.vectors = word_vectors(len(vocabulary), dimensions, is_trained=True)
         self.convolutions = nn.ModuleList(
-            nn.Conv1d(dimensions, FILTERS, length) for length in range(1, NGRAMS + 1)
+            nn.Conv1d(dimensions, FILTER_COUNT, length) for length in range(1, MAX_NGRAM_LENGTH + 1)
         )
         self.pooling = KernelPooling()
-        self.combine = nn.Linear(len(MEANS) * NGRAMS**2, 1)
+        self.combine = nn.Linear(len(MEANS) * MAX_NGRAM_LENGTH**2, 1)
 
     def scores(self, query: Tensor, document: Tensor) -> Tensor:
-        masks = present(query), present(document)
+        masks = word_mask(query), word_mask(document)
         features = [
             self.pooling(similarities(query_ngrams, document_ngrams), *masks)
             for query_ngrams, document_ngrams in itertools.product(
@@ -134,10 +134,10 @@ class ConvKnrm(NeuralRanker):
 
 
 # Of a histogram; the last one counts equal words.
-BINS = 30
+BIN_COUNT = 30
 
 # Units of the matching network's hidden layer.
-HIDDEN = 5
+HIDDEN_SIZE = 5
 
 
 class Drmm(NeuralRanker):
@@ -147,9 +147,9 @@ class Drmm(NeuralRanker):
 
     def __init__(self, options: NeuralConfig, vocabulary: Vocabulary, dimensions: int) -> None:
         super().__init__(options, vocabulary, dimensions)
-        self.vectors = word_vectors(len(vocabulary), dimensions, trained=False)
+        self.vectors = word_vectors(len(vocabulary), dimensions, is_trained=False)
         self.register_buffer("idf", torch.zeros(len(vocabulary) + 1))
-        self.matching = nn.ModuleList([nn.Linear(BINS, HIDDEN), nn.Linear(HIDDEN, 1)])
+        self.matching = nn.ModuleList([nn.Linear(BIN_COUNT, HIDDEN_SIZE), nn.Linear(HIDDEN_SIZE, 1)])
         self.gate = nn.Linear(1, 1, bias=False)
 
     def scores(self, query: Tensor, document: Tensor) -> Tensor:
@@ -163,16 +163,16 @@ class Drmm(NeuralRanker):
         """Return the histograms, float32 [pairs, query words, bins]."""
         # In double precision: a similarity must not change its bin with the shape of the product that it comes from.
         cosine = similarities(self.vectors(query).double(), self.vectors(document).double())
-        bins = ((cosine + 1) / 2 * (BINS - 1)).floor().long().clamp(0, BINS - 2)
-        bins = bins.masked_fill(query[:, :, None] == document[:, None, :], BINS - 1)
-        counts = cosine.new_zeros(*query.shape, BINS)
-        counts.scatter_add_(2, bins, present(document)[:, None, :].expand_as(bins).to(counts.dtype))
+        bins = ((cosine + 1) / 2 * (BIN_COUNT - 1)).floor().long().clamp(0, BIN_COUNT - 2)
+        bins = bins.masked_fill(query[:, :, None] == document[:, None, :], BIN_COUNT - 1)
+        counts = cosine.new_zeros(*query.shape, BIN_COUNT)
+        counts.scatter_add_(2, bins, word_mask(document)[:, None, :].expand_as(bins).to(counts.dtype))
         return counts.log1p().float()
 
     def _gates(self, query: Tensor) -> Tensor:
-        is_word = present(query)
+        is_word = word_mask(query)
         logits = self.gate(self.idf[query].unsqueeze(-1)).squeeze(-1).masked_fill(~is_word, -torch.inf)
         # A query without words has no largest logit to subtract.
-        largest = logits.amax(dim=1, keepdim=True).clamp(min=torch.finfo(logits.dtype).min)
-        weights = torch.exp(logits - largest.detach())
+        max_logits = logits.amax(dim=1, keepdim=True).clamp(min=torch.finfo(logits.dtype).min)
+        weights = torch.exp(logits - max_logits.detach())
         return weights / weights.sum(dim=1, keepdim=True).clamp(min=torch.finfo(weights.dtype).tiny)

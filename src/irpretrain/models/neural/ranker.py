@@ -70,11 +70,11 @@ class NeuralRanker(nn.Module, ABC):
         open_weights(folder)
 
 
-def word_vectors(words: int, dimensions: int, trained: bool) -> nn.Embedding:
+def word_vectors(word_count: int, dimensions: int, is_trained: bool) -> nn.Embedding:
     """Return a layer of vectors by word id, all zero so far; that of padding stays zero."""
-    layer: nn.Embedding = nn.utils.skip_init(nn.Embedding, words + 1, dimensions, padding_idx=PADDING)
+    layer: nn.Embedding = nn.utils.skip_init(nn.Embedding, word_count + 1, dimensions, padding_idx=PADDING)
     nn.init.zeros_(layer.weight)
-    layer.weight.requires_grad_(trained)
+    layer.weight.requires_grad_(is_trained)
     return layer
 
 
@@ -97,7 +97,7 @@ def _fans(weight: Tensor) -> tuple[int, int]:
     return weight.shape[1] * window, weight.shape[0] * window
 
 
-def present(ids: Tensor) -> Tensor:
+def word_mask(ids: Tensor) -> Tensor:
     """Return where there are words and no padding: bool, as the ids."""
     return ids != PADDING
 

@@ -19,10 +19,10 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import WORD_COUNTS
 from irpretrain.foundation.errors import InputError, IRPretrainError
 from irpretrain.foundation.randomness import generator
-from irpretrain.models.neural.duet import NGRAPH_LENGTH, NGRAPHS, Duet
+from irpretrain.models.neural.duet import MAX_NGRAPH_LENGTH, NGRAPH_COUNT, Duet
 from irpretrain.models.neural.knrm import ConvKnrm, Drmm, Knrm
 from irpretrain.models.neural.ranker import MODEL_TYPE, NeuralRanker, draw_weights
-from irpretrain.models.parameters import own_memory, refuse_broken
+from irpretrain.models.parameters import copy_parameters, refuse_broken
 from irpretrain.text.statistics import read_totals
 from irpretrain.text.vocabulary import Vocabulary, frequent_ngraphs
 from irpretrain.text.word_vectors import open_word_vectors
@@ -77,7 +77,7 @@ def load_neural_ranker(directory: str | Path) -> NeuralRanker:
         message = listed_faults(error) if isinstance(error, ValidationError) else str(error)
         reason = " ".join(message.split())[:300]
         raise InputError(directory, f"the ranker cannot be loaded: {reason}") from None
-    own_memory(ranker)
+    copy_parameters(ranker)
     refuse_broken(directory, ranker)
     return ranker
 
@@ -105,19 +105,19 @@ def make_neural_ranker(
     """
     vocabulary = Vocabulary.of_collection(statistics, text.word_kind, options.minimum_count)
     columns = WORD_COUNTS.read(statistics, ["count", "documents"])
-    counts, documents = (columns[name].to_numpy()[vocabulary.numbers] for name in ("count", "documents"))
+    counts, documents = (columns[name].to_numpy()[vocabulary.word_numbers] for name in ("count", "documents"))
     facts: dict[str, Any] = {}
     if options.type == "duet":
-        facts["ngraphs"] = frequent_ngraphs(vocabulary.words, counts, NGRAPHS, NGRAPH_LENGTH)
-    rows, words_without_vector = np.zeros((len(vocabulary), 0), np.float32), 0
+        facts["ngraphs"] = frequent_ngraphs(vocabulary.words, counts, NGRAPH_COUNT, MAX_NGRAPH_LENGTH)
+    vector_rows, words_without_vector = np.zeros((len(vocabulary), 0), np.float32), 0
     if options.needs_vectors:
         if vectors is None:
             raise ValueError(f"{options.type} reads word vectors; none are given")
         word_vectors = open_word_vectors(vectors, vocabulary.collection_words)
-        rows, words_without_vector = with_drawn(word_vectors[vocabulary.numbers], seed)
-    ranker = empty_ranker(options, vocabulary, rows.shape[1], facts)
+        vector_rows, words_without_vector = draw_missing_vectors(word_vectors[vocabulary.word_numbers], seed)
+    ranker = empty_ranker(options, vocabulary, vector_rows.shape[1], facts)
     draw_weights(ranker, seed)
-    _fill(ranker, rows, idf(documents, read_totals(statistics).documents))
+    _set_vectors(ranker, vector_rows, idf(documents, read_totals(statistics).documents))
     ranker.save(output)
     trained_parameters = sum(
         parameter.numel() for parameter in ranker.parameters() if parameter.requires_grad
@@ -135,26 +135,26 @@ def idf(documents: np.ndarray, collection_documents: int) -> np.ndarray:
     return np.log(collection_documents / np.maximum(documents, 1)).astype(np.float32)
 
 
-def with_drawn(rows: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
+def draw_missing_vectors(vectors: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
     """Return vectors with the zero ones replaced by random ones, and how many these are."""
-    is_zero = ~rows.any(axis=1)
-    nonzero = rows[~is_zero].astype(np.float64)
-    deviation = float(np.sqrt(np.mean(nonzero**2))) if len(nonzero) else 1.0
-    filled_rows = rows.copy()
+    is_missing = ~vectors.any(axis=1)
+    known_vectors = vectors[~is_missing].astype(np.float64)
+    deviation = float(np.sqrt(np.mean(known_vectors**2))) if len(known_vectors) else 1.0
+    filled_vectors = vectors.copy()
     # From a normal distribution with the others' mean square: a word without a vector is similar to itself alone.
     drawn_vectors = generator(seed, "initialise", "word vectors").normal(
-        0.0, deviation, (int(is_zero.sum()), rows.shape[1])
+        0.0, deviation, (int(is_missing.sum()), vectors.shape[1])
     )
-    filled_rows[is_zero] = drawn_vectors.astype(np.float32)
-    return filled_rows, int(is_zero.sum())
+    filled_vectors[is_missing] = drawn_vectors.astype(np.float32)
+    return filled_vectors, int(is_missing.sum())
 
 
-def _fill(ranker: NeuralRanker, rows: np.ndarray, weights: np.ndarray) -> None:
+def _set_vectors(ranker: NeuralRanker, vectors: np.ndarray, idf_values: np.ndarray) -> None:
     """Put word vectors and idf where the ranker has them; padding, the row 0, keeps its zeros."""
     with torch.no_grad():
         for module in ranker.modules():
             if isinstance(module, nn.Embedding):
-                module.weight[1:] = torch.from_numpy(rows)
+                module.weight[1:] = torch.from_numpy(vectors)
         for name, buffer in ranker.named_buffers():
             if name == "idf":
-                buffer[1:] = torch.from_numpy(weights)
+                buffer[1:] = torch.from_numpy(idf_values)

@@ -48,10 +48,10 @@ def keep_probabilities(
 
 
 # Number of a word that is under the minimum count.
-RARE = -1
+RARE_WORD = -1
 
 # Number of a stop word.
-STOP = -2
+STOP_WORD = -2
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class CollectionModel:
     mu: float  # Dirichlet prior, in words
     total: int  # occurrences of all words that count in lengths
     rare_words_count: bool  # whether words under the minimum count in |D|
-    # Word → term number, or STOP; words that are missing are rare.
-    numbers: dict[str, int] = field(repr=False)
+    # Word → term number, or STOP_WORD; words that are missing are rare.
+    number_of_word: dict[str, int] = field(repr=False)
 
 
 def read_collection_model(
@@ -94,23 +94,23 @@ def read_collection_model(
             ),
         )
     uses_document_frequencies = background == "document-frequencies"
-    masses = vocabulary.documents if uses_document_frequencies else vocabulary.counts
+    term_masses = vocabulary.documents if uses_document_frequencies else vocabulary.counts
     counts_rare_words = rare_words == "counted"
     total = vocabulary.all_counts if counts_rare_words else int(vocabulary.counts.sum())
     total_mass = (
         (vocabulary.all_documents if uses_document_frequencies else vocabulary.all_counts)
         if counts_rare_words
-        else int(masses.sum())
+        else int(term_masses.sum())
     )
     return CollectionModel(
         terms=vocabulary.terms,
         counts=vocabulary.counts,
         documents=vocabulary.documents,
-        background=masses / total_mass,
+        background=term_masses / total_mass,
         mu=total / max(read_totals(statistics).documents, 1),  # mean |D|
         total=total,
         rare_words_count=counts_rare_words,
-        numbers=vocabulary.numbers | dict.fromkeys(stop_words, STOP),
+        number_of_word=vocabulary.number_of_term | dict.fromkeys(stop_words, STOP_WORD),
     )
 
 
@@ -119,7 +119,7 @@ class _Vocabulary:
     terms: list[str]
     counts: np.ndarray
     documents: np.ndarray
-    numbers: dict[str, int]
+    number_of_term: dict[str, int]
     all_counts: int
     all_documents: int
 
@@ -137,6 +137,6 @@ def _vocabulary(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vocab
         frequent_rows.append(batch.filter(pc.greater_equal(batch.column("count"), minimum_count)))
     table = pa.Table.from_batches(frequent_rows, WORD_COUNTS.schema).combine_chunks()
     terms: list[str] = table["word"].to_pylist()
-    numbers = {term: number for number, term in enumerate(terms)}
+    number_of_term = {term: number for number, term in enumerate(terms)}
     counts, documents = table["count"].to_numpy(), table["documents"].to_numpy()
-    return _Vocabulary(terms, counts, documents, numbers, all_counts, all_documents)
+    return _Vocabulary(terms, counts, documents, number_of_term, all_counts, all_documents)

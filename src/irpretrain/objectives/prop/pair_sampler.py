@@ -15,7 +15,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.randomness import stream_key
 from irpretrain.objectives.groups import pair_groups
 from irpretrain.objectives.prop.language_model import (
-    RARE,
+    RARE_WORD,
     CollectionModel,
     keep_probabilities,
     read_collection_model,
@@ -94,37 +94,39 @@ class PairSampler:
         background, frequency = alias_table(draw_weights), alias_table(collection.documents)
         return DrawTables(
             background=collection.background,
-            keep=self.keep,
+            keep_probabilities=self.keep,
             background_thresholds=background[0],
             background_aliases=background[1],
             background_mass=float(draw_weights.sum()),
             frequency_thresholds=frequency[0],
             frequency_aliases=frequency[1],
-            sizes=cumulative(self.size_probabilities),
+            size_sums=cumulative(self.size_probabilities),
         )
 
-    def sample(self, rows: pa.RecordBatch, skip: np.ndarray) -> PairBatch:
-        """Draw the pairs of a batch of documents; `skip`, float64[rows], is the probability of skipping each."""
+    def sample(self, rows: pa.RecordBatch, skip_probabilities: np.ndarray) -> PairBatch:
+        """Draw the pairs of a batch of documents; `skip_probabilities`, float64[rows], are those of skipping each."""
         identifiers = rows.column("document_id").to_pylist()
         terms, offsets, lengths = self._number(texts_of(rows, self._text))
         keys = np.array([stream_key(self._seed, STAGE, name) for name in identifiers], np.uint64).reshape(
             -1, 2
         )
-        documents = SampledDocuments(terms, offsets, lengths, keys, np.asarray(skip, np.float64))
+        documents = SampledDocuments(
+            terms, offsets, lengths, keys, np.asarray(skip_probabilities, np.float64)
+        )
         return PairBatch(rows, draw_pairs(documents, self._tables, self._rules), self._words)
 
     def _number(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (term numbers end to end, offsets, |D|) of some texts."""
-        split_words, number_of_word = word_finder(self._text.word_kind), self.collection.numbers.get
-        words = [split_words(text) for text in texts]
-        sizes = np.fromiter(map(len, words), np.int64, len(words))
+        split_words, find_number = word_finder(self._text.word_kind), self.collection.number_of_word.get
+        word_lists = [split_words(text) for text in texts]
+        sizes = np.fromiter(map(len, word_lists), np.int64, len(word_lists))
         numbers = np.fromiter(
-            map(number_of_word, chain.from_iterable(words), repeat(RARE)), np.int64, int(sizes.sum())
+            map(find_number, chain.from_iterable(word_lists), repeat(RARE_WORD)), np.int64, int(sizes.sum())
         )
         ends = np.concatenate(([0], np.cumsum(sizes)))
         vocabulary_words_before = np.concatenate(([0], np.cumsum(numbers >= 0)))
-        lowest_counted = RARE if self.collection.rare_words_count else 0
-        lengths = np.diff(np.concatenate(([0], np.cumsum(numbers >= lowest_counted)))[ends])
+        min_counted = RARE_WORD if self.collection.rare_words_count else 0
+        lengths = np.diff(np.concatenate(([0], np.cumsum(numbers >= min_counted)))[ends])
         return numbers[numbers >= 0], vocabulary_words_before[ends], lengths
 
 
@@ -142,7 +144,7 @@ class PairBatch:
 
     def groups(self) -> pa.Table:
         """Return the pairs as a GROUPS table, numbered from 0 within each document."""
-        documents = self.rows.select(["part", "position", "document_id"]).take(self.pairs.document)
+        documents = self.rows.select(["part", "position", "document_id"]).take(self.pairs.document_of_pair)
         return pair_groups(documents, self._queries(), self.pairs.scores)
 
     def _queries(self) -> pa.Array:
@@ -160,13 +162,13 @@ class PairBatch:
         pairs = self.pairs
         return {
             "documents": self.rows.num_rows,
-            "empty": int(np.count_nonzero(pairs.fate == EMPTY)),
-            "short": int(np.count_nonzero(pairs.fate == SHORT)),
-            "pairs_drawn": len(pairs.document),
+            "empty": int(np.count_nonzero(pairs.outcomes == EMPTY)),
+            "short": int(np.count_nonzero(pairs.outcomes == SHORT)),
+            "pairs_drawn": len(pairs.document_of_pair),
             "ties": int(np.count_nonzero(self._ties())),
             "words_drawn": 2 * int(pairs.sizes.sum()),
-            "words_outside": int(pairs.outside.sum()),
-            "sets_with_repeats": int(pairs.repeated.sum()),
+            "words_outside": int(pairs.outside_counts.sum()),
+            "sets_with_repeats": int(pairs.repeat_counts.sum()),
         }
 
     def set_sizes(self) -> dict[int, int]:

@@ -46,14 +46,14 @@ def make_groups(shard: Shard, options: RopOptions, counts: Counts) -> Iterator[p
     from irpretrain.objectives.prop.pair_sampler import PairSampler  # numba
 
     sampler = PairSampler(shard.statistics, options, shard.text, shard.seed)
-    skip = _skip_probabilities(shard, options)
+    skip_probabilities = _skip_probabilities(shard, options)
     columns = list(dict.fromkeys(["document_id", "part", "position", *shard.text.fields]))
     batches = DOCUMENTS.stream(shard.documents, columns=columns, rows=DOCUMENTS_PER_BATCH)
     title = f"sample pairs {Path(shard.documents).stem}"
     report = _Report()
     for rows in progress(batches, title, "documents", DOCUMENTS.count(shard.documents), size=len):
-        batch = sampler.sample(rows, skip[: rows.num_rows])
-        skip = skip[rows.num_rows :]
+        batch = sampler.sample(rows, skip_probabilities[: rows.num_rows])
+        skip_probabilities = skip_probabilities[rows.num_rows :]
         yield batch.groups()
         report.add(batch)
     counts.update(report.counts(sampler))

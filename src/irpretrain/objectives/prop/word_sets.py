@@ -31,18 +31,18 @@ from irpretrain.text.draws import (
 VOCABULARY, DOCUMENT_AND_SAMPLE, RANDOM = 0, 1, 2
 
 # What became of a document.
-PAIRED, EMPTY, SHORT = 0, 1, 2
+DRAWN, EMPTY, SHORT = 0, 1, 2
 
-OTHERS_OF_LONG_DOCUMENT = 100
+EXTRA_DRAWS = 100
 
 # Relative difference up to which two log-likelihoods are equal: far above rounding (1e-15 a word), far below any
 # difference that a corpus makes. Without it, rounding would decide between products that are equal.
-SAME = 1e-12
+TIE_TOLERANCE = 1e-12
 
 
 class DrawTables(NamedTuple):
     background: np.ndarray  # float64, P(w|C)
-    keep: np.ndarray  # float64, k(w)
+    keep_probabilities: np.ndarray  # float64, k(w)
     # background_thresholds, background_aliases: alias table of P(w|C) k(w).
     background_thresholds: np.ndarray
     background_aliases: np.ndarray
@@ -50,7 +50,7 @@ class DrawTables(NamedTuple):
     # frequency_thresholds, frequency_aliases: alias table of document frequencies.
     frequency_thresholds: np.ndarray
     frequency_aliases: np.ndarray
-    sizes: np.ndarray  # float64[most], running probabilities of the set sizes 1 … most
+    size_sums: np.ndarray  # float64, running probabilities of the set sizes from 1
 
 
 class SetRules(NamedTuple):
@@ -61,7 +61,7 @@ class SetRules(NamedTuple):
         mu: Dirichlet prior.
         support_size: size of DOCUMENT_AND_SAMPLE.
         normalise_support: divide by the support's total before scoring, instead of |D| + μ.
-        generated, retained: pairs drawn per document, and how many of them are used.
+        generated_pairs, pairs_per_document: pairs drawn per document, and how many of them are used.
     """
 
     support: int
@@ -78,89 +78,94 @@ class SampledDocuments(NamedTuple):
     offsets: np.ndarray  # int64[documents + 1]
     lengths: np.ndarray  # int64[documents], |D|
     keys: np.ndarray  # uint64[documents, 2], Philox keys
-    skip: np.ndarray  # float64[documents], probability of skipping the document
+    skip_probabilities: np.ndarray  # float64[documents], probability of skipping the document
 
 
 class WordSetPairs(NamedTuple):
     """The kept pairs of a batch, the preferred set first."""
 
-    document: np.ndarray  # int64[pairs], which document of the batch
+    document_of_pair: np.ndarray  # int64[pairs], which document of the batch
     sizes: np.ndarray  # int64[pairs], words in each of the two sets
     scores: np.ndarray  # float64[pairs, 2], log-likelihoods of the preferred and the other set
     # int64, terms of preferred and other set of each pair, end to end, in the order drawn.
     terms: np.ndarray
-    outside: np.ndarray  # int64[pairs], words of both sets that the document does not hold
-    repeated: np.ndarray  # int64[pairs], how many of the two sets hold a term more than once
-    fate: np.ndarray  # int64[documents], PAIRED, EMPTY or SHORT
+    outside_counts: np.ndarray  # int64[pairs], words of both sets that the document does not hold
+    repeat_counts: np.ndarray  # int64[pairs], how many of the two sets hold a term more than once
+    outcomes: np.ndarray  # int64[documents], DRAWN, EMPTY or SHORT
 
 
 class _Terms(NamedTuple):
     """A document's terms, and behind them others that can be drawn."""
 
-    distinct: np.ndarray  # int64, the terms
+    distinct_terms: np.ndarray  # int64, the terms
     counts: np.ndarray  # int64, c(w,D); 0 of others
     sums: np.ndarray  # float64, running sums of their weights
-    seen: np.ndarray  # int64[V], the last document in whose support a term was
+    last_row: np.ndarray  # int64[V], the last document in whose support a term was
 
 
 class _Support(NamedTuple):
     """How many terms the document has, how many can be drawn, and what weights are divided by."""
 
-    size: int
-    support: int
+    term_count: int
+    support_size: int
     norm: float
 
 
 @compiled
-def _document_sums(document: _Terms, size: int, tables: DrawTables) -> None:
+def _document_sums(document: _Terms, term_count: int, tables: DrawTables) -> None:
     """Write running sums of c(w,D) k(w) over the document's terms."""
-    distinct, counts, sums = document.distinct, document.counts, document.sums
+    distinct_terms, counts, sums = document.distinct_terms, document.counts, document.sums
     total = 0.0
-    for index in range(size):
-        total += counts[index] * tables.keep[distinct[index]]
+    for index in range(term_count):
+        total += counts[index] * tables.keep_probabilities[distinct_terms[index]]
         sums[index] = total
 
 
 @compiled
 def _sample_support(
-    document: _Terms, size: int, mark: int, tables: DrawTables, rules: SetRules, state: np.ndarray
+    document: _Terms, term_count: int, row: int, tables: DrawTables, rules: SetRules, state: np.ndarray
 ) -> tuple[int, float]:
     """Add terms by document frequency after the document's own; return the support's size and its Σ c + μ P(w|C).
 
-    `sums` becomes running sums of (c(w,D) + μ P(w|C)) k(w) over the support; `mark` is the document's number.
+    `sums` becomes running sums of (c(w,D) + μ P(w|C)) k(w) over the support; `row` is the document's in the batch.
     """
-    distinct, counts, sums, seen = document.distinct, document.counts, document.sums, document.seen
-    extra_draws = rules.support_size - size if size < rules.support_size else size + OTHERS_OF_LONG_DOCUMENT
-    for index in range(size):
-        seen[distinct[index]] = mark
-    support = size
+    distinct_terms, counts, sums, last_row = document
+    extra_draws = (
+        rules.support_size - term_count if term_count < rules.support_size else term_count + EXTRA_DRAWS
+    )
+    for index in range(term_count):
+        last_row[distinct_terms[index]] = row
+    support_size = term_count
     for _ in range(extra_draws):
         term = draw_alias(tables.frequency_thresholds, tables.frequency_aliases, state)
-        if seen[term] != mark:
-            seen[term] = mark
-            distinct[support], counts[support] = term, 0
-            support += 1
+        if last_row[term] != row:
+            last_row[term] = row
+            distinct_terms[support_size], counts[support_size] = term, 0
+            support_size += 1
     total, kept_mass = 0.0, 0.0
-    for index in range(support):
-        term = distinct[index]
+    for index in range(support_size):
+        term = distinct_terms[index]
         weight = counts[index] + rules.mu * tables.background[term]
         total += weight
-        kept_mass += weight * tables.keep[term]
+        kept_mass += weight * tables.keep_probabilities[term]
         sums[index] = kept_mass
-    return support, total
+    return support_size, total
 
 
 @compiled
-def _draw_term(document: _Terms, support: int, tables: DrawTables, rules: SetRules, state: np.ndarray) -> int:
+def _draw_term(
+    document: _Terms, support_size: int, tables: DrawTables, rules: SetRules, state: np.ndarray
+) -> int:
     if rules.support == RANDOM:
         size = len(tables.background)
         return min(int(next_uniform(state) * size), size - 1)
-    document_mass = document.sums[support - 1]
+    document_mass = document.sums[support_size - 1]
     if rules.support == DOCUMENT_AND_SAMPLE:
-        return document.distinct[first_above(document.sums, support, next_uniform(state) * document_mass)]
+        position = next_uniform(state) * document_mass
+        return document.distinct_terms[first_above(document.sums, support_size, position)]
     position = next_uniform(state) * (document_mass + rules.mu * tables.background_mass)
     if position < document_mass:
-        return document.distinct[first_above(document.sums, support, position)]
+        return document.distinct_terms[first_above(document.sums, support_size, position)]
     return draw_alias(tables.background_thresholds, tables.background_aliases, state)
 
 
@@ -176,21 +181,21 @@ def _has_repeat(terms: np.ndarray, size: int) -> bool:
 @compiled
 def _draw_set(
     document: _Terms,
-    drawable: _Support,
+    support: _Support,
     tables: DrawTables,
     rules: SetRules,
     state: np.ndarray,
     terms: np.ndarray,
 ) -> tuple[float, int]:
     """Fill `terms` with drawn terms; return their log-likelihood and how many the document does not hold."""
-    score, outside = 0.0, 0
+    score, outside_count = 0.0, 0
     for position in range(len(terms)):
-        term = _draw_term(document, drawable.support, tables, rules, state)
-        count = count_of(term, document.distinct, document.counts, drawable.size)
+        term = _draw_term(document, support.support_size, tables, rules, state)
+        count = count_of(term, document.distinct_terms, document.counts, support.term_count)
         terms[position] = term
-        score += np.log((count + rules.mu * tables.background[term]) / drawable.norm)
-        outside += count == 0
-    return score, outside
+        score += np.log((count + rules.mu * tables.background[term]) / support.norm)
+        outside_count += count == 0
+    return score, outside_count
 
 
 @compiled
@@ -222,64 +227,63 @@ def draw_pairs(documents: SampledDocuments, tables: DrawTables, rules: SetRules)
 
     If both sets are equally likely, the second one drawn comes first (line 16 of the algorithm).
     """
-    document_count, max_set_size = len(documents.lengths), len(tables.sizes)
+    document_count, max_set_size = len(documents.lengths), len(tables.size_sums)
     output = _empty_pairs(document_count, rules.pairs_per_document, max_set_size)
-    longest = 0
+    max_terms = 0
     for document in range(document_count):
-        longest = max(longest, documents.offsets[document + 1] - documents.offsets[document])
-    capacity = 2 * longest + max(rules.support_size, OTHERS_OF_LONG_DOCUMENT) + 1
-    seen = np.full(len(tables.background) if rules.support == DOCUMENT_AND_SAMPLE else 1, -1, np.int64)
-    scratch = _Terms(np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity), seen)
+        max_terms = max(max_terms, documents.offsets[document + 1] - documents.offsets[document])
+    capacity = 2 * max_terms + max(rules.support_size, EXTRA_DRAWS) + 1
+    last_row = np.full(len(tables.background) if rules.support == DOCUMENT_AND_SAMPLE else 1, -1, np.int64)
+    scratch = _Terms(np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity), last_row)
     state = np.empty(STATE_WORDS, np.uint64)
     terms, score = np.empty((2, max_set_size), np.int64), np.empty(2)
-    pairs = words = 0
+    pair_count = word_count = 0
     for document in range(document_count):
         document_terms = documents.terms[documents.offsets[document] : documents.offsets[document + 1]]
         start_stream(state, documents.keys[document, 0], documents.keys[document, 1])
-        skipped = next_uniform(state) < documents.skip[document]
-        output.fate[document] = EMPTY if len(document_terms) == 0 else (SHORT if skipped else PAIRED)
-        if output.fate[document] != PAIRED:
+        is_skipped = next_uniform(state) < documents.skip_probabilities[document]
+        output.outcomes[document] = EMPTY if len(document_terms) == 0 else (SHORT if is_skipped else DRAWN)
+        if output.outcomes[document] != DRAWN:
             continue
-        size = support = count_terms(document_terms, scratch.distinct, scratch.counts)
+        term_count = support_size = count_terms(document_terms, scratch.distinct_terms, scratch.counts)
         norm = documents.lengths[document] + rules.mu
         if rules.support == DOCUMENT_AND_SAMPLE:
-            support, total = _sample_support(scratch, size, document, tables, rules, state)
+            support_size, total = _sample_support(scratch, term_count, document, tables, rules, state)
             norm = total if rules.normalise_support else norm
         else:
-            _document_sums(scratch, size, tables)
-        drawable = _Support(size, support, norm)
-        for generated in range(rules.generated_pairs):
-            length = first_above(tables.sizes, max_set_size, next_uniform(state)) + 1
-            outside = repeated = 0
+            _document_sums(scratch, term_count, tables)
+        support = _Support(term_count, support_size, norm)
+        for pair_index in range(rules.generated_pairs):
+            set_size = first_above(tables.size_sums, max_set_size, next_uniform(state)) + 1
+            outside_count = repeat_count = 0
             for side in range(2):
-                word_set = terms[side, :length]
-                score[side], outside_words = _draw_set(scratch, drawable, tables, rules, state, word_set)
-                outside += outside_words
-                repeated += _has_repeat(word_set, length)
-            if abs(score[0] - score[1]) <= SAME * abs(score[0]):
+                word_set = terms[side, :set_size]
+                score[side], outside_words = _draw_set(scratch, support, tables, rules, state, word_set)
+                outside_count += outside_words
+                repeat_count += _has_repeat(word_set, set_size)
+            if abs(score[0] - score[1]) <= TIE_TOLERANCE * abs(score[0]):
                 score[0] = score[1]
-            slot = _reservoir_slot(generated, rules.pairs_per_document, state)
+            slot = _reservoir_slot(pair_index, rules.pairs_per_document, state)
             if slot >= 0:
-                pair, base = pairs + slot, words + slot * 2 * max_set_size
-                output.document[pair], output.sizes[pair] = document, length
-                output.outside[pair], output.repeated[pair] = outside, repeated
+                pair, base = pair_count + slot, word_count + slot * 2 * max_set_size
+                output.document_of_pair[pair], output.sizes[pair] = document, set_size
+                output.outside_counts[pair], output.repeat_counts[pair] = outside_count, repeat_count
                 preferred = 0 if score[0] > score[1] else 1
                 for rank, side in enumerate((preferred, 1 - preferred)):
                     output.scores[pair, rank] = score[side]
-                    start = base + rank * length
-                    output.terms[start : start + length] = terms[side, :length]
-        words = _close_gaps(
-            output.terms, output.sizes, pairs, pairs + rules.pairs_per_document, words, max_set_size
-        )
-        pairs += rules.pairs_per_document
+                    start = base + rank * set_size
+                    output.terms[start : start + set_size] = terms[side, :set_size]
+        end_pair = pair_count + rules.pairs_per_document
+        word_count = _close_gaps(output.terms, output.sizes, pair_count, end_pair, word_count, max_set_size)
+        pair_count = end_pair
     return WordSetPairs(
-        output.document[:pairs],
-        output.sizes[:pairs],
-        output.scores[:pairs],
-        output.terms[:words],
-        output.outside[:pairs],
-        output.repeated[:pairs],
-        output.fate,
+        output.document_of_pair[:pair_count],
+        output.sizes[:pair_count],
+        output.scores[:pair_count],
+        output.terms[:word_count],
+        output.outside_counts[:pair_count],
+        output.repeat_counts[:pair_count],
+        output.outcomes,
     )
 
 

@@ -30,7 +30,7 @@ from irpretrain.models.length_batches import (
     LengthBatch,
     length_batches,
     packed_batches,
-    padded,
+    pad_sequences,
     prefetch,
     to_host,
 )
@@ -47,11 +47,11 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import (
     autocast,
     reproducible,
-    scored_at_once,
+    scoring_tokens,
     use_fast_paths,
     versions,
 )
-from irpretrain.training.read_ahead import PROCESSES, Parcel, helping
+from irpretrain.training.read_ahead import READER_PROCESSES, Parcel, helping
 
 # Texts that are sorted by length together: larger blocks have less padding and take more memory.
 TEXTS_IN_BLOCK = 8192
@@ -149,7 +149,7 @@ class WeightPredictor:
         check_embeddings(model.classifier, pieces.size, directory)
         with autocast(device, compute):
             layout = layout_of(model)
-        tokens = scored_at_once(options.inference.batch_tokens, device)
+        tokens = scoring_tokens(options.inference.batch_tokens, device)
         return cls(model, pieces, options, text, device, layout, tokens)
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
@@ -176,7 +176,7 @@ class WeightPredictor:
             inputs, first_positions = self._inputs(pieces, batch)
             batches.append(inputs)
             window_places.append((batch.items, first_positions))
-            positions += batch.positions
+            positions += batch.position_count
         keys, words_of_texts = [text.key for text in texts], [spans.words for spans in words]
         first_pieces_of_words = [
             first_pieces(spans, pieces_of_text) for spans, pieces_of_text in zip(words, pieces, strict=True)
@@ -278,10 +278,10 @@ class WeightPredictor:
         whole_sequences = [
             [*prefix, *pieces[window.text].ids[window.start : window.end], *suffix] for window in batch.items
         ]
-        ids, attention = padded(whole_sequences, batch.rows, batch.length, self.encoder.pad)
+        ids, attention = pad_sequences(whole_sequences, batch.row_count, batch.length, self.encoder.pad_id)
         inputs = text_batch(self.layout, ids, attention, self.options.max_length)
         if isinstance(inputs, PackedBatch):
-            starts = inputs.ends[: len(whole_sequences)]
+            starts = inputs.sequence_ends[: len(whole_sequences)]
         else:
             starts = np.arange(len(whole_sequences)) * inputs.input_ids.shape[1]
         return inputs, (starts + len(prefix)).tolist()
@@ -370,4 +370,6 @@ def _processes(predictor: WeightPredictor, texts: int) -> int:
     """Return how many processes read and collect texts beside the device."""
     if predictor.device.type == "cpu":
         return 0
-    return min(max(predictor.options.inference.compute.threads, PROCESSES), -(-texts // TEXTS_IN_BLOCK))
+    return min(
+        max(predictor.options.inference.compute.threads, READER_PROCESSES), -(-texts // TEXTS_IN_BLOCK)
+    )

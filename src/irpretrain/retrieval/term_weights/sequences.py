@@ -52,7 +52,7 @@ def piece_targets(words: WordSpans, pieces: Pieces, targets: np.ndarray) -> tupl
     released code.
     """
     first_piece = first_pieces(words, pieces)
-    piece_values = np.where(pieces.begins & ~_inside(words, pieces), np.float32(0), MASKED_OUT)
+    piece_values = np.where(pieces.word_starts & ~_inside(words, pieces), np.float32(0), MASKED_OUT)
     has_piece = first_piece != NO_PIECE
     piece_values[first_piece[has_piece]] = MASKED_OUT
     np.fmax.at(piece_values, first_piece[has_piece], targets[has_piece])
@@ -197,7 +197,7 @@ class TrainingSequences:
     def _pad(self, spans: list[np.ndarray]) -> TokenBatch:
         prefix, suffix = self.encoder.prefix, self.encoder.suffix
         longest = max(int(end - start) for start, end in spans) + len(prefix) + len(suffix)
-        ids = np.full((len(spans), longest), self.encoder.pad, np.int64)
+        ids = np.full((len(spans), longest), self.encoder.pad_id, np.int64)
         attention = np.zeros_like(ids)
         targets = np.full(ids.shape, MASKED_OUT, np.float32)
         for row, (start, end) in enumerate(spans):

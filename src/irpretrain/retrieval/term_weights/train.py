@@ -23,7 +23,7 @@ from irpretrain.retrieval.term_weights.sequences import MASKED_OUT, TokenBatch, 
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import reproducible, versions
-from irpretrain.training.graphs import Measured, MicroBatch
+from irpretrain.training.graphs import Measurements, MicroBatch
 from irpretrain.training.metrics import MetricsLog, TaskMetrics
 from irpretrain.training.outputs import publish
 from irpretrain.training.processes import in_processes, wants_processes
@@ -35,7 +35,7 @@ from irpretrain.training.trainer import StepContext, TaskStep, Trainer, run_step
 
 @dataclass
 class RegressionMetrics(TaskMetrics):
-    SUMMED: ClassVar[tuple[str, ...]] = ("loss", "squared_error")
+    SUMMED_FIELDS: ClassVar[tuple[str, ...]] = ("loss", "squared_error")
 
     loss: float = 0.0  # what was minimised
     squared_error: float = 0.0  # sum over counted word pieces
@@ -96,7 +96,7 @@ class TokenRegression:
         loss_scale = 1.0 if self.reduction == "sum" else 1.0 / max(task_step.metrics.target_count, 1)
         tensors = [context.tensor(np.array(loss_scale, np.float32)), context.tensor(targets)]
 
-        def loss(loss_scale: Tensor, targets: Tensor, *flat: Tensor) -> tuple[Tensor, Measured]:
+        def loss(loss_scale: Tensor, targets: Tensor, *flat: Tensor) -> tuple[Tensor, Measurements]:
             with context.autocast():
                 weights = model.weights(inputs, *flat)
             errors = squared_errors(weights.float(), targets)
