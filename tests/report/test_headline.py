@@ -24,7 +24,7 @@ def test_the_table_in_plain_text(made: Path) -> None:
     # The last lines name files, whose paths may be longer; a terminal must be able to copy them.
     table = text.partition("Report:")[0].splitlines()
     assert max(len(line) for line in table) <= WIDTH
-    assert table[0] == "SQuAD 1.1, 20 queries, RR@10"
+    assert table[0] == "SQuAD 1.1 (20 queries), RR@10"
     zero_shot, *_, fine_tuned = (line for line in table if line.startswith("PROP "))
     assert re.match(r"PROP +0\.450ᶜ  \[", zero_shot)
     assert "0.630ᵇᶜ [" in fine_tuned

@@ -35,6 +35,11 @@ def listed(names: Iterable[object], conjunction: str = "and") -> str:
     return f"{', '.join(first_names)} {conjunction} {last_name}" if first_names else last_name
 
 
+def quoted(label: str) -> str:
+    """Return a label in quotes where it has a comma, which would make it read as two among others."""
+    return f"“{label}”" if "," in label else label
+
+
 def regime_label(regime: str) -> str:
     if regime.startswith("few-shot-"):
         shots = regime.removeprefix("few-shot-")

@@ -13,7 +13,7 @@ from itertools import combinations, starmap
 from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.config.labels import configured_label, dataset_label
+from irpretrain.config.labels import configured_label, dataset_label, quoted
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 
 # Between the values of an option in several stages or tasks.
@@ -420,7 +420,7 @@ def _range_text(values: Iterable[str]) -> str:
 
 
 def _names_text(names: Iterable[str]) -> str:
-    names = [f"“{name}”" if "," in name else name for name in names]  # else a label would read as two
+    names = [quoted(name) for name in names]
     unnamed_count = len(names) - MOST_NAMES
     return (
         ", ".join(names)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from irpretrain.config.labels import listed
+from irpretrain.config.labels import listed, quoted
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.report.cells import Cell, OurValue, Panel, Table, difference_text, outcomes_text, p_text
@@ -102,8 +102,8 @@ def _panel_plot(panel: Panel) -> DifferencePlot | None:
 
 
 def _series_label(comparisons: Sequence[Comparison], mark: str) -> str:
-    baselines = (comparison.label for comparison in comparisons if comparison.mark == mark)
-    return f"minus {listed(dict.fromkeys(label.partition(' (')[0] for label in baselines), 'or')}"
+    baselines = (comparison.label.partition(" (")[0] for comparison in comparisons if comparison.mark == mark)
+    return f"minus {listed(map(quoted, dict.fromkeys(baselines)), 'or')}"
 
 
 def _dot(axis: Axis, series: int, comparison: Comparison) -> Dot:

@@ -112,7 +112,7 @@ def _panel_text(title: str, cells: list[dict[str, str]]) -> str:
     measure = cells[0]["measure"]
     cell_of = {(cell["row"], cell["regime"]): cell for cell in cells if cell["measure"] == measure}
     labels = {cell["row"]: cell["label"] for cell in cells}
-    queries = next((cell["queries"] for cell in cells if cell["queries"]), "no")
+    queries = next((cell["queries"] for cell in cells if cell["queries"]), "0")
     regimes = list(dict.fromkeys(cell["regime"] for cell in cells))
     grids, regimes_per_grid = [], (WIDTH - LABEL_WIDTH) // COLUMN_WIDTH
     for start in range(0, len(regimes), regimes_per_grid):
@@ -125,7 +125,7 @@ def _panel_text(title: str, cells: list[dict[str, str]]) -> str:
             values = (_value_text(cell_of.get((row, regime))).rjust(COLUMN_WIDTH) for regime in group)
             lines.append(_short_label(label).ljust(LABEL_WIDTH) + "".join(values))
         grids.append("\n".join(line.rstrip() for line in lines))
-    return f"{title}, {queries} queries, {measure}\n" + "\n\n".join(grids)
+    return f"{title} ({int(queries):,} queries), {measure}\n" + "\n\n".join(grids)
 
 
 def _value_text(cell: dict[str, str] | None) -> str:
