@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from irpretrain.evaluation.evaluate import evaluate
+from irpretrain.evaluation.evaluate import evaluate, random_order
 from irpretrain.evaluation.runs import write_run
 from irpretrain.foundation.contracts import PER_QUERY
 from irpretrain.foundation.errors import InputError
@@ -84,6 +84,26 @@ def test_scores(project: dict[str, Any]) -> None:
         ("q3", 3, 0.0),
         ("q4", 1, 0.0),
     ]
+
+
+def test_a_random_order_of_five_candidates_has_each_relevant_rank_equally_often() -> None:
+    ranking = [(name, -float(rank)) for rank, name in enumerate("abcde")]
+    queries = [f"q{number:03}" for number in range(200)]
+    run, qrels = dict.fromkeys(queries, ranking), {query: {"e": 1} for query in queries}
+    means = random_order(run, qrels, ["RR@10", "P@1", "R@3"])
+    assert means["RR@10"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5, abs=0.01)
+    assert means["P@1"] == pytest.approx(1 / 5, abs=0.01)
+    assert means["R@3"] == pytest.approx(3 / 5, abs=0.01)
+    assert random_order(run, qrels, ["RR@10"]) == {"RR@10": means["RR@10"]}, "the same orders each time"
+
+
+def test_candidates_that_are_re_ranked_are_scored_in_a_random_order(project: dict[str, Any]) -> None:
+    """Two candidates, one relevant, for three of four queries: RR@10 is 3/4 of the mean of 1 and 1/2."""
+    [row] = call(project)[0]["random_orders"]
+    assert (row["dataset"], row["candidates"]) == ("squad", "bm25")
+    assert row["means"]["RR@10"] == pytest.approx(0.75 * 0.75, abs=0.05)
+    alone = {**project, "runs": project["runs"][-1:]}
+    assert call(alone)[0]["random_orders"] == [], "nothing is re-ranked"
 
 
 def test_first_scores_are_reported_by_regime_with_the_seed_once(project: dict[str, Any], capsys: Any) -> None:

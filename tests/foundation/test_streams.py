@@ -300,6 +300,10 @@ STREAMS = {
         ),
         SEED | NAME | EPOCH,
     ),
+    "evaluation.evaluate: generator(seed, 'random-order', query)": Stream(
+        lambda m, _, seed, query: m.random_order({query: [("d1", 1.0)]}, {query: {"d1": 1}}, ["RR"], seed),
+        SEED | {"query": ("q1", "q2")},
+    ),
     "training.judged_queries: generator(self._seed, 'data order', f'judged/{epoch}')": Stream(
         judged_order, SEED | EPOCH
     ),

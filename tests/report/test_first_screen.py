@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from small_run import flat_rows, write_results
 from irpretrain.config import Config
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.evaluation.verdicts import paired
+from irpretrain.foundation.provenance import sidecar_path
 from irpretrain.report.cells import Table, difference_text
 from irpretrain.report.difference_plot import Axis, difference_plots
 from irpretrain.report.first_screen import first_table
@@ -29,14 +31,14 @@ def test_the_sentences_name_the_best_and_the_lead_over_the_control(config: Confi
     assert best.startswith("Best on SQuAD 1.1 (20 queries): PROP, fine-tuned, with RR@10 0.600 [")
     assert ", 0.300 ahead of BM25 [" in best
     assert lead.startswith("Fine-tuned, PROP is 0.200 ahead of its control [")
-    assert lead.endswith(", one seed; it passes BM25.")
+    assert lead.endswith(", one seed; PROP passes BM25.")
 
 
 @pytest.mark.parametrize(
     ("level", "ending"),
     [
-        (0.2, ", so no difference is shown; it stays behind BM25."),
-        (0.5, "one seed; it is not shown to differ from BM25."),
+        (0.2, ", so no difference is shown; PROP stays behind BM25."),
+        (0.5, "one seed; PROP is not shown to differ from BM25."),
     ],
 )
 def test_a_lead_over_bm25_is_claimed_only_where_its_interval_says_so(
@@ -49,6 +51,25 @@ def test_a_lead_over_bm25_is_claimed_only_where_its_interval_says_so(
     assert headline(config, tmp_path, rows).summary[1].endswith(ending)
 
 
+@pytest.mark.parametrize(("random_mean", "is_said"), [(0.25, True), (0.15, False)])
+def test_a_control_below_a_random_order_is_said(
+    config: Config, tmp_path: Path, random_mean: float, is_said: bool
+) -> None:
+    """The untrained head ranked SQuAD's candidates at 0.228, chance at 0.283, and every lead was over the former."""
+    rows = flat_rows("squad", {"control": 0.0, "prop": 0.4}, ("zero-shot",))
+    _, per_query = write_results(tmp_path, rows)
+    control = sum(row["value"] for row in rows if (row["model"], row["measure"]) == ("control", "RR@10")) / 20
+    means = {"RR@10": control + random_mean - 0.2}
+    counts = {"random_orders": [{"dataset": "squad", "candidates": "bm25", "means": means}]}
+    sidecar_path(per_query[0]).write_text(json.dumps({"counts": counts}))
+    table = build_headline(config, Scores.read(per_query))
+    assert (
+        f"; a random order has {means['RR@10']:.3f}, more than the control; PROP" in table.summary[1]
+    ) == is_said
+    [note] = [note for note in table.notes if "a random order of the candidates has RR@10" in note]
+    assert note.endswith(", more than control." if is_said else f"{means['RR@10']:.3f}.")
+
+
 def test_the_paper_s_own_model_is_spoken_of_before_others(config_of, tmp_path: Path) -> None:
     config = config_of("control", "prop", "php")
     config = config.model_copy(update={"report": config.report.model_copy(update={"papers": ["php"]})})
@@ -56,7 +77,7 @@ def test_the_paper_s_own_model_is_spoken_of_before_others(config_of, tmp_path: P
     _, best, lead = headline(config, tmp_path, rows).summary
     assert "PROP, zero-shot" in best.replace("Prop", "PROP")
     assert lead.casefold().startswith("zero-shot, php is 0.100 behind its control")
-    assert lead.endswith("; it stays behind BM25.")
+    assert lead.endswith("; PHP stays behind BM25.")
 
 
 def test_first_stages_have_one_sentence_and_nothing_has_none(config: Config, tmp_path: Path) -> None:

@@ -261,7 +261,7 @@ def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
             "depths-deepct": {"dataset": "tiny", "depths": [2, 12]},
         },
         "diagnoses": {"embedded": {"documents": 20, "models": ["ares-simple"]}},
-        "attributions": {"case": {"dataset": "tiny", "models": ["control", "prop"]}},
+        "attributions": {"figure4": None, "case": {"dataset": "tiny", "models": ["control", "prop"]}},
         "weight_distributions": {
             "squad-dev": None,
             "tiny": {

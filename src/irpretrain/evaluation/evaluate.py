@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
@@ -18,6 +19,7 @@ from irpretrain.foundation.atomic import write_csv
 from irpretrain.foundation.contracts import PER_QUERY, SCORES
 from irpretrain.foundation.errors import InputError, one_line
 from irpretrain.foundation.progress import notice, progress
+from irpretrain.foundation.randomness import generator
 
 if TYPE_CHECKING:
     import pandas
@@ -93,7 +95,8 @@ def evaluate(
     """Evaluate runs and write what each query and each mean is worth.
 
     Returns:
-        Counts: runs, rows, the judged queries that runs lack, and `lists`, the sizes of each run's lists as scored.
+        Counts: runs, rows, the judged queries that runs lack, `lists`, the sizes of each run's lists as scored, and
+        `random_orders`, what the candidates of re-ranked first stages are worth in a random order.
 
     Raises:
         InputError: a run holds a query without judgements, or a query of another fold.
@@ -108,7 +111,9 @@ def evaluate(
         "rows": 0,
         "queries_without_documents": 0,
         "lists": sizes,
+        "random_orders": [],
     }
+    reranked_stages = {run["candidates"] for run in runs if run["regime"] != FIRST_STAGE}
 
     def rows() -> Iterator[dict[str, Any]]:
         for description in progress(sorted_runs, "evaluate", "runs"):
@@ -117,6 +122,10 @@ def evaluate(
                 _note_short_lists(description, run, measures)
             if description["regime"] == FIRST_STAGE:
                 _note_own_documents(description, run)
+                if description["model"] in reranked_stages:
+                    names = {name: description[name] for name in ("dataset", "candidates")}
+                    means_of_orders = random_order(run, judgements, measures)
+                    counts["random_orders"].append(names | {"means": means_of_orders})
             counts["queries_without_documents"] += len(judgements.keys() - run.keys())
             key = {name: description[name] for name in RUN_COLUMNS}
             sizes.append(key | ListSizes.of(run)._asdict())
@@ -129,6 +138,33 @@ def evaluate(
     write_csv(scores, SCORE_COLUMNS, means)
     notice(f"scores of {runs[0]['dataset']}", f"{_means_line(measures[0], means)}. All: {scores}")
     return counts
+
+
+# Rankings that a random order's means are taken over, and orders of each query's candidates at most.
+RANDOM_RANKINGS, RANDOM_ORDERS = 20_000, 100
+
+
+def random_order(run: Run, qrels: Qrels, measures: Sequence[str], seed: int = 1) -> dict[str, float]:
+    """Return each measure's mean over judged queries, and over random orders of each query's documents: what a model
+    reaches that has learned nothing."""
+    order_count = max(1, min(RANDOM_ORDERS, RANDOM_RANKINGS // max(len(run), 1)))
+    positions = {
+        query: generator(seed, "random-order", query).permuted(
+            np.tile(np.arange(len(ranking)), (order_count, 1)), axis=1
+        )
+        for query, ranking in run.items()
+    }
+    means: dict[str, list[float]] = {}
+    for order in range(order_count):
+        shuffled = {
+            query: [
+                (ranking[position][0], -float(rank)) for rank, position in enumerate(positions[query][order])
+            ]
+            for query, ranking in run.items()
+        }
+        for measure, values in effectiveness.per_query(shuffled, qrels, measures).items():
+            means.setdefault(measure, []).append(effectiveness.mean(values))
+    return {measure: float(np.mean(values)) for measure, values in means.items()}
 
 
 def _rows(

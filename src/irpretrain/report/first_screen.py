@@ -163,7 +163,7 @@ def _bm25_beside(config: Config, score: Score, column_scores: list[Score]) -> tu
 
 
 def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
-    """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; it passes BM25."."""
+    """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; PROP passes BM25."."""
     for regime, column in reversed(leading_columns(panel)):
         control = next((score for score in column if is_control(config, score.model)), None)
         trained_scores = [
@@ -183,6 +183,10 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
         seeds = "one seed" if len(best.ours.seeds) == 1 else f"{len(best.ours.seeds)} seeds"
         text = f"{regime[:1].upper()}{regime[1:]}, {best.label} is {_lead_text(lead, 'its control')}, {seeds}"
         text += "" if _is_shown(lead) else ", so no difference is shown"
+        run = control.ours.run
+        random_means = scores.job_counts.random_orders.get((run.dataset, run.candidates), {})
+        if control.ours.mean < (random_mean := random_means.get(control.ours.measure, 0.0)):
+            text += f"; a random order has {random_mean:.3f}, more than the control"
         bm25, bm25_text = _bm25_beside(config, best, column)
         if bm25 is None:
             return f"{text}."
@@ -190,7 +194,7 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
         relation = "is not shown to differ from"
         if _is_shown(lead_over_bm25):
             relation = "passes" if lead_over_bm25.difference > 0 else "stays behind"
-        return f"{text}; it {relation} {bm25_text.rstrip(',')}."
+        return f"{text}; {best.label} {relation} {bm25_text.rstrip(',')}."
     return ""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from irpretrain.config import Config
 from irpretrain.config.base import Section
 from irpretrain.config.labels import (
+    configured_label,
     control_model,
     dataset_label,
     first_stage_labels,
@@ -151,7 +152,30 @@ def _dataset_notes(config: Config, scores: Scores, pairs: Iterable[Pair]) -> lis
             f"{rankings_text(config, dataset)} are scored, those of first stages too, so a relevant document "
             "outside them counts as not found." + _training_queries_text(config, scores, dataset)
         )
+        if random_order_text := _random_order_text(config, scores, (dataset, candidates)):
+            notes.append(random_order_text)
     return notes
+
+
+def _random_order_text(config: Config, scores: Scores, pair: Pair) -> str:
+    """Return what a random order of the candidates is worth, and which models are worth less; empty if not counted."""
+    dataset = pair[0]
+    measure = ordered_measures(config, scores, dataset)[0]
+    random_mean = scores.job_counts.random_orders.get(pair, {}).get(measure)
+    if random_mean is None:
+        return ""
+    worse_models = dict.fromkeys(
+        configured_label(config, run.model)
+        for run in scores.runs()
+        if (run.dataset, run.candidates) == pair
+        and run.regime != FIRST_STAGE
+        and (results := scores.get(run, measure)) is not None
+        and results.values.mean() < random_mean
+    )
+    text = (
+        f"{dataset_label(config, dataset)}: a random order of the candidates has {measure} {random_mean:.3f}"
+    )
+    return f"{text}, more than {listed(worse_models)}." if worse_models else f"{text}."
 
 
 def rankings_text(config: Config, dataset: str) -> str:

@@ -88,6 +88,8 @@ class JobCounts:
     inputs: Mapping[str, str] = field(default_factory=dict)  # file → SHA-256, of the runs that were evaluated
     # Run → sizes of its lists, with each seed.
     sizes: Mapping[RunName, Sequence[ListSizes]] = field(default_factory=dict)
+    # (data set, first stage) → measure → mean of a random order of its candidates.
+    random_orders: Mapping[Pair, Mapping[str, float]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, per_query: Iterable[str | Path], trainings: Iterable[str | Path]) -> JobCounts:
@@ -104,6 +106,11 @@ class JobCounts:
             _read_trainings(trainings),
             {file: digest for record in records for file, digest in record.get("inputs", {}).items()},
             {run: list(by_seed.values()) for run, by_seed in sizes.items()},
+            {
+                (row["dataset"], row["candidates"]): row["means"]
+                for record in records
+                for row in record.get("counts", {}).get("random_orders", ())
+            },
         )
 
 
