@@ -19,8 +19,8 @@ from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
 from irpretrain.foundation.errors import ConfigError, cli_or_api, naming_extras, need_folder
 from irpretrain.library.collection_search import SearchableCollection
-from irpretrain.library.documents import GivenDocument, document_rows, say_what_is_left_out
-from irpretrain.library.formats import described
+from irpretrain.library.documents import GivenDocument, document_rows, report_left_out
+from irpretrain.library.formats import describe_source
 from irpretrain.library.groups import Groups
 from irpretrain.library.options import Options, Pair, listed
 from irpretrain.objectives.shard import Shard, write_groups
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 # Of `axiom_preferences`; their documents' words are in memory.
-_PAIRS_AT_ONCE = 4096
+_PAIRS_PER_BATCH = 4096
 
 
 class Collection(SearchableCollection):
@@ -100,7 +100,7 @@ class Collection(SearchableCollection):
         collection = cls((), options, encoder, vectors)
         collection.source = str(path)
         with collection.naming():
-            corpus, source = described(CorpusConfig, path, format, settings, collection._folder)
+            corpus, source = describe_source(CorpusConfig, path, format, settings, collection._folder)
             counts = write_shard(corpus, source, 0, collection.documents, collection._redirects)
             files = document_files(source, corpus.format, corpus.files)
             check_identifiers(
@@ -110,7 +110,7 @@ class Collection(SearchableCollection):
                 ),
             )
         # the shard tells of malformed records and of fields
-        say_what_is_left_out(collection.source, {**counts, "malformed": {}, "unread_fields": {}})
+        report_left_out(collection.source, {**counts, "malformed": {}, "unread_fields": {}})
         return collection
 
     def word_sets(self, **changes: Any) -> pd.DataFrame:
@@ -152,7 +152,7 @@ class Collection(SearchableCollection):
             ['0', '0', '1', '1', '2', '2']
         """
         with self.naming():
-            queries_table = self._drawn(self.options.drawn(**changes))
+            queries_table = self._pseudo_queries(self.options.drawn(**changes))
         table = DOCUMENT_QUERIES.read(queries_table, ["document_id", "query"])
         frame: pd.DataFrame = table.to_pandas()
         return frame
@@ -175,15 +175,15 @@ class Collection(SearchableCollection):
             >>> fruit.axioms([("apple juice", "0"), ("pear", "0")])[["query", "rank", "stm_2"]].values.tolist()
             [['apple juice', 1.0, 1.0], ['pear', nan, 0.0]]
         """
-        pairs = self._checked(pairs)
+        pairs = self._checked_pairs(pairs)
         queries = self._path("pairs.parquet")
         rows = [
-            {"part": 0, "position": number, "sample": 0, "document_id": name, "query_id": "", "query": query}
-            for number, (query, name) in enumerate(pairs)
+            {"part": 0, "position": place, "sample": 0, "document_id": name, "query_id": "", "query": query}
+            for place, (query, name) in enumerate(pairs)
         ]
         DOCUMENT_QUERIES.write(queries, rows)
         with self.naming():
-            frame: pd.DataFrame = AXIOM_VALUES.read(self._valued(queries, "pairs")).to_pandas()
+            frame: pd.DataFrame = AXIOM_VALUES.read(self._axiom_values(queries, "pairs")).to_pandas()
         columns = [definition.column for definition in DEFINITIONS.values()]
         values = frame[columns].to_numpy(np.float64)
         is_defined = np.isfinite(values) & (frame["terms"].to_numpy() > 0)[:, None]
@@ -221,40 +221,40 @@ class Collection(SearchableCollection):
         from irpretrain.axioms.document_pairs import document_preferences, over_held_terms
         from irpretrain.text.word_store import WordDocuments
 
-        triples = [
-            list(triple_given) if _is_triple(triple_given) else triple_given
-            for triple_given in listed(pairs, "pairs")
-        ]
-        for number, triple in enumerate(triples):
+        triples = [list(triple) if _is_triple(triple) else triple for triple in listed(pairs, "pairs")]
+        for pair_number, triple in enumerate(triples):
             if not _is_triple(triple):
                 raise ConfigError(
-                    f"pair {number}: a query and two document identifiers are needed, not {reprlib.repr(triple)}"
+                    f"pair {pair_number}: a query and two document identifiers are needed, not {reprlib.repr(triple)}"
                 )
         first, second = (
-            self._checked([(triple[0], triple[document_position]) for triple in triples])
-            for document_position in (1, 2)
+            self._checked_pairs([(triple[0], triple[position]) for triple in triples]) for position in (1, 2)
         )
         options, features = self.options.axioms, [np.zeros((0, len(DEFINITIONS)), np.int8)]
         with self.naming():
             axiom_collection = open_collection(
-                self._statistics, self._postings, self._vector_rows, options, options.threads
+                self._statistics, self._postings, self._word_vectors, options, options.threads
             )
             documents = WordDocuments.open([self._words], len(axiom_collection.terms.numbers))
             maker = BatchMaker(over_held_terms(axiom_collection), documents, self.options.text.word_kind)
-            for start in range(0, len(triples), _PAIRS_AT_ONCE):
+            for start in range(0, len(triples), _PAIRS_PER_BATCH):
                 batches = [
                     maker.make(queries, documents.rows(names), axiom_collection.postings.rows(names))
                     for queries, names in (
-                        _columns(pair_list[start : start + _PAIRS_AT_ONCE]) for pair_list in (first, second)
+                        _queries_and_ids(side[start : start + _PAIRS_PER_BATCH]) for side in (first, second)
                     )
                 ]
                 features.append(document_preferences(*batches))
         texts = [
-            (query, name, second_name) for (query, name), (_, second_name) in zip(first, second, strict=True)
+            (query, first_id, second_id)
+            for (query, first_id), (_, second_id) in zip(first, second, strict=True)
         ]
         columns = [definition.column for definition in DEFINITIONS.values()]
         frame = pd.DataFrame(texts, columns=["query", "first", "second"], dtype=object)
         return frame.join(pd.DataFrame(np.concatenate(features), columns=columns))
+
+    def _pseudo_query_values(self) -> Path:
+        return self._axiom_values(self._pseudo_queries(self.options.pseudo_queries), "pseudo-queries")
 
     @naming_extras()
     def groups(self, objective: str, **changes: Any) -> Groups:
@@ -276,12 +276,12 @@ class Collection(SearchableCollection):
         """
         options = self.options.objective(objective, **changes)
         needed_inputs = needs(options)
-        if not self.has_encoder and (use := _use_of_encoder(options)):
+        if not self.has_encoder and (encoder_use := _use_of_encoder(options)):
             remedy = cli_or_api("name one: Collection(..., encoder=...)", "name one: --encoder DIR")
             if hasattr(options, "short_document_pieces"):
-                unset = cli_or_api("short_document_pieces=0", "--set short_document_pieces=0")
-                remedy = f"{remedy}, or switch it off: {unset}"
-            raise ConfigError(f"objective {objective}: {use} of an encoder; {remedy}")
+                switch_off = cli_or_api("short_document_pieces=0", "--set short_document_pieces=0")
+                remedy = f"{remedy}, or switch it off: {switch_off}"
+            raise ConfigError(f"objective {objective}: {encoder_use} of an encoder; {remedy}")
         if predictor := getattr(options, "predictor", None):
             need_folder(predictor, REMEDY)
         input_makers: dict[str, Callable[[], Any]] = {
@@ -290,7 +290,7 @@ class Collection(SearchableCollection):
             "collection": lambda: (self.documents,),
             "collection_tokens": lambda: (self.tokens,),
             "anchor_texts": lambda: self._anchors,
-            "axiom_values": lambda: self._valued(self._drawn(self.options.pseudo_queries), "pseudo-queries"),
+            "axiom_values": self._pseudo_query_values,
         }
         path = self._path(f"groups-{len(list(self._folder.glob('groups-*')))}.parquet")
         with self.naming():
@@ -310,11 +310,11 @@ def _is_triple(value: Any) -> bool:
     return isinstance(value, tuple | list) and len(value) == 3
 
 
-def _columns(pairs: list[tuple[str, str]]) -> tuple[list[str], pa.Array]:
+def _queries_and_ids(pairs: list[tuple[str, str]]) -> tuple[list[str], pa.Array]:
     import pyarrow as pa
 
-    queries, names = zip(*pairs, strict=True)
-    return list(queries), pa.array(names, pa.string())
+    queries, document_ids = zip(*pairs, strict=True)
+    return list(queries), pa.array(document_ids, pa.string())
 
 
 def _use_of_encoder(options: Any) -> str:

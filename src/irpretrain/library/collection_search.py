@@ -34,7 +34,7 @@ class SearchableCollection(CollectionFiles):
         return DOCUMENTS.count(self.documents)
 
     def __contains__(self, document_id: object) -> bool:
-        return document_id in self._names
+        return document_id in self._document_ids
 
     def ranks(self, pairs: Iterable[Pair], depth: int | None = None) -> np.ndarray:
         """Return at which rank BM25 finds the document under the query, int32 [pairs], without a search.
@@ -55,7 +55,7 @@ class SearchableCollection(CollectionFiles):
 
         from irpretrain.axioms.rank_engine import document_ranks
 
-        pairs = self._checked(pairs)
+        pairs = self._checked_pairs(pairs)
         if depth is not None:
             _check_depth(depth)
         queries, offsets, postings = self._queries_of([query for query, _ in pairs])
@@ -171,10 +171,10 @@ class SearchableCollection(CollectionFiles):
 
     def _queries_of(self, texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray, Postings]:
         terms, postings = self._terms
-        words = (find_words(text, self.options.text.word_kind) for text in texts)
-        queries = [np.asarray(terms.of_text(query_words), np.int64) for query_words in words]
-        offsets = np.cumsum([0, *map(len, queries)])
-        return np.concatenate([np.zeros(0, np.int64), *queries]), offsets, postings
+        word_lists = (find_words(text, self.options.text.word_kind) for text in texts)
+        query_terms = [np.asarray(terms.of_text(words), np.int64) for words in word_lists]
+        offsets = np.cumsum([0, *map(len, query_terms)])
+        return np.concatenate([np.zeros(0, np.int64), *query_terms]), offsets, postings
 
     @cached_property
     def _terms(self) -> tuple[Terms, Postings]:
@@ -183,15 +183,15 @@ class SearchableCollection(CollectionFiles):
         with self.naming():
             return open_terms(self._statistics, self._postings, self.options.axioms)
 
-    def _checked(self, pairs: Iterable[Pair]) -> list[tuple[str, str]]:
-        checked = listed_pairs(pairs, IDENTIFIER)
-        for number, (_, name) in enumerate(checked):
-            if name not in self._names:
-                raise ConfigError(f"pair {number}: the collection has no document {name!r}")
-        return checked
+    def _checked_pairs(self, pairs: Iterable[Pair]) -> list[tuple[str, str]]:
+        checked_pairs = listed_pairs(pairs, IDENTIFIER)
+        for pair_number, (_, name) in enumerate(checked_pairs):
+            if name not in self._document_ids:
+                raise ConfigError(f"pair {pair_number}: the collection has no document {name!r}")
+        return checked_pairs
 
     @cached_property
-    def _names(self) -> frozenset[str]:
+    def _document_ids(self) -> frozenset[str]:
         return frozenset(DOCUMENTS.read(self.documents, ["document_id"])["document_id"].to_pylist())
 
 
