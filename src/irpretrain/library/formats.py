@@ -94,11 +94,6 @@ class Reading(NamedTuple):
         return f"{self.format}; {option_texts}" if option_texts else self.format
 
 
-def guess_format(kind: Kind, source: str | Path, patterns: Sequence[str] | None = None) -> str:
-    """Return the format of `guess_reading`."""
-    return guess_reading(kind, source, patterns).format
-
-
 def guess_reading(kind: Kind, source: str | Path, patterns: Sequence[str] | None = None) -> Reading:
     """Return how a file, or all files of a folder (those of `patterns`), are read, by their beginnings.
 
