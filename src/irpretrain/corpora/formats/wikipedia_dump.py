@@ -188,28 +188,10 @@ def _log_unknown_names(path: Path, site: SiteInfo, names: Names) -> None:
     )
 
 
-def language_of(path: Path, options: WikipediaDumpDocumentOptions) -> WikiLanguage:
-    """Return the names that the wikitext of a dump is read by."""
-    return WikiLanguage.of(_named_site(path, options), options.names)
-
-
-def read_unparsed(path: Path, options: WikipediaDumpDocumentOptions) -> Iterator[Unparsed]:
-    """Yield the articles of one file as wikitext; whatever else it holds, damage too, is passed over."""
-    site = _named_site(path, options)
-    language = WikiLanguage.of(site, options.names)
-    for entry in _classified(path, site, language, options, WHOLE_FILE):
-        if isinstance(entry, Unparsed):
-            yield entry
-
-
 def facts(path: Path, options: WikipediaDumpDocumentOptions) -> dict[str, str]:
     """Return the facts of a dump's wiki that later stages need: how titles are compared."""
-    case = _named_site(path, options).case
+    case = _with_database(path, _read_site(path)[0], options)[0].case
     return {TITLE_CASE: case} if case else {}
-
-
-def _named_site(path: Path, options: WikipediaDumpDocumentOptions) -> SiteInfo:
-    return _with_database(path, _read_site(path)[0], options)[0]
 
 
 def _read_site(path: Path) -> tuple[SiteInfo, Malformed | None]:
