@@ -29,7 +29,7 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.pieces import read_pieces
-from irpretrain.foundation.records import everything
+from irpretrain.foundation.records import WHOLE_FILE
 from irpretrain.foundation.resources import resources_directory
 from irpretrain.wikipedia.pages import Page, read_pages
 
@@ -55,7 +55,7 @@ def excerpt_path() -> Path:
 
 def excerpt() -> Pages:
     """Return the excerpt's articles."""
-    pages = read_pages(read_pieces(excerpt_path(), everything), 1_000_000)
+    pages = read_pages(read_pieces(excerpt_path(), WHOLE_FILE), 1_000_000)
     articles = [
         page for page in pages if isinstance(page, Page) and page.namespace == 0 and page.redirect is None
     ]

@@ -55,13 +55,13 @@ class Axioms(pt.Transformer):
         the first document, -1 for the second, 0 for neither.
         """
         pt.validate.columns(inp, includes=["qid", "query", "docno"])
-        shared = pt.model.query_columns(inp)
-        pairs = inp.merge(inp, on=shared, suffixes=("_a", "_b"), sort=False)
-        found = self.collection.axiom_preferences(
+        query_columns = pt.model.query_columns(inp)
+        pairs = inp.merge(inp, on=query_columns, suffixes=("_a", "_b"), sort=False)
+        preferences = self.collection.axiom_preferences(
             zip(pairs["query"], pairs["docno_a"], pairs["docno_b"], strict=True)
         )
         return pairs.assign(
-            **{f"{axiom}_preference": found[DEFINITIONS[axiom].column].to_numpy() for axiom in AXIOMS}
+            **{f"{axiom}_preference": preferences[DEFINITIONS[axiom].column].to_numpy() for axiom in AXIOMS}
         )
 
 
@@ -92,8 +92,8 @@ class TermWeights(pt.Transformer):
         tokens = []
         for weights in self.weigher.weigh(texts):
             values = np.array(list(weights.values()), np.float32)
-            numbers, _ = integer_weights(values, SCALE, self.square_root, LARGEST_WEIGHT)
+            integers, _ = integer_weights(values, SCALE, self.square_root, LARGEST_WEIGHT)
             tokens.append(
-                {word: number for word, number in zip(weights, numbers.tolist(), strict=True) if number}
+                {word: integer for word, integer in zip(weights, integers.tolist(), strict=True) if integer}
             )
         return tokens

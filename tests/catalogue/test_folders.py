@@ -9,7 +9,11 @@ import pytest
 from irpretrain.config import load_config
 from irpretrain.corpora.catalogue import completion
 from irpretrain.corpora.catalogue.absence import missing_by_entry, refuse_absent, without_absent
-from irpretrain.corpora.catalogue.completion import data_folders, searched, with_data_of_the_project
+from irpretrain.corpora.catalogue.completion import (
+    data_folders,
+    searched_folders_text,
+    with_data_of_the_project,
+)
 from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +45,7 @@ def lay(folder: Path, *paths: str) -> None:
 def test_the_working_directory_comes_first_then_the_project(project, tmp_path, monkeypatch):
     assert data_folders("data") == ["data", "../project/data"]
     assert data_folders("/data") == ["/data"]
-    assert searched("data") == f"{tmp_path}/work/data and {tmp_path}/project/data"
+    assert searched_folders_text("data") == f"{tmp_path}/work/data and {tmp_path}/project/data"
     monkeypatch.chdir(project)
     assert data_folders("data") == ["data"]
 
@@ -77,7 +81,7 @@ def test_what_is_requested_for_and_absent_is_refused_with_the_files_and_where_to
     assert reported[2:5] == [
         f"    data/robust04/{name}" for name in ("disks45", "04.testset.gz", "qrels.robust2004.txt")
     ]
-    assert reported[5] == f"  Looked for in {searched('data')}."
+    assert reported[5] == f"  Looked for in {searched_folders_text('data')}."
     assert "datasets` says where each belongs" in reported[6]
     refuse_absent(config(tmp_path, "experiments: {r: {dataset: robust04}}\nskip_absent: true"))
     refuse_absent(config(tmp_path, "experiments: {s: {dataset: squad}}"))

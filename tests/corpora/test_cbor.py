@@ -39,7 +39,7 @@ def test_what_is_written_is_read(value):
     content = dumps(value)
     reader = CborReader(io.BytesIO(content + dumps("next")))
     assert reader.item() == value
-    assert reader.byte == len(content)
+    assert reader.offset == len(content)
     assert reader.item() == "next"
     assert reader.peek() == b""
 
@@ -84,7 +84,7 @@ def test_faults_have_a_byte(content, reason, byte):
     with pytest.raises(CarError) as caught:
         reader.item()
     assert reason in str(caught.value)
-    assert reader.byte == byte
+    assert reader.offset == byte
 
 
 def test_items_are_bounded(monkeypatch):
@@ -104,4 +104,4 @@ def test_garbage(content):
             reader.item()
     except CarError:
         pass
-    assert reader.byte <= len(content)
+    assert reader.offset <= len(content)

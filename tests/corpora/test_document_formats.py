@@ -85,7 +85,7 @@ def test_a_document_without_text_is_skipped(tmp_path):
 
 
 def test_only_the_lines_of_a_share_are_parsed(tmp_path, monkeypatch):
-    monkeypatch.setattr("irpretrain.foundation.records.BLOCK", 1)
+    monkeypatch.setattr("irpretrain.foundation.records.BLOCK_RECORDS", 1)
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": 0, "text": "a"}\nbroken\n{"id": 2, "text": "c"}\n')
     found = json_files.DOCUMENTS.read(path, json_files.DOCUMENTS.options(), Share(0, 2))
@@ -94,7 +94,7 @@ def test_only_the_lines_of_a_share_are_parsed(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("blank_lines", range(4))
 def test_the_header_of_a_table_is_no_row_of_any_share(tmp_path, monkeypatch, blank_lines):
-    monkeypatch.setattr("irpretrain.foundation.records.BLOCK", 2)
+    monkeypatch.setattr("irpretrain.foundation.records.BLOCK_RECORDS", 2)
     path = tmp_path / "a.tsv"
     path.write_text("\n" * blank_lines + "id\ttext\n" + "".join(f"d{n}\tone\n" for n in range(9)))
     options = tsv.DOCUMENTS.options()

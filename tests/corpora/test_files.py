@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from irpretrain.corpora.file_lists import document_files, given_files, list_files, one_file
+from irpretrain.corpora.file_lists import document_files, files_of_sources, list_files, require_file
 from irpretrain.corpora.formats import json_files
 from irpretrain.foundation import files, records
 from irpretrain.foundation.characters import clean_line, clean_text, identifier_fault, unescaped
@@ -91,9 +91,9 @@ def test_missing_and_wrong_sources(tmp_path):
     with pytest.raises(InputError, match=r"the folder holds no file\n"):
         list_files(tmp_path, ("", ".tab"))
     with pytest.raises(InputError, match="this is a folder"):
-        one_file(tmp_path)
+        require_file(tmp_path)
     with pytest.raises(InputError, match="no such file"):
-        one_file(tmp_path / "none")
+        require_file(tmp_path / "none")
     with pytest.raises(InputError, match="cannot be opened"):
         open_bytes(tmp_path / "none")
 
@@ -154,7 +154,7 @@ def test_a_line_too_long_is_passed_over_whole(tmp_path, monkeypatch):
 @pytest.mark.parametrize("cut", [0, 5, 200])
 def test_shares_have_each_line_once_and_each_fault(tmp_path, monkeypatch, compression, cut):
     """Blank, long and unreadable lines, with and without an end, in whole archives and in such that break off."""
-    monkeypatch.setattr(records, "BLOCK", 3)
+    monkeypatch.setattr(records, "BLOCK_RECORDS", 3)
     monkeypatch.setattr(files, "max_record_bytes", lambda: 100)
     draw = random.Random(f"{compression} {cut}")
     kinds = [b"", b" \r", b"one\r", b"tw\xffo", b"c" * 101, b"d" * 9000, b"\xef\xbb\xbfthree"]
@@ -358,17 +358,19 @@ def test_folders_of_documents_alone(tmp_path: Path, names: list[str]) -> None:
 @pytest.mark.parametrize("suffixes", [(), (".txt",)])
 def test_a_name_too_long_is_no_traceback(tmp_path, suffixes):
     with pytest.raises(InputError, match="File name too long"):
-        given_files(tmp_path / ("x" * 300), suffixes)
+        files_of_sources(tmp_path / ("x" * 300), suffixes)
 
 
 def test_files_and_folders_of_topics(tmp_path):
     for name in ("b.json", "a.json", "c.txt"):
         (tmp_path / name).write_text("")
-    assert given_files(str(tmp_path / "c.txt"), ()) == [tmp_path / "c.txt"]
+    assert files_of_sources(str(tmp_path / "c.txt"), ()) == [tmp_path / "c.txt"]
     several = [tmp_path / "c.txt", tmp_path]
-    assert given_files(several, (".json",)) == [tmp_path / name for name in ("c.txt", "a.json", "b.json")]
+    assert files_of_sources(several, (".json",)) == [
+        tmp_path / name for name in ("c.txt", "a.json", "b.json")
+    ]
     with pytest.raises(InputError, match="this is a folder; a file is needed here"):
-        given_files(tmp_path, ())
+        files_of_sources(tmp_path, ())
 
 
 def test_what_unix_compress_packed_is_refused_with_the_way_out(tmp_path):

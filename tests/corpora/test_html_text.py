@@ -80,7 +80,7 @@ def test_parts_of_iso_8859_are_read_as_pages_name_them(part):
 
 
 def test_every_encoding_is_one_of_characters():
-    for name in web_pages._NAMES:
+    for name in web_pages._CODECS:
         assert isinstance(decode_page(b"abcd", b"charset=" + name.encode()), str)
 
 
@@ -128,7 +128,7 @@ def test_any_markup(markup):
     assert not any(line != line.strip() or not line for line in text.split("\n")) or text == ""
 
 
-NAMED = st.sampled_from(sorted(web_pages._NAMES)).map(str.encode)
+NAMED = st.sampled_from(sorted(web_pages._CODECS)).map(str.encode)
 
 
 @given(st.binary(max_size=200), st.one_of(st.binary(max_size=60), NAMED), st.booleans())

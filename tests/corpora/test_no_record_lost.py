@@ -210,14 +210,14 @@ def check(kind: str, name: str, packing: str, inputs: int, path: Path) -> list[b
 
 @pytest.mark.parametrize(("kind", "name", "packing"), CASES)
 def test_damage_loses_no_record_in_silence(kind, name, packing, tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "BLOCK", 2)
+    monkeypatch.setattr(records, "BLOCK_RECORDS", 2)
     assert check(kind, name, packing, 5, tmp_path / "input") == []
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize(("kind", "name", "packing"), CASES)
 def test_no_damage_of_many_loses_a_record_in_silence(kind, name, packing, tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "BLOCK", 2)
+    monkeypatch.setattr(records, "BLOCK_RECORDS", 2)
     assert check(kind, name, packing, INPUTS // len(CASES) + 1, tmp_path / "input") == []
 
 

@@ -14,7 +14,7 @@ from cbor_writer import dumps
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.collection import check_collection
-from irpretrain.corpora.policy import over_budget
+from irpretrain.corpora.policy import malformed_excess
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation import pieces, records
@@ -122,7 +122,7 @@ def sources(folder):
 
 @pytest.mark.parametrize("name", [name for name in FORMATS["documents"] if name != "ir_datasets"])
 def test_every_format_is_spread_over_shards_without_loss(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(records, "BLOCK", 2)
+    monkeypatch.setattr(records, "BLOCK_RECORDS", 2)
     monkeypatch.setattr(pieces, "PIECE", 100)
     file, options = sources(tmp_path)[name]
     config = {"format": name, "options": options, "malformed": "skip"}
@@ -293,4 +293,4 @@ def test_the_budget_is_counted_exactly(share, read, most):
             for number, faults in parts
         ]
         whole = [{"read": read, "malformed": {"why": malformed}, "malformed_allowed": share}]
-        assert (over_budget(counts) is None) == (over_budget(whole) is None) == (malformed <= most)
+        assert (malformed_excess(counts) is None) == (malformed_excess(whole) is None) == (malformed <= most)

@@ -86,7 +86,7 @@ def test_a_record_without_an_identifier_joins_no_other(tmp_path: Path, opening: 
 
 
 def test_shares_partition_the_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irpretrain.foundation.records.BLOCK", 1)
+    monkeypatch.setattr("irpretrain.foundation.records.BLOCK_RECORDS", 1)
     (tmp_path / "file").write_text(DOCUMENTS)
     found = [
         record

@@ -10,7 +10,7 @@ import pytest
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.collection import check_collection
-from irpretrain.corpora.file_lists import given_files
+from irpretrain.corpora.file_lists import files_of_sources
 from irpretrain.corpora.formats import colon, entity_questions, json_files, lecard, letor, mrqa, trec
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import DOCUMENTS
@@ -79,7 +79,7 @@ def test_a_case_of_several_queries_counts_once_for_any_shards(tmp_path):
         found = {row["document_id"]: row["title"] for row in rows}
         assert found == {"1": "1325/1", "2": "-991/2", "3": "-991/3"}, "folders by name: -991, 1325, 206"
         check_collection(documents)
-    files = given_files(cases, lecard.RUNS.suffixes)
+    files = files_of_sources(cases, lecard.RUNS.suffixes)
     lines = [line for path in files for line in read(lecard.RUNS, path)]
     assert len(lines) == 6
     assert lines[0] == Retrieved(0, "-991", "2", None, 0.0)
@@ -177,7 +177,8 @@ def test_letor(tmp_path):
     for name in ("Fold1/test.txt", "Fold1/train.txt", "Fold2/test.txt"):
         write(tmp_path / name, lines)
     assert [
-        path.relative_to(tmp_path).as_posix() for path in given_files(tmp_path, letor.JUDGEMENTS.suffixes)
+        path.relative_to(tmp_path).as_posix()
+        for path in files_of_sources(tmp_path, letor.JUDGEMENTS.suffixes)
     ] == [
         "Fold1/test.txt",
         "Fold2/test.txt",

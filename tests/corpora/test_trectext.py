@@ -215,14 +215,14 @@ def test_any_division_into_chunks_gives_the_same(tmp_path, monkeypatch):
     expected = read_all(tmp_path, text)
     assert [found.position for found in expected] == [0, 1, 2, 3, 4]
     for chunk in (1, 2, 7, 64, 1000):
-        monkeypatch.setattr(doc_blocks, "CHUNK", chunk)
+        monkeypatch.setattr(doc_blocks, "CHUNK_BYTES", chunk)
         assert read_all(tmp_path, text) == expected
 
 
 def test_a_document_without_end_costs_bounded_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "max_record_bytes", lambda: 1000)
     monkeypatch.setattr(doc_blocks, "max_record_bytes", lambda: 1000)
-    monkeypatch.setattr(doc_blocks, "CHUNK", 100)
+    monkeypatch.setattr(doc_blocks, "CHUNK_BYTES", 100)
     text = "<DOC>\n<DOCNO>X</DOCNO>\n" + "x" * 5000 + "\n</DOC>\n" + FT
     first, second = read_all(tmp_path, text)
     assert first.reason == "record too large"
@@ -232,7 +232,7 @@ def test_a_document_without_end_costs_bounded_memory(tmp_path, monkeypatch):
 def test_shares_partition_the_records(tmp_path, monkeypatch):
     from irpretrain.foundation import records as module
 
-    monkeypatch.setattr(module, "BLOCK", 2)
+    monkeypatch.setattr(module, "BLOCK_RECORDS", 2)
     path = write(tmp_path / "file", "".join(FT.replace("911-1", f"911-{n}") for n in range(11)))
     shares = [list(read(path, LATIN, Share(number, 3))) for number in range(3)]
     together = sorted((found for share in shares for found in share), key=lambda found: found.position)

@@ -97,7 +97,7 @@ def test_pages(tmp_path):
 
 def test_any_division_into_chunks_gives_the_same(tmp_path, monkeypatch):
     for chunk in (1, 3, 50, 127, 128, 129):
-        monkeypatch.setattr(doc_blocks, "CHUNK", chunk)
+        monkeypatch.setattr(doc_blocks, "CHUNK_BYTES", chunk)
         assert records(tmp_path, b"".join(PAGES)) == EXPECTED
 
 

@@ -65,8 +65,8 @@ def write(path: Path, content: bytes) -> Path:
 
 def test_records(tmp_path):
     found = list(read_warc(write(tmp_path / "00.warc", b"".join(SOUND))))
-    assert [record.number for record in found] == [0, 1, 2, 3, 4]
-    assert found[1].byte == len(INFO)
+    assert [record.position for record in found] == [0, 1, 2, 3, 4]
+    assert found[1].offset == len(INFO)
     assert found[0].content == b"software: Nutch 1.0-dev\na: b\n"
     assert found[2].headers["warc-trec-id"] == "clueweb09-en0000-00-00001"
     assert found[2].headers["warc-target-uri"] == "http://example.org/with a newline"
@@ -94,8 +94,13 @@ def test_the_content_of_a_record_too_long_holds_no_records(tmp_path, monkeypatch
     content = SOUND[1] + response(9, b"x" * 500 + SOUND[1] + SOUND[2]) + SOUND[3]
     path = write(tmp_path / "00.warc", content)
     first, fault, last = read_warc(path)
-    assert (first.number, fault.reason, fault.position, fault.loses_more) == (0, "record too large", 1, False)
-    assert (last.number, last.headers["warc-trec-id"]) == (2, "clueweb09-en0000-00-00002")
+    assert (first.position, fault.reason, fault.position, fault.loses_more) == (
+        0,
+        "record too large",
+        1,
+        False,
+    )
+    assert (last.position, last.headers["warc-trec-id"]) == (2, "clueweb09-en0000-00-00002")
     path.write_bytes(content[: -len(SOUND[3]) - 9])
     *_, fault = read_warc(path)
     assert (fault.reason, fault.loses_more) == ("record too large", True)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.corpora.make_folds import count_folds, deal, make_folds, read_given_folds
+from irpretrain.corpora.make_folds import count_folds, deal, make_folds, read_folds_file
 from irpretrain.evaluation.folds import WHOLE, read_folds, roles, training_queries
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError
@@ -304,10 +304,10 @@ def test_numbers_are_queries_too() -> None:
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
 def test_marks_and_packings_of_given_folds(tmp_path, name, content, pack):
     (tmp_path / name).write_bytes(pack(content.encode()))
-    assert read_given_folds(tmp_path / name) == {"001": 1, "002": 2}
+    assert read_folds_file(tmp_path / name) == {"001": 1, "002": 2}
 
 
 def test_a_query_that_stands_twice_in_json_is_refused(tmp_path):
     (tmp_path / "f.json").write_text('{"a": 1, "b": 2, "a": 2}')
     with pytest.raises(InputError, match="the key 'a' twice"):
-        read_given_folds(tmp_path / "f.json")
+        read_folds_file(tmp_path / "f.json")

@@ -122,7 +122,7 @@ def test_a_file_that_is_gone_or_no_python_counts_as_changed(project, record):
 
 def test_a_damaged_cache_changes_nothing(project, record):
     for content in ("{", "[]", '{"a": 1}'):
-        (project / "cache" / code_digest.CACHE).write_text(content)
+        (project / "cache" / code_digest.CACHE_FILE).write_text(content)
         assert run(project, CHANGED, json.dumps(record)) == []
 
 
@@ -170,7 +170,7 @@ def test_the_digest_is_that_of_what_the_code_does(one, other, is_same):
 
 
 def test_a_result_of_two_versions_is_of_neither(monkeypatch):
-    monkeypatch.setattr(code_digest, "_earlier", {})
+    monkeypatch.setattr(code_digest, "_earlier_digests", {})
     present = code_record()
     assert changed_files(present) == []
     add_earlier_code(present)

@@ -54,9 +54,9 @@ def test_chosen_rows_are_found_wherever_they_stand(tmp_path):
     number = tables.ROWS_PER_GROUP + 5
     DOCUMENTS.write(tmp_path / "d.parquet", document_rows({f"d{i}": f"t{i}" for i in range(number)}))
     chosen = {"d1", f"d{number - 1}", "d3", "d-none"}
-    batches = list(DOCUMENTS.stream_chosen(tmp_path / "d.parquet", chosen, ["body"], rows=1))
+    batches = list(DOCUMENTS.stream_documents(tmp_path / "d.parquet", chosen, ["body"], rows=1))
     assert [batch.to_pydict() for batch in batches] == [{"body": [t]} for t in ("t1", "t3", f"t{number - 1}")]
-    assert list(DOCUMENTS.stream_chosen(tmp_path / "d.parquet", set())) == []
+    assert list(DOCUMENTS.stream_documents(tmp_path / "d.parquet", set())) == []
 
 
 def test_nested_columns_survive(tmp_path):

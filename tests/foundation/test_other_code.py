@@ -84,8 +84,8 @@ def test_a_damaged_record_of_code_is_of_unknown_code(content, capsys):
 @pytest.mark.parametrize("content", TORN)
 def test_a_damaged_cache_of_digests_is_made_anew(tmp_path, monkeypatch, content):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    (tmp_path / code_digest.CACHE).write_text(content)
-    code_digest._cached.cache_clear()
+    (tmp_path / code_digest.CACHE_FILE).write_text(content)
+    code_digest._cached_digests.cache_clear()
     assert digests(["foundation/errors.py"])["foundation/errors.py"].isalnum()
     assert code_record()["foundation/errors.py"].isalnum()
 
@@ -104,7 +104,7 @@ def test_a_damaged_sidecar_is_of_no_use(part, content):
 @pytest.mark.parametrize("content", [*TORN, "[3]", "{}"])
 def test_a_damaged_list_of_removed_files_names_none(tmp_path, content):
     (tmp_path / ".snakemake").mkdir()
-    (tmp_path / other_code.BROKEN_OFF).write_text(content)
+    (tmp_path / other_code.REDO_FILE).write_text(content)
     assert other_code._removed_files(tmp_path) <= {"foundation/errors.py"}
 
 

@@ -93,7 +93,7 @@ def test_more_items_than_announced_leave_no_negative_time(clock, capsys):
 
 
 def test_what_an_earlier_run_has_done_counts_but_not_in_the_rate(clock, capsys):
-    list(progress(clock.items(2), "score", "pairs", total=10, done=6))
+    list(progress(clock.items(2), "score", "pairs", total=10, done_count=6))
     assert capsys.readouterr().err.splitlines() == [
         "[score] 7/10 pairs (70%), 15 pairs/min, 12 s left",
         "[score] 8/10 pairs (80%), 15 pairs/min, 8 s left",

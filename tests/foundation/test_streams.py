@@ -247,16 +247,16 @@ STREAMS = {
     "axioms.train_predictor: generator(seed, 'predictor-bootstrap')": Stream(
         fit_predictor, SEED, lambda **_: 2
     ),
-    "corpora.downstream_questions: stream_key(seed, stage, rows[position][KEY])": Stream(
-        lambda m, _, seed, stage, rows: m._order([{m.KEY: rows}], seed, stage),
+    "corpora.downstream_questions: stream_key(seed, stage, rows[position][ID_COLUMN])": Stream(
+        lambda m, _, seed, stage, rows: m._drawn_order([{m.ID_COLUMN: rows}], seed, stage),
         SEED | {"stage": ("a", "b"), "rows": ("q1", "q2")},
     ),
     "corpora.make_folds: stream_key(seed, 'folds', query)": Stream(
         lambda m, _, seed, query: m.deal([query], 2, seed), SEED | {"query": ("q1", "q2")}
     ),
-    "corpora.shared_queries: stream_key(seed, 'sample-queries', name)": Stream(
-        lambda m, _, seed, name: m.sample({name: "cab"}, [name], of(sample_queries=1), seed, "x", ""),
-        SEED | NAME,
+    "corpora.shared_queries: stream_key(seed, 'sample-queries', query)": Stream(
+        lambda m, _, seed, query: m.sample({query: "cab"}, [query], of(sample_queries=1), seed, "x", ""),
+        SEED | {"query": ("q1", "q2")},
     ),
     "evaluation.folds: stream_key(seed, 'few-shot', query)": Stream(
         lambda m, _, seed, query: m.training_queries([query], "few-shot-1", seed),

@@ -23,7 +23,7 @@ from irpretrain.command import commands, main
 from irpretrain.evaluation.runs import read_run
 from irpretrain.foundation.errors import InputError
 from irpretrain.library.documents import read_documents
-from irpretrain.library.formats import guess_format, read_relevance, read_topics
+from irpretrain.library.formats import guess_reading, read_relevance, read_topics
 from tiny_models import write_bert
 
 BODIES = {"d0": "word01 word02 word03 ab cd", "d1": "word01 ef gh", "d2": "word05 word06 word07 word01"}
@@ -605,7 +605,7 @@ def test_tabs_between_the_columns_of_judgements(tmp_path):
 )
 def test_four_fields_that_end_in_a_number_are_judgements_of_trec(tmp_path: Path, line: str) -> None:
     (tmp_path / "q").write_text(f"{line}\n2\t0\td1\t1\n", newline="")
-    assert guess_format("judgements", tmp_path / "q") == "trec"
+    assert guess_reading("judgements", tmp_path / "q").format == "trec"
     assert read_relevance(str(tmp_path / "q")) == {"1": {"d1": 1}, "2": {"d1": 1}}
 
 
@@ -888,7 +888,7 @@ def test_a_small_damaged_archive_is_named_where_its_format_is_to_be_known(
 ) -> None:
     (tmp_path / "a.jsonl").write_bytes(pack(b'{"id": "a", "text": "red"}\n')[:-6])
     with pytest.raises(InputError, match=r"a\.jsonl: damaged archive: .*\n  Get the file again"):
-        guess_format(kind, tmp_path / "a.jsonl")
+        guess_reading(kind, tmp_path / "a.jsonl")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -904,7 +904,7 @@ def test_a_small_damaged_archive_is_named_where_its_format_is_to_be_known(
 def test_utf_16_is_named_whatever_its_mark(kind: Any, text: str, encoding: str, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(text.encode(encoding))
     with pytest.raises(InputError, match="this is UTF-16, not UTF-8"):
-        guess_format(kind, tmp_path / "a.jsonl")
+        guess_reading(kind, tmp_path / "a.jsonl")
 
 
 @pytest.mark.parametrize("text", ['[{"id":"1","text":"pear"}]', '[\n {"id": "1",\n  "text": "pear"}\n]'])

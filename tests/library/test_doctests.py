@@ -44,7 +44,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [*MODULES, "library.collection_search"])
 def test_examples_of_docstrings(name: str, places: dict[str, Any]) -> None:
     module = importlib.import_module(f"irpretrain.{name}")
     results = doctest.testmod(module, extraglobs=places, optionflags=doctest.ELLIPSIS)

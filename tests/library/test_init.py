@@ -256,7 +256,7 @@ def test_it_says_what_it_has_not_read(
     folder = write_folder(
         tmp_path, {"documents.jsonl": JSONL + "{broken\n", "topics.tsv": TOPICS, "qrels.txt": "q 0 9 1\n"}
     )
-    monkeypatch.setattr(own_folder, "MOST_READ", 1)
+    monkeypatch.setattr(own_folder, "MAX_DOCUMENTS", 1)
     assert main(["init", str(folder), "--output", "-"]) == 0
     assert "; 1 document in documents.jsonl (jsonl), the first of more: the others are not read" in (
         capsys.readouterr().err

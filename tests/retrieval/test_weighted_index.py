@@ -260,7 +260,7 @@ def test_input_comes_in_files_of_bounded_size(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize("words", ["lucene", "french:letters"])
 def test_an_analyser_keeps_a_limited_number_of_words(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "MOST_CACHED", 3)
+    monkeypatch.setattr(analysis, "MAX_CACHED_WORDS", 3)
     analyser = Analyser.of(OPTIONS, words)
     for part in (["nation", "table"], ["nation", "porte", "table", "place"], ["fable"]):
         analyser.learn(part)

@@ -20,7 +20,7 @@ from damage import damaged
 from irpretrain.config import load_config
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.formats import warc
-from irpretrain.corpora.make_folds import read_given_folds
+from irpretrain.corpora.make_folds import read_folds_file
 from irpretrain.evaluation.runs import read_qrels, read_run
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError, InputError
@@ -45,7 +45,7 @@ def expansion(path: Path) -> object:
 
 
 def rankings(path: Path) -> object:
-    warc._read.cache_clear()
+    warc._read_percentiles.cache_clear()
     return warc.percentile_of(PAGE, path)
 
 
@@ -59,7 +59,7 @@ def letor_folds(path: Path) -> object:
         for name, part in zip(("train", "vali", "test"), parts, strict=True):
             (folder / f"{name}.txt").write_text(f"1 qid:{sound[part]} 25:0.5 #docid = GX1\n")
     (path.parent / "letor/Fold1/test.txt").write_bytes(path.read_bytes())
-    return read_given_folds(path.parent / "letor")
+    return read_folds_file(path.parent / "letor")
 
 
 WORDS = b"2 3\nred 1 2 3\nfox 4 5 6e-1\n"
@@ -70,9 +70,9 @@ PARSERS: dict[str, tuple[Callable[[Path], object], str, bytes]] = {
     "glove": (vectors, "v.txt", WORDS.partition(b"\n")[2]),
     "expansion lines": (expansion, "e.txt", b'd1\ttwo\n{"id": "d1", "queries": ["three", "four"]}\n'),
     "spam rankings": (rankings, "s.txt", f"65 {PAGE}\n3 clueweb09-en0000-00-00001\n".encode()),
-    "folds of json": (read_given_folds, "f.json", b'{"folds": 2, "queries": {"a": 1, "b": 2}}'),
-    "folds of lists": (read_given_folds, "f.json", b'[["a"], ["b", 3]]'),
-    "folds of text": (read_given_folds, "f.tsv", b"a 1\nb 2\n"),
+    "folds of json": (read_folds_file, "f.json", b'{"folds": 2, "queries": {"a": 1, "b": 2}}'),
+    "folds of lists": (read_folds_file, "f.json", b'[["a"], ["b", 3]]'),
+    "folds of text": (read_folds_file, "f.tsv", b"a 1\nb 2\n"),
     "folds of letor": (letor_folds, "f.txt", b"1 qid:3 25:0.5 #docid = GX1\n"),
     "a run": (read_run, "r.run", b"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n"),
     "judgements": (read_qrels, "q.txt", b"q1 0 d1 1\nq2 0 d2 -1\n"),

@@ -14,7 +14,7 @@ from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few texts fill several blocks."""
-    monkeypatch.setattr("irpretrain.retrieval.term_weights.infer.BLOCK", 3)
+    monkeypatch.setattr("irpretrain.retrieval.term_weights.infer.TEXTS_IN_BLOCK", 3)
 
 
 @pytest.fixture

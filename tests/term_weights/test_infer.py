@@ -95,7 +95,7 @@ def test_any_cut_into_shards_and_blocks_gives_the_same_bytes(infer, make_documen
     parts = []
     for number, (first, last, block) in enumerate([(0, 7, 2), (7, 8, 5), (8, 40, 11)]):
         shard = make_documents({k: DOCUMENTS[k] for k in keys[first:last]}, f"shard-{number}", first)
-        monkeypatch.setattr("irpretrain.retrieval.term_weights.infer.BLOCK", block)
+        monkeypatch.setattr("irpretrain.retrieval.term_weights.infer.TEXTS_IN_BLOCK", block)
         parts.append(infer(shard, f"part-{number}")[0])
     assert pa.concat_tables(parts).equals(whole)
     TERM_WEIGHTS.write(tmp_path / "joined.parquet", pa.concat_tables(parts))
@@ -104,7 +104,7 @@ def test_any_cut_into_shards_and_blocks_gives_the_same_bytes(infer, make_documen
 
 def test_packed_and_padded_texts_have_the_same_weights(infer, make_documents, monkeypatch):
     """Within 1e-6; packed, no position of padding is computed, and `auto` pads on a CPU."""
-    monkeypatch.setattr("irpretrain.retrieval.term_weights.infer.BLOCK", 40)
+    monkeypatch.setattr("irpretrain.retrieval.term_weights.infer.TEXTS_IN_BLOCK", 40)
     documents, found = make_documents(DOCUMENTS), {}
     for packing in ("off", "on", "auto"):
         compute = {"device": "cpu", "packing": packing}

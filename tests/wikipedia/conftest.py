@@ -6,7 +6,7 @@ import pytest
 
 from irpretrain.corpora.embedded import installed_path, read_manifest
 from irpretrain.foundation.pieces import read_pieces
-from irpretrain.foundation.records import everything
+from irpretrain.foundation.records import WHOLE_FILE
 from irpretrain.wikipedia.dump import read_site
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.pages import read_pages
@@ -18,7 +18,7 @@ MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
 def excerpt():
     """(title, wikitext) of the 106 articles, and the wiki's language."""
     path = installed_path(read_manifest(MANIFEST).asset("enwiki-excerpt"))
-    found = list(read_pages(read_pieces(path, everything), 1_000_000))
-    site = read_site(piece.text for piece in read_pieces(path, everything))
+    found = list(read_pages(read_pieces(path, WHOLE_FILE), 1_000_000))
+    site = read_site(piece.text for piece in read_pieces(path, WHOLE_FILE))
     pages = [(p.title, p.text) for p in found if p.namespace == 0 and p.redirect is None]
     return pages, WikiLanguage.of(site)

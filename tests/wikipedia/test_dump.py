@@ -19,7 +19,7 @@ from irpretrain.foundation.contracts import DOCUMENTS, HYPERLINKS, LINKS
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.pieces import read_pieces
 from irpretrain.foundation.records import Document, Malformed, Redirect, Share, Skipped
-from irpretrain.wikipedia.article import MOST_SECTIONS
+from irpretrain.wikipedia.article import MAX_SECTIONS
 from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.links import extract_links
 from irpretrain.wikipedia.pages import read_pages
@@ -358,7 +358,7 @@ def test_a_page_of_very_many_sections_is_left_out_and_named(tmp_path):
     def headings(count):
         return "".join(f"\n=={n}==" for n in range(count)) + "\nSee [[Most]]."
 
-    lead = MOST_SECTIONS - 1
+    lead = MAX_SECTIONS - 1
     (tmp_path / "dump").write_bytes(
         dump(page(1, "Most", headings(lead)), page(2, "More", headings(lead + 1)), page(3, "Few", "[[Most]]"))
     )

@@ -55,7 +55,7 @@ def parse_deep():
 
 @pytest.fixture
 def parse(monkeypatch):
-    monkeypatch.setattr(guarded_parser, "PATIENCE", PATIENCE)
+    monkeypatch.setattr(guarded_parser, "WAIT_FACTOR", PATIENCE)
 
     def parse(texts, parser="hostile_parser", seconds=0.3, memory_mb=100):
         with GuardedParser(Settings(f"{__name__}:{parser}", ("parsed",), seconds, memory_mb)) as guarded:
@@ -113,7 +113,7 @@ def test_what_pages_before_it_left_behind_does_not_count_against_a_page(parse):
 
 
 def test_a_worker_that_hangs_is_killed(parse, monkeypatch):
-    monkeypatch.setattr(guarded_parser, "PATIENCE", 20)
+    monkeypatch.setattr(guarded_parser, "WAIT_FACTOR", 20)
     assert parse(["a", "sleep", "b"])[1] == Failure("gave no answer within 6 s")
 
 
@@ -152,7 +152,7 @@ def test_a_worker_ends_quietly_when_nobody_listens(
 
 
 def test_the_library_gives_up_a_page_that_costs_too_much(monkeypatch):
-    monkeypatch.setattr(documents, "SECONDS", 0.2)
+    monkeypatch.setattr(documents, "PARSING_SECONDS", 0.2)
     # Quadratic within one regular expression, which no bytecode interrupts.
     monkeypatch.setattr(documents, "parse_article", lambda *_: re.match("(a+)+b", "a" * 60))
     with pytest.raises(InputError, match=r"the page 'Pear' took more than 0\.2 s"):
@@ -162,7 +162,7 @@ def test_the_library_gives_up_a_page_that_costs_too_much(monkeypatch):
 
 
 def test_the_library_leaves_a_program_its_own_signal(monkeypatch):
-    monkeypatch.setattr(documents, "SECONDS", 1e-6)
+    monkeypatch.setattr(documents, "PARSING_SECONDS", 1e-6)
     before = signal.signal(signal.SIGPROF, signal.SIG_IGN)
     try:
         assert documents.parse_wikitext("a " * 10_000).body

@@ -245,7 +245,7 @@ def test_every_pattern_of_the_resource_file_works():
     for patterns in languages._read("templates.yaml").values():
         templates = Templates(patterns)
         for name, pattern in patterns.items():
-            assert name == languages.spelt(name)
+            assert name == languages.normal_name(name)
             assert pattern_fault(pattern) is None
             rendered = templates.show(pattern, name.replace("*", "x"), "one|two|text=three")
             assert isinstance(rendered, str)

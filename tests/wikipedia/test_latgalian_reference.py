@@ -10,7 +10,7 @@ from wikitext_comparison import Compared, Comparison, Difference, compare
 from wikitext_reference import Edition, Reading
 
 from irpretrain.foundation.pieces import read_pieces
-from irpretrain.foundation.records import everything
+from irpretrain.foundation.records import WHOLE_FILE
 from irpretrain.wikipedia.dump import read_site
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.pages import Page, read_pages
@@ -43,8 +43,8 @@ def dump(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(dump):
-    pages = [page for page in read_pages(read_pieces(dump, everything), 1_000_000) if isinstance(page, Page)]
-    language = WikiLanguage.of(read_site(piece.text for piece in read_pieces(dump, everything)))
+    pages = [page for page in read_pages(read_pieces(dump, WHOLE_FILE), 1_000_000) if isinstance(page, Page)]
+    language = WikiLanguage.of(read_site(piece.text for piece in read_pieces(dump, WHOLE_FILE)))
     words = language.redirects
     articles = [p for p in pages if p.namespace == 0 and redirect_target(p.text, p.redirect, words) is None]
     texts = [page.text for page in articles if page.text]

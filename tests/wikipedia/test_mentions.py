@@ -50,7 +50,7 @@ def test_signs_and_spaces_must_be_as_in_the_title():
 
 def test_short_long_empty_and_repeated_titles():
     assert found(["Red", "Blue", "Blue", "", " _ "], "Red Blue", minimum_length=4) == [("Blue", "Blue")]
-    longest = " ".join(f"t{n}" for n in range(mentions.MOST_TOKENS))
+    longest = " ".join(f"t{n}" for n in range(mentions.MAX_TOKENS))
     assert found([longest], f"x {longest} y") == [(longest, longest)]
     assert found([f"{longest} more", "more"], f"x {longest} more") == [("more", "more")]
     assert found([], "text") == []

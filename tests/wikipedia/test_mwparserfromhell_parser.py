@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice
-from pathlib import Path
 
 import pytest
 
-from irpretrain.corpora.embedded import installed_path, read_manifest
-from irpretrain.corpora.formats.wikipedia_dump import (
-    WikipediaDumpDocumentOptions,
-    language_of,
-    read,
-    read_unparsed,
-)
+from irpretrain.corpora.formats.wikipedia_dump import WikipediaDumpDocumentOptions, read
 from irpretrain.foundation.records import Link, Section
 from irpretrain.wikipedia.article import (
     Article,
@@ -23,19 +15,10 @@ from irpretrain.wikipedia.mwparserfromhell_parser import parse_article
 from irpretrain.wikipedia.wikitext import parse_article as parse_by_ours
 from irpretrain.wikipedia.wikitext.images import Rendering
 
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def excerpt() -> Path:
-    path = installed_path(read_manifest(ROOT / "resources/embedded.yaml").asset("enwiki-excerpt"))
-    assert path is not None
-    return path
-
 
 @pytest.fixture(scope="module")
 def arguments(excerpt):
-    return language_of(excerpt, WikipediaDumpDocumentOptions()), Rendering()
+    return excerpt[1], Rendering()
 
 
 def parsed(arguments, wikitext: str) -> Article:
@@ -84,9 +67,9 @@ def test_rendering(arguments, wikitext, text):
 
 def test_it_finds_nearly_the_links_and_headings_of_our_parser(excerpt, arguments):
     same = Counter[str]()
-    for entry in islice(read_unparsed(excerpt, WikipediaDumpDocumentOptions()), 5):
-        theirs = parsed(arguments, str(entry.page.text))
-        ours = parse_by_ours(str(entry.page.text), *arguments)
+    for _, wikitext in excerpt[0][:5]:
+        theirs = parsed(arguments, wikitext)
+        ours = parse_by_ours(wikitext, *arguments)
         for kind in ("sections", "links"):
             values = [Counter(map(name, getattr(article, kind))) for article in (ours, theirs)]
             same[kind] += (values[0] & values[1]).total()

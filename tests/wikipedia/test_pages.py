@@ -144,8 +144,8 @@ def test_lost_bytes_end_the_page_and_are_reported_once():
         read_pages([Piece(0, content[:middle]), lost, Piece(middle + 9, content[middle + 9 :])], 100)
     )
     assert reasons(found) == ["T1", "T2", "page breaks off", "damaged archive", "T4", "T5", "T6"]
-    others = Damage(middle, "the block here", "cannot be read", own=False)
-    past = Piece(middle + 9, content[middle + 9 :], own=False, past=True)
+    others = Damage(middle, "the block here", "cannot be read", in_share=False)
+    past = Piece(middle + 9, content[middle + 9 :], in_share=False, is_past=True)
     assert reasons(read_pages([Piece(0, content[:middle]), others, past], 100)) == [
         "T1",
         "T2",
@@ -159,7 +159,7 @@ def test_reading_stops_when_nothing_of_the_share_is_left():
 
     def pieces():
         yield Piece(0, content[:middle])
-        yield Piece(middle, content[middle:], own=False, past=True)
+        yield Piece(middle, content[middle:], in_share=False, is_past=True)
         pytest.fail("one piece too many was asked for")
 
     assert reasons(read_pages(pieces(), 100)) == ["T1", "T2", "T3"]

@@ -36,7 +36,7 @@ def test_offsets_are_characters():
 
 
 def test_no_more_than_a_column_can_count(monkeypatch):
-    monkeypatch.setattr(module, "MOST_SEGMENTS", 3)
+    monkeypatch.setattr(module, "MAX_SEGMENTS", 3)
     assert cut("a b c d e f g", 1) == ["a", "b", "c d e f g"]
 
 

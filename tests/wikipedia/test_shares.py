@@ -26,7 +26,7 @@ PAGES = list(articles(300))
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch):
     monkeypatch.setattr(pieces, "PIECE", 5000)
-    monkeypatch.setattr(pieces, "AT_ONCE", 1000)
+    monkeypatch.setattr(pieces, "READ_BYTES", 1000)
 
 
 @pytest.fixture

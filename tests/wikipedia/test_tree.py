@@ -10,9 +10,9 @@ from irpretrain.foundation.records import Section
 from irpretrain.wikipedia.article import (
     WikiStructureTree,
     build_tree,
+    in_roles,
     read_sections,
     section_parents,
-    within,
 )
 
 ROLES = {"Lists!": "see-also", "Notes!": "boilerplate"}
@@ -108,7 +108,7 @@ def test_boilerplate_is_dropped_with_all_below():
     tree = build_tree("T", outline, drop_boilerplate=True)
     assert shape(tree) == [("T", "-"), ("A", "T"), ("Notes too", "T")]
     assert len(build_tree("T", outline).nodes) == 7
-    assert within(outline, ["see-also"]) == [False, False, False, True, True, True, False]
+    assert in_roles(outline, ["see-also"]) == [False, False, False, True, True, True, False]
 
 
 def test_the_nearest_role_decides():
@@ -117,11 +117,11 @@ def test_the_nearest_role_decides():
     )
     within_lists = [
         section.heading
-        for section, inside in zip(outline, within(outline, ["see-also"]), strict=True)
+        for section, inside in zip(outline, in_roles(outline, ["see-also"]), strict=True)
         if inside
     ]
     assert within_lists == ["Lists!", "A", "Lists!", "C", "Lists!"]
-    assert all(within(outline, ["see-also", "boilerplate"])[1:])
+    assert all(in_roles(outline, ["see-also", "boilerplate"])[1:])
 
 
 def test_text_in_boilerplate_keeps_no_empty_section():
@@ -130,7 +130,7 @@ def test_text_in_boilerplate_keeps_no_empty_section():
 
 
 def test_the_lead_is_never_boilerplate():
-    assert within([Section(0, "", 0, 1, "boilerplate")], ["boilerplate"]) == [False]
+    assert in_roles([Section(0, "", 0, 1, "boilerplate")], ["boilerplate"]) == [False]
 
 
 def test_rows_of_the_table():

@@ -14,7 +14,7 @@ from typing import Any
 import mwparserfromhell
 
 from irpretrain.wikipedia.languages import WikiLanguage, heading_key
-from irpretrain.wikipedia.titles import is_file, spelt
+from irpretrain.wikipedia.titles import is_file, normal_name
 
 DROPPED = frozenset(
     {
@@ -28,7 +28,7 @@ _TABLE_MARK = re.compile(r"(?m)^[:*# ]*\{\||^\s*\|\}")
 
 @dataclass(frozen=True)
 class Edition:
-    """What the walk must know of a wiki; names as `spelt`.
+    """What the walk must know of a wiki; names as `normal_name`.
 
     Attributes:
         code: of the wiki's language.
@@ -63,7 +63,7 @@ class Edition:
     def leads_elsewhere(self, title: str) -> bool:
         """Whether a link's title is that of no article of this wiki."""
         prefix, colon, _ = title.partition(":")
-        return bool(colon) and spelt(prefix) in self.elsewhere
+        return bool(colon) and normal_name(prefix) in self.elsewhere
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Reading:
             elif kind == "Template":
                 for parameter in node.params:
                     self.arguments.add(visible(parameter.value))
-                    self._walk(parameter.value, template or spelt(str(node.name)))
+                    self._walk(parameter.value, template or normal_name(str(node.name)))
 
     def _text(self, text: str) -> None:
         self.texts.append(text)
@@ -147,9 +147,11 @@ class Reading:
     def _link(self, node: Any, following: str, template: str) -> None:
         written = html.unescape(str(node.title)).replace("_", " ")
         prefix, _, after = written.lstrip().removeprefix(":").partition(":")
-        displayed, written = written, after if after and spelt(prefix) == self.edition.code else written
+        displayed, written = written, after if after and normal_name(prefix) == self.edition.code else written
         elsewhere = self.edition.leads_elsewhere(written)
-        if spelt(written.partition(":")[0]) in self.edition.hidden or (is_file(written) and not elsewhere):
+        if normal_name(written.partition(":")[0]) in self.edition.hidden or (
+            is_file(written) and not elsewhere
+        ):
             return
         anchor = (
             visible(node.text) if node.text is not None else " ".join(displayed.split()).removeprefix(":")

@@ -85,7 +85,7 @@ def _positions(
     """Return (part, position, document) of the wanted documents that the corpus has, in corpus order."""
     positions = []
     for path in documents:
-        for batch in DOCUMENTS.stream_chosen(path, queries_of_document, DOCUMENT_KEYS):
+        for batch in DOCUMENTS.stream_documents(path, queries_of_document, DOCUMENT_KEYS):
             positions += [(row["part"], row["position"], row["document_id"]) for row in batch.to_pylist()]
     return sorted(positions)
 

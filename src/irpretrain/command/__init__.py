@@ -25,7 +25,7 @@ NAME = "irpretrain"
 # Variable by which a shell asks for completions, as click names it.
 COMPLETION = "_IRPRETRAIN_COMPLETE"
 # Exit code, as click has it.
-BAD_INPUT = 2
+BAD_INPUT_STATUS = 2
 
 commands = click.Group(
     NAME,
@@ -43,14 +43,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if instruction := os.environ.get(COMPLETION):
         return shell_complete(commands, {}, NAME, COMPLETION, instruction)
     raise_gc_threshold()  # else a seventh of the first call's time, which numba's compiler takes
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    argument_list = list(sys.argv[1:] if arguments is None else arguments)
     session = Session()
     if threading.current_thread() is threading.main_thread():  # elsewhere Python sets no handler
         # So that temporary files are removed; the status is that of shells.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         with cli_messages(), naming_extras():
-            with commands.make_context(NAME, words, obj=session) as context:
+            with commands.make_context(NAME, argument_list, obj=session) as context:
                 commands.invoke(context)
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -58,15 +58,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        return BAD_INPUT
+        return BAD_INPUT_STATUS
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else NAME
         print_line(f"ERROR: {error.format_message()}\n  {path} --help lists what can be given.")
-        return BAD_INPUT
+        return BAD_INPUT_STATUS
     except IRPretrainError as error:
         print_line(f"ERROR: {session.renamed(error)}")
         _drop_unwritten()
-        return BAD_INPUT
+        return BAD_INPUT_STATUS
     except BrokenPipeError:  # who reads standard output has enough
         _drop_unwritten()
         return 128 + signal.SIGPIPE
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reason = f"{error.filename}: {error.strerror}" if error.filename else error
         print_line(f"ERROR: {full_disk(error, session.outputs) or reason}")
         _drop_unwritten()
-        return BAD_INPUT
+        return BAD_INPUT_STATUS
     return 0
 
 

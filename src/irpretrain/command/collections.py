@@ -9,17 +9,17 @@ from typing import Any
 import click
 
 from irpretrain.command.files import (
-    JSONL,
+    JSONL_TEXT,
     SEED,
     Command,
     Input,
-    opened,
+    combined,
+    open_output,
     output,
     read_settings,
     settings,
-    together,
     write_objects,
-    written,
+    written_text,
 )
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.evaluation.runs import Ranking, write_ranking
@@ -27,8 +27,8 @@ from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.progress import Counter, progress
 
 # Of searches: queries × depth.
-RESULTS_AT_ONCE = 1 << 20
-DOCUMENT_OPTIONS = together(
+RESULTS_PER_BLOCK = 1 << 20
+DOCUMENT_OPTIONS = combined(
     click.option(
         "--format",
         type=click.Choice(sorted({*FORMATS["documents"]} - {"ir_datasets"})),
@@ -43,15 +43,15 @@ DOCUMENT_OPTIONS = together(
         help="An option of the format, such as id_field=key (docs/corpora.md), or files=[PATTERN, …]; repeat it.",
     ),
 )
-DOCUMENTS = together(
+DOCUMENTS = combined(
     click.argument("documents", type=Input(), help="File or folder of documents, or ir_datasets:<id>."),
     DOCUMENT_OPTIONS,
 )
-CHOICES = together(
+CHOICES = combined(
     click.option("--preset", type=click.Choice(["paper", "released"]), default="paper", show_default=True),
     SEED,
 )
-TOPIC_OPTIONS = together(
+TOPIC_OPTIONS = combined(
     click.option(
         "--topics-format",
         type=click.Choice(sorted({*FORMATS["topics"]} - {"ir_datasets"})),
@@ -62,11 +62,11 @@ TOPIC_OPTIONS = together(
         "--topics-option", multiple=True, metavar="KEY=VALUE", help="Such as fields=[title, description]."
     ),
 )
-TOPICS = together(
+TOPICS = combined(
     click.argument("topics", type=Input(), help="Queries, in any format of topics (docs/corpora.md)."),
     TOPIC_OPTIONS,
 )
-SEARCHED = """bm25 is the workflow's first stage: k1 0.9, b 0.4, Porter's stems, Lucene's stop words, ties by
+SEARCH_EPILOG = """bm25 is the workflow's first stage: k1 0.9, b 0.4, Porter's stems, Lucene's stop words, ties by
 identifier. ares-bm25 is that of ARES's axiom RANK: k1 3.8, b 0.87, INQUERY's stop words. DOCUMENTS may be an index
 that the workflow made (results/indexes/...): Lucene searches it. That needs the installation of the workflow."""
 SEARCH_KEYS = "A key of a section, such as retrieval.bm25.k1=1.2, or axioms.bm25.k1=2 for ares-bm25"
@@ -97,7 +97,7 @@ def open_collection(
 @click.argument(
     "dump", type=Input(), help="pages-articles dump of MediaWiki, packed or not, or a folder of its parts."
 )
-@output(JSONL)
+@output(JSONL_TEXT)
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Stop after so many articles.")
 @settings("An option of the format wikipedia-dump (docs/corpora.md)", "--set", "--option")
 def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, Any]) -> str:
@@ -117,7 +117,7 @@ def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, An
 @click.command("groups", Command)
 @click.argument("objective", help="Its type, such as rop, srr or ict (docs/library.md).")
 @DOCUMENTS
-@output(f"{JSONL}: queries, documents, scores; the first sequence is preferred")
+@output(f"{JSONL_TEXT}: queries, documents, scores; the first sequence is preferred")
 @click.option(
     "--encoder", type=Input(), metavar="DIR", help="Hugging Face directory; all but rop and ares need it."
 )
@@ -145,7 +145,7 @@ def groups(
     )
 
 
-@click.command("search", Command, epilog=SEARCHED)
+@click.command("search", Command, epilog=SEARCH_EPILOG)
 @DOCUMENTS
 @TOPICS
 @output("TREC run, which the workflow takes in first_stages.<name>.runs")
@@ -195,40 +195,39 @@ def search(
     queries = read_topics(topics, topics_format, read_settings("--topics-option", topics_option))
     queries = {name: queries[name] for name in sorted(queries)}
     if is_index:
-        rankings = _ranked_by_index(documents, queries, depth, model, settings)
+        rankings = _rank_by_index(documents, queries, depth, model, settings)
     else:
         collection = open_collection(documents, settings, settings, **collection_options)
-        rankings = _ranked(collection, queries, depth, model)
+        rankings = _rank_documents(collection, queries, depth, model)
     ranked_count = 0
-    with opened(output) as handle:
+    with open_output(output) as handle:
         for query, ranking in rankings:
             ranked_count += 1
             write_ranking(handle, query, ranking, model)
-    lost_note = f"; {len(queries) - ranked_count:,} have no document" if ranked_count < len(queries) else ""
-    return f"{written(output, len(queries), 'queries')}{lost_note}"
+    unranked_count = len(queries) - ranked_count
+    unranked_note = f"; {unranked_count:,} have no document" if unranked_count else ""
+    return f"{written_text(output, len(queries), 'queries')}{unranked_note}"
 
 
-def _ranked(
+def _rank_documents(
     collection: Any, queries: Mapping[str, str], depth: int, model: str
 ) -> Iterator[tuple[str, Ranking]]:
     from irpretrain.retrieval.opened_index import anserini_scores, as_printed
 
-    names = progress(list(queries), "irpretrain", "queries", len(queries))
-    block_size = max(1, RESULTS_AT_ONCE // min(depth, len(collection) + 1))
-    while block := list(islice(names, block_size)):
-        results = collection.search({name: queries[name] for name in block}, depth, model)
-        for name, rows in results.groupby("query_id", sort=False):
-            documents = rows["document_id"].tolist()
+    query_ids = progress(list(queries), "irpretrain", "queries", len(queries))
+    block_size = max(1, RESULTS_PER_BLOCK // min(depth, len(collection) + 1))
+    while block := list(islice(query_ids, block_size)):
+        results = collection.search({query_id: queries[query_id] for query_id in block}, depth, model)
+        for query_id, results_of_query in results.groupby("query_id", sort=False):
+            documents = results_of_query["document_id"].tolist()
             if model == "bm25":
-                yield name, as_printed(documents, anserini_scores(rows["score"]).tolist())
+                yield query_id, as_printed(documents, anserini_scores(results_of_query["score"]).tolist())
             else:
-                yield (
-                    name,
-                    list(zip(documents, (float(f"{score:.9g}") for score in rows["score"]), strict=True)),
-                )
+                scores = (float(f"{score:.9g}") for score in results_of_query["score"])
+                yield query_id, list(zip(documents, scores, strict=True))
 
 
-def _ranked_by_index(
+def _rank_by_index(
     index: str, queries: Mapping[str, str], depth: int, model: Any, settings: dict[str, Any]
 ) -> Iterator[tuple[str, Ranking]]:
     from irpretrain.config.base import explain
@@ -236,11 +235,11 @@ def _ranked_by_index(
     from irpretrain.retrieval.opened_index import OpenedIndex, index_analysis
 
     section = settings.get("retrieval")
-    keys = settings
+    values = settings
     if isinstance(section, dict):
-        keys = {**section, **{key: value for key, value in settings.items() if key != "retrieval"}}
+        values = {**section, **{key: value for key, value in settings.items() if key != "retrieval"}}
     options = explain(
-        RetrievalConfig, {**keys, **index_analysis(index), "depth": depth}, "retrieval", top=True
+        RetrievalConfig, {**values, **index_analysis(index), "depth": depth}, "retrieval", top=True
     )
     opened_index = OpenedIndex(index, model, options)
     try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from irpretrain.foundation.files import FieldLine
 
 STANDARD = "-"
-JSONL = "JSON objects, one per line"
+JSONL_TEXT = "JSON objects, one per line"
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -117,7 +117,7 @@ class Command(click.Command):
             print_line(super().invoke(ctx))
 
 
-def together(*decorators: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
+def combined(*decorators: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
     """Return one decorator for several options or arguments, in the order of the help."""
 
     def decorate(function: Any) -> Any:
@@ -133,14 +133,14 @@ SEED = click.option(
 )
 
 
-def output(what: str) -> Callable[[Decorated], Decorated]:
+def output(description: str) -> Callable[[Decorated], Decorated]:
     """Return the argument OUTPUT of a command that writes one file."""
     return click.argument(
-        "output", type=Output(), default=STANDARD, help=f"{what}; by default standard output."
+        "output", type=Output(), default=STANDARD, help=f"{description}; by default standard output."
     )
 
 
-def settings(what: str, *names: str) -> Callable[[Decorated], Decorated]:
+def settings(description: str, *names: str) -> Callable[[Decorated], Decorated]:
     """Return the option --set, whose value is a mapping of keys to YAML's values."""
     return click.option(
         *(names or ["--set"]),
@@ -148,7 +148,7 @@ def settings(what: str, *names: str) -> Callable[[Decorated], Decorated]:
         multiple=True,
         metavar="KEY=VALUE",
         callback=_settings,
-        help=f"{what}; repeat it.",
+        help=f"{description}; repeat it.",
     )
 
 
@@ -160,13 +160,13 @@ def read_settings(option: str, texts: Iterable[str]) -> dict[str, Any]:
     """Return what an option sets: KEY=VALUE with YAML's values; a key with dots leads into a section."""
     from irpretrain.config.yaml_files import StrictLoader
 
-    result: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for setting_text in texts:
         key, separator, text = setting_text.partition("=")
         if not (key and separator):
             raise ConfigError(f"{option} {setting_text}: write KEY=VALUE")
         *sections, last_key = key.split(".")
-        parent = result
+        parent = settings
         for section in sections:
             parent = parent.setdefault(section, {})
             if not isinstance(parent, dict):
@@ -179,16 +179,16 @@ def read_settings(option: str, texts: Iterable[str]) -> dict[str, Any]:
             RecursionError,
         ):  # a number of thousands of digits, too many brackets
             raise ConfigError(f"{option} {setting_text}: {text!r} cannot be read as a value") from None
-    return result
+    return settings
 
 
 def read_pairs(path: str, keys: tuple[str, ...]) -> "Iterator[FieldLine]":
     """Yield the JSON objects of a file, which have these keys, with texts as values."""
     from irpretrain.corpora.checked import read_objects
-    from irpretrain.corpora.file_lists import one_file
+    from irpretrain.corpora.file_lists import require_file
     from irpretrain.foundation.records import Malformed
 
-    for entry in read_objects(one_file(path)):
+    for entry in read_objects(require_file(path)):
         if isinstance(entry, Malformed):
             raise InputError(path, str(entry), entry.line)
         for key in keys:
@@ -202,19 +202,19 @@ def read_pairs(path: str, keys: tuple[str, ...]) -> "Iterator[FieldLine]":
 def write_objects(path: str, rows: Iterable[dict[str, Any]], unit: str, total: int | None = None) -> str:
     """Write rows as JSON objects, whole or not at all, and return what was written."""
     count = 0
-    with opened(path) as handle:
+    with open_output(path) as handle:
         for row in progress(rows, "irpretrain", unit, total):
             handle.write(f"{json.dumps(row, ensure_ascii=False)}\n")
             count += 1
-    return written(path, count, unit)
+    return written_text(path, count, unit)
 
 
-def written(path: str, count: int, unit: str) -> str:
+def written_text(path: str, count: int, unit: str) -> str:
     return f"{count:,} {unit} in {'standard output' if path == STANDARD else path}"
 
 
 @contextmanager
-def opened(path: str) -> Iterator[TextIO]:
+def open_output(path: str) -> Iterator[TextIO]:
     """Open an output that appears whole or not at all, gzip where its name ends in .gz; or standard output for `-`."""
     if path == STANDARD:
         if sys.stdout is None:
@@ -223,8 +223,10 @@ def opened(path: str) -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    with atomic_file(path) as temporary, open(temporary, "wb") as raw:
-        file: Any = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.endswith(".gz") else raw
+    with atomic_file(path) as temporary, open(temporary, "wb") as binary_file:
+        output_file: Any = binary_file
+        if path.endswith(".gz"):
+            output_file = gzip.GzipFile("", "wb", fileobj=binary_file, mtime=0)
         # half a character, which JSON can hold, becomes the escape that JSON has for it
-        with io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace") as handle:
-            yield handle
+        with io.TextIOWrapper(output_file, encoding="utf-8", errors="backslashreplace") as text_file:
+            yield text_file

@@ -8,32 +8,32 @@ import click
 
 from irpretrain.command.collections import DOCUMENTS, TOPICS, open_collection
 from irpretrain.command.files import (
-    JSONL,
+    JSONL_TEXT,
     SEED,
     STANDARD,
     Command,
     Input,
     Named,
     displayed_name,
-    opened,
+    open_output,
     output,
     read_pairs,
     read_settings,
     settings,
     write_objects,
-    written,
+    written_text,
 )
 from irpretrain.corpora.registry import FORMATS, format_of
 from irpretrain.foundation.errors import InputError, count_of
 
-GROUPS = (
-    f"{JSONL}: queries and documents, the preferred one first, as `irpretrain groups` writes them; a query and a "
+GROUPS_HELP = (
+    f"{JSONL_TEXT}: queries and documents, the preferred one first, as `irpretrain groups` writes them; a query and a "
     "document are a pair, which is preferred to what BM25 finds first among the other documents. Or a folder of "
     "documents, topics and judgements, as `irpretrain init` finds them: a pair per relevant document."
 )
 MODEL_FOLDER = Named()
 # Field that `score` adds.
-SCORE = "score"
+SCORE_FIELD = "score"
 
 
 def groups_to_learn(path: str, encoder: str, seed: int, negatives: int, settings: dict[str, Any]) -> Any:
@@ -45,11 +45,11 @@ def groups_to_learn(path: str, encoder: str, seed: int, negatives: int, settings
     if os.path.isdir(path):
         documents = {key: settings.pop(key) for key in settings.keys() & document_options()}
         return read_groups(path, encoder, options, negatives, **documents)
-    lines, name = list(read_pairs(path, ())), displayed_name(path)
+    pair_lines, name = list(read_pairs(path, ())), displayed_name(path)
     return checked_groups(
-        [line.fields for line in lines],
+        [line.fields for line in pair_lines],
         name,
-        lambda number: f"{name}:{lines[number].line}",
+        lambda group_number: f"{name}:{pair_lines[group_number].line}",
         encoder,
         options,
         negatives,
@@ -62,17 +62,17 @@ def document_options() -> set[str]:
     return {"malformed", "files"}.union(*(documents.options.model_fields for documents in formats))
 
 
-def folder(what: str) -> Any:
+def folder(description: str) -> Any:
     """Return the argument OUTPUT of a command that writes a folder."""
-    return click.argument("output", type=MODEL_FOLDER, callback=_no_stream, help=what)
+    return click.argument("output", type=MODEL_FOLDER, callback=_no_stream, help=description)
 
 
 def training_settings(section: str) -> Any:
     """Return the option for keys of a section and, as messages on a folder's documents advise, for their options."""
-    what = (
+    description = (
         f"A key of section {section} (docs/reference/config); with a folder, also an option of its documents"
     )
-    return settings(what, "--set", "--option")
+    return settings(description, "--set", "--option")
 
 
 def _no_stream(_: click.Context, __: click.Parameter, value: str) -> str:
@@ -91,7 +91,7 @@ NEGATIVES = click.option(
 
 
 @click.command("pretrain", Command)
-@click.argument("groups", type=Input(), help=GROUPS)
+@click.argument("groups", type=Input(), help=GROUPS_HELP)
 @folder("Model directory to write.")
 @click.option("--encoder", required=True, metavar="DIR", help="Hugging Face directory to start from.")
 @SEED
@@ -103,14 +103,14 @@ def pretrain(
     """Pre-train a cross-encoder on ranking groups or pairs."""
     from irpretrain.library.models import pretrain as run
 
-    learned = groups_to_learn(groups, encoder, seed, negatives, settings)
-    counts = run(learned, output, **settings)
+    ranking_groups = groups_to_learn(groups, encoder, seed, negatives, settings)
+    counts = run(ranking_groups, output, **settings)
     return f"{count_of(counts['steps'], 'step')}; the model is in {output}"
 
 
 @click.command("finetune", Command)
 @click.argument("model", type=Input(), help="Directory of the cross-encoder to start from.")
-@click.argument("groups", type=Input(), help=GROUPS)
+@click.argument("groups", type=Input(), help=GROUPS_HELP)
 @folder("Model directory to write.")
 @SEED
 @NEGATIVES
@@ -121,8 +121,8 @@ def finetune(
     """Fine-tune a cross-encoder on groups of one query, or pairs."""
     from irpretrain.library.models import finetune as run
 
-    learned = groups_to_learn(groups, model, seed, negatives, settings)
-    counts = run(learned, output, **settings)
+    ranking_groups = groups_to_learn(groups, model, seed, negatives, settings)
+    counts = run(ranking_groups, output, **settings)
     queries, epochs = (
         count_of(counts["training_queries"], "query"),
         count_of(counts["epochs_trained"], "epoch"),
@@ -132,7 +132,7 @@ def finetune(
 
 @click.command("score", Command)
 @click.argument("model", type=Input(), help="Hugging Face directory.")
-@click.argument("pairs", type=Input(), help=f"{JSONL}: query, document (both texts).")
+@click.argument("pairs", type=Input(), help=f"{JSONL_TEXT}: query, document (both texts).")
 @output("The same with a score; larger is more relevant")
 @settings("A key of section reranking (docs/reference/config)")
 def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
@@ -141,14 +141,14 @@ def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
 
     rows = []
     for line in read_pairs(pairs, ("query", "document")):
-        if SCORE in line.fields:
-            fault = f"there is a field {SCORE} already, which the model's would replace"
+        if SCORE_FIELD in line.fields:
+            fault = f"there is a field {SCORE_FIELD} already, which the model's would replace"
             raise InputError(pairs, fault, line.line, "Rename it.")
         rows.append(line.fields)
     if not rows:
         raise InputError(pairs, "there is no pair in it", remedy="Give query and document on each line.")
     scores = CrossEncoder(model, **settings).predict([(row["query"], row["document"]) for row in rows])
-    scored_rows = (row | {SCORE: float(str(value))} for row, value in zip(rows, scores, strict=True))
+    scored_rows = (row | {SCORE_FIELD: float(str(value))} for row, value in zip(rows, scores, strict=True))
     return write_objects(output, scored_rows, "pairs")
 
 
@@ -182,14 +182,14 @@ def rerank(
     collection = open_collection(documents, {}, **collection_options)
     candidate_documents = {name for ranking in candidates.values() for name, _ in ranking}
     if unknown_documents := sorted(name for name in candidate_documents if name not in collection):
-        number = count_of(len(unknown_documents), "document")
-        fault = f"{number} not among the documents, such as {unknown_documents[0]}"
+        count_text = count_of(len(unknown_documents), "document")
+        fault = f"{count_text} not among the documents, such as {unknown_documents[0]}"
         raise InputError(run, fault, remedy="Run and documents must belong together.")
     reranked_run = reranker.rerank([Path(collection.documents)], collection.options.text, queries, candidates)
-    with opened(output) as handle:
+    with open_output(output) as handle:
         for query, ranking in reranked_run.items():
             write_ranking(handle, query, ranking, TAG)
-    return written(output, len(reranked_run), "queries")
+    return written_text(output, len(reranked_run), "queries")
 
 
 MODEL_COMMANDS = (pretrain, finetune, score, rerank)

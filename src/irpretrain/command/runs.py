@@ -9,15 +9,24 @@ from typing import Any, NamedTuple
 import click
 
 from irpretrain.command.collections import DOCUMENT_OPTIONS, TOPIC_OPTIONS
-from irpretrain.command.files import STANDARD, Command, Input, Named, Output, Session, opened, read_settings
+from irpretrain.command.files import (
+    STANDARD,
+    Command,
+    Input,
+    Named,
+    Output,
+    Session,
+    open_output,
+    read_settings,
+)
 from irpretrain.foundation.errors import InputError, count_of, visible
 from irpretrain.foundation.progress import notice
 
-NOTATION = "In ir_measures' or trec_eval's notation; repeat it."
+MEASURE_HELP = "In ir_measures' or trec_eval's notation; repeat it."
 MEASURES = ("nDCG@10", "RR@10", "AP", "R@100")
-READING = """The first run is the baseline: the others' differences from it have a bootstrap interval (95%), the paired
-t-test and the randomisation test over queries, and the t-test's p adjusted for all runs of a measure (Holm). A judged
-query without documents counts 0; queries without judgements are left out."""
+EVALUATE_EPILOG = """The first run is the baseline: the others' differences from it have a bootstrap interval (95%), the
+paired t-test and the randomisation test over queries, and the t-test's p adjusted for all runs of a measure (Holm). A
+judged query without documents counts 0; queries without judgements are left out."""
 
 
 class MeasureRow(NamedTuple):
@@ -37,7 +46,7 @@ class MeasureRow(NamedTuple):
     holm_p: float | None = None
 
 
-@click.command("evaluate", Command, epilog=READING)
+@click.command("evaluate", Command, epilog=EVALUATE_EPILOG)
 @click.argument("qrels", type=Input(), help="Judgements, in any format of judgements (docs/corpora.md).")
 @click.argument("runs", type=Input(), nargs=-1, required=True, help="Runs, in any format of runs.")
 @click.option(
@@ -46,7 +55,7 @@ class MeasureRow(NamedTuple):
     multiple=True,
     default=MEASURES,
     show_default=True,
-    help=NOTATION,
+    help=MEASURE_HELP,
 )
 @click.option("--csv", is_flag=True, help="Write CSV with all digits in place of a table for readers.")
 @click.option(
@@ -70,7 +79,7 @@ def evaluate(
     _note_zeros(rankings, judgements)
     _note_short_lists(rankings, measures)
     rows = list(_rows(rankings, judgements, measures))
-    with opened(output) as handle:
+    with open_output(output) as handle:
         if csv:
             writer(handle, lineterminator="\n").writerows([MeasureRow._fields, *rows])
         else:
@@ -130,24 +139,26 @@ def _rows(rankings: Mapping[str, Any], judgements: Any, measures: Sequence[str])
     values = {run: per_query(ranking, judgements, measures) for run, ranking in rankings.items()}
     baseline = next(iter(values))
     for measure in values[baseline]:
-        columns = {run: list(scores[measure].values()) for run, scores in values.items()}
+        scores_by_run = {run: list(scores[measure].values()) for run, scores in values.items()}
         tests = {
-            run: paired_t_test(scores, columns[baseline])
-            for run, scores in columns.items()
+            run: paired_t_test(scores, scores_by_run[baseline])
+            for run, scores in scores_by_run.items()
             if run != baseline
         }
-        adjusted = dict(zip(tests, holm_where_known(test.p_value for test in tests.values()), strict=True))
-        for run, scores in columns.items():
+        adjusted = holm_where_known(test.p_value for test in tests.values())
+        holm_p_values = dict(zip(tests, adjusted, strict=True))
+        for run, scores in scores_by_run.items():
             row = MeasureRow(
                 measure, run, len(scores), *bootstrap_interval(scores, RESAMPLES, CONFIDENCE, 1, run)
             )
             if run == baseline:
                 yield row
                 continue
-            differences = [first - second for first, second in zip(scores, columns[baseline], strict=True)]
+            score_pairs = zip(scores, scores_by_run[baseline], strict=True)
+            differences = [score - baseline_score for score, baseline_score in score_pairs]
             difference, low, high = bootstrap_interval(differences, RESAMPLES, CONFIDENCE, 1, run)
-            randomisation = randomisation_test(scores, columns[baseline], PERMUTATIONS, 1, run)
-            p_values = (tests[run].p_value, randomisation.p_value, adjusted[run])
+            randomisation = randomisation_test(scores, scores_by_run[baseline], PERMUTATIONS, 1, run)
+            p_values = (tests[run].p_value, randomisation.p_value, holm_p_values[run])
             yield MeasureRow(*row[:6], difference, low, high, *p_values)
 
 
@@ -173,9 +184,9 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
     ]
     measure = ""
     for row in rows:
-        against = [""] * 5
+        comparison_cells = [""] * 5
         if row.difference is not None:
-            against = [
+            comparison_cells = [
                 f"{row.difference:+z.3f}",
                 _interval(row.difference_low, row.difference_high, "+"),
                 *(
@@ -183,14 +194,15 @@ def _table(rows: Sequence[MeasureRow]) -> Iterator[str]:
                     for p in (row.t_test_p, row.randomisation_p, row.holm_p)
                 ),
             ]
-        name = "" if row.measure == measure else row.measure
-        cells.append((name, visible(row.run), f"{row.mean:z.3f}", _interval(row.low, row.high), *against))
+        measure_cell = "" if row.measure == measure else row.measure
+        interval = _interval(row.low, row.high)
+        cells.append((measure_cell, visible(row.run), f"{row.mean:z.3f}", interval, *comparison_cells))
         measure = row.measure
     if all(row.difference is None for row in rows):
-        cells = [line[:4] for line in cells]
+        cells = [cell_row[:4] for cell_row in cells]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for line in cells:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+    for cell_row in cells:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(cell_row, widths, strict=True)).rstrip()
 
 
 def in_make(arguments: str) -> str:
@@ -237,7 +249,7 @@ def init(
         raise InputError(
             output, "there is such a file already", remedy="Delete it, or name another by --output."
         )
-    with opened(output) as handle:
+    with open_output(output) as handle:
         handle.write(overlay)
     if output == STANDARD:
         return message

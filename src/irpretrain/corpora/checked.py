@@ -17,7 +17,8 @@ from irpretrain.foundation.atomic import parse_json
 from irpretrain.foundation.characters import NUMBER, clean_line, clean_text, identifier_fault
 from irpretrain.foundation.files import DAMAGE, FieldLine, Line, damage_text, open_bytes, read_lines
 from irpretrain.foundation.records import (
-    MEND,
+    MEND_RECORD,
+    WHOLE_FILE,
     AnyDocument,
     Document,
     Judgement,
@@ -26,7 +27,6 @@ from irpretrain.foundation.records import (
     Retrieved,
     Share,
     Skipped,
-    everything,
     is_too_large,
     max_record_bytes,
     max_record_parts,
@@ -34,7 +34,7 @@ from irpretrain.foundation.records import (
 )
 
 Entry = TypeVar("Entry")
-Made = TypeVar("Made")
+Record = TypeVar("Record")
 
 # Time and memory of trec_eval grow with the highest grade: a grade of nine digits would end no more.
 _RELEVANCE = re.compile(r"[+-]?0*[0-9]{1,4}(?:\.0{0,9})?")
@@ -50,14 +50,14 @@ class NoOptions(Section):
 
 
 def converted(
-    entries: Iterable[Entry | Malformed], convert: Callable[[Entry], Made]
-) -> Iterator[Made | Malformed]:
+    entries: Iterable[Entry | Malformed], convert: Callable[[Entry], Record]
+) -> Iterator[Record | Malformed]:
     """Yield each entry converted; a malformed one passes as it is."""
     for entry in entries:
         yield entry if isinstance(entry, Malformed) else convert(entry)
 
 
-def comment_or(line: Line, record: Made) -> Made | Skipped:
+def record_or_comment(line: Line, record: Record) -> Record | Skipped:
     """Return the record of a line; a line that begins with `#` and is no sound record is a skipped comment."""
     # `# ` always begins a comment, so that no line of a header (such as ir_metadata's) is read as data.
     is_comment = line.text.startswith("#") and (
@@ -66,11 +66,12 @@ def comment_or(line: Line, record: Made) -> Made | Skipped:
     return Skipped(line.position, "comment", location=f"line {line.number}") if is_comment else record
 
 
-def several_in_one(
-    position: int, marks: int, mark: str, line: int | None = None, location: str = ""
+def several_records(
+    position: int, mark_count: int, mark: str, line: int | None = None, location: str = ""
 ) -> Malformed:
     """Return the fault of a record that holds a mark more than once, which each record of its format has once."""
-    return Malformed(position, "several records in one", f"1 record, but {marks:,} × {mark}", line, location)
+    detail = f"1 record, but {mark_count:,} × {mark}"
+    return Malformed(position, "several records in one", detail, line, location)
 
 
 def document(
@@ -127,7 +128,7 @@ def retrieved(
     if rank is not None and not _RANK.fullmatch(rank):
         return Malformed(position, "rank is not a whole number", repr(rank[:40]), line)
     if score is not None and not (NUMBER.fullmatch(score) and math.isfinite(float(score))):
-        remedy = DECIMAL_POINT if NUMBER.fullmatch(score.replace(",", ".")) else MEND
+        remedy = DECIMAL_POINT if NUMBER.fullmatch(score.replace(",", ".")) else MEND_RECORD
         return Malformed(position, "score is not a finite number", repr(score[:40]), line, remedy=remedy)
     rank_number, score_number = None if rank is None else int(rank), None if score is None else float(score)
     return Retrieved(position, query_id, document_id, rank_number, score_number, line)
@@ -165,7 +166,7 @@ def read_json(path: Path) -> Any | Malformed:
         return Malformed(0, "not valid JSON", str(error), loses_more=True)
 
 
-def read_objects(path: Path, share: Share = everything) -> Iterator[FieldLine | Malformed]:
+def read_objects(path: Path, share: Share = WHOLE_FILE) -> Iterator[FieldLine | Malformed]:
     """Yield the objects of a share's lines; a position is a line's number less 1."""
     return converted(read_lines(path, share=share), parse_object)
 

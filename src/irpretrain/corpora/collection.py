@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.corpora.policy import no_documents, over_budget
+from irpretrain.corpora.policy import malformed_excess, no_documents
 from irpretrain.corpora.sources import PASSAGES_PER_DOCUMENT
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.contracts import DOCUMENTS
@@ -38,16 +38,16 @@ def check_collection(
     paths = [Path(path) for path in documents]
     if not paths:
         raise InputError("collection", "it has no shards")
-    shards: dict[str, list[Path]] = defaultdict(list)
+    shards_by_corpus: dict[str, list[Path]] = defaultdict(list)
     for path in paths:
-        shards[path.parent.as_posix()].append(path)
-    corpora = {name: _check_corpus(name, shards[name]) for name in sorted(shards)}
+        shards_by_corpus[path.parent.as_posix()].append(path)
+    document_counts = {name: _check_corpus(name, shards_by_corpus[name]) for name in sorted(shards_by_corpus)}
     for name, expected_count in sorted((expected or {}).items()):
-        _check_number([path for path in paths if path.parent.name == name], expected_count)
+        _check_record_count([path for path in paths if path.parent.name == name], expected_count)
     # Identifiers are compared by 64-bit hashes first (8 bytes per document in memory), then those whose hashes
     # collide.
     check_identifiers(paths, _recorded_location)
-    counts = {"documents": sum(corpora.values()), "corpora": corpora}
+    counts = {"documents": sum(document_counts.values()), "corpora": document_counts}
     if output is not None:
         write_text(output, json.dumps(counts, indent=1, sort_keys=True) + "\n")
     return counts
@@ -56,15 +56,15 @@ def check_collection(
 def check_identifiers(shards: Sequence[Path], describe_location: Callable[[Path, int, int], str]) -> None:
     """Raise InputError, with the first repeated id and two of its locations, if documents share an id."""
     # Python's own hash differs from process to process; it only narrows the search, so the result does not.
-    names = (name for column in document_names(shards) for name in column.to_pylist())
-    hashes = np.fromiter(map(hash, names), np.int64, count=sum(map(DOCUMENTS.count, shards)))
+    document_ids = (name for column in stream_ids(shards) for name in column.to_pylist())
+    hashes = np.fromiter(map(hash, document_ids), np.int64, count=sum(map(DOCUMENTS.count, shards)))
     hashes.sort()
-    suspects = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
+    repeated_hashes = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
     locations = defaultdict[str, list[Location]](list)
-    for path in shards if suspects else ():
+    for path in shards if repeated_hashes else ():
         for batch in DOCUMENTS.stream(path, columns=["document_id", "part", "position"]):
             for name, part, position in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                if hash(name) in suspects:
+                if hash(name) in repeated_hashes:
                     locations[name].append((path, part, position))
     repeated_ids = [name for name, occurrences in locations.items() if len(occurrences) > 1]
     if not repeated_ids:
@@ -91,16 +91,16 @@ def describe_location_in(file: str | Path, position: int, format: str) -> str:
     return f"in {file} (record {position + 1})"
 
 
-def absent_documents(names: set[str], documents: Sequence[str | Path]) -> set[str]:
+def absent_documents(document_ids: set[str], documents: Sequence[str | Path]) -> set[str]:
     """Return which of the named documents the shards lack; memory holds the names only."""
-    not_found = set(names)
-    sorted_names = pa.array(sorted(not_found), pa.string())
-    for column in document_names(documents):
-        not_found.difference_update(column.filter(pc.is_in(column, sorted_names)).to_pylist())
-    return not_found
+    absent_ids = set(document_ids)
+    id_array = pa.array(sorted(absent_ids), pa.string())
+    for column in stream_ids(documents):
+        absent_ids.difference_update(column.filter(pc.is_in(column, id_array)).to_pylist())
+    return absent_ids
 
 
-def document_names(documents: Sequence[str | Path]) -> Iterator[pa.Array]:
+def stream_ids(documents: Sequence[str | Path]) -> Iterator[pa.Array]:
     """Yield the identifiers of all documents of some shards, in batches."""
     for path in documents:
         for batch in DOCUMENTS.stream(path, columns=["document_id"]):
@@ -108,42 +108,42 @@ def document_names(documents: Sequence[str | Path]) -> Iterator[pa.Array]:
 
 
 def _check_corpus(name: str, shards: list[Path]) -> int:
-    total = sum(DOCUMENTS.count(path) for path in shards)
-    counts = [read_sidecar(path).get("counts", {}) for path in shards]
-    if total == 0:
-        raise no_documents(name, counts)
-    if excess := over_budget(counts):
-        examples = [example for shard in counts for example in shard.get("malformed_examples", ())]
+    document_count = sum(DOCUMENTS.count(path) for path in shards)
+    shard_counts = [read_sidecar(path).get("counts", {}) for path in shards]
+    if document_count == 0:
+        raise no_documents(name, shard_counts)
+    if excess := malformed_excess(shard_counts):
+        examples = [example for counts in shard_counts for example in counts.get("malformed_examples", ())]
         raise InputError(
             name,
             ": ".join([excess.message, *examples[:1]]),
             remedy=f"Mend the files, or set malformed: {excess.suggested_skip} of the corpus. The .meta.json of its "
             "have examples.",
         )
-    return total
+    return document_count
 
 
-def _check_number(shards: list[Path], expected: int) -> None:
-    records = sum(int(read_sidecar(path).get("counts", {}).get("read", 0)) for path in shards)
-    if shards and records != expected:
+def _check_record_count(shards: list[Path], expected_count: int) -> None:
+    record_count = sum(int(read_sidecar(path).get("counts", {}).get("read", 0)) for path in shards)
+    if shards and record_count != expected_count:
         raise InputError(
             shards[0].parent,
-            f"the corpus has {count_of(records, 'record')}, expected {expected:,}",
+            f"the corpus has {count_of(record_count, 'record')}, expected {expected_count:,}",
             remedy="Files are missing or differ from the published ones: snakemake --cores 1 "
             "datasets shows which. If your data are right, change `expected` of the corpus.",
         )
 
 
 def _recorded_location(shard: Path, part: int, position: int) -> str:
-    record = read_sidecar(shard)
-    parameters = record.get("parameters", {})
+    sidecar = read_sidecar(shard)
+    parameters = sidecar.get("parameters", {})
     corpus, source = parameters.get("corpus", {}), parameters.get("source", "")
     # as `list_files` sorts them; the proof that the files are the published ones is an input too, and no part
     files = sorted(
-        path for path in record.get("inputs", {}) if not source or Path(path).is_relative_to(source)
+        path for path in sidecar.get("inputs", {}) if not source or Path(path).is_relative_to(source)
     )
-    shards = corpus.get("shards", 1)
-    file_index = part // shards if record.get("counts", {}).get("files", 1) >= shards else part
+    shard_count = corpus.get("shards", 1)
+    file_index = part // shard_count if sidecar.get("counts", {}).get("files", 1) >= shard_count else part
     file = files[file_index] if file_index < len(files) else f"file {part} of {shard}"
     record_number = position // PASSAGES_PER_DOCUMENT if corpus.get("passage_words") else position
     return describe_location_in(file, record_number, corpus.get("format", ""))

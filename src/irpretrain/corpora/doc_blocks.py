@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from irpretrain.corpora.checked import several_in_one
+from irpretrain.corpora.checked import several_records
 from irpretrain.foundation.characters import without_marks
 from irpretrain.foundation.files import DAMAGE, damage_text, open_bytes
 from irpretrain.foundation.records import Malformed, Share, is_too_large, max_record_bytes, too_large
 
 OPENING, CLOSING = b"<DOC>", b"</DOC>"
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
 REMEDY = "Get the file again, or mend it"
-SMART = "This looks like a file of a SMART collection: give format: smart"
+SMART_REMEDY = "This looks like a file of a SMART collection: give format: smart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class DocBlock:
     """What stands between the tags of one document."""
 
     position: int  # number of the document in its file, from 0
-    byte: int  # of the (unpacked) file at which its `<DOC>` stands, from 0
+    offset: int  # byte of the (unpacked) file at which its `<DOC>` stands, from 0
     content: bytes
 
     def malformed(self, reason: str, detail: str = "", remedy: str = REMEDY) -> Malformed:
@@ -35,7 +35,7 @@ class DocBlock:
 
     @property
     def location(self) -> str:
-        return f"document {self.position + 1}, byte {self.byte:,}"
+        return f"document {self.position + 1}, byte {self.offset:,}"
 
 
 # In SGML, the language of TREC's files, case and blanks are free.
@@ -56,27 +56,27 @@ def escaped_cdata(markup: str) -> str:
 
 
 def read_blocks(
-    path: Path, share: Share, mark: bytes, followed_by: bytes = b""
+    path: Path, share: Share, unique_tag: bytes, followed_by: bytes = b""
 ) -> Iterator[DocBlock | Malformed]:
     """Yield the documents of a share.
 
     Args:
-        mark: name of the tag that each document has once; a block with two is two documents with a damaged border.
+        unique_tag: name of the tag that each document has once; with two, the border of two documents is damaged.
         followed_by: what must follow a `<DOC>`, white space aside, to begin a document.
     """
     position = -1
-    for byte, content in _pieces(path, followed_by):
+    for offset, content in _split_at_openings(path, followed_by):
         if isinstance(content, Malformed):
             if share(max(position, 0)):
                 yield content
             continue
         if position < 0:
             position = 0
-            if (fault := _outside(content, byte)) and share(0):
+            if (fault := _text_before_fault(content, offset)) and share(0):
                 yield fault
             continue
         if share(position):
-            yield _block(position, byte, content, mark)
+            yield _block(position, offset, content, unique_tag)
         position += 1
     if position == 0 and share(0):
         detail = "there is no <DOC> in it"
@@ -84,67 +84,67 @@ def read_blocks(
         yield Malformed(0, "no documents", detail, location="its beginning", remedy=remedy)
 
 
-def _outside(content: bytes, byte: int) -> Malformed | None:
+def _text_before_fault(content: bytes, offset: int) -> Malformed | None:
     """The fault of text before the first document; a byte order mark is none."""
     text = without_marks(content).strip()
     if not text:
         return None
     detail = repr(text[:40].decode("utf-8", "replace"))
-    remedy = SMART if text.startswith(b".I ") else REMEDY
-    return Malformed(0, "text before the first <DOC>", detail, location=f"byte {byte:,}", remedy=remedy)
+    remedy = SMART_REMEDY if text.startswith(b".I ") else REMEDY
+    return Malformed(0, "text before the first <DOC>", detail, location=f"byte {offset:,}", remedy=remedy)
 
 
-def _block(position: int, byte: int, content: bytes, mark: bytes) -> DocBlock | Malformed:
+def _block(position: int, offset: int, content: bytes, unique_tag: bytes) -> DocBlock | Malformed:
     end = content.rfind(CLOSING)
-    block = DocBlock(position, byte, content[len(OPENING) : end if end >= 0 else len(content)])
+    block = DocBlock(position, offset, content[len(OPENING) : end if end >= 0 else len(content)])
     if is_too_large(len(content), content.count(b"<")):
         return too_large(position, location=block.location)
     if end < 0:
         return block.malformed(
             "document is not closed", "there is no </DOC> before the next <DOC> or the file's end"
         )
-    behind = content[end + len(CLOSING) :].strip(b"\0\x1a \t\r\n\xef\xbb\xbf")
-    if behind:
-        return block.malformed("text behind </DOC>", repr(behind[:40].decode("utf-8", "replace")))
-    mark_counts = Counter(bool(tag[1]) for tag in re.finditer(rb"<(/?)%b\b" % mark, content, re.IGNORECASE))
-    if (marks := max(mark_counts.values(), default=0)) > 1:
-        return several_in_one(position, marks, f"<{mark.decode()}>", location=block.location)
+    text_after = content[end + len(CLOSING) :].strip(b"\0\x1a \t\r\n\xef\xbb\xbf")
+    if text_after:
+        return block.malformed("text behind </DOC>", repr(text_after[:40].decode("utf-8", "replace")))
+    tags = re.finditer(rb"<(/?)%b\b" % unique_tag, content, re.IGNORECASE)
+    if (tag_count := max(Counter(bool(tag[1]) for tag in tags).values(), default=0)) > 1:
+        return several_records(position, tag_count, f"<{unique_tag.decode()}>", location=block.location)
     return block
 
 
-def _pieces(path: Path, followed_by: bytes) -> Iterator[tuple[int, bytes | Malformed]]:
+def _split_at_openings(path: Path, followed_by: bytes) -> Iterator[tuple[int, bytes | Malformed]]:
     """Yield the text before the first `<DOC>`, then each document with its tags, each with its first byte."""
     # A document beyond the size limit (`bounds`) is cut; damage comes after everything before it.
-    buffer, start, searched = bytearray(), 0, 0
-    dropping, max_bytes = False, max_record_bytes()
+    buffer, start, search_start = bytearray(), 0, 0
+    is_dropping, max_bytes = False, max_record_bytes()
     with open_bytes(path) as stream:
         while True:
             try:
-                chunk = stream.read(CHUNK)
+                chunk = stream.read(CHUNK_BYTES)
             except DAMAGE as error:
                 detail = damage_text(path, error)
-                where = f"behind byte {start + len(buffer):,}"
-                yield start, Malformed(0, "damaged archive", detail, None, where, REMEDY, loses_more=True)
+                location = f"behind byte {start + len(buffer):,}"
+                yield start, Malformed(0, "damaged archive", detail, None, location, REMEDY, loses_more=True)
                 return
             buffer += chunk
-            while (opening := _next_opening(buffer, searched, followed_by, not chunk)) >= 0:
-                if not dropping:
+            while (opening := _next_opening(buffer, search_start, followed_by, not chunk)) >= 0:
+                if not is_dropping:
                     yield start, bytes(buffer[:opening])
-                dropping = False
+                is_dropping = False
                 del buffer[:opening]
-                start, searched = start + opening, 1
+                start, search_start = start + opening, 1
             if not chunk:
-                if not dropping:
+                if not is_dropping:
                     yield start, bytes(buffer)
                 return
-            searched = max(searched, len(buffer) - LOOK_BACK)
+            search_start = max(search_start, len(buffer) - LOOK_BACK)
             if len(buffer) > max_bytes + LOOK_BACK:
-                if not dropping:
+                if not is_dropping:
                     yield start, bytes(buffer[: max_bytes + 1])
-                dropping = True
-                start += searched
-                del buffer[:searched]
-                searched = 0
+                is_dropping = True
+                start += search_start
+                del buffer[:search_start]
+                search_start = 0
 
 
 # Bytes at the end of a chunk that are searched again with the next: a tag, white space, and what must follow.
@@ -155,8 +155,8 @@ def _next_opening(buffer: bytearray, start: int, followed_by: bytes, at_end: boo
     """The next `<DOC>` that begins a document; -1 if there is none, or more must be read to decide."""
     opening = buffer.find(OPENING, start)
     while opening >= 0 and followed_by:
-        behind = bytes(buffer[opening + len(OPENING) : opening + LOOK_BACK])
-        if behind.lstrip().startswith(followed_by):
+        text_after = bytes(buffer[opening + len(OPENING) : opening + LOOK_BACK])
+        if text_after.lstrip().startswith(followed_by):
             return opening
         if not at_end and opening + LOOK_BACK > len(buffer):
             return -1

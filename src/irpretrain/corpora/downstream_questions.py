@@ -20,7 +20,7 @@ from irpretrain.foundation.randomness import stream_key
 from irpretrain.foundation.records import SpanQuestion
 
 Row = dict[str, Any]
-KEY = "question_id"
+ID_COLUMN = "question_id"
 
 
 def prepare_task(
@@ -43,39 +43,40 @@ def prepare_task(
         ConfigError: a sample is larger than its set.
     """
     counts: dict[str, Any] = {}
-    rows: dict[str, list[Row]] = {}
+    rows_by_role: dict[str, list[Row]] = {}
     for file_role, files in task.files.items():
         tally = RecordTally(files.malformed, "malformed")
-        entries = list(_rows(files, sources[file_role], tally))
+        file_rows = list(_read_rows(files, sources[file_role], tally))
         tally.settle()
-        check_number(files, list(sources[file_role]), len(entries), "examples")
-        distinct_entries = entries if file_role == TRAIN else _first_of_each(entries)
+        check_number(files, list(sources[file_role]), len(file_rows), "examples")
+        distinct_rows = file_rows if file_role == TRAIN else _first_of_each_question(file_rows)
         size = task.sample_training if file_role == TRAIN else task.sample_development
-        rows[file_role] = _sample(distinct_entries, size, seed, file_role, f"downstream_tasks.{name}")
+        rows_by_role[file_role] = _sample(distinct_rows, size, seed, file_role, f"downstream_tasks.{name}")
         counts[file_role] = {
             **tally.counts(),
-            "repeated": len(entries) - len(distinct_entries),
-            "used": len(rows[file_role]),
+            "repeated": len(file_rows) - len(distinct_rows),
+            "used": len(rows_by_role[file_role]),
         }
-    dealt = list(_with_roles(rows, seed))
-    roles = {role: sum(row["role"] == role for row in dealt) for role in (TRAIN, CHOOSE, TEST)}
+    rows_with_roles = list(_with_roles(rows_by_role, seed))
+    roles = [row["role"] for row in rows_with_roles]
+    role_counts = {role: roles.count(role) for role in (TRAIN, CHOOSE, TEST)}
     for role in (TRAIN, CHOOSE, TEST):
-        if not roles[role]:
+        if not role_counts[role]:
             raise InputError(
                 sources["train" if role == TRAIN else "development"][0],
                 f"the task {name} has no example to {role}",
                 remedy="Give it more examples, or raise its samples.",
             )
-    SPAN_QUESTIONS.write(output, dealt)
-    return {**counts, "roles": roles}
+    SPAN_QUESTIONS.write(output, rows_with_roles)
+    return {**counts, "roles": role_counts}
 
 
-def _rows(files: FileConfig, paths: Sequence[Path], tally: RecordTally) -> Iterator[Row]:
+def _read_rows(files: FileConfig, paths: Sequence[Path], tally: RecordTally) -> Iterator[Row]:
     for _, record in sound_records(files, source_files(files, paths), tally):
-        yield _question(record)
+        yield _row(record)
 
 
-def _question(record: SpanQuestion) -> Row:
+def _row(record: SpanQuestion) -> Row:
     return {
         "question_id": record.question_id,
         "question": whole_characters(record.question),
@@ -86,38 +87,36 @@ def _question(record: SpanQuestion) -> Row:
     }
 
 
-def _first_of_each(rows: list[Row]) -> list[Row]:
+def _first_of_each_question(rows: list[Row]) -> list[Row]:
     row_of_question: dict[str, Row] = {}
     for row in rows:
-        row_of_question.setdefault(row[KEY], row)
+        row_of_question.setdefault(row[ID_COLUMN], row)
     return list(row_of_question.values())
 
 
-def _order(rows: Sequence[Row], seed: int, stage: str) -> list[int]:
+def _drawn_order(rows: Sequence[Row], seed: int, stage: str) -> list[int]:
     return sorted(
-        range(len(rows)), key=lambda position: (stream_key(seed, stage, rows[position][KEY]), position)
+        range(len(rows)), key=lambda position: (stream_key(seed, stage, rows[position][ID_COLUMN]), position)
     )
 
 
-def _sample(rows: list[Row], size: int | None, seed: int, file_role: str, where: str) -> list[Row]:
-    if size is None:
+def _sample(rows: list[Row], sample_size: int | None, seed: int, file_role: str, task_key: str) -> list[Row]:
+    if sample_size is None:
         return rows
-    if size > len(rows):
+    if sample_size > len(rows):
         option = "sample_training" if file_role == TRAIN else "sample_development"
         raise ConfigError(
-            f"{where}.{option}: {size:,} examples are asked for, but {file_role} has {len(rows):,}; lower it, or "
-            "give null "
-            "for all"
+            f"{task_key}.{option}: {sample_size:,} examples are asked for, but {file_role} has {len(rows):,}; "
+            "lower it, or give null for all"
         )
-    return [
-        rows[position] for position in sorted(_order(rows, seed, f"downstream sample {file_role}")[:size])
-    ]
+    drawn_order = _drawn_order(rows, seed, f"downstream sample {file_role}")
+    return [rows[position] for position in sorted(drawn_order[:sample_size])]
 
 
-def _with_roles(rows: Mapping[str, list[Row]], seed: int) -> Iterator[Row]:
-    development = rows["development"]
-    choosing = set(_order(development, seed, "downstream halves")[::2])
-    for row in rows["train"]:
+def _with_roles(rows_by_role: Mapping[str, list[Row]], seed: int) -> Iterator[Row]:
+    development = rows_by_role["development"]
+    choosing_positions = set(_drawn_order(development, seed, "downstream halves")[::2])
+    for row in rows_by_role["train"]:
         yield {"role": TRAIN, **row}
-    for number, row in enumerate(development):
-        yield {"role": CHOOSE if number in choosing else TEST, **row}
+    for position, row in enumerate(development):
+        yield {"role": CHOOSE if position in choosing_positions else TEST, **row}

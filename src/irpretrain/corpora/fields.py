@@ -13,7 +13,7 @@ from irpretrain.corpora import checked
 from irpretrain.foundation.characters import displayed_names, identifier_fault
 from irpretrain.foundation.errors import InputError, cli_or_api, instead_of
 from irpretrain.foundation.files import FieldLine, Line, read_lines, split_columns, split_fields
-from irpretrain.foundation.records import AnyDocument, Document, Malformed, Share, everything
+from irpretrain.foundation.records import WHOLE_FILE, AnyDocument, Document, Malformed, Share
 
 # Tab-separated rows with named columns: shared by documents, topics and judgements.
 
@@ -24,7 +24,7 @@ ColumnNames = Annotated[list[str], LISTED_ONCE]
 
 def repeated_names(names: Sequence[str]) -> list[str]:
     """Return the names that occur more than once, in linear time: a header may hold hundreds of thousands."""
-    return [name for name, number in Counter(names).items() if number > 1]
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def header(path: Path, by_blanks: bool = False) -> list[str]:
@@ -43,20 +43,23 @@ def header(path: Path, by_blanks: bool = False) -> list[str]:
     return []
 
 
-QUOTED = "If quotation marks hold a cell that goes on in the next line, the format csv reads it; else mend the record"
+QUOTED_CELL = (
+    "If quotation marks hold a cell that goes on in the next line, the format csv reads it; "
+    "else mend the record"
+)
 
 
 def read_rows(
     path: Path,
     columns: Sequence[str],
     has_header: bool,
-    share: Share = everything,
+    share: Share = WHOLE_FILE,
     by_blanks: bool = False,  # whether blanks separate the cells of lines without a tab
 ) -> Iterator[FieldLine | Malformed]:
     """Yield the rows of a share (positions: line number less 1). Cells are taken as they are: no quotes, no escapes."""
     header_line = next(read_lines(path), None) if has_header else None
-    headings = split_cells(header_line, by_blanks) if isinstance(header_line, Line) else columns
-    names = list(map(_name, headings))
+    column_names = split_cells(header_line, by_blanks) if isinstance(header_line, Line) else columns
+    normal_names = list(map(_normal_cell, column_names))
     for line in read_lines(path, share=share):
         if header_line is not None and line.position <= header_line.position:
             continue
@@ -64,13 +67,15 @@ def read_rows(
             yield line
             continue
         cells = split_cells(line, by_blanks, len(columns))  # of too many, the last holds tabs
-        if all(_name(cell) == name for cell, name in zip(cells, names, strict=False)):
-            yield no_record(line.position, line.number)
+        if all(_normal_cell(cell) == name for cell, name in zip(cells, normal_names, strict=False)):
+            yield header_within_table(line.position, line.number)
         elif len(cells) != len(columns):
             cell_count = len(cells) if len(cells) < len(columns) else line.text.count("\t") + 1
             fault = line.wrong_columns(f"{cell_count:,} instead of {len(columns)}")
             yield (
-                replace(fault, remedy=QUOTED) if line.text.count('"') % 2 and "\r" not in line.text else fault
+                replace(fault, remedy=QUOTED_CELL)
+                if line.text.count('"') % 2 and "\r" not in line.text
+                else fault
             )
         else:
             yield FieldLine(line.position, line.number, dict(zip(columns, cells, strict=True)))
@@ -83,7 +88,7 @@ def split_cells(line: Line, by_blanks: bool = False, max_cells: int = -1) -> lis
     return split_fields(line.text, "\t") if max_cells < 0 else line.text.split("\t", max_cells)
 
 
-def no_record(position: int, line: int) -> Malformed:
+def header_within_table(position: int, line: int) -> Malformed:
     """Return the fault of a header where a record should stand."""
     remedy = "Delete the line"
     if position == 0:
@@ -97,10 +102,10 @@ def no_record(position: int, line: int) -> Malformed:
 
 def is_header(cells: Sequence[str], *names: Collection[str]) -> bool:
     """Whether each cell is one of the names that its column may have."""
-    return all(_name(cell) in column for cell, column in zip(cells, names, strict=True))
+    return all(_normal_cell(cell) in column for cell, column in zip(cells, names, strict=True))
 
 
-def _name(cell: str) -> str:
+def _normal_cell(cell: str) -> str:
     return cell.strip().strip('"').strip().lower()
 
 
@@ -129,33 +134,35 @@ class DocumentFields(Section):
 
 
 def document(
-    record: Mapping[str, Any], names: DocumentFields, position: int, line: int | None = None
+    record: Mapping[str, Any], options: DocumentFields, position: int, line: int | None = None
 ) -> AnyDocument:
     """Return the document that `record` describes; one without title and body is skipped as empty."""
 
     def malformed(reason: str, detail: str) -> Malformed:
         return Malformed(position, reason, detail, line)
 
-    roles = _roles_of(tuple(record), names)
+    roles = _roles_of(tuple(record), options)
     if roles.fault:
         return Malformed(position, "two fields for one", roles.fault, line, remedy=NAME_FIELD)
-    key = roles.identifier
-    if key is None:
-        return malformed("no identifier", _lacks(names.id_field, IDENTIFIERS, record))
-    identifier = as_identifier(record[key])
+    id_key = roles.identifier
+    if id_key is None:
+        return malformed("no identifier", _missing_fault(options.id_field, IDENTIFIERS, record))
+    identifier = as_identifier(record[id_key])
     if identifier is None:
         return malformed(
-            "bad identifier", f"field {key} must be a text or a whole number, not {_kind(record[key])}"
+            "bad identifier",
+            f"field {id_key} must be a text or a whole number, not {_type_text(record[id_key])}",
         )
     if fault := identifier_fault(identifier):
         return malformed("bad identifier", fault)
     body_fields, title_key, url_key = roles.body, roles.title, roles.url
     missing_fields = [name for name in body_fields if name not in record]
     if missing_fields or not body_fields:
-        return malformed("no text", _lacks(missing_fields[0] if missing_fields else None, BODIES, record))
+        first_missing = next(iter(missing_fields), None)
+        return malformed("no text", _missing_fault(first_missing, BODIES, record))
     for name in (title_key, url_key, *body_fields):
         if name is not None and not isinstance(record[name], str | None):
-            return malformed("field is not text", f"field {name} is {_kind(record[name])}")
+            return malformed("field is not text", f"field {name} is {_type_text(record[name])}")
     title, url = ((record[key] or "") if key else "" for key in (title_key, url_key))
     body = "\n".join(text for name in body_fields if (text := record[name]))
     checked_document = checked.document(position, identifier, title, body, url, line)
@@ -166,7 +173,7 @@ def document(
     )
 
 
-class _Roles(NamedTuple):
+class _FieldRoles(NamedTuple):
     """Which field of a record is what."""
 
     identifier: str | None
@@ -178,100 +185,101 @@ class _Roles(NamedTuple):
 
 
 # Records of more fields are not remembered: one may take megabytes.
-MOST_KNOWN_FIELDS = 1000
+MAX_CACHED_FIELDS = 1000
 
 
 # Records of one file have the same fields.
 @lru_cache(maxsize=256)
-def _roles(
-    record: tuple[str, ...],
+def _assign_roles(
+    fields: tuple[str, ...],
     id_field: str | None,
     title_field: str | None,
     url_field: str | None,
-    bodies: tuple[str, ...] | None,
-) -> _Roles:
-    faults = (same_meaning(record, id_field, IDENTIFIERS), same_meaning(record, bodies, BODIES))
-    identifier = pick(record, id_field, IDENTIFIERS)
-    title, url = pick(record, title_field, TITLES), pick(record, url_field, URLS)
-    if bodies is None:
-        bodies = tuple(filter(None, [pick(record, None, BODIES)]))
-    fields_read = {identifier, title, url, *bodies}
-    unread_fields = tuple(name for name in record if name not in fields_read)
-    return _Roles(identifier, title, url, bodies, unread_fields, next(filter(None, faults), ""))
+    body_fields: tuple[str, ...] | None,
+) -> _FieldRoles:
+    faults = (synonym_fault(fields, id_field, IDENTIFIERS), synonym_fault(fields, body_fields, BODIES))
+    identifier = pick_field(fields, id_field, IDENTIFIERS)
+    title, url = pick_field(fields, title_field, TITLES), pick_field(fields, url_field, URLS)
+    if body_fields is None:
+        body_fields = tuple(filter(None, [pick_field(fields, None, BODIES)]))
+    fields_read = {identifier, title, url, *body_fields}
+    unread_fields = tuple(name for name in fields if name not in fields_read)
+    return _FieldRoles(identifier, title, url, body_fields, unread_fields, next(filter(None, faults), ""))
 
 
-def _roles_of(record: tuple[str, ...], names: DocumentFields) -> _Roles:
-    bodies = None if names.body_fields is None else tuple(names.body_fields)
-    find = _roles if len(record) < MOST_KNOWN_FIELDS else _roles.__wrapped__
-    return find(record, names.id_field, names.title_field, names.url_field, bodies)
+def _roles_of(fields: tuple[str, ...], options: DocumentFields) -> _FieldRoles:
+    body_fields = None if options.body_fields is None else tuple(options.body_fields)
+    assign = _assign_roles if len(fields) < MAX_CACHED_FIELDS else _assign_roles.__wrapped__
+    return assign(fields, options.id_field, options.title_field, options.url_field, body_fields)
 
 
-def read_fields(record: Sequence[str], names: DocumentFields) -> list[str]:
+def read_fields(fields: Sequence[str], options: DocumentFields) -> list[str]:
     """Return which fields of a record a document is made of."""
-    roles = _roles_of(tuple(record), names)
-    return [name for name in record if name not in roles.unread]
+    roles = _roles_of(tuple(fields), options)
+    return [name for name in fields if name not in roles.unread]
 
 
-def check_columns(path: Path, names: DocumentFields, columns: Sequence[str], header: bool = False) -> None:
+def check_columns(
+    path: Path, options: DocumentFields, columns: Sequence[str], has_header: bool = False
+) -> None:
     """Raise InputError where a table lacks a column that the options name, or one that every document needs.
 
-    `header`: whether the columns are those of the first line, which may be a record.
+    `has_header`: whether the columns are those of the first line, which may be a record.
     """
-    configured_names = [names.id_field, names.title_field, names.url_field, *(names.body_fields or [])]
     column_texts = [
         displayed_names([name]) for name in columns
     ]  # a file's own names may hold what no terminal can show
     if repeated_columns := repeated_names(columns):
         raise InputError(path, f"there are two columns called {displayed_names(repeated_columns[:1])}")
-    for name in configured_names:
+    for name in (options.id_field, options.title_field, options.url_field, *(options.body_fields or ())):
         if name is not None and name not in columns:
             raise InputError(path, f"there is no column {name}; {instead_of(name, column_texts)}")
-    for configured, defaults in ((names.id_field, IDENTIFIERS), (names.body_fields, BODIES)):
+    for configured_name, defaults in ((options.id_field, IDENTIFIERS), (options.body_fields, BODIES)):
         remedy = cli_or_api(
             "Name the column in the corpus's options (id_field, body_fields).",
             "Name the columns: --option id_field=NAME --option 'body_fields=[NAME]'.",
         )
-        if fault := same_meaning(columns, configured, defaults):
+        if fault := synonym_fault(columns, configured_name, defaults):
             raise InputError(path, fault, remedy=remedy)
-        if configured is None and pick(columns, None, defaults) is None:
-            if header:
+        if configured_name is None and pick_field(columns, None, defaults) is None:
+            if has_header:
                 named_in_order = cli_or_api("options: {columns: [id, text]}", "--option 'columns=[id, text]'")
                 remedy = f"If its first line is no header: {named_in_order}. Else: {remedy}"
-            raise InputError(path, _lacks(None, defaults, column_texts), remedy=remedy)
+            raise InputError(path, _missing_fault(None, defaults, column_texts), remedy=remedy)
 
 
-def pick(record: Collection[str], configured_name: str | None, defaults: Sequence[str]) -> str | None:
+def pick_field(fields: Collection[str], configured_name: str | None, defaults: Sequence[str]) -> str | None:
     """Return the named field where the record has it; without a name, the first default it has; else None.
 
     Neither capitals nor blanks, hyphens and underscores count in defaults: a spreadsheet has "Query ID".
     """
     if configured_name is not None:
-        return configured_name if configured_name in record else None
-    return next(iter(_defaults_in(record, defaults)), None)
+        return configured_name if configured_name in fields else None
+    return next(iter(_defaults_in(fields, defaults)), None)
 
 
-def same_meaning(record: Collection[str], configured_name: object, defaults: Sequence[str]) -> str | None:
+def synonym_fault(fields: Collection[str], configured_name: object, defaults: Sequence[str]) -> str | None:
     """Return the fault of a record with several of the default fields, of which no option names one; else None."""
-    default_names = _defaults_in(record, defaults) if configured_name is None else []
+    default_names = _defaults_in(fields, defaults) if configured_name is None else []
     return f"{default_names[0]!r} and {default_names[1]!r} mean the same" if len(default_names) > 1 else None
 
 
-def _defaults_in(record: Collection[str], defaults: Sequence[str]) -> list[str]:
+def _defaults_in(fields: Collection[str], defaults: Sequence[str]) -> list[str]:
     """Return the fields of a record that are defaults but for capitals and separators, in the order of the defaults."""
-    exact = [name for name in defaults if name in record]
+    exact_matches = [name for name in defaults if name in fields]
     longest_default = max(map(len, defaults))
     similar_names = {
-        _plain(name): name for name in record if len(name) <= longest_default and name not in defaults
+        _normal_name(name): name for name in fields if len(name) <= longest_default and name not in defaults
     }
-    names_found = exact + [
-        similar_names[_plain(name)]
+    matches = exact_matches + [
+        similar_names[_normal_name(name)]
         for name in defaults
-        if name not in exact and _plain(name) in similar_names
+        if name not in exact_matches and _normal_name(name) in similar_names
     ]
-    return list(dict.fromkeys(names_found))
+    return list(dict.fromkeys(matches))
 
 
-def _plain(name: str) -> str:
+def _normal_name(name: str) -> str:
     return _SEPARATORS.sub("_", name.lower())
 
 
@@ -287,17 +295,17 @@ def as_identifier(value: Any) -> str | None:
     return None
 
 
-def _lacks(configured_name: str | None, defaults: Sequence[str], record: Collection[str]) -> str:
+def _missing_fault(configured_name: str | None, defaults: Sequence[str], fields: Collection[str]) -> str:
     fault = (
         f"field {configured_name} is missing"
         if configured_name
         else f"none of the fields {', '.join(defaults)} is there"
     )
-    existing_fields = displayed_names(sorted(map(str, record))) or "no fields"
+    existing_fields = displayed_names(sorted(map(str, fields))) or "no fields"
     return f"{fault}; there are {existing_fields}"
 
 
-def _kind(value: Any) -> str:
+def _type_text(value: Any) -> str:
     names = {
         bool: "true or false",
         int: "a number",

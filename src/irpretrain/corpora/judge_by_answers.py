@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import regex
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.corpora.collection import document_names
+from irpretrain.corpora.collection import stream_ids
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.topics_and_judgements import Sources, read_answers, source_files
 from irpretrain.evaluation.runs import read_run
@@ -47,7 +47,7 @@ def has_words(text: str) -> bool:
 
 
 # Query id → id of a passage that was retrieved for it → whether it holds an answer.
-Pairs = dict[str, dict[str, bool]]
+PassageJudgements = dict[str, dict[str, bool]]
 
 
 def judge_by_answers(
@@ -69,51 +69,57 @@ def judge_by_answers(
     """
     tally = RecordTally(dataset.qrels.malformed, "qrels.malformed")
     answers = read_answers(dataset.qrels, source_files(dataset.qrels, answers_source), tally)
-    pairs: Pairs = {name: {} for name in QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()}
+    query_ids = QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()
+    judgements: PassageJudgements = {query: {} for query in query_ids}
     for path in runs:
         for query, ranking in read_run(path).items():
-            if query not in pairs:
+            if query not in judgements:
                 raise InputError(
                     path, f"question {query!r} is not in the data set", remedy="Make the run again."
                 )
-            pairs[query].update((document, False) for document, _ in ranking)
-    without_candidates = [name for name, passages in pairs.items() if not passages]
+            judgements[query].update((document, False) for document, _ in ranking)
+    without_candidates = [query for query, passages in judgements.items() if not passages]
     if without_candidates:
-        first_document = min(filter(None, (pc.min(column).as_py() for column in document_names(documents))))
-        pairs.update((name, {first_document: False}) for name in without_candidates)
-    spellings = {name: [spaced(answer) for answer in answers[name]] for name in pairs}
-    _judge(pairs, spellings, documents, runs)
-    lines = [f"{q} 0 {d} {int(pairs[q][d])}\n" for q in sorted(pairs) for d in sorted(pairs[q])]
+        first_document = min(filter(None, (pc.min(ids).as_py() for ids in stream_ids(documents))))
+        judgements.update((query, {first_document: False}) for query in without_candidates)
+    spaced_answers = {query: [spaced(answer) for answer in answers[query]] for query in judgements}
+    _judge(judgements, spaced_answers, documents, runs)
+    triples = sorted((query, *grade) for query, passages in judgements.items() for grade in passages.items())
+    lines = [f"{query} 0 {passage} {int(is_relevant)}\n" for query, passage, is_relevant in triples]
     write_text(qrels, "".join(lines))
     return {
-        "questions": len(pairs),
+        "questions": len(judgements),
         "questions_without_candidates": len(without_candidates),
         "questions_without_relevant_candidate": sum(
-            not any(passages.values()) for passages in pairs.values()
+            not any(passages.values()) for passages in judgements.values()
         ),
         "judgements_written": len(lines),
-        "relevant": sum(sum(passages.values()) for passages in pairs.values()),
+        "relevant": sum(sum(passages.values()) for passages in judgements.values()),
     }
 
 
 def _judge(
-    pairs: Pairs, spellings: dict[str, list[str]], documents: Sequence[str | Path], runs: Sequence[str | Path]
+    judgements: PassageJudgements,
+    answers: dict[str, list[str]],  # `spaced`
+    documents: Sequence[str | Path],
+    runs: Sequence[str | Path],
 ) -> None:
     """Mark the passages that hold an answer; each is cut into words once, however many questions have it."""
-    asking: dict[str, list[str]] = defaultdict(list)
-    for query, passages in pairs.items():
+    queries_by_document: dict[str, list[str]] = defaultdict(list)
+    for query, passages in judgements.items():
         for document in passages:
-            asking[document].append(query)
+            queries_by_document[document].append(query)
     for path in documents:
-        for batch in DOCUMENTS.stream_chosen(path, asking, columns=["document_id", "body"]):
+        for batch in DOCUMENTS.stream_documents(path, queries_by_document, columns=["document_id", "body"]):
             for document, body in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 text = spaced(body)
-                for query in asking.pop(document, ()):
-                    pairs[query][document] = any(answer in text for answer in spellings[query])
-    if asking:
-        document, [query, *_] = min(asking.items())
+                for query in queries_by_document.pop(document, ()):
+                    judgements[query][document] = any(answer in text for answer in answers[query])
+    if queries_by_document:
+        document, [query, *_] = min(queries_by_document.items())
         raise InputError(
             next(path for path in runs if document in dict(read_run(path).get(query, ()))),
-            f"{len(asking):,} retrieved passages are not in the corpus, such as {document!r} (question {query!r})",
+            f"{len(queries_by_document):,} retrieved passages are not in the corpus, such as {document!r} "
+            f"(question {query!r})",
             remedy="Check that runs and corpus belong together.",
         )

@@ -11,14 +11,14 @@ from typing import Any
 from irpretrain.config.corpora import FEWEST_FOLDS, DatasetConfig, folds_fault
 from irpretrain.corpora.checked import read_json
 from irpretrain.corpora.fields import as_identifier
-from irpretrain.corpora.file_lists import one_file
+from irpretrain.corpora.file_lists import require_file
 from irpretrain.corpora.formats.letor import read_folds as read_letor_folds
 from irpretrain.corpora.shared_queries import compared_text
 from irpretrain.evaluation.folds import WHOLE, Folds, roles
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.characters import identifier_fault
 from irpretrain.foundation.errors import ConfigError, InputError
-from irpretrain.foundation.files import given_lines, split_columns
+from irpretrain.foundation.files import numbered_lines, split_columns
 from irpretrain.foundation.progress import notice, print_line
 from irpretrain.foundation.randomness import stream_key
 from irpretrain.foundation.records import Malformed
@@ -61,32 +61,30 @@ def make_folds(
         InputError: the given file cannot be read, lacks a query, or leaves a fold empty.
     """
     texts = {query: compared_text(text) for query, text in read_queries(queries).items()}
-    identifiers = list(texts)
-    unknown_count, parted = 0, 0
+    query_ids = list(texts)
+    unknown_count, split_count = 0, 0
     if isinstance(dataset.folds, int):
-        folds = deal(identifiers, dataset.folds, seed, texts, dataset.label)
+        folds = deal(query_ids, dataset.folds, seed, texts, dataset.label)
     else:
-        fold_by_query = given_folds(dataset)
-        where = dataset.folds if isinstance(dataset.folds, str) else f"folds of {dataset.label}"
-        folds = _select(identifiers, fold_by_query, where)
+        fold_by_query = configured_folds(dataset)
+        source_name = dataset.folds if isinstance(dataset.folds, str) else f"folds of {dataset.label}"
+        folds = _folds_of_queries(query_ids, fold_by_query, source_name)
         unknown_count = len(fold_by_query.keys() - folds.fold_of.keys())
         if unknown_count > len(fold_by_query) / 100:
-            unknown_text = (
-                f"{unknown_count:,} of {len(fold_by_query):,} queries of {where} are none of the data set's"
-            )
-            notice(dataset.label, unknown_text)
-        parted = _warn_of_split(folds, texts, dataset.label)
+            query_count = f"{unknown_count:,} of {len(fold_by_query):,} queries"
+            notice(dataset.label, f"{query_count} of {source_name} are none of the data set's")
+        split_count = _warn_of_split(folds, texts, dataset.label)
     _check_shots(folds, shots, dataset.label)
     content = {"folds": folds.fold_count, "queries": folds.fold_of}
     write_text(output, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     sizes = [len(folds.queries(fold)) for fold in range(1, folds.fold_count + 1)]
     return {
-        "queries": len(identifiers),
+        "queries": len(query_ids),
         "folds": folds.fold_count,
         "smallest_fold": min(sizes),
         "largest_fold": max(sizes),
         "given_for_unknown_queries": unknown_count,
-        **({"queries_of_equal_text_in_other_folds": parted} if parted else {}),
+        **({"queries_of_equal_text_in_other_folds": split_count} if split_count else {}),
     }
 
 
@@ -108,18 +106,19 @@ def deal(
         ConfigError: more folds than queries of different text, or too few.
     """
     shuffled = sorted(queries, key=lambda query: (stream_key(seed, "folds", query), query))
-    cards: dict[str, list[str]] = {}
+    queries_by_text: dict[str, list[str]] = {}
     for query in shuffled:
-        cards.setdefault((texts or {}).get(query) or f"\n{query}", []).append(query)
-    alike = f"{len(queries)} queries of {len(cards)} texts" if len(cards) < len(queries) else ""
-    if fault := folds_fault(fold_count, len(cards), alike):
+        queries_by_text.setdefault((texts or {}).get(query) or f"\n{query}", []).append(query)
+    text_count = len(queries_by_text)
+    equal_texts_note = f"{len(queries)} queries of {text_count} texts" if text_count < len(queries) else ""
+    if fault := folds_fault(fold_count, text_count, equal_texts_note):
         raise ConfigError(f"datasets ({label}).folds: {fault}")
     sizes = [0] * fold_count
     fold_of: dict[str, int] = {}
-    for card in cards.values():
+    for equal_queries in queries_by_text.values():
         fold = sizes.index(min(sizes))
-        sizes[fold] += len(card)
-        fold_of |= dict.fromkeys(card, fold + 1)
+        sizes[fold] += len(equal_queries)
+        fold_of |= dict.fromkeys(equal_queries, fold + 1)
     return Folds(fold_count, {query: fold_of[query] for query in queries})
 
 
@@ -127,35 +126,38 @@ def _warn_of_split(folds: Folds, texts: Mapping[str, str], label: str) -> int:
     folds_of_text: dict[str, set[int]] = {}
     for query, fold in folds.fold_of.items():
         folds_of_text.setdefault(texts[query], set()).add(fold)
-    parted = [query for query in folds.fold_of if texts[query] and len(folds_of_text[texts[query]]) > 1]
-    if parted:
-        first, fold_of = parted[0], folds.fold_of
-        twin = next(q for q in parted if texts[q] == texts[first] and fold_of[q] != fold_of[first])
+    split_queries = [
+        query for query in folds.fold_of if texts[query] and len(folds_of_text[texts[query]]) > 1
+    ]
+    if split_queries:
+        first, fold_of = split_queries[0], folds.fold_of
+        twin = next(q for q in split_queries if texts[q] == texts[first] and fold_of[q] != fold_of[first])
         print_line(
-            f"[{label}] WARNING: {len(parted):,} of {len(texts):,} queries have the text of a query of another given "
-            f"fold, such as {first} and {twin}: one trains a model that is tested on the other. Put them in one fold."
+            f"[{label}] WARNING: {len(split_queries):,} of {len(texts):,} queries have the text of a query of "
+            f"another given fold, such as {first} and {twin}: one trains a model that is tested on the other. Put "
+            "them in one fold."
         )
-    return len(parted)
+    return len(split_queries)
 
 
 def _check_shots(folds: Folds, shots: tuple[int, int], label: str) -> None:
     """Refuse now what fine-tuning would refuse after hours of pre-training."""
     for largest_shots, test_folds in zip(shots, (range(1, folds.fold_count + 1), [WHOLE]), strict=True):
-        fewest, fold = min((len(roles(folds, fold).train), fold) for fold in test_folds)
-        if largest_shots > fewest:
-            when = (
+        fewest_queries, fold = min((len(roles(folds, fold).train), fold) for fold in test_folds)
+        if largest_shots > fewest_queries:
+            fold_text = (
                 f" for test fold {fold} of {folds.fold_count}"
                 if fold
                 else f" outside the first of {folds.fold_count} folds"
             )
             raise ConfigError(
                 f"experiments: few-shot-{largest_shots} asks for more training queries than {label} has: "
-                f"{fewest}{when}; "
+                f"{fewest_queries}{fold_text}; "
                 "ask for fewer, or give more queries"
             )
 
 
-def _select(queries: Sequence[str], fold_by_query: dict[str, int], path: str | Path) -> Folds:
+def _folds_of_queries(queries: Sequence[str], fold_by_query: dict[str, int], path: str | Path) -> Folds:
     without_fold = [query for query in queries if query not in fold_by_query]
     if without_fold:
         examples = ", ".join(without_fold[:5]) + (", ..." if len(without_fold) > 5 else "")
@@ -174,19 +176,17 @@ def _select(queries: Sequence[str], fold_by_query: dict[str, int], path: str | P
     return Folds(fold_count, fold_of)
 
 
-def given_folds(dataset: DatasetConfig) -> dict[str, int]:
+def configured_folds(dataset: DatasetConfig) -> dict[str, int]:
     """Return query → fold of a data set whose folds are given, numbered without gaps; see `make_folds`."""
     if isinstance(dataset.folds, list):
         path = f"folds of {dataset.label}"
-        folds = _from_lists(dataset.folds, path)
+        folds = _folds_from_lists(dataset.folds, path)
     else:
         path = str(dataset.folds)
-        folds = read_given_folds(path)
+        folds = read_folds_file(path)
     fold_numbers = set(folds.values())
     if max(fold_numbers, default=0) > len(fold_numbers):
-        missing_fold = next(
-            number for number in range(1, len(fold_numbers) + 1) if number not in fold_numbers
-        )
+        missing_fold = next(fold for fold in range(1, len(fold_numbers) + 1) if fold not in fold_numbers)
         raise InputError(
             path,
             f"fold {missing_fold} has no query, but there is a fold {max(fold_numbers)}",
@@ -195,13 +195,13 @@ def given_folds(dataset: DatasetConfig) -> dict[str, int]:
     return folds
 
 
-def read_given_folds(path: str | Path) -> dict[str, int]:
+def read_folds_file(path: str | Path) -> dict[str, int]:
     """Read query → fold from a user's file of JSON or text, or a folder of LETOR; see `make_folds`."""
     if os.path.isdir(path):
         return read_letor_folds(Path(path))
-    first_line = next(given_lines(one_file(path)), (0, ""))[1].lstrip()
+    first_line = next(numbered_lines(require_file(path)), (0, ""))[1].lstrip()
     if not first_line.startswith(("{", "[")) and ".json" not in Path(path).suffixes:
-        return _read_text(path)
+        return _folds_from_text(path)
     content = read_json(Path(path))
     if isinstance(content, Malformed):
         raise InputError(
@@ -210,39 +210,39 @@ def read_given_folds(path: str | Path) -> dict[str, int]:
     if isinstance(content, dict) and isinstance(content.get("queries"), dict):
         content = content["queries"]
     if isinstance(content, list):
-        return _from_lists(content, path)
+        return _folds_from_lists(content, path)
     if not isinstance(content, dict):
         raise InputError(path, "expected an object from query to fold, or a list of lists of queries")
-    return {_query(query, path): _fold(fold, path, query) for query, fold in content.items()}
+    return {_checked_query(query, path): _checked_fold(fold, path, query) for query, fold in content.items()}
 
 
-def _from_lists(content: list[Any], path: str | Path) -> dict[str, int]:
+def _folds_from_lists(content: list[Any], path: str | Path) -> dict[str, int]:
     folds: dict[str, int] = {}
-    for fold, members in enumerate(content, 1):
-        if not isinstance(members, list):
+    for fold, fold_members in enumerate(content, 1):
+        if not isinstance(fold_members, list):
             raise InputError(path, f"entry {fold} is not a list of queries")
-        for query in (_query(member, path) for member in members):
+        for query in (_checked_query(member, path) for member in fold_members):
             if query in folds:
                 raise InputError(path, f"query {query!r} is in folds {folds[query]} and {fold}")
             folds[query] = fold
     return folds
 
 
-def _read_text(path: str | Path) -> dict[str, int]:
+def _folds_from_text(path: str | Path) -> dict[str, int]:
     folds: dict[str, int] = {}
-    for line, text in given_lines(path):
+    for line, text in numbered_lines(path):
         columns = split_columns(text)
         if len(columns) != 2:
             raise InputError(path, f"expected a query and its fold, found {len(columns)} columns", line)
         query, fold_text = columns
         if query in folds:
             raise InputError(path, f"query {query!r} is listed twice", line)
-        number = int(fold_text) if re.fullmatch("[0-9]{1,9}", fold_text) else fold_text
-        folds[_query(query, path, line)] = _fold(number, path, query, line)
+        fold_value = int(fold_text) if re.fullmatch("[0-9]{1,9}", fold_text) else fold_text
+        folds[_checked_query(query, path, line)] = _checked_fold(fold_value, path, query, line)
     return folds
 
 
-def _query(value: Any, path: str | Path, line: int | None = None) -> str:
+def _checked_query(value: Any, path: str | Path, line: int | None = None) -> str:
     identifier = as_identifier(value)
     if identifier is None:
         raise InputError(path, f"{reprlib.repr(value)} is no query: a text or a whole number is needed", line)
@@ -251,7 +251,7 @@ def _query(value: Any, path: str | Path, line: int | None = None) -> str:
     return identifier
 
 
-def _fold(value: Any, path: str | Path, query: str, line: int | None = None) -> int:
+def _checked_fold(value: Any, path: str | Path, query: str, line: int | None = None) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(path, f"the fold of query {query!r} is {value!r}; folds are numbered from 1", line)
     return value
@@ -261,4 +261,4 @@ def count_folds(dataset: DatasetConfig) -> int:
     """Return how many folds `dataset` has before they are made; a given file is read for it."""
     if isinstance(dataset.folds, int):
         return dataset.folds
-    return max(given_folds(dataset).values(), default=0)
+    return max(configured_folds(dataset).values(), default=0)

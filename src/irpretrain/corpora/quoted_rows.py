@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.fields import ColumnNames, no_record, repeated_names
+from irpretrain.corpora.fields import ColumnNames, header_within_table, repeated_names
 from irpretrain.foundation.characters import displayed_names, without_marks
 from irpretrain.foundation.errors import InputError, cli_or_api
 from irpretrain.foundation.files import (
@@ -25,9 +25,9 @@ from irpretrain.foundation.files import (
     refuse_utf16,
 )
 from irpretrain.foundation.records import (
+    WHOLE_FILE,
     Malformed,
     Share,
-    everything,
     is_too_large,
     max_record_bytes,
     too_large,
@@ -170,7 +170,7 @@ def column_names(path: Path, options: CsvOptions) -> list[str]:
 
 
 def read_csv_rows(
-    path: Path, options: CsvOptions, columns: Sequence[str], share: Share = everything
+    path: Path, options: CsvOptions, columns: Sequence[str], share: Share = WHOLE_FILE
 ) -> Iterator[FieldLine | Malformed]:
     """Yield the rows of a share behind the header; a position is the number of the row behind it, from 0.
 
@@ -193,7 +193,7 @@ def read_csv_rows(
             detail = f"{len(cells):,} instead of {len(columns)}"
             yield Malformed(position, "wrong number of columns", detail, row.line)
         elif options.columns is None and [cell.strip() for cell in cells] == list(columns):
-            yield no_record(position, row.line)
+            yield header_within_table(position, row.line)
         else:
             yield FieldLine(position, row.line, dict(zip(columns, cells, strict=True)))
 
@@ -218,7 +218,7 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
                     fault = None
                 except UnicodeDecodeError as error:
                     text = raw.decode(options.encoding, "replace").rstrip("\r\n")
-                    fault = _undecodable(error, line_number, options.encoding)
+                    fault = _encoding_fault(error, line_number, options.encoding)
                 if line_number == 1 and (named_separator := separator_line(text)[0]):
                     separator = separator or named_separator
                     continue
@@ -233,7 +233,7 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
                 if is_first:  # whose first line may be the beginning of a quoted cell
                     separator = row.separator = separator or separator_of(row.text())
                     is_first = False
-                yield _finished(row)
+                yield _row_or_fault(row)
                 row = None
         except DAMAGE as error:
             detail = damage_text(path, error)
@@ -244,26 +244,26 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
         yield Malformed(0, "quotation mark is not closed", detail, row.line, remedy=remedy, loses_more=True)
 
 
-def _refuse_carriage_returns(path: Path, first: str, number: int) -> None:
-    if "\r" in _unquoted(first).strip():
+def _refuse_carriage_returns(path: Path, first_line: str, line_number: int) -> None:
+    if "\r" in _unquoted(first_line).strip():
         remedy = f"{UNIX_LINES}; in Excel: CSV UTF-8."
-        raise InputError(path, "several lines in one: only a line feed ends a line", number, remedy)
+        raise InputError(path, "several lines in one: only a line feed ends a line", line_number, remedy)
 
 
-def _finished(row: _Row) -> _Row | Malformed:
+def _row_or_fault(row: _Row) -> _Row | Malformed:
     if row.is_too_large:
         return too_large(0, row.line)
     return row.fault or row
 
 
-def _undecodable(error: UnicodeDecodeError, line_number: int, encoding: Encoding) -> Malformed:
-    name = encoding.upper()
-    remedy = f"Save the file as {name}"
+def _encoding_fault(error: UnicodeDecodeError, line_number: int, encoding: Encoding) -> Malformed:
+    encoding_name = encoding.upper()
+    remedy = f"Save the file as {encoding_name}"
     if encoding == "utf-8":
         option_text = cli_or_api(
             "set encoding: windows-1252 in the options", "add --option encoding=windows-1252"
         )
         remedy += f" (in Excel: CSV UTF-8), or {option_text}"
     return Malformed(
-        0, f"not valid {name}", f"byte {error.start + 1} of the line", line_number, remedy=remedy
+        0, f"not valid {encoding_name}", f"byte {error.start + 1} of the line", line_number, remedy=remedy
     )

@@ -50,7 +50,7 @@ FORMATS: dict[Kind, Sequence[str]] = {
     "questions": ("mrqa", "squad"),
 }
 # Formats whose file in `corpora.formats` has another name. It holds the format under the kind's name in capitals.
-FILES = {"jsonl": "json_files", "json": "json_files", "car-paragraphs": "car", "car-outlines": "car"}
+MODULES = {"jsonl": "json_files", "json": "json_files", "car-paragraphs": "car", "car-outlines": "car"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def format_of(kind: Kind, name: str) -> Format:
     names = FORMATS[kind]
     if name not in names:
         raise ValueError(f"{name!r} is not a format of {kind}; {instead_of(name, names, 'allowed are')}")
-    module = import_module(f"irpretrain.corpora.formats.{FILES.get(name, name.replace('-', '_'))}")
+    module = import_module(f"irpretrain.corpora.formats.{MODULES.get(name, name.replace('-', '_'))}")
     return cast(Format, getattr(module, kind.upper()))
 
 

@@ -32,16 +32,16 @@ def sample(
     requirement: str,  # what makes a query usable, for messages
 ) -> dict[str, str]:
     """Return the sample of a data set's queries, in the order of the source; ConfigError if there are too few."""
-    count, names = dataset.sample_queries, [query for query in texts if query in usable_queries]
-    if count is not None and count > len(names):
+    sample_size, usable_ids = dataset.sample_queries, [query for query in texts if query in usable_queries]
+    if sample_size is not None and sample_size > len(usable_ids):
         raise ConfigError(
-            f"datasets ({dataset.label}).sample_queries: {count} queries are asked for, but {source} has {len(names)} "
-            f"with {'an' if requirement == 'answer' else 'a'} {requirement}; lower it, or give null for all"
+            f"datasets ({dataset.label}).sample_queries: {sample_size} queries are asked for, but {source} has "
+            f"{len(usable_ids)} with {'an' if requirement == 'answer' else 'a'} {requirement}; lower it, or give null "
+            "for all"
         )
-    drawn_queries = set(
-        sorted(names, key=lambda name: (stream_key(seed, "sample-queries", name), name))[:count]
-    )
-    return {query: text for query, text in texts.items() if query in drawn_queries}
+    usable_ids.sort(key=lambda query: (stream_key(seed, "sample-queries", query), query))
+    drawn_ids = set(usable_ids[:sample_size])
+    return {query: text for query, text in texts.items() if query in drawn_ids}
 
 
 # When two queries ask the same: their texts are equal but for case, white space and punctuation.
@@ -66,12 +66,12 @@ def compared_text(text: str) -> str:
 # other identifiers: different people ask some questions in the same words; a larger share is the same queries,
 # numbered anew. Of a random split of SQuAD's questions, whose paragraphs are asked about four times each, 2 % seem
 # reworded.
-MOST_BY_CHANCE = 0.1
+MAX_CHANCE_SHARE = 0.1
 
 # Share of the letters that two queries with the same relevant documents have in common, word order aside, if one
 # rewords the other, where documents do not tell queries apart: several questions are asked about a paragraph or
 # topic.
-LETTERS_OF_A_REWORDED_QUERY = 0.9
+MIN_SHARED_LETTERS = 0.9
 
 Paths = Sequence[str | Path]
 
@@ -94,26 +94,26 @@ class _Query:
         matcher = SequenceMatcher(None, texts[0], texts[1], autojunk=False)
         # The quick ones are upper bounds.
         ratios = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
-        return all(ratio() >= LETTERS_OF_A_REWORDED_QUERY for ratio in ratios)
+        return all(ratio() >= MIN_SHARED_LETTERS for ratio in ratios)
 
 
 # Identifier of a tested query → it, and a used one that it resembles.
-Pairs = dict[str, tuple[_Query, _Query]]
+QueryPairs = dict[str, tuple[_Query, _Query]]
 
 
 @dataclass(frozen=True)
 class _Likenesses:
-    same: Pairs  # identifier and text are equal, or one of them is and relevant documents are shared
-    same_text: Pairs  # the text is equal
-    same_documents: Pairs  # exactly the same documents are relevant
-    reworded: Pairs  # of these, the ones that seem to be the same query in other words
+    same: QueryPairs  # identifier and text are equal, or one of them is and relevant documents are shared
+    same_text: QueryPairs  # the text is equal
+    same_documents: QueryPairs  # exactly the same documents are relevant
+    reworded: QueryPairs  # of these, the ones that seem to be the same query in other words
 
 
 def check_shared_queries(
-    used: str | Path,  # QUERIES table of the queries that train, choose or tune
-    tested: str | Path,  # QUERIES table of the queries that results are measured on
-    names: tuple[str, str],  # the data sets' names, the used one first
-    keys: Sequence[str],  # keys of the configuration that name the used data set, for the message
+    used_table: str | Path,  # QUERIES table of the queries that train, choose or tune
+    tested_table: str | Path,  # QUERIES table of the queries that results are measured on
+    dataset_names: tuple[str, str],  # the data sets' names, the used one first
+    config_keys: Sequence[str],  # keys of the configuration that name the used data set, for the message
     output: str | Path,  # JSON with the counts
     # TREC files of the judgements of both, the used one first; None if queries are compared by their texts
     # alone.
@@ -135,12 +135,13 @@ def check_shared_queries(
     """
     used_relevant, tested_relevant = map(_relevant, qrels) if qrels else ({}, {})
     if documents:
-        used_relevant = _with_distinct_names(used_relevant, tested_relevant, documents)
-    tested_queries = {query.identifier: query for query in _queries(tested, tested_relevant)}
-    used_queries = [*_queries(used, used_relevant)]
+        used_relevant = _with_distinct_ids(used_relevant, tested_relevant, documents)
+    tested_queries = {query.identifier: query for query in _queries(tested_table, tested_relevant)}
+    used_queries = [*_queries(used_table, used_relevant)]
     likenesses = _compare(used_queries, tested_queries)
-    _refuse(likenesses, len(tested_queries), f"{' and '.join(keys)}: data set {names[0]}", names)
-    _log(likenesses, len(tested_queries), names)
+    where = f"{' and '.join(config_keys)}: data set {dataset_names[0]}"
+    _refuse(likenesses, len(tested_queries), where, dataset_names)
+    _log(likenesses, len(tested_queries), dataset_names)
     counts = {
         "queries_used": len(used_queries),
         "queries_tested": len(tested_queries),
@@ -179,50 +180,52 @@ def _compare(used_queries: Sequence[_Query], tested_queries: Mapping[str, _Query
     return likenesses
 
 
-def _refuse(likenesses: _Likenesses, total: int, where: str, names: tuple[str, str]) -> None:
+def _refuse(likenesses: _Likenesses, tested_count: int, where: str, dataset_names: tuple[str, str]) -> None:
+    used_name, tested_name = dataset_names
     remedy = (
-        f"Test queries must not train, choose or tune: leave them out of {names[0]}, or name other queries."
+        f"Test queries must not train, choose or tune: leave them out of {used_name}, or name other queries."
     )
-    tests = f"of the {total:,} queries that {names[1]} tests"
+    tests = f"of the {tested_count:,} queries that {tested_name} tests"
     if pairs := likenesses.same:
         raise ConfigError(
             f"{where} has {len(pairs):,} {tests}, such as {_example(pairs)}\n"
             f"  {remedy} If they are other queries, give them other identifiers."
         )
-    if len(pairs := likenesses.same_text) > MOST_BY_CHANCE * total:
+    if len(pairs := likenesses.same_text) > MAX_CHANCE_SHARE * tested_count:
         raise ConfigError(
             f"{where} has the texts of {len(pairs):,} {tests}, under other identifiers, such as {_example(pairs)}; "
-            f"at most {MOST_BY_CHANCE:.0%} may be equal by chance\n  {remedy}"
+            f"at most {MAX_CHANCE_SHARE:.0%} may be equal by chance\n  {remedy}"
         )
-    if len(pairs := likenesses.reworded) > MOST_BY_CHANCE * total:
+    if len(pairs := likenesses.reworded) > MAX_CHANCE_SHARE * tested_count:
         raise ConfigError(
             f"{where} has exactly the relevant documents of {len(pairs):,} {tests}, under other identifiers, such as "
-            f"{_example(pairs)}; at most {MOST_BY_CHANCE:.0%} may be equal by chance\n  {remedy}"
+            f"{_example(pairs)}; at most {MAX_CHANCE_SHARE:.0%} may be equal by chance\n  {remedy}"
         )
 
 
-def _log(likenesses: _Likenesses, total: int, names: tuple[str, str]) -> None:
+def _log(likenesses: _Likenesses, tested_count: int, dataset_names: tuple[str, str]) -> None:
+    used_name, tested_name = dataset_names
     if pairs := likenesses.same_text:
         notice(
-            names[1],
-            f"{len(pairs):,} of {total:,} tested queries have the text of a query of {names[0]}, "
+            tested_name,
+            f"{len(pairs):,} of {tested_count:,} tested queries have the text of a query of {used_name}, "
             f"such as {min(pairs)}",
         )
     pairs = likenesses.same_documents
-    if len(pairs) <= MOST_BY_CHANCE * total:
+    if len(pairs) <= MAX_CHANCE_SHARE * tested_count:
         pairs = likenesses.reworded
     if pairs:
         notice(
-            names[1],
-            f"WARNING: {len(pairs):,} of {total:,} tested queries have exactly the relevant documents of a query of "
-            f"{names[0]}, such as {_example(pairs)}. If they are the same queries in other words, leave them out of "
-            f"{names[0]}: test queries must not train, choose or tune.",
+            tested_name,
+            f"WARNING: {len(pairs):,} of {tested_count:,} tested queries have exactly the relevant documents of a "
+            f"query of {used_name}, such as {_example(pairs)}. If they are the same queries in other words, leave "
+            f"them out of {used_name}: test queries must not train, choose or tune.",
         )
 
 
-def _example(pairs: Pairs) -> str:
-    tested, used = pairs[min(pairs)]
-    return f"{tested.identifier} ({tested.text!r}), there {used.identifier} ({used.text!r})"
+def _example(pairs: QueryPairs) -> str:
+    tested_query, used_query = pairs[min(pairs)]
+    return f"{tested_query.identifier} ({tested_query.text!r}), there {used_query.identifier} ({used_query.text!r})"
 
 
 def _queries(path: str | Path, relevant_documents: Mapping[str, set[str]]) -> Iterator[_Query]:
@@ -234,25 +237,25 @@ def _relevant(path: str | Path) -> dict[str, set[str]]:
     return {query: relevant(grades) for query, grades in read_qrels(path).items()}
 
 
-def _with_distinct_names(
+def _with_distinct_ids(
     used_relevant: Mapping[str, set[str]],
     tested_relevant: Mapping[str, set[str]],
     documents: tuple[Paths, Paths],
 ) -> dict[str, set[str]]:
     """Return the used queries' relevant documents, renamed where only the identifier equals a tested document's."""
-    shared_names = set().union(*used_relevant.values()) & set().union(*tested_relevant.values())
-    used_texts, tested_texts = (_text_digests(paths, shared_names) for paths in documents)
-    differing_documents = {name for name in shared_names if used_texts.get(name) != tested_texts.get(name)}
+    shared_ids = set().union(*used_relevant.values()) & set().union(*tested_relevant.values())
+    used_texts, tested_texts = (_text_digests(paths, shared_ids) for paths in documents)
+    differing_ids = {name for name in shared_ids if used_texts.get(name) != tested_texts.get(name)}
     return {
-        query: {f"{name} of the other corpus" if name in differing_documents else name for name in names}
-        for query, names in used_relevant.items()
+        query: {f"{name} of the other corpus" if name in differing_ids else name for name in document_ids}
+        for query, document_ids in used_relevant.items()
     }
 
 
-def _text_digests(paths: Paths, names: set[str]) -> dict[str, bytes]:
+def _text_digests(paths: Paths, document_ids: set[str]) -> dict[str, bytes]:
     digests: dict[str, bytes] = {}
-    for path in paths if names else ():
-        for batch in DOCUMENTS.stream_chosen(path, names, ["document_id", "body"]):
-            for name, body in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                digests[name] = hashlib.sha256(compared_text(body).encode()).digest()
+    for path in paths if document_ids else ():
+        for batch in DOCUMENTS.stream_documents(path, document_ids, ["document_id", "body"]):
+            for document_id, body in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                digests[document_id] = hashlib.sha256(compared_text(body).encode()).digest()
     return digests

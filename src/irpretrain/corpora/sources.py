@@ -21,7 +21,7 @@ from irpretrain.config.usage import (
     used_entries,
 )
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
-from irpretrain.corpora.file_lists import document_files, given_files, one_file
+from irpretrain.corpora.file_lists import document_files, files_of_sources, require_file
 from irpretrain.corpora.formats.ir_datasets import check_downloaded
 from irpretrain.corpora.policy import RecordTally, no_documents, unread_fields
 from irpretrain.corpora.registry import format_of
@@ -39,7 +39,7 @@ from irpretrain.text.words import spaced_words
 
 # The files and folders that a configuration names: whether they are there, before anything is computed.
 
-EFFECTIVE = os.access in os.supports_effective_ids
+HAS_EFFECTIVE_IDS = os.access in os.supports_effective_ids
 
 
 Kind = Literal["records", "folds", "encoder"]
@@ -61,39 +61,39 @@ def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedF
     """Yield all files that some entries of the configuration name, by default those in use, key by key."""
     entries = used_entries(config) if entries is None else entries
 
-    def among(section: str) -> Iterator[tuple[str, Any]]:
+    def entries_of(section: str) -> Iterator[tuple[str, Any]]:
         return ((name, getattr(config, section)[name]) for holder, name in entries if holder == section)
 
-    for name, corpus in among("corpora"):
+    for name, corpus in entries_of("corpora"):
         inner_patterns = tuple(corpus.files or format_of("documents", corpus.format).suffixes)
         check = partial(_check_documents, corpus)
         yield UsedFile(f"corpora.{name}.path", corpus.path, "records", inner_patterns, check)
-        for path in corpus_aids(config, name):
+        for path in corpus_option_files(config, name):
             yield UsedFile(f"corpora.{name}.options", path, "records", (), _check_file)
-    for name, dataset in among("datasets"):
-        yield from _records(f"datasets.{name}.queries.path", dataset.queries)
-        yield from _records(f"datasets.{name}.qrels.path", dataset.qrels)
+    for name, dataset in entries_of("datasets"):
+        yield from _record_files(f"datasets.{name}.queries.path", dataset.queries)
+        yield from _record_files(f"datasets.{name}.qrels.path", dataset.qrels)
         if isinstance(dataset.folds, str):
             check = partial(_check_folds, dataset)
             yield UsedFile(f"datasets.{name}.folds", dataset.folds, "folds", (), check)
-    for stage, section in among("first_stages"):
-        for name, run in section.runs.items():
+    for stage_name, stage in entries_of("first_stages"):
+        for name, run in stage.runs.items():
             if ("datasets", name) in entries:
-                yield from _records(f"first_stages.{stage}.runs.{name}.path", run)
-    for name, task in among("downstream_tasks"):
-        for part, section in task.files.items():
-            yield from _records(f"downstream_tasks.{name}.questions.{part}.path", section)
+                yield from _record_files(f"first_stages.{stage_name}.runs.{name}.path", run)
+    for name, task in entries_of("downstream_tasks"):
+        for role, files in task.files.items():
+            yield from _record_files(f"downstream_tasks.{name}.questions.{role}.path", files)
     for key, encoder in encoders_in(config, entries).items():
         check = partial(_check_model, partial(_check_encoder, config, encoder, key))
         yield UsedFile(f"{key}.path", encoder.path, "encoder", (), check)
-    for name, index in among("indexes"):
+    for name, index in entries_of("indexes"):
         if index.type == "expansion":
             yield UsedFile(f"indexes.{name}.path", index.path, "records", (), _check_file)
     for name in collections_with_vectors(config, entries):
         if name in config.word_vectors.files:
             vectors = config.word_vectors.files[name]
             yield UsedFile(f"word_vectors.files.{name}", vectors, "records", (), _check_file)
-    for name, model in among("models"):
+    for name, model in entries_of("models"):
         if model.cross_encoder is not None:
             check = partial(_check_model, check_reranker_files)
             yield UsedFile(f"models.{name}.cross_encoder", model.cross_encoder, "encoder", (), check)
@@ -104,7 +104,7 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     # Only what some experiment needs is checked, and no file of documents, queries or judgements is opened.
     faults: list[str] = []
     for used_file in used_files(config):
-        with _collected(faults, used_file.key):
+        with _collecting_faults(faults, used_file.key):
             path_kind, name = resolve(used_file.path)
             path = name if path_kind == "file" else None
             if path_kind == "embedded":
@@ -115,7 +115,7 @@ def check_sources(config: Config, manifest: Manifest) -> None:
                 used_file.check(path)
     for section, name in used_entries(config):
         if section == "datasets" and isinstance(config.datasets[name].folds, list):
-            with _collected(faults, f"datasets.{name}.folds"):
+            with _collecting_faults(faults, f"datasets.{name}.folds"):
                 _check_folds(config.datasets[name])
     _refuse(f"Some sources cannot be used; paths are relative to {Path.cwd()}", faults)
 
@@ -124,9 +124,9 @@ def used_ir_datasets(config: Config) -> dict[tuple[str, str], str]:
     """Return identifier and part of what is read of ir_datasets, with the first key that names it."""
     keys: dict[tuple[str, str], str] = {}
     for used_file in used_files(config):
-        section, *_, key, _ = used_file.key.split(".") if used_file.key.count(".") > 1 else ("", "", "")
+        section, *_, part_key, _ = used_file.key.split(".") if used_file.key.count(".") > 1 else ("", "", "")
         dataset_part = {"corpora": "docs", "first_stages": "scoreddocs"}.get(
-            section, key
+            section, part_key
         )  # else queries or qrels
         path_kind, name = resolve(used_file.path)
         if path_kind == "ir_datasets":
@@ -138,7 +138,7 @@ def check_downloads(config: Config) -> None:
     """Raise one ConfigError that lists all that is read of ir_datasets and is not on the disk."""
     faults: list[str] = []
     for (identifier, part), key in used_ir_datasets(config).items():
-        with _collected(faults, key):
+        with _collecting_faults(faults, key):
             check_downloaded(identifier, part)
     _refuse("Some data of ir_datasets cannot be used", faults)
 
@@ -162,54 +162,54 @@ def language_notes(config: Config, manifest: Manifest) -> list[str]:
     return list(notes)
 
 
-def language_mismatch(path: str, manifest: Manifest, texts: str) -> str:
+def language_mismatch(path: str, manifest: Manifest, text_language: str) -> str:
     """Return that an encoder was trained on other languages than that of the texts; nothing if that is not known.
 
     The manifest names the language of an embedded encoder, its model card that of another.
     """
     path_kind, name = resolve(path)
-    trained_on = [manifest.asset(name).language or ""] if path_kind == "embedded" else card_languages(name)
-    codes = [code.split("-")[0] for code in trained_on if code]
-    if not codes or language(texts).code in codes or "multilingual" in codes:
+    languages = [manifest.asset(name).language or ""] if path_kind == "embedded" else card_languages(name)
+    codes = [code.split("-")[0] for code in languages if code]
+    if not codes or language(text_language).code in codes or "multilingual" in codes:
         return ""
     names = {row.code: row.name.capitalize() for row in read_languages().values() if row.code}
     languages_text = " and ".join(names.get(code, code) for code in codes)
     return (
-        f"the encoder {path} was trained on {languages_text} texts, and text.language is {texts}: its word pieces "
-        "and weights fit badly."
+        f"the encoder {path} was trained on {languages_text} texts, and text.language is {text_language}: its "
+        "word pieces and weights fit badly."
     )
 
 
 def with_caveats(config: Config, manifest: Manifest, warnings: Iterable[str] = ()) -> Config:
     """Return the configuration with the caveats of its embedded assets and warnings first among the report's notes."""
     asset_caveats = (manifest.asset(name).caveat for name in used_assets(config))
-    noted = [*asset_caveats, *warnings]
-    caveats = [caveat for caveat in noted if caveat and caveat not in config.report.notes]
+    notes = [*asset_caveats, *warnings]
+    caveats = [note for note in notes if note and note not in config.report.notes]
     report = config.report.model_copy(update={"notes": [*caveats, *config.report.notes]})
     return config.model_copy(update={"report": report})
 
 
 def corpus_files(config: Config, corpus: str) -> list[Path]:
     """Return the files of a user's own corpus, in their order; InputError where there is none."""
-    section = config.corpora[corpus]
-    return document_files(section.path, section.format, section.files)
+    corpus_config = config.corpora[corpus]
+    return document_files(corpus_config.path, corpus_config.format, corpus_config.files)
 
 
-def corpus_aids(config: Config, corpus: str) -> list[str]:
+def corpus_option_files(config: Config, corpus: str) -> list[str]:
     """Return the files that the options of a corpus name, such as its spam rankings."""
-    section = config.corpora[corpus]
-    reader = format_of("documents", section.format)
-    return reader.option_files(reader.options(**section.options))
+    corpus_config = config.corpora[corpus]
+    reader = format_of("documents", corpus_config.format)
+    return reader.option_files(reader.options(**corpus_config.options))
 
 
-def _records(key: str, section: FileConfig) -> Iterator[UsedFile]:
-    inner_patterns = format_of(section.kind, section.format).suffixes
-    for path in section.paths:
+def _record_files(key: str, files: FileConfig) -> Iterator[UsedFile]:
+    inner_patterns = format_of(files.kind, files.format).suffixes
+    for path in files.paths:
         yield UsedFile(key, path, "records", inner_patterns, partial(_check_file, suffixes=inner_patterns))
 
 
 @contextmanager
-def _collected(faults: list[str], key: str) -> Iterator[None]:
+def _collecting_faults(faults: list[str], key: str) -> Iterator[None]:
     """Add what is refused inside to `faults`; a fault of a file with the key that names the file."""
     try:
         yield
@@ -229,7 +229,7 @@ def _check_documents(corpus: CorpusConfig, path: str) -> None:
 
 
 def _check_file(path: str, suffixes: Sequence[str] = ()) -> None:
-    _check_usable(given_files(path, suffixes))
+    _check_usable(files_of_sources(path, suffixes))
 
 
 def _check_encoder(config: Config, encoder: EncoderConfig, key: str, folder: str) -> None:
@@ -251,20 +251,20 @@ def _check_usable(paths: Iterable[str | Path]) -> None:
                 "its name contains { and }, which Snakemake reads as a wildcard",
                 remedy="Rename it, or give a link to it that has a plain name.",
             )
-        if os.path.exists(path) and not os.access(path, os.R_OK, effective_ids=EFFECTIVE):
+        if os.path.exists(path) and not os.access(path, os.R_OK, effective_ids=HAS_EFFECTIVE_IDS):
             raise InputError(
                 path, "you have no permission to read it", remedy="Change its permissions, or give a copy."
             )
 
 
 def _check_folds(dataset: DatasetConfig, path: str | None = None) -> None:
-    from irpretrain.corpora.make_folds import given_folds  # loads pyarrow, so only where folds are given
+    from irpretrain.corpora.make_folds import configured_folds  # loads pyarrow, so only where folds are given
 
     if path is not None:
         _check_usable([path])
         if not os.path.exists(path):
-            one_file(path)
-    given_folds(dataset)
+            require_file(path)
+    configured_folds(dataset)
 
 
 # A shard of a corpus: its share of the records, in corpus order, as a table of documents and one of redirects.
@@ -302,21 +302,21 @@ def write_shard(
     facts = defaultdict[str, set[str]](set)  # what files say of all their documents: distinct values
 
     def rows() -> Iterator[dict[str, Any]]:
-        documents_written = False
+        has_documents = False
         for part, file, share in parts_of_shard(files, shard, config.shards):
             for record in tally.sound(file, reader.read(file, options, share)):
                 if isinstance(record, Redirect):
                     redirects_writer.add_row({"part": part, **asdict(record)})
                     continue
-                words = config.passage_words
-                for piece in passages(record, words, language) if words else [record]:
-                    documents_written = True
-                    yield document_row(part, piece)
-            for name, value in reader.facts(file, options).items():
-                facts[name].add(value)
+                passage_words = config.passage_words
+                for passage in passages(record, passage_words, language) if passage_words else [record]:
+                    has_documents = True
+                    yield document_row(part, passage)
+            for fact, fact_value in reader.facts(file, options).items():
+                facts[fact].add(fact_value)
         if config.shards == 1:  # of several, `collection.check_collection` adds up the counts
             tally.settle()
-        if not documents_written and config.shards == 1:
+        if not has_documents and config.shards == 1:
             raise no_documents(config.path, [tally.counts()])
 
     shard_text = f", shard {shard + 1} of {config.shards}" if config.shards > 1 else ""
@@ -324,12 +324,12 @@ def write_shard(
     with REDIRECTS.writing(redirects) as redirects_writer:
         documents_written = DOCUMENTS.write(documents, progress(rows(), title, "documents"))
         if facts:
-            redirects_writer.note({name: ",".join(sorted(facts[name])) for name in sorted(facts)})
+            redirects_writer.note({fact: ",".join(sorted(facts[fact])) for fact in sorted(facts)})
     if malformed_count := sum(tally.malformed.values()):
-        records_text = f"{malformed_count:,} malformed records of {tally.read:,}"
+        records_text = f"{malformed_count:,} malformed records of {tally.read_count:,}"
         malformed_text = f"{records_text} are left out, such as {tally.examples[0]}"
         notice(title, malformed_text)
-    for named_text in tally.named:
+    for named_text in tally.named_skips:
         notice(title, f"left out: {named_text}")
     if shard == 0 and (text := unread_fields(tally.counts())):
         notice(title, text)
@@ -361,18 +361,18 @@ def document_row(part: int, document: Document) -> dict[str, Any]:
     }
 
 
-def passages(document: Document, words: int, language: str = ENGLISH) -> Iterator[Document]:
-    """Yield passages of `words` words (`text.words`), each with the document's title and address.
+def passages(document: Document, passage_words: int, language: str = ENGLISH) -> Iterator[Document]:
+    """Yield passages of `passage_words` words (`text.words`), each with the document's title and address.
 
     A rest of fewer than half as many words joins the last passage. Passage n of document d is d#n; its position keeps
     the order of documents. The text between words is unchanged.
     """
     spans = spaced_words(document.body, language)
-    count = max(1, (len(spans) + words // 2) // words)
-    count = min(count, PASSAGES_PER_DOCUMENT)
-    for passage_number in range(count):
-        end_word = len(spans) if passage_number == count - 1 else (passage_number + 1) * words
-        first_word = passage_number * words
+    passage_count = max(1, (len(spans) + passage_words // 2) // passage_words)
+    passage_count = min(passage_count, PASSAGES_PER_DOCUMENT)
+    for passage_number in range(passage_count):
+        first_word = passage_number * passage_words
+        end_word = len(spans) if passage_number == passage_count - 1 else first_word + passage_words
         body = document.body[spans[first_word][0] : spans[end_word - 1][1]] if spans else ""
         yield Document(
             position=document.position * PASSAGES_PER_DOCUMENT + passage_number,

@@ -9,11 +9,11 @@ import pyarrow as pa
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.corpora.collection import absent_documents, check_collection
 from irpretrain.corpora.policy import (
-    WORTH_A_WARNING,
+    WARNING_SHARE,
     DroppedRecords,
     RecordTally,
-    log,
-    lost_documents,
+    document_losses,
+    log_losses,
     malformed_records,
     unread_fields,
 )
@@ -81,25 +81,25 @@ def prepare(
             nothing left, unexpected numbers, or a corpus that is empty or repeats a document id.
         ConfigError: there are fewer queries than `sample_queries`.
     """
-    words, read_judged = (ANSWERED, read_answers) if qrels is None else (JUDGED, read_judgements)
-    corpus = check_collection(documents, expected=corpora)
+    nouns, read_relevance = (ANSWERED, read_answers) if qrels is None else (JUDGED, read_judgements)
+    collection_counts = check_collection(documents, expected=corpora)
     queries_files = source_files(dataset.queries, queries_source)
     qrels_files = source_files(dataset.qrels, qrels_source)
     topic_tally = RecordTally(dataset.queries.malformed, "queries.malformed")
     judgement_tally = RecordTally(dataset.qrels.malformed, "qrels.malformed")
     texts = read_queries(dataset.queries, queries_files, topic_tally)
-    judgements: dict[str, Any] = read_judged(dataset.qrels, qrels_files, judgement_tally)
+    judgements: dict[str, Any] = read_relevance(dataset.qrels, qrels_files, judgement_tally)
     judgement_count = len(judgements) if qrels is None else sum(map(len, judgements.values()))
     judgement_count += judgement_tally.skipped[REPEATED_JUDGEMENT]
     check_number(dataset.queries, queries_files, len(texts) + topic_tally.skipped[REPEATED_QUERY], "queries")
-    check_number(dataset.qrels, qrels_files, judgement_count, words.records)
-    check_queries_are_judged(texts, judgements, queries_files[0], qrels_files[0], words.judgement)
+    check_number(dataset.qrels, qrels_files, judgement_count, nouns.records)
+    check_queries_are_judged(texts, judgements, queries_files[0], qrels_files[0], nouns.judgement)
     unknown_queries = {name: len(judgements.pop(name)) for name in sorted(judgements.keys() - texts.keys())}
-    own_document_judgements, unknown_documents, usable_queries = 0, set[str](), set(judgements)
+    self_judgement_count, unknown_documents, usable_queries = 0, set[str](), set(judgements)
     if qrels is not None:
         if dataset.queries_are_documents:
-            own_document_judgements = sum(
-                judgement_tally.pop(query, None) is not None for query, judgement_tally in judgements.items()
+            self_judgement_count = sum(
+                grades.pop(query, None) is not None for query, grades in judgements.items()
             )
         unknown_documents = absent_documents(
             {name for pairs in judgements.values() for name in pairs}, documents
@@ -109,24 +109,24 @@ def prepare(
         usable_queries = {
             name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())
         }
-    sampled_queries = sample(texts, usable_queries, dataset, seed, queries_files[0], words.needed)
+    sampled_queries = sample(texts, usable_queries, dataset, seed, queries_files[0], nouns.needed)
     QUERIES.write(queries, ({"query_id": query, "text": text} for query, text in sampled_queries.items()))
     unusable_queries = [query for query in texts if query not in usable_queries]
-    example = f"{words.query} {unusable_queries[0]}" if unusable_queries else ""
+    example = f"{nouns.query} {unusable_queries[0]}" if unusable_queries else ""
     losses = [
-        *lost_documents(documents),
-        malformed_records(topic_tally, words.queries),
-        malformed_records(judgement_tally, f"{words.judgement}s"),
+        *document_losses(documents),
+        malformed_records(topic_tally, nouns.queries),
+        malformed_records(judgement_tally, f"{nouns.judgement}s"),
         DroppedRecords(
             len(unusable_queries),
             len(texts),
-            f"{words.queries} have no {words.needed} and are left out",
+            f"{nouns.queries} have no {nouns.needed} and are left out",
             example,
         ),
     ]
     if text := unread_fields(topic_tally.counts(), dataset.queries.format):
         notice(dataset.label, text)
-    content_text, counts = count_of(len(sampled_queries), words.query), dict[str, int]()
+    content_text, counts = count_of(len(sampled_queries), nouns.query), dict[str, int]()
     if qrels is not None:
         written_judgements = {query: judgements[query] for query in sampled_queries}
         lines = [
@@ -135,33 +135,33 @@ def prepare(
             for d in sorted(written_judgements[q])
         ]
         write_text(qrels, "".join(lines))
-        hopeless_queries = _hopeless(written_judgements, unknown_documents)
+        unanswerable_loss = _unanswerable_loss(written_judgements, unknown_documents)
         losses += [
-            _of_unknown_queries(unknown_queries, judgement_count, texts),
+            _unknown_query_loss(unknown_queries, judgement_count, texts),
             DroppedRecords(
-                own_document_judgements,
+                self_judgement_count,
                 judgement_count,
                 "judgements are of the query's own document and are left out",
             ),
-            _of_unknown_documents(written_judgements, unknown_documents, documents),
-            hopeless_queries,
+            _unknown_document_loss(written_judgements, unknown_documents, documents),
+            unanswerable_loss,
         ]
         content_text += f", {count_of(len(lines), 'judgement')}"
         counts = {
-            "queries_whose_relevant_documents_are_unknown": hopeless_queries.number,
+            "queries_whose_relevant_documents_are_unknown": unanswerable_loss.count,
             "judged_queries_unknown": len(unknown_queries),
             "judgements_of_unknown_queries": sum(unknown_queries.values()),
-            "judgements_of_own_documents": own_document_judgements,
+            "judgements_of_own_documents": self_judgement_count,
             "judgements_of_unknown_documents": sum(
                 name in unknown_documents for pairs in written_judgements.values() for name in pairs
             ),
             "judgements_written": len(lines),
         }
     return {
-        **log(dataset.label, content_text, corpus["documents"], losses),
-        "documents": corpus["documents"],
+        **log_losses(dataset.label, content_text, collection_counts["documents"], losses),
+        "documents": collection_counts["documents"],
         "queries": topic_tally.counts(),
-        f"{words.judgement}s": judgement_tally.counts(),
+        f"{nouns.judgement}s": judgement_tally.counts(),
         "queries_left_out": len(unusable_queries),
         "queries_not_sampled": len(usable_queries) - len(sampled_queries),
         "queries_written": len(sampled_queries),
@@ -169,16 +169,16 @@ def prepare(
     }
 
 
-def _of_unknown_queries(
-    judgements_of_query: Mapping[str, int], judgements: int, names: Iterable[str]
+def _unknown_query_loss(
+    judgements_of_query: Mapping[str, int], judgement_count: int, known_query_ids: Iterable[str]
 ) -> DroppedRecords:
     example = f"query {min(judgements_of_query)}" if judgements_of_query else ""
-    hint = near_hint(judgements_of_query, [pa.array(sorted(names))], "the file of topics")
+    hint = near_hint(judgements_of_query, [pa.array(sorted(known_query_ids))], "the file of topics")
     loss_text = "judgements are of queries that the topics lack and are left out"
-    return DroppedRecords(sum(judgements_of_query.values()), judgements, loss_text, example, hint)
+    return DroppedRecords(sum(judgements_of_query.values()), judgement_count, loss_text, example, hint)
 
 
-def _of_unknown_documents(
+def _unknown_document_loss(
     judgements: Judgements, unknown_documents: set[str], documents: Sequence[str | Path]
 ) -> DroppedRecords:
     pairs = sorted(
@@ -188,18 +188,18 @@ def _of_unknown_documents(
     loss_text = "judgements are of documents that the corpus lacks"
     if not pairs:
         return DroppedRecords(0, total, loss_text)
-    query, name = pairs[0]
-    is_much = len(pairs) > WORTH_A_WARNING * total  # looking for the cause reads the corpus
-    hint = document_hint({name for _, name in pairs}, judgements, documents) if is_much else ""
-    return DroppedRecords(len(pairs), total, loss_text, f"{name} (query {query})", hint)
+    query, document_id = pairs[0]
+    is_frequent = len(pairs) > WARNING_SHARE * total  # looking for the cause reads the corpus
+    hint = document_hint({name for _, name in pairs}, judgements, documents) if is_frequent else ""
+    return DroppedRecords(len(pairs), total, loss_text, f"{document_id} (query {query})", hint)
 
 
-def _hopeless(judgements: Judgements, unknown_documents: set[str]) -> DroppedRecords:
-    names = sorted(
+def _unanswerable_loss(judgements: Judgements, unknown_documents: set[str]) -> DroppedRecords:
+    query_ids = sorted(
         query
         for query, grades in judgements.items()
-        if all(name in unknown_documents for name, grade in grades.items() if grade > 0)
+        if all(document_id in unknown_documents for document_id, grade in grades.items() if grade > 0)
     )
-    example = f"query {names[0]}" if names else ""
+    example = f"query {query_ids[0]}" if query_ids else ""
     loss_text = "queries have no relevant document in the corpus and score 0"
-    return DroppedRecords(len(names), len(judgements), loss_text, example)
+    return DroppedRecords(len(query_ids), len(judgements), loss_text, example)

@@ -16,7 +16,7 @@ from irpretrain.foundation.records import AnyDocument, Skipped
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.\-]{1,40})", re.IGNORECASE)
 
 # Names that pages give, as browsers understand them (WHATWG's Encoding Standard), and Python's; no other is used.
-_NAMES = {
+_CODECS = {
     "utf8": "utf-8", "utf-8": "utf-8", "us-ascii": "windows-1252", "ascii": "windows-1252",
     "iso-8859-1": "windows-1252", "iso8859-1": "windows-1252", "iso_8859-1": "windows-1252", "latin1": "windows-1252",
     "latin-1": "windows-1252", "windows-1252": "windows-1252", "cp1252": "windows-1252", "x-ansi": "windows-1252",
@@ -32,7 +32,7 @@ _NAMES = {
 
 # How gzip and zlib begin.
 _PACKED = re.compile(rb"\x1f\x8b|\x78[\x01\x5e\x9c\xda]")
-_AT_ONCE = 1 << 16
+_UNPACK_BYTES = 1 << 16
 # Bytes that no text has in an encoding of the web, and that whatever is packed has.
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -45,16 +45,16 @@ BEGINNING = 2048
 _OPENING = re.compile(r"<(?:!--|([!?])|(/?)([A-Za-z][A-Za-z0-9:]{0,30}))")
 # Possessive, as it keeps no state of earlier rounds; a round that fails has read nothing (foundation/test_patterns.py).
 _TAG_END = re.compile(r"(?:[^<>\"']|\"[^\"<]{0,2000}\"|'[^'<]{0,2000}'|[\"'])*+>")
-_LEFT_OUT = frozenset(
+_SKIPPED_ELEMENTS = frozenset(
     {"script", "style", "noscript", "template", "iframe", "object", "applet", "svg", "textarea"}
 )
-_BLOCKS = frozenset((
+_BLOCK_ELEMENTS = frozenset((
     "address", "article", "aside", "blockquote", "body", "br", "center", "dd", "details", "dialog", "dir",
     "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frame", "h1", "h2", "h3", "h4",
     "h5", "h6", "head", "header", "hr", "html", "legend", "li", "main", "menu", "nav", "ol", "option", "p",
     "pre", "section", "select", "table", "tbody", "tfoot", "thead", "title", "tr", "ul",
 ))  # fmt: skip
-_SPACED = frozenset({"td", "th", "img", "input"})
+_SPACED_ELEMENTS = frozenset({"td", "th", "img", "input"})
 _SPACES = re.compile(r"[^\S\n]+")
 _LINES = re.compile(r"\s*\n\s*")
 _CONTENT_TYPE = re.compile(rb"^content-type:[ \t]*([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
@@ -76,16 +76,16 @@ def decode_page(content: bytes, content_type: bytes = b"", is_cut: bool = False)
 
     Invalid bytes become U+FFFD; nothing is refused. A character that the end of a cut Unicode page breaks is left out.
     """
-    for mark, encoding in (
+    for byte_order_mark, encoding in (
         (codecs.BOM_UTF8, "utf-8"),
         (b"\xff\xfe", "utf-16-le"),
         (b"\xfe\xff", "utf-16-be"),
     ):
-        if content.startswith(mark):
-            return _decode(content[len(mark) :], encoding, "replace", is_cut)
+        if content.startswith(byte_order_mark):
+            return _decode(content[len(byte_order_mark) :], encoding, "replace", is_cut)
     for text in (content_type, content[:BEGINNING]):
         if (declaration := _CHARSET.search(text)) and (
-            codec := _NAMES.get(declaration[1].decode("ascii").lower())
+            codec := _CODECS.get(declaration[1].decode("ascii").lower())
         ):
             if codec.startswith("utf-16") and text is not content_type:
                 codec = "utf-8"  # who could read this word was reading ASCII
@@ -113,19 +113,19 @@ def page_text(markup: str) -> tuple[str, str]:
             position = len(markup) if end < 0 else end + (1 if tag[1] else 3)
             continue
         position = _end_of_tag(markup, tag.end())
-        if name in _BLOCKS:
+        if name in _BLOCK_ELEMENTS:
             text_parts.append("\n")
-        elif name in _SPACED:
+        elif name in _SPACED_ELEMENTS:
             text_parts.append(" ")
         if tag[2]:
             continue
         if name == "title":
             end = _end_of_element(markup, position, name)
-            title, position = title or _plain(markup[position:end]).replace("\n", " "), end
-        elif name in _LEFT_OUT:
+            title, position = title or _as_text(markup[position:end]).replace("\n", " "), end
+        elif name in _SKIPPED_ELEMENTS:
             position = _end_of_element(markup, position, name)
     text_parts.append(markup[position:])
-    return title, _plain("".join(text_parts))
+    return title, _as_text("".join(text_parts))
 
 
 def _end_of_tag(markup: str, start: int) -> int:
@@ -141,21 +141,23 @@ def _end_of_element(markup: str, start: int, name: str) -> int:
     return len(markup) if closing is None else closing.start()
 
 
-def _plain(text: str) -> str:
-    return _LINES.sub("\n", _SPACES.sub(" ", unescaped(text))).strip()
+def _as_text(markup: str) -> str:
+    return _LINES.sub("\n", _SPACES.sub(" ", unescaped(markup))).strip()
 
 
 def split_response(response: bytes) -> tuple[bytes, bytes]:
     """Return the HTTP headers and the content of a response; one without an empty line has no content."""
-    end = _HEADERS_END.search(response)
-    return (response, b"") if end is None else (response[: end.start()], response[end.end() :])
+    blank_line = _HEADERS_END.search(response)
+    if blank_line is None:
+        return response, b""
+    return response[: blank_line.start()], response[blank_line.end() :]
 
 
 class BrokenChunksError(ValueError):
     """The chunks of a response are not whole: a wrong size, or an end that is missing."""
 
 
-def unpacked(headers: bytes, content: bytes, is_cut: bool = False) -> bytes | str:
+def unpack_content(headers: bytes, content: bytes, is_cut: bool = False) -> bytes | str:
     """Return the content of a response without chunks, gzip and deflate, or the name of an encoding that stays.
 
     At most `LONGEST_PAGE` bytes and one are unpacked. Many archives keep these headers of contents that they have
@@ -178,31 +180,31 @@ def unpacked(headers: bytes, content: bytes, is_cut: bool = False) -> bytes | st
     return content
 
 
-def _codings(headers: bytes, of: bytes) -> list[str]:
+def _codings(headers: bytes, coding_kind: bytes) -> list[str]:
     """Return the names in all headers of content or transfer encoding, in their order."""
-    values = (value for name, value in _ENCODING.findall(headers) if name.lower() == of)
+    values = (value for name, value in _ENCODING.findall(headers) if name.lower() == coding_kind)
     return b",".join(values).decode("ascii", "replace").lower().replace(",", " ").split()
 
 
 def _joined_chunks(content: bytes, is_cut: bool) -> bytes:
     """Return chunks as one (RFC 9112, 7.1); what begins with no size stays as it is."""
-    content_so_far, position = bytearray(), 0
+    joined, position = bytearray(), 0
     while (chunk := _CHUNK.match(content, position)) is not None:
         start, end = chunk.end(), chunk.end() + int(chunk[1], 16)
         if start == end:
-            return bytes(content_so_far)
-        content_so_far += content[start:end]
+            return bytes(joined)
+        joined += content[start:end]
         line_end = b"\r\n" if chunk[0].endswith(b"\r\n") else b"\n"
         if not content.startswith(line_end, end):
             if is_cut and end >= len(content):
-                return bytes(content_so_far)
+                return bytes(joined)
             raise BrokenChunksError(
                 f"chunk {chunk[1].decode()} at byte {position:,} is longer or shorter than its size"
             )
         position = end + len(line_end)
     if position and not is_cut and content[position:].strip() != b"0":
         raise BrokenChunksError(f"no size of a chunk at byte {position:,}")
-    return bytes(content_so_far) if position else content
+    return bytes(joined) if position else content
 
 
 def _unzipped(content: bytes, is_deflate: bool) -> bytes:
@@ -213,16 +215,18 @@ def _unzipped(content: bytes, is_deflate: bool) -> bytes:
     is_packed = bool(_PACKED.match(content))
     if not is_packed:
         return _inflated(content) if is_deflate else content
-    text, position = bytearray(), 0
+    unpacked, position = bytearray(), 0
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
     while position < len(content):
-        text += unpacker.decompress(content[position : position + _AT_ONCE], LONGEST_PAGE + 1 - len(text))
-        position = min(position + _AT_ONCE, len(content)) - len(unpacker.unused_data)
-        if len(text) > LONGEST_PAGE:
-            return bytes(text)
+        unpacked += unpacker.decompress(
+            content[position : position + _UNPACK_BYTES], LONGEST_PAGE + 1 - len(unpacked)
+        )
+        position = min(position + _UNPACK_BYTES, len(content)) - len(unpacker.unused_data)
+        if len(unpacked) > LONGEST_PAGE:
+            return bytes(unpacked)
         if unpacker.eof:
             if not content.startswith(b"\x1f\x8b", position):
-                return bytes(text)
+                return bytes(unpacked)
             unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)  # the next member of a gzip file
     raise zlib.error("the packed content ends early")
 
@@ -233,12 +237,12 @@ def _inflated(content: bytes) -> bytes:
         return content
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
-        text = unpacker.decompress(content, LONGEST_PAGE + 1)
+        unpacked = unpacker.decompress(content, LONGEST_PAGE + 1)
     except zlib.error:
         return content
-    if not unpacker.eof and len(text) <= LONGEST_PAGE:
+    if not unpacker.eof and len(unpacked) <= LONGEST_PAGE:
         raise zlib.error("the packed content ends early")
-    return text
+    return unpacked
 
 
 def page(position: int, document_id: str, url: str, headers: bytes, content: bytes) -> AnyDocument:
@@ -252,6 +256,6 @@ def page(position: int, document_id: str, url: str, headers: bytes, content: byt
         media_type = content_type.split(b";")[0].decode("ascii", "replace").strip()
         return Skipped(position, "no text", f"{document_id}: {clean_line(media_type[:40])}")
     markup = decode_page(content[:LONGEST_PAGE], content_type, is_cut=len(content) > LONGEST_PAGE)
-    is_plain = content_type.strip().lower().startswith(b"text/plain")
-    title, text = ("", markup.strip()) if is_plain else page_text(markup)
+    is_plain_text = content_type.strip().lower().startswith(b"text/plain")
+    title, text = ("", markup.strip()) if is_plain_text else page_text(markup)
     return document(position, document_id, title, text, url)

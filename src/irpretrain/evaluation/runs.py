@@ -22,9 +22,9 @@ from typing import NamedTuple, Self, TextIO
 import numpy as np
 
 from irpretrain.foundation.atomic import atomic_file
-from irpretrain.foundation.characters import NUMBER, WHOLE
+from irpretrain.foundation.characters import NUMBER, WHOLE_NUMBER
 from irpretrain.foundation.errors import MAKE_AGAIN, InputError, count_of, refusing
-from irpretrain.foundation.files import given_lines, open_bytes, split_columns
+from irpretrain.foundation.files import numbered_lines, open_bytes, split_columns
 
 # Documents of one query and their scores, best first.
 Ranking = list[tuple[str, float]]
@@ -192,7 +192,7 @@ def read_run(path: str | Path) -> Run:
             or a document that a query lists twice.
     """
     scores: dict[str, dict[str, float]] = {}
-    for line_number, line in given_lines(path):
+    for line_number, line in numbered_lines(path):
         columns = split_columns(line)
         if len(columns) != 6:
             expected = "query Q0 document rank score tag"
@@ -242,7 +242,7 @@ def read_qrels(path: str | Path) -> Qrels:
             two different grades of one document for one query.
     """
     qrels: Qrels = {}
-    for line_number, line in given_lines(path):
+    for line_number, line in numbered_lines(path):
         columns = split_columns(line)
         if len(columns) != 4:
             expected = "query iteration document grade"
@@ -250,7 +250,7 @@ def read_qrels(path: str | Path) -> Qrels:
                 path, f"judgements have 4 columns ({expected}), this line has {len(columns)}", line_number
             )
         query, _, document, grade_text = columns
-        if not WHOLE.fullmatch(grade_text):
+        if not WHOLE_NUMBER.fullmatch(grade_text):
             raise InputError(path, f"the grade {grade_text!r} is not an integer", line_number)
         grade = int(grade_text)
         if qrels.setdefault(query, {}).setdefault(document, grade) != grade:

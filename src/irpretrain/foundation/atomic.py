@@ -27,7 +27,7 @@ from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.files import refuse_pipe
 
 # In a row, as in Linux.
-MOST_LINKS = 40
+MAX_LINKS = 40
 
 
 def file_to_write(path: str | Path) -> Path:
@@ -51,7 +51,7 @@ def folder_to_write(path: str | Path) -> Path:
 
 def _end_of_links(path: str | Path, output_kind: str) -> Path:
     target = Path(path)
-    for _ in range(MOST_LINKS):
+    for _ in range(MAX_LINKS):
         if not os.path.islink(target):  # Path's own would raise where the name is too long
             return target
         # /dev/stdout leads to whatever file the shell opened, whose earlier content would be lost.
@@ -84,20 +84,20 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
 def atomic_directory(path: str | Path) -> Iterator[Path]:
     """Yield a temporary directory beside `path`; rename it to `path` (replacing it) on success."""
     target = folder_to_write(path)
-    with _THREADS:  # while another one replaces it there is no target
+    with _THREAD_LOCK:  # while another one replaces it there is no target
         mode = _permissions(target)
     with _partial(target) as temporary:
         temporary.mkdir(0o777 if mode is None else mode & 0o777 | stat.S_IRWXU)
         yield temporary
-        files = [name for name in temporary.rglob("*") if name.is_file()]
-        for name in files:
-            _flush(name)
+        files = [file for file in temporary.rglob("*") if file.is_file()]
+        for file in files:
+            _flush(file)
         if mode is not None:
             temporary.chmod(mode)
-        with _THREADS:
-            for name in files:
-                if (old_mode := _permissions(target / name.relative_to(temporary))) is not None:
-                    name.chmod(old_mode)
+        with _THREAD_LOCK:
+            for file in files:
+                if (old_mode := _permissions(target / file.relative_to(temporary))) is not None:
+                    file.chmod(old_mode)
             _replace_directory(temporary, target)
 
 
@@ -152,30 +152,30 @@ def read_csv(path: str | Path) -> list[dict[str, str]]:
 
 
 # Partial outputs that threads of this process are writing.
-_being_written = set[str]()
-_THREADS = threading.Lock()
+_partial_paths = set[str]()
+_THREAD_LOCK = threading.Lock()
 
 
 @contextmanager
 def _partial(target: Path) -> Iterator[Path]:
     """Yield a path beside `target` that nobody else writes; what lies there in the end is removed."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _THREADS:
+    with _THREAD_LOCK:
         _remove_leftovers(target)
-        paths = (target.with_name(_partial_name(target, number)) for number in itertools.count())
-        path = next(path for path in paths if os.path.abspath(path) not in _being_written)
+        paths = (target.with_name(_partial_name(target, writer)) for writer in itertools.count())
+        path = next(path for path in paths if os.path.abspath(path) not in _partial_paths)
         key = os.path.abspath(path)
-        _being_written.add(key)
+        _partial_paths.add(key)
     try:
         yield path
     finally:
         _remove(path)
-        _being_written.discard(key)
+        _partial_paths.discard(key)
 
 
-def _partial_name(target: Path, number: int = 0) -> str:
-    writer = f"{os.getpid()}.{number}" if number else f"{os.getpid()}"
-    return f".{target.name}.{socket.gethostname()}.{writer}.partial"
+def _partial_name(target: Path, writer_number: int = 0) -> str:
+    writer_name = f"{os.getpid()}.{writer_number}" if writer_number else f"{os.getpid()}"
+    return f".{target.name}.{socket.gethostname()}.{writer_name}.partial"
 
 
 def _mode(target: Path) -> int | None:
@@ -201,19 +201,19 @@ def _create(path: Path, mode: int) -> None:
 def _remove_leftovers(target: Path) -> None:
     """Remove what processes of this host that are no more left of `target`; other hosts' cannot be judged here."""
     host = re.escape(socket.gethostname())
-    leftover = re.compile(rf"\.{re.escape(target.name)}\.{host}\.(\d+)(\.\d+)?(\.old)?\.partial")
+    leftover_name = re.compile(rf"\.{re.escape(target.name)}\.{host}\.(\d+)(\.\d+)?(\.old)?\.partial")
     for name in os.listdir(target.parent):
-        match = leftover.fullmatch(name)
+        match = leftover_name.fullmatch(name)
         path = target.with_name(name)
-        if match is None or os.path.abspath(path) in _being_written:
+        if match is None or os.path.abspath(path) in _partial_paths:
             continue
-        if int(match[1]) == os.getpid() or not _alive(int(match[1])):
+        if int(match[1]) == os.getpid() or not _is_alive(int(match[1])):
             _remove(path)
 
 
-def _alive(process: int) -> bool:
+def _is_alive(process_id: int) -> bool:
     try:
-        os.kill(process, 0)
+        os.kill(process_id, 0)
     except ProcessLookupError:
         return False
     except (PermissionError, OverflowError):
@@ -227,13 +227,13 @@ def _replace_directory(temporary: Path, target: Path) -> None:
     old_folder = temporary.with_name(temporary.name.removesuffix(".partial") + ".old.partial")
     try:
         os.replace(target, old_folder)
-        has_old = True
+        had_target = True
     except FileNotFoundError:
-        has_old = False
+        had_target = False
     try:
         os.replace(temporary, target)
     except OSError:
-        if has_old:
+        if had_target:
             os.replace(old_folder, target)
         raise
     _remove(old_folder)
@@ -315,27 +315,28 @@ def _check_writable(path: Path, target: Path) -> None:
         with suppress(FileNotFoundError):
             os.lstat(folder / _partial_name(target))
     except OSError as error:
-        is_name = error.errno == errno.ENAMETOOLONG
+        is_name_too_long = error.errno == errno.ENAMETOOLONG
         raise InputError(
             path,
             f"nothing can be created in {folder}: {error.strerror or error}",
-            remedy="Give it a shorter name." if is_name else "Name a place that you may write to.",
+            remedy="Give it a shorter name." if is_name_too_long else "Name a place that you may write to.",
         ) from None
 
 
 def _check_inputs(output: Path, inputs: Iterable[str | Path], output_kind: str) -> None:
-    location = _end_of_links(output, output_kind).resolve()
+    output_location = _end_of_links(output, output_kind).resolve()
     for input_path in map(Path, inputs):
         if not os.path.exists(input_path):
             continue
-        read_location = input_path.resolve()
-        is_nested = location.is_relative_to(read_location) or read_location.is_relative_to(location)
-        read_paths = (
+        input_location = input_path.resolve()
+        locations = (output_location, input_location)
+        is_nested = any(inner.is_relative_to(outer) for inner, outer in (locations, locations[::-1]))
+        input_paths = (
             [input_path, *(input_path.rglob("*") if os.path.isdir(input_path) else ())]
             if os.path.exists(output)
             else []
         )
-        if is_nested or any(os.path.exists(path) and path.samefile(output) for path in read_paths):
+        if is_nested or any(os.path.exists(path) and path.samefile(output) for path in input_paths):
             raise ConfigError(f"{output}: would replace the input {input_path}; name another output")
 
 
@@ -349,7 +350,7 @@ def parse_json(text: str | bytes) -> Any:
     return _DECODER.decode(text.lstrip("\ufeff"))
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         [(repeated_key, _)] = Counter(key for key, _ in pairs).most_common(1)
@@ -357,16 +358,16 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _whole(digits: str) -> int | float:
+def _parse_whole_number(digits: str) -> int | float:
     # As a whole number -0 would be 0, and the identifier "0".
     return -0.0 if digits == "-0" else int(digits)
 
 
 # Made once: json.loads makes one for every text where a hook is given, which takes twice as long.
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_whole)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_int=_parse_whole_number)
 
 
-def read_given_json(path: str | Path, remedy: str = "") -> Any:
+def load_json(path: str | Path, remedy: str = "") -> Any:
     """Return the value of a JSON file; InputError if it is missing, a pipe, unreadable, not UTF-8 or not JSON."""
     refuse_pipe(path)
     try:

@@ -9,7 +9,7 @@ from collections.abc import Collection
 LONGEST_IDENTIFIER = 4096
 
 # A whole number as files write it.
-WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
+WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 # A decimal number as files write it. The repeats are possessive: digits before a wrong sign are read once.
 NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}+(?:\.[0-9]{0,400}+)?|\.[0-9]{1,400}+)(?:[eE][+-]?[0-9]{1,3})?")
 
@@ -48,7 +48,7 @@ def whole_characters(text: str) -> str:
 def unescaped(markup: str) -> str:
     """Return markup with its references (`&amp;`, `&#38;`) as characters."""
     # Python reads no integer of thousands of digits; eight digits are beyond the last character.
-    return html.unescape(_LONG_NUMBER.sub(lambda number: f"&#{number[1].lstrip('0')[:8] or 0};", markup))
+    return html.unescape(_LONG_NUMBER.sub(lambda match: f"&#{match[1].lstrip('0')[:8] or 0};", markup))
 
 
 def clean_line(text: str) -> str:

@@ -24,13 +24,13 @@ PACKAGE = Path(__file__).parents[1]
 SCRIPTS = PACKAGE.parents[1] / "scripts"
 TEMPLATES = (".j2", ".css", ".js")
 RESOURCES = "resources"
-CACHE = "code-digests.json"
+CACHE_FILE = "code-digests.json"
 
 # The code of a checkpoint that records none.
-UNKNOWN = {"unknown": "unknown"}
+UNKNOWN_CODE = {"unknown": "unknown"}
 
 # Code of other processes, whose work the result of this one rests on.
-_earlier: dict[str, str] = {}
+_earlier_digests: dict[str, str] = {}
 
 
 @cache
@@ -49,39 +49,40 @@ def library_digest() -> str:
 
 def begin_record() -> None:
     sources()
-    _earlier.clear()
+    _earlier_digests.clear()
 
 
 def code_record() -> dict[str, str]:
     """Return the code of this job: file → digest. A file that was used in two versions has both digests."""
-    return _united(digests(_loaded()), _earlier)
+    return _merge_digests(digests(_loaded_files()), _earlier_digests)
 
 
 def add_earlier_code(code: Mapping[str, str]) -> None:
     """Add the code of another process, whose work this one resumes."""
-    _earlier.update(_united(_earlier, code))
+    _earlier_digests.update(_merge_digests(_earlier_digests, code))
 
 
 def changed_files(code: Mapping[str, str]) -> list[str]:
     """Return the files of a record that the present code has in another version, or not at all."""
-    present = digests(code)
-    return [name for name in code if present.get(name) != code[name]]
+    present_digests = digests(code)
+    return [name for name in code if present_digests.get(name) != code[name]]
 
 
 def digests(names: Iterable[str]) -> dict[str, str]:
     names = list(names)
-    files, known_digests = sources() | _resources(names), _cached()
-    keys = {name: _sha256(files[name]) for name in names if name in files}
+    files, known_digests = sources() | _resources(names), _cached_digests()
+    content_hashes = {name: _sha256(files[name]) for name in names if name in files}
     new_digests = {
-        key: _digest(files[name])
-        for name, key in keys.items()
-        if name.endswith(".py") and key not in known_digests
+        content_hash: _digest(files[name])
+        for name, content_hash in content_hashes.items()
+        if name.endswith(".py") and content_hash not in known_digests
     }
     if new_digests:
         known_digests.update(new_digests)
         with suppress(OSError):
-            write_text(cache_folder() / CACHE, json.dumps(read_digests(cache_folder() / CACHE) | new_digests))
-    return {name: known_digests.get(key, key) for name, key in keys.items()}
+            path = cache_folder() / CACHE_FILE
+            write_text(path, json.dumps(read_digests(path) | new_digests))
+    return {name: known_digests.get(key, key) for name, key in content_hashes.items()}
 
 
 def _resources(names: Iterable[str]) -> dict[str, bytes]:
@@ -95,7 +96,7 @@ def _resources(names: Iterable[str]) -> dict[str, bytes]:
     return contents
 
 
-def _united(first_digests: Mapping[str, str], second_digests: Mapping[str, str]) -> dict[str, str]:
+def _merge_digests(first_digests: Mapping[str, str], second_digests: Mapping[str, str]) -> dict[str, str]:
     versions = {
         name: {*first_digests.get(name, "").split(), *second_digests.get(name, "").split()}
         for name in [*first_digests, *second_digests]
@@ -103,7 +104,7 @@ def _united(first_digests: Mapping[str, str], second_digests: Mapping[str, str])
     return {name: " ".join(sorted(versions[name])) for name in sorted(versions)}
 
 
-def _loaded() -> set[str]:
+def _loaded_files() -> set[str]:
     start = len(str(PACKAGE)) + 1
     modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == PACKAGE.name]
     loaded_files = {str(module.__file__)[start:] for module in modules}
@@ -150,8 +151,8 @@ def _sha256(content: bytes) -> str:
 
 
 @cache
-def _cached() -> dict[str, str]:
-    return read_digests(cache_folder() / CACHE)
+def _cached_digests() -> dict[str, str]:
+    return read_digests(cache_folder() / CACHE_FILE)
 
 
 def read_digests(path: Path) -> dict[str, str]:

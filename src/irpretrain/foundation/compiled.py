@@ -39,7 +39,7 @@ def compiled_uncounted(function: Function) -> Function:
 
 def _compiled(function: Function, options: dict[str, Any]) -> Function:
     dispatcher = numba.njit(nogil=True, **options)(function)
-    if reason := _foreign(cache_folder()):
+    if reason := _sharing_risk(cache_folder()):
         _report_lost_cache(reason)
         return cast(Function, dispatcher)
     config: Any = numba.config
@@ -60,7 +60,7 @@ def _compiled(function: Function, options: dict[str, Any]) -> Function:
 
 
 @cache
-def _foreign(folder: Path) -> str:
+def _sharing_risk(folder: Path) -> str:
     """Return why others may have put files into the folder; empty if only this user or root may write there."""
     # Numba unpickles what it finds: files of others would run their code.
     try:

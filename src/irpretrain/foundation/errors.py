@@ -69,10 +69,10 @@ class TrainingError(IRPretrainError):
     """Training cannot go on: the loss is NaN, or memory ran out."""
 
 
-def count_of(number: int, noun: str) -> str:
+def count_of(count: int, noun: str) -> str:
     """Return "1 query", "1,234 queries"."""
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def one_line(error: BaseException) -> str:
@@ -143,7 +143,7 @@ REASONS = {
 }
 
 # What libraries write that hand no number on: NumPy, safetensors, DuckDB, Java.
-_WORDS = {
+_PATTERNS = {
     errno.ENOSPC: re.compile(
         r"no space left on device|os error 28\b|\d+ requested and \d+ written|not enough disk space", re.I
     ),
@@ -161,24 +161,24 @@ def full_disk(error: BaseException, outputs: Iterable[str | Path]) -> str | None
     counts, else the first. Without outputs, and with room for temporary files, it is standard output.
     """
     temporary = temporary_folder()
-    for cause in _chain(error):
+    for cause in _causes(error):
         if isinstance(cause, FileNotFoundError) and _NO_TEMPORARY_FOLDER in str(cause):
             return (
                 "no folder for temporary files can be written to; make room in /tmp, or set TMPDIR to a folder that "
                 "you may write to"
             )
         for error_number, reason in REASONS.items():
-            if getattr(cause, "errno", None) == error_number or _WORDS[error_number].search(str(cause)):
+            if getattr(cause, "errno", None) == error_number or _PATTERNS[error_number].search(str(cause)):
                 file_name = getattr(cause, "filename", None)
                 files = [file_name] if file_name else list(outputs)
-                rooms = [_room(path) for path in (files if file_name else [*files, temporary])]
+                free_spaces = [_free_space(path) for path in (files if file_name else [*files, temporary])]
                 free_megabytes, folder = next(
-                    (free_space for free_space in rooms if not free_space[0]), rooms[0]
+                    (free_space for free_space in free_spaces if not free_space[0]), free_spaces[0]
                 )
                 if free_megabytes and not files:
                     return f"standard output: {reason}"
-                free_space = f"{free_megabytes:,} MB are free in {folder}"
-                return f"{reason} ({free_space}); make room, then run the same command again"
+                free_text = f"{free_megabytes:,} MB are free in {folder}"
+                return f"{reason} ({free_text}); make room, then run the same command again"
     return None
 
 
@@ -198,7 +198,7 @@ def reporting_disk_errors(outputs: Iterable[str | Path]) -> Iterator[None]:
         raise SetupError(message) from error
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def _causes(error: BaseException) -> Iterator[BaseException]:
     seen_errors = set[int]()
     cause: BaseException | None = error
     while cause is not None and id(cause) not in seen_errors:
@@ -207,9 +207,9 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         cause = cause.__cause__ or cause.__context__
 
 
-def _room(path: Any) -> tuple[int, Path]:
-    location = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ".").absolute()
-    nearest_folder = next(folder for folder in (location, *location.parents) if folder.is_dir())
+def _free_space(path: Any) -> tuple[int, Path]:
+    absolute_path = Path(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ".").absolute()
+    nearest_folder = next(folder for folder in (absolute_path, *absolute_path.parents) if folder.is_dir())
     file_system = os.statvfs(nearest_folder)
     temporary = temporary_folder()
     if str(nearest_folder).startswith(f"{temporary / 'irpretrain-'}"):  # a folder that goes with the process

@@ -15,9 +15,9 @@ from typing import IO, Any, AnyStr, Literal, cast
 from irpretrain.foundation.characters import without_marks
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.records import (
+    WHOLE_FILE,
     Malformed,
     Share,
-    everything,
     max_record_bytes,
     max_record_parts,
     too_large,
@@ -25,7 +25,7 @@ from irpretrain.foundation.records import (
 
 # Files of several bzip2 or xz streams, as parallel packers write them, unpacked whole or called damaged.
 
-_PACKED_AT_ONCE = 1 << 16
+_READ_BYTES = 1 << 16
 
 
 class Streams(io.RawIOBase):
@@ -37,7 +37,7 @@ class Streams(io.RawIOBase):
     def __init__(self, path: str | Path, open_stream: Callable[[], Any], padding: int) -> None:
         """Zeros between streams, as many as a multiple of `padding`, are passed over, as in gzip files."""
         self._file = open(path, "rb")  # noqa: SIM115 - closed in `close`
-        self._new, self._padding = open_stream, padding
+        self._open_stream, self._padding = open_stream, padding
         self._packed = b""
         self._stream: Any = None
 
@@ -49,9 +49,9 @@ class Streams(io.RawIOBase):
         super().close()
 
     def readinto(self, buffer: Any) -> int:
-        text = self._read(len(buffer))
-        buffer[: len(text)] = text
-        return len(text)
+        content = self._read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
 
     def _read(self, size: int) -> bytes:
         while True:
@@ -59,27 +59,27 @@ class Streams(io.RawIOBase):
                 self._pass_zeros()
                 if not self._packed:
                     return b""
-                self._stream = self._new()
+                self._stream = self._open_stream()
             elif self._stream.needs_input and not self._packed:
-                self._packed = self._file.read(_PACKED_AT_ONCE)
+                self._packed = self._file.read(_READ_BYTES)
                 if not self._packed:
                     raise EOFError("the file ends within a stream")
-            text: bytes = self._stream.decompress(self._packed, size)
+            content: bytes = self._stream.decompress(self._packed, size)
             self._packed = self._stream.unused_data
             if self._stream.eof:
                 self._stream = None
-            if text:
-                return text
+            if content:
+                return content
 
     def _pass_zeros(self) -> None:
-        zeros = 0
+        zero_count = 0
         while True:
             without_zeros = self._packed.lstrip(b"\0")
-            zeros += len(self._packed) - len(without_zeros)
-            self._packed = without_zeros or self._file.read(_PACKED_AT_ONCE)
+            zero_count += len(self._packed) - len(without_zeros)
+            self._packed = without_zeros or self._file.read(_READ_BYTES)
             if without_zeros or not self._packed:
                 break
-        if zeros % self._padding:
+        if zero_count % self._padding:
             raise EOFError("the zeros between two streams are too few or too many")
 
 
@@ -210,9 +210,9 @@ def open_bytes(path: str | Path) -> IO[bytes]:
     """Open a file for reading, decompressed; InputError if impossible, or an archive (tar, 7z, zip, RAR, lz4)."""
     compression = compression_of(path)
     if compression is not None:
-        with _opened(path, compression) as stream, suppress(*DAMAGE):  # damage is reported when it is read
+        with _open_as(path, compression) as stream, suppress(*DAMAGE):  # damage is reported when it is read
             refuse_packed(path, stream.read(_TAR_MAGIC.stop))
-    return _opened(path, compression)
+    return _open_as(path, compression)
 
 
 def refuse_packed(path: str | Path, start: bytes) -> None:
@@ -225,8 +225,8 @@ def refuse_packed(path: str | Path, start: bytes) -> None:
 def _refuse_archive(path: str | Path, start: bytes) -> None:
     if start[_TAR_MAGIC] == b"ustar":
         raise InputError(path, "this is a tar archive; such files are not read", remedy=_UNPACK)
-    is_named_so = start.startswith(b"PK\x03\x04") and Path(path).suffix.lower() in WORKBOOKS
-    if is_named_so or _SHEET.match(start):
+    is_named_workbook = start.startswith(b"PK\x03\x04") and Path(path).suffix.lower() in WORKBOOKS
+    if is_named_workbook or _SHEET.match(start):
         raise InputError(
             path, "this is a spreadsheet", remedy="Save the sheet as CSV (UTF-8), and give that."
         )
@@ -236,7 +236,7 @@ def _refuse_archive(path: str | Path, start: bytes) -> None:
             raise InputError(path, f"this is {name}; such files are not read", remedy=remedy)
 
 
-def _opened(path: str | Path, compression: Compression | None) -> IO[bytes]:
+def _open_as(path: str | Path, compression: Compression | None) -> IO[bytes]:
     try:
         if compression == "gzip":
             return cast(IO[bytes], gzip.open(path, "rb"))
@@ -279,7 +279,7 @@ def damage_text(path: str | Path, error: BaseException) -> str:
 def read_lines(
     path: str | Path,
     encoding: Encoding = "utf-8",
-    share: Share = everything,
+    share: Share = WHOLE_FILE,
 ) -> Iterator[Line | Malformed]:
     r"""Yield the non-blank lines of a share of a text file; a line's position is its number less 1.
 
@@ -289,28 +289,30 @@ def read_lines(
     Raises:
         InputError: the file begins as UTF-16 does, or reading fails (disk, network), in any share.
     """
-    number, max_bytes = 0, max_record_bytes()
+    line_number, max_bytes = 0, max_record_bytes()
     with open_bytes(path) as stream:
         try:
             while raw := stream.readline(max_bytes + 1):
-                if too_long := len(raw) > max_bytes and not raw.endswith(b"\n"):
+                if is_too_long := len(raw) > max_bytes and not raw.endswith(b"\n"):
                     _skip_rest(stream)
-                number += 1
-                if number == 1:  # whatever the share: it shows the encoding
+                line_number += 1
+                if line_number == 1:  # whatever the share: it shows the encoding
                     refuse_utf16(path, raw, encoding)
-                if not share(number - 1):
+                if not share(line_number - 1):
                     continue
                 raw = without_marks(raw)
-                if too_long:
-                    yield too_large(number - 1, number)
+                if is_too_long:
+                    yield too_large(line_number - 1, line_number)
                 elif not raw.isspace():
-                    line = _decode(raw, number, encoding)
+                    line = _decode(raw, line_number, encoding)
                     if isinstance(line, Malformed) or line.text.strip():
                         yield line
         except DAMAGE as error:
             detail, remedy = damage_text(path, error), "Get the file again, or pack it again"
-            if share(number):
-                yield Malformed(number, "damaged archive", detail, number + 1, remedy=remedy, loses_more=True)
+            if share(line_number):
+                yield Malformed(
+                    line_number, "damaged archive", detail, line_number + 1, remedy=remedy, loses_more=True
+                )
 
 
 def refuse_utf16(path: str | Path, start: bytes, encoding: Encoding = "utf-8") -> None:
@@ -320,7 +322,7 @@ def refuse_utf16(path: str | Path, start: bytes, encoding: Encoding = "utf-8") -
         raise InputError(path, "this is UTF-16, not UTF-8", remedy="Save the file as UTF-8.")
 
 
-def given_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of the lines of a file; InputError on a malformed line."""
     for line in read_lines(path):
         if isinstance(line, Malformed):
@@ -339,12 +341,13 @@ def split_columns(line: str) -> list[str]:
     return list(filter(None, split_fields(line.replace("\t", " "), " ")))
 
 
-def _decode(raw: bytes, number: int, encoding: Encoding) -> Line | Malformed:
+def _decode(raw: bytes, line_number: int, encoding: Encoding) -> Line | Malformed:
     try:
-        return Line(number, raw.removesuffix(b"\n").removesuffix(b"\r").decode(encoding))
+        return Line(line_number, raw.removesuffix(b"\n").removesuffix(b"\r").decode(encoding))
     except UnicodeDecodeError as error:
-        detail, name = f"byte {error.start + 1} of the line", encoding.upper()
-        return Malformed(number - 1, f"not valid {name}", detail, number, remedy=f"Save the file as {name}")
+        detail, remedy = f"byte {error.start + 1} of the line", f"Save the file as {encoding.upper()}"
+        reason = f"not valid {encoding.upper()}"
+        return Malformed(line_number - 1, reason, detail, line_number, remedy=remedy)
 
 
 def _skip_rest(stream: IO[bytes]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.code_digest import (
-    UNKNOWN,
+    UNKNOWN_CODE,
     add_earlier_code,
     changed_files,
     code_record,
@@ -26,10 +26,10 @@ from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import read_record
 
 # Parameter of cheap rules, `library_code`: any change of the library runs them again.
-CODE = "code"
+CODE_PARAMETER = "code"
 
 # Most changed files, or stages, that a message names.
-DISPLAYED = 3
+MAX_DISPLAYED = 3
 
 # Set by `irpretrain.foundation.other_code`: results of other code are about to be made again.
 REDO = "IRPRETRAIN_REDO"
@@ -50,12 +50,12 @@ def results_of_other_code(directory: str | Path = "") -> Iterator[dict[str, Any]
             continue
         if not any(Path(directory, output).exists() for output in record.get("outputs", {})):
             continue
-        is_redone_unasked = CODE in record.get("parameters", {})
+        is_redone_unasked = CODE_PARAMETER in record.get("parameters", {})
         if not is_redone_unasked and is_of_other_code(record):
             yield record
 
 
-def keep_code(path: Path) -> None:
+def write_code(path: Path) -> None:
     write_text(path, json.dumps(code_record()))
 
 
@@ -64,14 +64,15 @@ def resume_from(path: Path) -> None:
 
     Work of other code is used too: a line reports it, and the result counts as made by other code.
     """
-    code = read_digests(path) or UNKNOWN
+    code = read_digests(path) or UNKNOWN_CODE
     add_earlier_code(code)
     if changed_names := changed_files(code):
-        remainder = f" and {len(changed_names) - DISPLAYED} more" if len(changed_names) > DISPLAYED else ""
+        more_count = len(changed_names) - MAX_DISPLAYED
+        remainder = f" and {more_count} more" if more_count > 0 else ""
         print_line(
-            f"Other code began this work (changed since: {', '.join(changed_names[:DISPLAYED])}{remainder}). It "
-            "goes on, and its "
-            f"result will be listed as made by other code. To begin anew, stop and remove {path.parent}."
+            f"Other code began this work (changed since: {', '.join(changed_names[:MAX_DISPLAYED])}{remainder}). It "
+            f"goes on, and its result will be listed as made by other code. To begin anew, stop and remove "
+            f"{path.parent}."
         )
 
 
@@ -86,16 +87,16 @@ def counted_text(records: Iterable[Mapping[str, Any]]) -> str:
     """Return one sentence: how many results other code made, and the stages with most of them."""
     stages = Counter(str(record.get("stage")) for record in records)
     most_first = sorted(stages.items(), key=lambda stage: (-stage[1], stage[0]))
-    names = ", ".join(f"{stage} ({number:,})" for stage, number in most_first[:DISPLAYED])
-    if len(stages) > DISPLAYED:
-        names += f" and {_stages(len(stages) - DISPLAYED)} more"
+    names = ", ".join(f"{stage} ({count:,})" for stage, count in most_first[:MAX_DISPLAYED])
+    if len(stages) > MAX_DISPLAYED:
+        names += f" and {_count_stages(len(stages) - MAX_DISPLAYED)} more"
     total = stages.total()
-    results = "1 result was" if total == 1 else f"{total:,} results of {_stages(len(stages))} were"
+    results = "1 result was" if total == 1 else f"{total:,} results of {_count_stages(len(stages))} were"
     return f"{results} made by other code: {names}."
 
 
-def _stages(number: int) -> str:
-    return "1 stage" if number == 1 else f"{number} stages"
+def _count_stages(count: int) -> str:
+    return "1 stage" if count == 1 else f"{count} stages"
 
 
 def unrecorded_text(directory: str | Path = "") -> str:
@@ -118,18 +119,18 @@ def unrecorded_text(directory: str | Path = "") -> str:
 
 def _incomplete(directory: str | Path) -> set[str]:
     """Return the outputs of the jobs that a killed run was at, by their marks: names of files in base 64."""
-    marks = Path(directory, ".snakemake", "incomplete")
+    marks_folder = Path(directory, ".snakemake", "incomplete")
     names = set[str]()
-    for mark in filter(Path.is_file, marks.rglob("*")):
+    for mark in filter(Path.is_file, marks_folder.rglob("*")):
         # Long names are cut: all folders of a mark begin with @.
-        encoded = "".join(path_part.removeprefix("@") for path_part in mark.relative_to(marks).parts)
+        encoded = "".join(path_part.removeprefix("@") for path_part in mark.relative_to(marks_folder).parts)
         with suppress(ValueError):
             names.add(urlsafe_b64decode(encoded).decode())
     return names
 
 
 def library_code(wildcards: Any) -> str:
-    """Return the parameter `CODE` of a rule, for Snakemake."""
+    """Return the parameter `CODE_PARAMETER` of a rule, for Snakemake."""
     return library_digest()
 
 
@@ -150,7 +151,7 @@ def _text_of(directory: str) -> str:
 
 # The files that a redo makes again. Snakemake removes a file before it makes it again, and where the redo is killed
 # then, it would take what depends on the file for up to date.
-BROKEN_OFF = Path(".snakemake/redo.json")
+REDO_FILE = Path(".snakemake/redo.json")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -165,27 +166,27 @@ def main(arguments: Sequence[str]) -> int:
     summary = subprocess.run([*snakemake, "--summary"], stdout=subprocess.PIPE, text=True)
     if summary.returncode:
         return summary.returncode
-    planned = {line.partition("\t")[0] for line in summary.stdout.splitlines() if "\t" in line}
-    needed_records = [record for record in records if planned & record["outputs"].keys()]
-    files = {next(path for path in record["outputs"] if path in planned) for record in needed_records}
+    planned_files = {line.partition("\t")[0] for line in summary.stdout.splitlines() if "\t" in line}
+    needed_records = [record for record in records if planned_files & record["outputs"].keys()]
+    files = {next(path for path in record["outputs"] if path in planned_files) for record in needed_records}
     if needed_records:
         print_line(counted_text(needed_records))
-    if redone_files := removed_files & planned:
+    if redone_files := removed_files & planned_files:
         print_line(f"A redo was broken off: it goes on with {', '.join(sorted(redone_files))}.")
     if not files | redone_files:
         print_line("No result that these targets need was made by other code.")
         return 0
-    write_text(directory / BROKEN_OFF, json.dumps(sorted(files | removed_files)))
+    write_text(directory / REDO_FILE, json.dumps(sorted(files | removed_files)))
     command = [*snakemake, "--forcerun", *sorted(files | redone_files)]
     status = subprocess.run(command, env={**os.environ, REDO: "1"}).returncode
     if not status:
-        write_text(directory / BROKEN_OFF, json.dumps(sorted(removed_files - redone_files)))
+        write_text(directory / REDO_FILE, json.dumps(sorted(removed_files - redone_files)))
     return status
 
 
 def _removed_files(directory: Path) -> set[str]:
     try:
-        files = json.loads((directory / BROKEN_OFF).read_text(encoding="utf-8"))
+        files = json.loads((directory / REDO_FILE).read_text(encoding="utf-8"))
         return {file for file in files if not (directory / file).exists()}
     except (OSError, TypeError, ValueError):
         return set()

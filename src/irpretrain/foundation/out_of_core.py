@@ -16,8 +16,8 @@ import pyarrow as pa
 class GrowingArray:
     """A one-dimensional `.npy` file that is written piece by piece; its header is completed at the end."""
 
-    def __init__(self, path: Path, number_type: np.dtype) -> None:
-        self._path, self._kind, self._length = path, number_type, 0
+    def __init__(self, path: Path, dtype: np.dtype) -> None:
+        self._path, self._dtype, self._length = path, dtype, 0
         self._digest = hashlib.sha256()
         self._handle: BinaryIO
 
@@ -37,7 +37,7 @@ class GrowingArray:
             self._header()
 
     def add(self, values: np.ndarray) -> None:
-        data = np.ascontiguousarray(values, dtype=self._kind).tobytes()
+        data = np.ascontiguousarray(values, dtype=self._dtype).tobytes()
         self._digest.update(data)
         self._handle.write(data)
         self._length += len(values)
@@ -47,7 +47,7 @@ class GrowingArray:
 
     def _header(self) -> None:
         header = {
-            "descr": np.lib.format.dtype_to_descr(self._kind),
+            "descr": np.lib.format.dtype_to_descr(self._dtype),
             "fortran_order": False,
             "shape": (self._length,),
         }
@@ -57,9 +57,9 @@ class GrowingArray:
 # `.npy` files that are written through memory.
 
 
-def create_mapped(path: Path, number_type: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+def create_mapped(path: Path, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     """Create a `.npy` file of zeros and return its array, mapped for writing; OSError if the disk is full."""
-    mapped = np.lib.format.open_memmap(path, mode="w+", dtype=number_type, shape=shape)
+    mapped = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
     # Blocks are allocated at once: a write to a mapped file that finds no room kills the process without a message.
     with open(path, "rb+") as handle:
         os.posix_fallocate(handle.fileno(), 0, os.fstat(handle.fileno()).st_size)
@@ -75,19 +75,17 @@ def create_mapped(path: Path, number_type: np.dtype, shape: tuple[int, ...]) -> 
 def merge_rounds(streams: Sequence[Iterator[pa.RecordBatch]], keys: Sequence[str]) -> Iterator[pa.Table]:
     """Yield tables that together merge streams, each sorted by the columns `keys` without equal rows of them."""
     filled_streams = [(batch for batch in stream if batch.num_rows) for stream in streams]
-    blocks = [
-        (rows, stream_rest) for stream_rest in filled_streams if (rows := next(stream_rest, None)) is not None
-    ]
+    blocks = [(rows, stream) for stream in filled_streams if (rows := next(stream, None)) is not None]
     while blocks:
         horizon = min(_key(rows, keys, rows.num_rows - 1) for rows, _ in blocks)
         pieces, remaining_blocks = [], []
-        for rows, stream_rest in blocks:
+        for rows, stream in blocks:
             end = bisect_right(range(rows.num_rows), horizon, key=partial(_key, rows, keys))
             if end:
                 pieces.append(rows.slice(0, end))
-            next_rows = rows.slice(end) if end < rows.num_rows else next(stream_rest, None)
+            next_rows = rows.slice(end) if end < rows.num_rows else next(stream, None)
             if next_rows is not None:
-                remaining_blocks.append((next_rows, stream_rest))
+                remaining_blocks.append((next_rows, stream))
         yield pa.Table.from_batches(pieces).sort_by([(name, "ascending") for name in keys])
         blocks = remaining_blocks
 

@@ -46,56 +46,57 @@ class Piece:
     offset: int  # of the first byte; see the module's table
     text: bytes  # the bytes
     # Whether the piece belongs to the share that is read; others are needed to finish what begins in one.
-    own: bool = True
-    past: bool = False  # whether no piece of the share follows, nor is this one
+    in_share: bool = True
+    is_past: bool = False  # whether no piece of the share follows, nor is this one
     # Whether `offset` is that of a whole block, so that bytes within it have no place of their own.
     is_block: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Bytes are lost here. `where` is the place in words, `own` as of a piece."""
+    """Bytes are lost here. `where` is the place in words, `in_share` as of a piece."""
 
     offset: int
     where: str
     reason: str
-    own: bool = True
+    in_share: bool = True
 
 
-def _needle(mark: int, shift: int) -> re.Pattern[bytes]:
+def _pattern_of(mark: int, shift: int) -> re.Pattern[bytes]:
     """Return the pattern of a mark that begins `shift` bits into a byte, at the first of its whole bytes."""
     first_byte, *middle_bytes, last_byte = (mark << (8 - shift)).to_bytes(7, "big")
     middle_pattern = re.escape(bytes(middle_bytes))
-    before_pattern = _one_of(byte for byte in range(256) if byte & (0xFF >> shift) == first_byte)
-    after_pattern = _one_of(byte for byte in range(256) if byte >> (8 - shift) == last_byte >> (8 - shift))
+    last_bits = last_byte >> (8 - shift)
+    before_pattern = _byte_class(byte for byte in range(256) if byte & (0xFF >> shift) == first_byte)
+    after_pattern = _byte_class(byte for byte in range(256) if byte >> (8 - shift) == last_bits)
     # The whole bytes come first, which `re` searches for fastest.
     pattern = b"%b(?<=%b%b)" % (middle_pattern, before_pattern, middle_pattern)
     return re.compile(pattern + b"(?=%b)" % after_pattern if shift else pattern)
 
 
-def _one_of(byte_values: Iterable[int]) -> bytes:
+def _byte_class(byte_values: Iterable[int]) -> bytes:
     return b"[%b]" % b"".join(b"\\x%02x" % byte for byte in byte_values)
 
 
 # Bits into a byte, whether a block begins there, and the pattern.
-_NEEDLES = [
-    (shift, mark == _BLOCK, _needle(mark, shift)) for mark in (_BLOCK, _STREAM_END) for shift in range(8)
+_MARK_PATTERNS = [
+    (shift, mark == _BLOCK, _pattern_of(mark, shift)) for mark in (_BLOCK, _STREAM_END) for shift in range(8)
 ]
 
 
-def read_blocks(path: str | Path, own_bytes: range) -> Iterator[Piece | Damage]:
-    """Yield the blocks that begin at byte `own.start` or later, in the order of the file.
+def read_blocks(path: str | Path, share_bytes: range) -> Iterator[Piece | Damage]:
+    """Yield the blocks that begin at byte `share_bytes.start` or later, in the order of the file.
 
     Damage is a block that cannot be decompressed, and the end of a stream that the next one does not follow.
     """
     with open(path, "rb", buffering=0) as file:
-        marks = _marks(file.fileno(), own_bytes.start)
-        ahead: deque[tuple[int, bool]] = deque()
-        while _read_marks(ahead, marks, 1):
-            bit, is_block = ahead.popleft()
-            is_past_share = bit >= 8 * own_bytes.stop
-            text = _text(file.fileno(), bit, ahead, marks) if is_block else None
-            next_mark = ahead[0][0] if _read_marks(ahead, marks, 1) else None
+        marks = _marks(file.fileno(), share_bytes.start)
+        next_marks: deque[tuple[int, bool]] = deque()
+        while _read_marks(next_marks, marks, 1):
+            bit, is_block = next_marks.popleft()
+            is_past_share = bit >= 8 * share_bytes.stop
+            text = _text(file.fileno(), bit, next_marks, marks) if is_block else None
+            next_mark = next_marks[0][0] if _read_marks(next_marks, marks, 1) else None
             if text is not None:
                 yield Piece(bit, text, not is_past_share, is_past_share, is_block=True)
             elif is_block or not _next_stream_follows(file.fileno(), bit, next_mark):
@@ -111,34 +112,34 @@ def _next_stream_follows(file: int, bit: int, next_mark: int | None) -> bool:
     stop = os.fstat(file).st_size if next_mark is None else next_mark // 8 - len(_HEADER)
     if stop < offset or (next_mark or 0) % 8:
         return False
-    while offset < stop and not (between := os.pread(file, min(WINDOW, stop - offset), offset)).strip(b"\0"):
-        offset += len(between)
+    while offset < stop and not (padding := os.pread(file, min(WINDOW, stop - offset), offset)).strip(b"\0"):
+        offset += len(padding)
     return offset >= stop
 
 
 def _text(
-    file: int, bit: int, ahead: deque[tuple[int, bool]], marks: Iterator[tuple[int, bool]]
+    file: int, bit: int, next_marks: deque[tuple[int, bool]], marks: Iterator[tuple[int, bool]]
 ) -> bytes | None:
-    """The text of the block at `bit`; marks that proved to be inside it are removed from `ahead`."""
+    """The text of the block at `bit`; marks that proved to be inside it are removed from `next_marks`."""
     for false_marks in range(FALSE_MARKS + 1):
         if (
-            not _read_marks(ahead, marks, false_marks + 1)
-            or (ahead[false_marks][0] - bit) // 8 > LONGEST_BLOCK
+            not _read_marks(next_marks, marks, false_marks + 1)
+            or (next_marks[false_marks][0] - bit) // 8 > LONGEST_BLOCK
         ):
             return None
-        text = _decompress(_bits(file, bit, ahead[false_marks][0]), ahead[false_marks][0] - bit)
+        text = _decompress(_bits(file, bit, next_marks[false_marks][0]), next_marks[false_marks][0] - bit)
         if text is not None:
             for _ in range(false_marks):
-                ahead.popleft()
+                next_marks.popleft()
             return text
     return None
 
 
-def _read_marks(ahead: deque[tuple[int, bool]], marks: Iterator[tuple[int, bool]], number: int) -> bool:
-    while len(ahead) < number:
+def _read_marks(next_marks: deque[tuple[int, bool]], marks: Iterator[tuple[int, bool]], count: int) -> bool:
+    while len(next_marks) < count:
         if (mark := next(marks, None)) is None:
             return False
-        ahead.append(mark)
+        next_marks.append(mark)
     return True
 
 
@@ -147,8 +148,8 @@ def _marks(file: int, start: int) -> Iterator[tuple[int, bool]]:
     while window := os.pread(file, WINDOW + _MARK_BITS // 8, offset):  # a mark may reach so far beyond
         marks = [
             (8 * (offset + match.start() - 1) + shift, is_block)
-            for shift, is_block, needle in _NEEDLES
-            for match in needle.finditer(window)
+            for shift, is_block, pattern in _MARK_PATTERNS
+            for match in pattern.finditer(window)
             if match.start() <= WINDOW
         ]
         yield from sorted(marks)
@@ -157,12 +158,12 @@ def _marks(file: int, start: int) -> Iterator[tuple[int, bool]]:
 
 def _bits(file: int, start: int, end: int) -> bytes:
     """The bits from `start` to `end` of the file, shifted to begin with a byte; the last byte's rest is noise."""
-    raw: Any = np.frombuffer(os.pread(file, end // 8 - start // 8 + 1, start // 8), np.uint8)
+    file_bytes: Any = np.frombuffer(os.pread(file, end // 8 - start // 8 + 1, start // 8), np.uint8)
     shift = start % 8
     if shift:
-        next_bytes = np.append(raw[1:], np.uint8(0))
-        raw = (raw << shift) | (next_bytes >> (8 - shift))
-    return raw[: -(-(end - start) // 8)].tobytes()
+        next_bytes = np.append(file_bytes[1:], np.uint8(0))
+        file_bytes = (file_bytes << shift) | (next_bytes >> (8 - shift))
+    return file_bytes[: -(-(end - start) // 8)].tobytes()
 
 
 def _decompress(block: bytes, bits: int) -> bytes | None:
@@ -195,7 +196,7 @@ def _decompress(block: bytes, bits: int) -> bytes | None:
 PIECE = 1 << 20
 
 # Bytes that are decompressed at a time: the most that is lost before the end of a truncated archive.
-AT_ONCE = 1 << 16
+READ_BYTES = 1 << 16
 
 
 def read_pieces(path: str | Path, share: Share) -> Iterator[Piece | Damage]:
@@ -226,12 +227,12 @@ def offset_in_words(path: str | Path, offset: int) -> str:
 
 
 def _plain(path: str | Path, share: Share, size: int) -> Iterator[Piece | Damage]:
-    own_bytes = share.range_of(size, PIECE)
-    offset = own_bytes.start
+    share_bytes = share.range_of(size, PIECE)
+    offset = share_bytes.start
     with open(path, "rb") as handle:
         handle.seek(offset)
         while text := handle.read(PIECE):
-            yield Piece(offset, text, offset < own_bytes.stop, offset >= own_bytes.stop)
+            yield Piece(offset, text, offset < share_bytes.stop, offset >= share_bytes.stop)
             offset += len(text)
 
 
@@ -240,15 +241,15 @@ def _decompressed(path: str | Path, share: Share) -> Iterator[Piece | Damage]:
     with open_bytes(path) as stream:
         while fault is None:
             text, fault = _read_piece(path, stream)
-            in_share = offset // PIECE % share.of == share.number
+            is_in_share = offset // PIECE % share.count == share.index
             if text:
-                yield Piece(offset, text, in_share)
+                yield Piece(offset, text, is_in_share)
             elif fault is None:
                 return
             offset += len(text)
-    in_share = offset // PIECE % share.of == share.number
+    is_in_share = offset // PIECE % share.count == share.index
     yield Damage(
-        offset, f"what follows byte {offset:,} of the text", f"cannot be decompressed: {fault}", in_share
+        offset, f"what follows byte {offset:,} of the text", f"cannot be decompressed: {fault}", is_in_share
     )
 
 
@@ -256,7 +257,7 @@ def _read_piece(path: str | Path, stream: IO[bytes]) -> tuple[bytes, str | None]
     """A whole piece, or what there is of it before the text ends or breaks off, and why it breaks off."""
     piece = bytearray()
     try:
-        while len(piece) < PIECE and (text := stream.read(min(AT_ONCE, PIECE - len(piece)))):
+        while len(piece) < PIECE and (text := stream.read(min(READ_BYTES, PIECE - len(piece)))):
             piece += text
     except DAMAGE as error:
         return bytes(piece), damage_text(path, error)

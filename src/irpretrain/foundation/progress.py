@@ -31,24 +31,24 @@ class Counter:
     def __init__(self, title: str, unit: str, total: int | None = None) -> None:
         self._title, self._unit, self._total = title, unit, total
         self._done = self._skipped = 0
-        self._start = self._last = time.monotonic()
+        self._start = self._last_report = time.monotonic()
 
-    def skip(self, number: int) -> None:
-        self._skipped += number
-        self._done += number
+    def skip(self, count: int) -> None:
+        self._skipped += count
+        self._done += count
 
-    def add(self, number: int) -> None:
-        self.reach(self._done + number)
+    def add(self, count: int) -> None:
+        self.reach(self._done + count)
 
-    def reach(self, done: int) -> None:
-        self._done, now = done, time.monotonic()
+    def reach(self, done_count: int) -> None:
+        self._done, now = done_count, time.monotonic()
         elapsed = now - self._start
-        if now - self._last >= max(SHORTEST_SILENCE, min(LONGEST_SILENCE, elapsed / 10)):
-            self._last = now
+        if now - self._last_report >= max(SHORTEST_SILENCE, min(LONGEST_SILENCE, elapsed / 10)):
+            self._last_report = now
             print_line(f"[{self._title}] {self._status(elapsed)}")
 
-    def _status(self, seconds: float) -> str:
-        rate = (self._done - self._skipped) / seconds
+    def _status(self, elapsed: float) -> str:
+        rate = (self._done - self._skipped) / elapsed
         count = f"{self._done:,}"
         if self._total:
             count += f"/{self._total:,} {self._unit} ({self._done / self._total:.0%})"
@@ -65,17 +65,17 @@ def progress(
     items: Iterable[Item],  # what is worked through
     title: str,  # as in `Counter`, and so for `unit`
     unit: str,
-    # Number of units in all, `done` included; the number of items where items have a length and each is one
+    # Number of units in all, `done_count` included; the number of items where items have a length and each is one
     # unit.
     total: int | None = None,
     size: Callable[[Item], int] | None = None,  # number of units in an item, where an item is a batch
-    done: int = 0,  # number of units that an earlier, interrupted run has done
+    done_count: int = 0,  # number of units that an earlier, interrupted run has done
 ) -> Iterator[Item]:
     """Yield from `items` and report how far the stage is."""
     if total is None and size is None and isinstance(items, Sized):
-        total = done + len(items)
+        total = done_count + len(items)
     counter = Counter(title, unit, total)
-    counter.skip(done)
+    counter.skip(done_count)
     for item in items:
         yield item
         counter.add(size(item) if size else 1)

@@ -24,7 +24,7 @@ from irpretrain.foundation.code_digest import begin_record, code_record
 # What Snakemake puts into a directory after the stage that made it.
 NOT_CONTENT = ".snakemake_timestamp"
 # Parts of a sidecar that are JSON objects.
-PARTS = ("inputs", "outputs", "parameters", "counts", "cost")
+SECTIONS = ("inputs", "outputs", "parameters", "counts", "cost")
 PACKAGES = (
     "numpy",
     "scipy",
@@ -55,7 +55,7 @@ def sha256(path: str | Path) -> str:
 
 
 def _files(directory: Path) -> list[Path]:
-    return sorted(p for p in directory.rglob("*") if p.is_file() and p.name != NOT_CONTENT)
+    return sorted(file for file in directory.rglob("*") if file.is_file() and file.name != NOT_CONTENT)
 
 
 def sidecar_path(output: str | Path) -> Path:
@@ -76,12 +76,12 @@ class Recorder:
         outputs: list[str],
         params: dict[str, Any],  # what else the outputs depend on
         # Resources that the job requested, such as `threads` and `memory_mb`.
-        asked: dict[str, int] | None = None,
+        requested_resources: dict[str, int] | None = None,
     ) -> None:
         self.stage, self.inputs, self.outputs, self.params = stage, inputs, outputs, params
-        self._asked = asked or {}
+        self._requested_resources = requested_resources or {}
         begin_record()
-        self._started, self._start, self._cpu = time.time(), time.monotonic(), _cpu_seconds()
+        self._start_time, self._start, self._start_cpu = time.time(), time.monotonic(), _cpu_seconds()
 
     def write(self, counts: dict[str, Any] | None = None) -> Path:
         """Write the sidecar. `counts` is what the stage read, skipped (with reasons) and made."""
@@ -94,11 +94,11 @@ class Recorder:
             "parameters_hash": content_hash(self.params),
             "counts": counts or {},
             "cost": {
-                "started": round(self._started, 3),
+                "started": round(self._start_time, 3),
                 "wall_seconds": round(time.monotonic() - self._start, 3),
-                "cpu_seconds": round(_cpu_seconds() - self._cpu, 3),
+                "cpu_seconds": round(_cpu_seconds() - self._start_cpu, 3),
                 "peak_memory_mb": _peak_kilobytes() // 1024,
-                "asked": self._asked,
+                "asked": self._requested_resources,
             },
             "code": code_record(),
             "versions": _versions(),
@@ -119,7 +119,7 @@ def read_record(path: str | Path) -> dict[str, Any]:
     record = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(record, dict):
         raise ValueError("not a JSON object")
-    for section in PARTS:
+    for section in SECTIONS:
         if not isinstance(record.get(section, {}), dict):
             raise ValueError(f"{section} is not a JSON object")
     return record
@@ -141,29 +141,31 @@ def mixed_versions_text(records: Iterable[Mapping[str, Any]]) -> str:
         for name, version in {**(record.get("versions") or {}), **processor}.items():
             if version:
                 versions.setdefault(name, set()).add(str(version))
-    mixed = [
+    mixed_versions = [
         f"{name} {', '.join(sorted(version_set))}"
         for name, version_set in versions.items()
         if len(version_set) > 1
     ]
-    return f"Made with different {'; '.join(mixed)}: numbers can differ for that alone." if mixed else ""
+    if not mixed_versions:
+        return ""
+    return f"Made with different {'; '.join(mixed_versions)}: numbers can differ for that alone."
 
 
 def _known_sha256(path: str) -> str:
     """The hash its own sidecar gives, as long as nothing in it changed after the sidecar; else computed."""
     sidecar = sidecar_path(path)
     if sidecar.exists() and sidecar.stat().st_mtime_ns >= _changed(Path(path)):
-        recorded = read_sidecar(path).get("outputs", {}).get(path)
-        if recorded:
-            return str(recorded)
+        recorded_hash = read_sidecar(path).get("outputs", {}).get(path)
+        if recorded_hash:
+            return str(recorded_hash)
     return sha256(path)
 
 
 def _changed(path: Path) -> int:
     """When a file, or anything in a directory, last changed; a directory's own time misses its files'."""
     # Whoever replaces a file may give it an older time of writing (cp -p, rsync -a), but not of its change.
-    states = (p.stat() for p in (path, *(_files(path) if path.is_dir() else ())))
-    return max(max(state.st_mtime_ns, state.st_ctime_ns) for state in states)
+    statuses = (file.stat() for file in (path, *(_files(path) if path.is_dir() else ())))
+    return max(max(status.st_mtime_ns, status.st_ctime_ns) for status in statuses)
 
 
 def _usages() -> tuple[resource.struct_rusage, resource.struct_rusage]:

@@ -15,27 +15,27 @@ File = TypeVar("File")
 RECORD_MB = 64
 
 # Neighbouring records of a file that stay together when a file is spread over shards.
-BLOCK = 1024
+BLOCK_RECORDS = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One of `of` shares of a file, counted from 0: what a shard reads of it.
+    """One of `count` shares of a file, counted from 0: what a shard reads of it.
 
     Called with a record's position, it returns whether the record belongs to the share: blocks of records are dealt out
     in turn. Formats that can start in the middle of a file read a range of bytes or rows instead.
     """
 
-    number: int = 0
-    of: int = 1
+    index: int = 0
+    count: int = 1
 
     def __call__(self, position: int) -> bool:
-        return position // BLOCK % self.of == self.number
+        return position // BLOCK_RECORDS % self.count == self.index
 
     def range_of(self, size: int, grain: int = 1) -> range:
         """Return the share's places of `size`; all shares but the last begin and end with a multiple of `grain`."""
-        first, end = (size * number // self.of // grain * grain for number in (self.number, self.number + 1))
-        return range(first, size if self.number + 1 == self.of else end)
+        start, end = (size * index // self.count // grain * grain for index in (self.index, self.index + 1))
+        return range(start, size if self.index + 1 == self.count else end)
 
 
 def parts_of_shard(files: Sequence[File], shard: int, shards: int) -> Iterator[tuple[int, File, Share]]:
@@ -194,7 +194,7 @@ class Skipped:
 
 
 # What can be done about a record where nothing else is known.
-MEND = "Mend the record"
+MEND_RECORD = "Mend the record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class Malformed:
     detail: str = ""  # what exactly is wrong here
     line: int | None = None  # 1-based line number, where the format has lines
     location: str = ""  # its location in words, where "record 7" does not help
-    remedy: str = MEND  # what the user can do about it
+    remedy: str = MEND_RECORD  # what the user can do about it
     # Whether an unknown number of records is lost with it: an archive is damaged, a file breaks off.
     loses_more: bool = False
 
@@ -218,7 +218,7 @@ class Malformed:
 AnyDocument = Document | Skipped | Malformed
 
 # The whole of a file.
-everything = Share()
+WHOLE_FILE = Share()
 
 
 # How large one record may be: a small packed file may hold a record that takes all memory, or minutes.

@@ -61,7 +61,8 @@ def stage(snakemake: Any) -> Iterator[dict[str, Any]]:
     # A sidecar among the outputs is declared to Snakemake but written here.
     outputs = [str(path) for path in snakemake.output if not str(path).endswith(".meta.json")]
     inputs = [str(path) for path in snakemake.input]
-    recorder = Recorder(snakemake.rule, inputs, outputs, dict(snakemake.params), _asked(snakemake))
+    requested_resources = _requested_resources(snakemake)
+    recorder = Recorder(snakemake.rule, inputs, outputs, dict(snakemake.params), requested_resources)
     counts: dict[str, Any] = {}
     with (
         _open_log(snakemake) as log,
@@ -78,7 +79,7 @@ def stage(snakemake: Any) -> Iterator[dict[str, Any]]:
             sys.exit(1)
 
 
-def _asked(snakemake: Any) -> dict[str, int]:
+def _requested_resources(snakemake: Any) -> dict[str, int]:
     memory = getattr(getattr(snakemake, "resources", None), "mem_mb", None)
     return {
         "threads": getattr(snakemake, "threads", 1),

@@ -50,7 +50,7 @@ class Contract:
     @property
     def schema(self) -> pa.Schema:
         """The Arrow schema, with the contract's name as metadata."""
-        fields = [pa.field(c.name, c.type, nullable=False) for c in self.columns]
+        fields = [pa.field(column.name, column.type, nullable=False) for column in self.columns]
         return pa.schema(fields, metadata={"contract": self.name})
 
     @contextmanager
@@ -75,10 +75,10 @@ class Contract:
         try:
             with parquet_file(path) as file:
                 if not file.schema_arrow.equals(self.schema, check_metadata=False):
-                    schemas_text = f"expected {_brief(self.schema)}, found {_brief(file.schema_arrow)}"
+                    schemas = f"expected {_schema_text(self.schema)}, found {_schema_text(file.schema_arrow)}"
                     raise IntegrityError(
                         path,
-                        f"this is not a table of {self.name}: {schemas_text}",
+                        f"this is not a table of {self.name}: {schemas}",
                         remedy="Delete it and run the workflow again; it was written by another version.",
                     )
                 yield file
@@ -100,7 +100,7 @@ class Contract:
 
     def read(self, path: str | Path, columns: list[str] | None = None) -> pa.Table:
         with self.opened(path) as file:
-            return _whole(file.read(columns), file.metadata.num_rows)
+            return _check_row_count(file.read(columns), file.metadata.num_rows)
 
     def stream(
         self, path: str | Path, columns: list[str] | None = None, rows: int = ROWS_PER_GROUP
@@ -110,7 +110,7 @@ class Contract:
             for group in range(file.num_row_groups):
                 yield from row_group(file, group, columns).to_batches(rows)
 
-    def stream_chosen(
+    def stream_documents(
         self,
         path: str | Path,
         document_ids: Collection[str],
@@ -137,14 +137,14 @@ def parquet_file(path: str | Path) -> pq.ParquetFile:
 def read_parquet(path: str | Path) -> pa.Table:
     # pyarrow.parquet.read_table imports pyarrow.dataset, which imports pandas.
     with parquet_file(path) as file:
-        return _whole(file.read(), file.metadata.num_rows)
+        return _check_row_count(file.read(), file.metadata.num_rows)
 
 
 def row_group(file: pq.ParquetFile, group: int, columns: list[str] | None = None) -> pa.Table:
-    return _whole(file.read_row_group(group, columns), file.metadata.row_group(group).num_rows)
+    return _check_row_count(file.read_row_group(group, columns), file.metadata.row_group(group).num_rows)
 
 
-def _whole(table: pa.Table, rows: int) -> pa.Table:
+def _check_row_count(table: pa.Table, rows: int) -> pa.Table:
     """Refuse fewer rows than the metadata state, as of damaged pages."""
     if table.num_rows != rows:
         raise pa.ArrowInvalid(f"{table.num_rows:,} of {rows:,} rows can be read")
@@ -157,12 +157,13 @@ class ContractWriter:
     def __init__(self, contract: Contract, path: Path) -> None:
         self.contract, self.rows = contract, 0
         self._writer = pq.ParquetWriter(path, contract.schema, compression="zstd", version="2.6")
-        self._defaults = {c.name: c.default for c in contract.columns if c.default is not None}
+        columns = [column for column in contract.columns if column.default is not None]
+        self._defaults = {column.name: column.default for column in columns}
         self._rows: list[dict[str, Any]] = []
         self._characters = 0
-        self._waiting: list[pa.Table] = []
-        self._sizes: list[np.ndarray] = []
-        self._waiting_rows = self._waiting_bytes = 0
+        self._pending_tables: list[pa.Table] = []
+        self._pending_sizes: list[np.ndarray] = []
+        self._pending_row_count = self._pending_bytes = 0
 
     def __enter__(self) -> Self:
         return self
@@ -170,15 +171,15 @@ class ContractWriter:
     def __exit__(self, *exception: object) -> None:
         if exception[0] is None:
             self._add_rows()
-            self._flush(everything=True)
+            self._flush(is_end=True)
         self._writer.close()
 
     def add(self, table: pa.Table) -> None:
         """Append `table`, whose columns must be the contract's."""
         table = table.select(self.contract.schema.names).cast(self.contract.schema)
-        self._keep(table, _bytes_of_rows(table))
+        self._add_pending(table, _bytes_of_rows(table))
         self.rows += table.num_rows
-        if self._waiting_rows >= ROWS_PER_GROUP or self._waiting_bytes >= BYTES_PER_GROUP:
+        if self._pending_row_count >= ROWS_PER_GROUP or self._pending_bytes >= BYTES_PER_GROUP:
             self._flush()
 
     def add_row(self, row: dict[str, Any]) -> None:
@@ -197,28 +198,28 @@ class ContractWriter:
         """Keep `facts` about the whole table in the file's key-value metadata."""
         self._writer.add_key_value_metadata(facts)
 
-    def _flush(self, everything: bool = False) -> None:
-        if not self._waiting:
+    def _flush(self, is_end: bool = False) -> None:
+        if not self._pending_tables:
             return
-        table, sizes = pa.concat_tables(self._waiting), np.concatenate(self._sizes)
+        table, sizes = pa.concat_tables(self._pending_tables), np.concatenate(self._pending_sizes)
         start = 0
         while start < table.num_rows:
-            within = np.cumsum(sizes[start : start + ROWS_PER_GROUP])
-            rows = min(int(np.searchsorted(within, BYTES_PER_GROUP)) + 1, len(within))
-            if not everything and rows < ROWS_PER_GROUP and within[rows - 1] < BYTES_PER_GROUP:
+            cumulative_bytes = np.cumsum(sizes[start : start + ROWS_PER_GROUP])
+            rows = min(int(np.searchsorted(cumulative_bytes, BYTES_PER_GROUP)) + 1, len(cumulative_bytes))
+            if not is_end and rows < ROWS_PER_GROUP and cumulative_bytes[rows - 1] < BYTES_PER_GROUP:
                 break
             # In one chunk each, as the borders of chunks show in the bytes.
             self._writer.write_table(table.slice(start, rows).combine_chunks())
             start += rows
-        self._waiting, self._sizes, self._waiting_rows, self._waiting_bytes = [], [], 0, 0
+        self._pending_tables, self._pending_sizes, self._pending_row_count, self._pending_bytes = [], [], 0, 0
         if start < table.num_rows:
-            self._keep(table.slice(start), sizes[start:])
+            self._add_pending(table.slice(start), sizes[start:])
 
-    def _keep(self, table: pa.Table, sizes: np.ndarray) -> None:
-        self._waiting.append(table)
-        self._sizes.append(sizes)
-        self._waiting_rows += table.num_rows
-        self._waiting_bytes += int(sizes.sum())
+    def _add_pending(self, table: pa.Table, sizes: np.ndarray) -> None:
+        self._pending_tables.append(table)
+        self._pending_sizes.append(sizes)
+        self._pending_row_count += table.num_rows
+        self._pending_bytes += int(sizes.sum())
 
 
 def _characters(row: dict[str, Any]) -> int:
@@ -229,10 +230,10 @@ def _bytes_of_rows(table: pa.Table) -> np.ndarray:
     """Bytes of each row's values, [rows]: the same however the table is cut."""
     sizes = np.zeros(table.num_rows, np.int64)
     for column in table.columns:
-        location = 0
+        row = 0
         for chunk in column.chunks:
-            sizes[location : location + len(chunk)] += _bytes_of_values(chunk)
-            location += len(chunk)
+            sizes[row : row + len(chunk)] += _bytes_of_values(chunk)
+            row += len(chunk)
     return sizes
 
 
@@ -246,15 +247,15 @@ def _bytes_of_values(values: pa.Array) -> np.ndarray | int:
         if isinstance(bytes_of_items, int):
             return lengths * bytes_of_items
         ends = np.cumsum(lengths)
-        total = np.concatenate([[0], np.cumsum(bytes_of_items)])
-        return np.asarray(total[ends] - total[ends - lengths], np.int64)
+        cumulative_bytes = np.concatenate([[0], np.cumsum(bytes_of_items)])
+        return np.asarray(cumulative_bytes[ends] - cumulative_bytes[ends - lengths], np.int64)
     if pa.types.is_struct(value_type):
-        bytes_of_fields = [_bytes_of_values(values.field(n)) for n in range(value_type.num_fields)]
+        bytes_of_fields = [_bytes_of_values(values.field(index)) for index in range(value_type.num_fields)]
         return sum(bytes_of_fields[1:], bytes_of_fields[0])
     return (value_type.bit_width + 7) // 8
 
 
-def _brief(schema: pa.Schema) -> str:
+def _schema_text(schema: pa.Schema) -> str:
     return ", ".join(f"{f.name}: {f.type}{'' if not f.nullable else '?'}" for f in schema)
 
 

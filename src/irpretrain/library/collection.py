@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
-from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,30 +17,24 @@ from irpretrain.corpora.collection import check_identifiers, describe_location_i
 from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
-from irpretrain.foundation.errors import ConfigError, cli_or_api, instead_of, naming_extras, need_folder
-from irpretrain.library.collection_files import CollectionFiles
-from irpretrain.library.cross_encoder import Candidates, CrossEncoder, listed_candidates
-from irpretrain.library.documents import GivenDocument, document_rows, say_what_is_left_out
-from irpretrain.library.formats import described
+from irpretrain.foundation.errors import ConfigError, cli_or_api, naming_extras, need_folder
+from irpretrain.library.collection_search import SearchableCollection
+from irpretrain.library.documents import GivenDocument, document_rows, report_left_out
+from irpretrain.library.formats import describe_source
 from irpretrain.library.groups import Groups
-from irpretrain.library.options import IDENTIFIER, Options, Pair, listed, listed_pairs, named_queries
+from irpretrain.library.options import Options, Pair, listed
 from irpretrain.objectives.shard import Shard, write_groups
-from irpretrain.text.words import find_words
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from irpretrain.axioms.rank_engine import Postings
-    from irpretrain.retrieval.text_search import TextSearch
-    from irpretrain.text.terms import Terms
 
 # Of `axiom_preferences`; their documents' words are in memory.
-_PAIRS_AT_ONCE = 4096
-SearchModel = Literal["bm25", "ares-bm25"]
+_PAIRS_PER_BATCH = 4096
 
 
-class Collection(CollectionFiles):
+class Collection(SearchableCollection):
     """Documents, and what is computed from them when it is first asked for.
 
     Whatever has to lie on disk lies in a temporary folder that goes with the object.
@@ -108,7 +100,7 @@ class Collection(CollectionFiles):
         collection = cls((), options, encoder, vectors)
         collection.source = str(path)
         with collection.naming():
-            corpus, source = described(CorpusConfig, path, format, settings, collection._folder)
+            corpus, source = describe_source(CorpusConfig, path, format, settings, collection._folder)
             counts = write_shard(corpus, source, 0, collection.documents, collection._redirects)
             files = document_files(source, corpus.format, corpus.files)
             check_identifiers(
@@ -118,14 +110,8 @@ class Collection(CollectionFiles):
                 ),
             )
         # the shard tells of malformed records and of fields
-        say_what_is_left_out(collection.source, {**counts, "malformed": {}, "unread_fields": {}})
+        report_left_out(collection.source, {**counts, "malformed": {}, "unread_fields": {}})
         return collection
-
-    def __len__(self) -> int:
-        return DOCUMENTS.count(self.documents)
-
-    def __contains__(self, document_id: object) -> bool:
-        return document_id in self._names
 
     def word_sets(self, **changes: Any) -> pd.DataFrame:
         """Draw PROP's pairs of word sets (Ma et al., WSDM 2021, Algorithm 1); the likelier set comes first.
@@ -166,7 +152,7 @@ class Collection(CollectionFiles):
             ['0', '0', '1', '1', '2', '2']
         """
         with self.naming():
-            queries_table = self._drawn(self.options.drawn(**changes))
+            queries_table = self._pseudo_queries(self.options.drawn(**changes))
         table = DOCUMENT_QUERIES.read(queries_table, ["document_id", "query"])
         frame: pd.DataFrame = table.to_pandas()
         return frame
@@ -189,15 +175,15 @@ class Collection(CollectionFiles):
             >>> fruit.axioms([("apple juice", "0"), ("pear", "0")])[["query", "rank", "stm_2"]].values.tolist()
             [['apple juice', 1.0, 1.0], ['pear', nan, 0.0]]
         """
-        pairs = self._checked(pairs)
+        pairs = self._checked_pairs(pairs)
         queries = self._path("pairs.parquet")
         rows = [
-            {"part": 0, "position": number, "sample": 0, "document_id": name, "query_id": "", "query": query}
-            for number, (query, name) in enumerate(pairs)
+            {"part": 0, "position": place, "sample": 0, "document_id": name, "query_id": "", "query": query}
+            for place, (query, name) in enumerate(pairs)
         ]
         DOCUMENT_QUERIES.write(queries, rows)
         with self.naming():
-            frame: pd.DataFrame = AXIOM_VALUES.read(self._valued(queries, "pairs")).to_pandas()
+            frame: pd.DataFrame = AXIOM_VALUES.read(self._axiom_values(queries, "pairs")).to_pandas()
         columns = [definition.column for definition in DEFINITIONS.values()]
         values = frame[columns].to_numpy(np.float64)
         is_defined = np.isfinite(values) & (frame["terms"].to_numpy() > 0)[:, None]
@@ -235,185 +221,40 @@ class Collection(CollectionFiles):
         from irpretrain.axioms.document_pairs import document_preferences, over_present_terms
         from irpretrain.text.word_store import WordDocuments
 
-        triples = [
-            list(triple_given) if _is_triple(triple_given) else triple_given
-            for triple_given in listed(pairs, "pairs")
-        ]
-        for number, triple in enumerate(triples):
+        triples = [list(triple) if _is_triple(triple) else triple for triple in listed(pairs, "pairs")]
+        for pair_number, triple in enumerate(triples):
             if not _is_triple(triple):
                 raise ConfigError(
-                    f"pair {number}: a query and two document identifiers are needed, not {reprlib.repr(triple)}"
+                    f"pair {pair_number}: a query and two document identifiers are needed, not {reprlib.repr(triple)}"
                 )
         first, second = (
-            self._checked([(triple[0], triple[document_position]) for triple in triples])
-            for document_position in (1, 2)
+            self._checked_pairs([(triple[0], triple[position]) for triple in triples]) for position in (1, 2)
         )
         options, features = self.options.axioms, [np.zeros((0, len(DEFINITIONS)), np.int8)]
         with self.naming():
             axiom_collection = open_collection(
-                self._statistics, self._postings, self._vector_rows, options, options.threads
+                self._statistics, self._postings, self._word_vectors, options, options.threads
             )
             documents = WordDocuments.open([self._words], len(axiom_collection.terms.word_numbers))
             maker = BatchMaker(over_present_terms(axiom_collection), documents, self.options.text.word_kind)
-            for start in range(0, len(triples), _PAIRS_AT_ONCE):
+            for start in range(0, len(triples), _PAIRS_PER_BATCH):
                 batches = [
                     maker.make(queries, documents.rows(names), axiom_collection.postings.rows(names))
                     for queries, names in (
-                        _columns(pair_list[start : start + _PAIRS_AT_ONCE]) for pair_list in (first, second)
+                        _queries_and_ids(side[start : start + _PAIRS_PER_BATCH]) for side in (first, second)
                     )
                 ]
                 features.append(document_preferences(*batches))
         texts = [
-            (query, name, second_name) for (query, name), (_, second_name) in zip(first, second, strict=True)
+            (query, first_id, second_id)
+            for (query, first_id), (_, second_id) in zip(first, second, strict=True)
         ]
         columns = [definition.column for definition in DEFINITIONS.values()]
         frame = pd.DataFrame(texts, columns=["query", "first", "second"], dtype=object)
         return frame.join(pd.DataFrame(np.concatenate(features), columns=columns))
 
-    def ranks(self, pairs: Iterable[Pair], depth: int | None = None) -> np.ndarray:
-        """Return at which rank BM25 finds the document under the query, int32 [pairs], without a search.
-
-        Terms, BM25 and lengths are those of `options.axioms`. 0 stands for a document without a term of the query, or
-        beyond `depth`.
-
-        Raises:
-            ConfigError: the collection lacks a document, or `depth` is below 1.
-
-        Examples:
-            >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
-            >>> fruit.ranks([("apple pie", "0"), ("apple pie", "1"), ("juice", "1")]).tolist()
-            [1, 2, 0]
-        """
-        import pyarrow as pa
-
-        from irpretrain.axioms.rank_engine import document_ranks
-
-        pairs = self._checked(pairs)
-        if depth is not None:
-            _check_depth(depth)
-        queries, offsets, postings = self._queries_of([query for query, _ in pairs])
-        if depth is not None:
-            depth = min(depth, max(1, len(postings)))
-        documents = postings.rows(pa.array([name for _, name in pairs], pa.string()))
-        threads = self.options.axioms.threads
-        return document_ranks(postings, documents, queries, offsets, depth, threads)
-
-    def search(
-        self, queries: Mapping[str, str] | Iterable[str], depth: int = 1000, model: SearchModel = "bm25"
-    ) -> pd.DataFrame:
-        """Return the best documents of each query by the workflow's BM25, a first stage.
-
-        Terms and scores are those of the workflow's index (Lucene through Anserini): k1 0.9, b 0.4, Porter's stems,
-        Lucene's 33 stop words. Other parameters are `Options(retrieval={"bm25": {"k1": 1.2, "b": 0.75}})`.
-
-        Args:
-            queries: texts, or a mapping of identifiers to texts.
-            depth: documents per query; fewer where fewer hold a term of the query.
-            model: ares-bm25 is the BM25 of `options.axioms`, which `ranks` counts by: ARES's k1 3.8, b 0.87, INQUERY's
-                stop words.
-
-        Returns:
-            Columns query_id (the place of a text that has none), document_id, rank (from 1), score. Equal scores stand
-            in the order of identifiers (code points); by ares-bm25 in the order of the collection.
-
-        Raises:
-            ConfigError: a query is no text, `depth` is below 1, or there is no such model.
-
-        Examples:
-            >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
-            >>> fruit.search({"q": "pear juice"})[["query_id", "document_id", "rank"]].values.tolist()
-            [['q', '0', 1], ['q', '1', 2], ['q', '2', 3]]
-        """
-        import pandas as pd
-
-        from irpretrain.axioms.rank_engine import top_documents
-
-        _check_depth(depth)
-        if model not in get_args(SearchModel):
-            remedy = instead_of(str(model), get_args(SearchModel), "there are")
-            raise ConfigError(f"model: there is no {reprlib.repr(model)}; {remedy}")
-        queries_by_id = named_queries(queries)
-        if model == "bm25":
-            postings, threads = self._search.postings, self.options.retrieval.threads
-            depth = min(depth, max(1, len(postings)))
-            documents, scores = self._search.search(queries_by_id.values(), depth, threads)
-        else:
-            terms, offsets, postings = self._queries_of(queries_by_id.values())
-            depth = min(depth, max(1, len(postings)))
-            documents, scores = top_documents(postings, terms, offsets, depth, self.options.axioms.threads)
-        is_found = documents >= 0
-        columns = {
-            "query_id": np.repeat(np.array(list(queries_by_id), object), is_found.sum(1)),
-            "document_id": postings.document_ids.take(documents[is_found]).to_numpy(),
-            "rank": np.broadcast_to(np.arange(1, depth + 1, dtype=np.int32), is_found.shape)[is_found],
-            "score": scores[is_found],
-        }
-        return pd.DataFrame(columns)
-
-    def rerank(
-        self, candidates: Candidates, queries: Mapping[str, str] | Iterable[str], model: CrossEncoder
-    ) -> pd.DataFrame:
-        """Re-rank candidates by a cross-encoder, as the workflow does.
-
-        Args:
-            candidates: documents of each query, best first: a table with query_id and document_id, such as that of
-                `search`, or a mapping of queries to lists of documents.
-            queries: as in `search`; queries without candidates are left out.
-            model: its option `depth` is the number of candidates that are read, by default all.
-
-        Returns:
-            Columns as of `search`. Scores are float32 numbers, larger is more relevant. Equal scores stand in the
-            order of identifiers (code points).
-
-        Raises:
-            ConfigError: these are no candidates, or a query has no text.
-            InputError: the collection lacks a document.
-
-        Examples:
-            >>> from irpretrain import CrossEncoder
-            >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
-            >>> model, queries = CrossEncoder(model_directory, max_length=32, query_length=8), {"q": "pear juice"}
-            >>> ranked = fruit.rerank(fruit.search(queries, depth=2), queries, model)
-            >>> sorted(ranked.document_id), list(ranked["rank"])
-            (['0', '1'], [1, 2])
-        """
-        import pandas as pd
-
-        run, queries_by_id = listed_candidates(candidates), named_queries(queries)
-        with self.naming():
-            reranked_run = model.rerank([self.documents], self.options.text, queries_by_id, run)
-        rows = [
-            (query, name, rank, score)
-            for query, ranking in reranked_run.items()
-            for rank, (name, score) in enumerate(ranking, 1)
-        ]
-        frame = pd.DataFrame(rows, columns=["query_id", "document_id", "rank", "score"])
-        return frame.astype({"rank": np.int32, "score": np.float32})
-
-    @cached_property
-    def _search(self) -> TextSearch:
-        from irpretrain.retrieval.text_search import TextSearch
-
-        folder, options = self._path("search"), self.options
-        folder.mkdir()
-        with self.naming():
-            return TextSearch.of(
-                self.documents, options.text, options.retrieval, folder, options.axioms.memory_mb
-            )
-
-    def _queries_of(self, texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray, Postings]:
-        terms, postings = self._terms
-        words = (find_words(text, self.options.text.word_kind) for text in texts)
-        queries = [np.asarray(terms.of_text(query_words), np.int64) for query_words in words]
-        offsets = np.cumsum([0, *map(len, queries)])
-        return np.concatenate([np.zeros(0, np.int64), *queries]), offsets, postings
-
-    @cached_property
-    def _terms(self) -> tuple[Terms, Postings]:
-        from irpretrain.axioms.batch import open_terms
-
-        with self.naming():
-            return open_terms(self._statistics, self._postings, self.options.axioms)
+    def _pseudo_query_values(self) -> Path:
+        return self._axiom_values(self._pseudo_queries(self.options.pseudo_queries), "pseudo-queries")
 
     @naming_extras()
     def groups(self, objective: str, **changes: Any) -> Groups:
@@ -435,12 +276,12 @@ class Collection(CollectionFiles):
         """
         options = self.options.objective(objective, **changes)
         needed_inputs = needs(options)
-        if not self.has_encoder and (use := _use_of_encoder(options)):
+        if not self.has_encoder and (encoder_use := _use_of_encoder(options)):
             remedy = cli_or_api("name one: Collection(..., encoder=...)", "name one: --encoder DIR")
             if hasattr(options, "short_document_pieces"):
-                unset = cli_or_api("short_document_pieces=0", "--set short_document_pieces=0")
-                remedy = f"{remedy}, or switch it off: {unset}"
-            raise ConfigError(f"objective {objective}: {use} of an encoder; {remedy}")
+                switch_off = cli_or_api("short_document_pieces=0", "--set short_document_pieces=0")
+                remedy = f"{remedy}, or switch it off: {switch_off}"
+            raise ConfigError(f"objective {objective}: {encoder_use} of an encoder; {remedy}")
         if predictor := getattr(options, "predictor", None):
             need_folder(predictor, REMEDY)
         input_makers: dict[str, Callable[[], Any]] = {
@@ -449,7 +290,7 @@ class Collection(CollectionFiles):
             "collection": lambda: (self.documents,),
             "collection_tokens": lambda: (self.tokens,),
             "anchor_texts": lambda: self._anchors,
-            "axiom_values": lambda: self._valued(self._drawn(self.options.pseudo_queries), "pseudo-queries"),
+            "axiom_values": self._pseudo_query_values,
         }
         path = self._path(f"groups-{len(list(self._folder.glob('groups-*')))}.parquet")
         with self.naming():
@@ -464,32 +305,16 @@ class Collection(CollectionFiles):
             )
             return Groups(self, options, path, write_groups(shard, options, path))
 
-    def _checked(self, pairs: Iterable[Pair]) -> list[tuple[str, str]]:
-        checked = listed_pairs(pairs, IDENTIFIER)
-        for number, (_, name) in enumerate(checked):
-            if name not in self._names:
-                raise ConfigError(f"pair {number}: the collection has no document {name!r}")
-        return checked
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        return frozenset(DOCUMENTS.read(self.documents, ["document_id"])["document_id"].to_pylist())
-
 
 def _is_triple(value: Any) -> bool:
     return isinstance(value, tuple | list) and len(value) == 3
 
 
-def _columns(pairs: list[tuple[str, str]]) -> tuple[list[str], pa.Array]:
+def _queries_and_ids(pairs: list[tuple[str, str]]) -> tuple[list[str], pa.Array]:
     import pyarrow as pa
 
-    queries, names = zip(*pairs, strict=True)
-    return list(queries), pa.array(names, pa.string())
-
-
-def _check_depth(depth: Any) -> None:
-    if isinstance(depth, bool) or not isinstance(depth, Integral) or depth < 1:
-        raise ConfigError(f"depth: a whole number from 1 on is needed, not {reprlib.repr(depth)}")
+    queries, document_ids = zip(*pairs, strict=True)
+    return list(queries), pa.array(document_ids, pa.string())
 
 
 def _use_of_encoder(options: Any) -> str:

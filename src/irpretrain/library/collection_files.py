@@ -76,10 +76,10 @@ class CollectionFiles:
     def _statistics(self) -> Path:
         from irpretrain.text.statistics import count_words, merge_counts
 
-        counts, merged = self._path("counts.parquet"), self._path("statistics.parquet")
+        counts, statistics = self._path("counts.parquet"), self._path("statistics.parquet")
         count_words(self.documents, self.options.text, counts)
-        merge_counts([counts], merged)
-        return merged
+        merge_counts([counts], statistics)
+        return statistics
 
     @cached_property
     def encoder(self) -> Path:
@@ -130,7 +130,7 @@ class CollectionFiles:
         return postings
 
     @cached_property
-    def _vector_rows(self) -> Path:
+    def _word_vectors(self) -> Path:
         from irpretrain.text.word_vectors import make_word_vectors
 
         vectors, options = self._path("vectors"), self.options.word_vectors
@@ -161,7 +161,7 @@ class CollectionFiles:
         write_anchor_texts([self.documents], self._graph, options.memory_mb, options.threads, anchors)
         return anchors
 
-    def _drawn(self, options: PseudoQueriesConfig) -> Path:
+    def _pseudo_queries(self, options: PseudoQueriesConfig) -> Path:
         from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
 
         temperature = self._temperature(options) if options.temperature == "calibrated" else None
@@ -178,13 +178,13 @@ class CollectionFiles:
         calibrate_temperature(sample, options, printed_rank_shares(), self._path("temperature.json"))
         return self._path("temperature.json")
 
-    def _valued(self, queries: Path, name: str) -> Path:
+    def _axiom_values(self, queries: Path, name: str) -> Path:
         from irpretrain.axioms.axiom_values import compute_axiom_values
         from irpretrain.axioms.batch import open_collection
 
         options, values = self.options.axioms, self._path(f"{name}-values.parquet")
         axiom_collection = open_collection(
-            self._statistics, self._postings, self._vector_rows, options, options.threads
+            self._statistics, self._postings, self._word_vectors, options, options.threads
         )
         compute_axiom_values(queries, [self._words], axiom_collection, self.options.text, values)
         return values

@@ -53,37 +53,39 @@ class CrossEncoder:
 
         self.directory = model_directory(directory, RERANKER_REMEDY)
         # The workflow reads the models that it trains by token stores, and others by their own tokenizers.
-        self._is_own = (self.directory / MLM_HEAD_FILE).exists()
+        self._is_trained_here = (self.directory / MLM_HEAD_FILE).exists()
         self._model: Any = (
-            CrossEncoderModel.load(self.directory).eval() if self._is_own else load_reranker(self.directory)
+            CrossEncoderModel.load(self.directory).eval()
+            if self._is_trained_here
+            else load_reranker(self.directory)
         )
-        usual = self._usual_reading(options.get("max_length"))
-        self.options = explain(RerankingConfig, {**usual, **options}, "reranking", top=True)
+        default_options = self._default_options(options.get("max_length"))
+        self.options = explain(RerankingConfig, {**default_options, **options}, "reranking", top=True)
         self._model.check_length(self.options.max_length, "max_length")
 
-    def _usual_reading(self, max_length: Any) -> dict[str, Any]:
+    def _default_options(self, max_length: Any) -> dict[str, Any]:
         """Return keys of section reranking as the model was trained, as far as its directory says it."""
         from irpretrain.models.parameters import READING_KEY, longest_sequence
 
-        trained_reading = getattr(self._model.classifier.config, READING_KEY, None)
-        trained_reading = dict(trained_reading) if isinstance(trained_reading, dict) else {}
+        training_lengths = getattr(self._model.classifier.config, READING_KEY, None)
+        training_lengths = dict(training_lengths) if isinstance(training_lengths, dict) else {}
         if max_length is None:
-            length = longest_sequence(self.directory)
-            limits = [*self._model.limits(), *([] if length is None else [length])]
-            max_length = min(RerankingConfig().max_length, *limits)
+            tokenizer_length = longest_sequence(self.directory)
+            length_limits = [*self._model.limits(), *([] if tokenizer_length is None else [tokenizer_length])]
+            max_length = min(RerankingConfig().max_length, *length_limits)
         elif not isinstance(max_length, int):
             return {}  # and refused
         # transformers cuts the longer text of a pair first, so that a query has half of the room, or all of it.
         half_length = max(1, (max_length - self._special_tokens()) // 2)
-        query_length = trained_reading.get("query_length", RerankingConfig().query_length)
-        return {**trained_reading, "max_length": max_length, "query_length": min(query_length, half_length)}
+        query_length = training_lengths.get("query_length", RerankingConfig().query_length)
+        return {**training_lengths, "max_length": max_length, "query_length": min(query_length, half_length)}
 
     def _special_tokens(self) -> int:
         from irpretrain.text.word_pieces import load_tokenizer
 
-        tokenizer: Any = load_tokenizer(self.directory) if self._is_own else self._model.tokenizer
-        special: int = tokenizer.template.special_count
-        return special
+        tokenizer: Any = load_tokenizer(self.directory) if self._is_trained_here else self._model.tokenizer
+        token_count: int = tokenizer.template.special_count
+        return token_count
 
     def __repr__(self) -> str:
         """Name the directory, and how much of texts is read."""
@@ -97,18 +99,19 @@ class CrossEncoder:
         pairs = listed_pairs(pairs, "a text")
         if not pairs:
             return np.zeros(0, np.float32)
-        names = {text: str(number) for number, text in enumerate(dict.fromkeys(text for _, text in pairs))}
+        texts = dict.fromkeys(text for _, text in pairs)
+        document_ids = {text: str(text_number) for text_number, text in enumerate(texts)}
         candidates: dict[str, list[tuple[str, float]]] = {}
         for query, text in dict.fromkeys(pairs):
-            candidates.setdefault(query, []).append((names[text], 0.0))
+            candidates.setdefault(query, []).append((document_ids[text], 0.0))
         text_options = TextConfig(words="alphanumeric", fields=["body"])
         with TemporaryDirectory(prefix="irpretrain-") as folder, naming({Path(folder): "pairs"}):
             documents = Path(folder, "documents.parquet")
-            DOCUMENTS.write(documents, document_rows({name: text for text, name in names.items()}))
+            DOCUMENTS.write(documents, document_rows({name: text for text, name in document_ids.items()}))
             queries = {query: query for query in candidates}
-            run = self._scored([documents], text_options, queries, candidates)
+            run = self._score([documents], text_options, queries, candidates)
         scores = {(query, name): score for query, ranking in run.items() for name, score in ranking}
-        return np.array([scores[query, names[text]] for query, text in pairs], np.float32)
+        return np.array([scores[query, document_ids[text]] for query, text in pairs], np.float32)
 
     def rank(self, query: str, documents: Iterable[str], top_k: int | None = None) -> list[dict[str, Any]]:
         """Return place (`corpus_id`, from 0) and `score` of each text, best first, as sentence-transformers does.
@@ -137,9 +140,9 @@ class CrossEncoder:
         """
         if unknown_queries := sorted(candidates.keys() - queries.keys()):
             raise ConfigError(f"candidates: query {unknown_queries[0]!r} has no text among the queries")
-        return self._scored(documents, text, queries, top(candidates, self.options.depth))
+        return self._score(documents, text, queries, top(candidates, self.options.depth))
 
-    def _scored(
+    def _score(
         self,
         documents: Sequence[str | Path],
         text: TextConfig,
@@ -150,18 +153,18 @@ class CrossEncoder:
         from irpretrain.text.token_store import TokenStore, write_token_store
         from irpretrain.text.word_pieces import load_tokenizer
 
-        names = {name for ranking in candidates.values() for name, _ in ranking}
-        candidate_texts = stream_chosen(documents, names, text)
-        if not self._is_own:
+        document_ids = {document_id for ranking in candidates.values() for document_id, _ in ranking}
+        candidate_texts = stream_chosen(documents, document_ids, text)
+        if not self._is_trained_here:
             return score_with_its_tokenizer(
                 self._model, candidate_texts, text, queries, candidates, self.options
             )
         with TemporaryDirectory(prefix="irpretrain-") as folder:
             table, tokens = Path(folder, "documents.parquet"), Path(folder, "tokens")
             texts = (
-                {"body": body, "document_id": name}
+                {"body": body, "document_id": document_id}
                 for names_and_bodies in candidate_texts
-                for name, body in zip(*names_and_bodies, strict=True)
+                for document_id, body in zip(*names_and_bodies, strict=True)
             )
             DOCUMENTS.write(table, document_rows(texts))
             body_text = text.model_copy(update={"fields": ["body"]})
@@ -183,19 +186,21 @@ def listed_candidates(candidates: Candidates) -> Run:
             raise ConfigError(
                 f"candidates: the table has no column {min(missing_columns)}; rename the one that is it"
             )
-        documents = candidates.groupby("query_id", sort=False)["document_id"].agg(list).to_dict()
+        documents_of_query = candidates.groupby("query_id", sort=False)["document_id"].agg(list).to_dict()
     elif isinstance(candidates, Mapping):
-        documents = {query: listed(names, f"candidates of {query}") for query, names in candidates.items()}
+        documents_of_query = {
+            query: listed(ids, f"candidates of {query}") for query, ids in candidates.items()
+        }
     else:
         expected = "a table with query_id and document_id, or a mapping of queries to documents"
         raise ConfigError(f"candidates: {expected} is needed, not {reprlib.repr(candidates)}")
     run: Run = {}
-    for query, names in documents.items():
-        texts = [str(name) if is_whole_number(name) else name for name in names]
-        repeated_documents = [name for name, number in Counter(texts).items() if number > 1]
+    for query, document_ids in documents_of_query.items():
+        names = [str(name) if is_whole_number(name) else name for name in document_ids]
+        repeated_documents = [name for name, count in Counter(names).items() if count > 1]
         if repeated_documents:
             raise ConfigError(
                 f"candidates: query {str(query)!r} has the document {repeated_documents[0]!r} twice"
             )
-        run[str(query)] = [(name, 0.0) for name in texts]
+        run[str(query)] = [(name, 0.0) for name in names]
     return run

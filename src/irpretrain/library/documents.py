@@ -12,15 +12,15 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.collection import UNIQUE_IDENTIFIERS, describe_location_in
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.corpora.file_lists import document_files
-from irpretrain.corpora.policy import RecordTally, bare_texts, no_documents, reported_reasons, unread_fields
+from irpretrain.corpora.policy import RecordTally, bare_texts, left_out_reasons, no_documents, unread_fields
 from irpretrain.corpora.registry import format_of
 from irpretrain.corpora.sources import document_row
 from irpretrain.foundation.characters import clean_text, identifier_fault
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.records import Document, Share
-from irpretrain.library.formats import described
-from irpretrain.library.options import by_label, given_text, naming
+from irpretrain.library.formats import describe_source
+from irpretrain.library.options import by_label, checked_text, naming
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.guarded_parser import processor_time_limit
 from irpretrain.wikipedia.languages import WikiLanguage, database_of, edition_of
@@ -32,11 +32,11 @@ GivenDocument = str | tuple[str, str] | Mapping[str, Any] | Document
 KEYS = frozenset({"document_id", "title", "url", "body"})
 # Column → its names in JSONL files, itself among them.
 SYNONYMS = {"document_id": IDENTIFIERS, "body": BODIES}
-KNOWN = KEYS.union(*SYNONYMS.values())
+KNOWN_KEYS = KEYS.union(*SYNONYMS.values())
 # Of processor time that `parse_wikitext` may take, as a page of a dump by default.
-SECONDS = 60.0
+PARSING_SECONDS = 60.0
 # Keys whose value must not be missing where they stand; a missing value of others counts as none.
-NEEDED = ("document_id", "body")
+NEEDED_KEYS = ("document_id", "body")
 
 
 def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Document:
@@ -64,15 +64,15 @@ def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Docu
         >>> [tree.path(number) for number in tree.leaves()]
         [('Pear', 'Use')]
     """
-    wikitext, title = given_text(wikitext, "wikitext: "), given_text(title, "title: ")
+    wikitext, title = checked_text(wikitext, "wikitext: "), checked_text(title, "title: ")
     if not isinstance(language, str) or not (edition := edition_of(language)):
         raise ConfigError(
             f"language: no Wikipedia is known in {language!r}; give a code such as en, de or zh"
         )
-    names = _names_of(edition)
+    wiki_language = _language_of(edition)
     try:
-        with processor_time_limit(SECONDS):
-            article = parse_article(names.with_page_names(wikitext, title), names)
+        with processor_time_limit(PARSING_SECONDS):
+            article = parse_article(wiki_language.with_page_names(wikitext, title), wiki_language)
     except TimeoutError as error:
         raise InputError("wikitext", f"the page {title[:80]!r} {error}") from None
     return Document(
@@ -88,7 +88,7 @@ def parse_wikitext(wikitext: str, title: str = "", language: str = "en") -> Docu
 
 
 @cache
-def _names_of(edition: str) -> WikiLanguage:
+def _language_of(edition: str) -> WikiLanguage:
     return WikiLanguage.of(SiteInfo(database_of(edition)))
 
 
@@ -111,7 +111,7 @@ def read_documents(path: str | Path, format: str | None = None, **options: Any) 
         [('a', 'Pear', 'A fruit.')]
     """
     with TemporaryDirectory(prefix="irpretrain-") as folder:
-        config, source = described(CorpusConfig, path, format, options, folder)
+        config, source = describe_source(CorpusConfig, path, format, options, folder)
         reader = format_of("documents", config.format)
         tally = RecordTally(config.malformed, "malformed")
         identifiers = set[str]()
@@ -130,14 +130,14 @@ def read_documents(path: str | Path, format: str | None = None, **options: Any) 
             tally.settle()
             if not identifiers:
                 raise no_documents(path, [tally.counts()])
-        say_what_is_left_out(str(path), tally.counts())
+        report_left_out(str(path), tally.counts())
 
 
-def say_what_is_left_out(source: str, counts: Mapping[str, Any]) -> None:
+def report_left_out(source: str, counts: Mapping[str, Any]) -> None:
     """Say which records are no documents, and which text and fields are not read, from a `RecordTally`'s counts."""
-    if reasons := reported_reasons([counts]):
+    if reasons := left_out_reasons([counts]):
         notice(source, f"left out: {reasons}")
-    if (loss := bare_texts([counts])).number:
+    if (loss := bare_texts([counts])).count:
         notice(source, loss.warning())
     if text := unread_fields(counts):
         notice(source, text)
@@ -152,7 +152,7 @@ def document_rows(documents: Iterable[GivenDocument] | Mapping[str, str]) -> Ite
     """
     documents = by_label(documents, "documents")
     if isinstance(documents, Mapping):
-        if documents.keys() & set(BODIES) and documents.keys() <= KNOWN:
+        if documents.keys() & set(BODIES) and documents.keys() <= KNOWN_KEYS:
             raise ConfigError("documents: this is one document; put it into a list")
         documents = documents.items()
     if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
@@ -162,10 +162,14 @@ def document_rows(documents: Iterable[GivenDocument] | Mapping[str, str]) -> Ite
     seen_ids = set[str]()
     for position, document in enumerate(documents):
         row = _row(document, position)
-        name = row["document_id"]
-        if fault := f"the identifier {name!r} occurs twice" if name in seen_ids else identifier_fault(name):
+        document_id = row["document_id"]
+        is_repeated = document_id in seen_ids
+        fault = (
+            f"the identifier {document_id!r} occurs twice" if is_repeated else identifier_fault(document_id)
+        )
+        if fault:
             raise ConfigError(f"document {position}: {fault}")
-        seen_ids.add(name)
+        seen_ids.add(document_id)
         yield row | {"part": 0, "position": position}
 
 
@@ -181,20 +185,22 @@ def _row(document: GivenDocument, position: int) -> dict[str, Any]:
                 f"{reprlib.repr(document)}"
             )
         document = dict(zip(("document_id", "body"), document, strict=True))
-    if unknown_keys := sorted(document.keys() - KNOWN, key=str):
+    if unknown_keys := sorted(document.keys() - KNOWN_KEYS, key=str):
         raise ConfigError(
-            f"document {position}: {unknown_keys[0]!r} is unknown; known are {', '.join(sorted(KNOWN))}"
+            f"document {position}: {unknown_keys[0]!r} is unknown; known are {', '.join(sorted(KNOWN_KEYS))}"
         )
     document = _with_column_names(document, position)
     if "body" not in document:
         raise ConfigError(f"document {position}: body is missing")
-    known_values = {key: value for key, value in document.items() if key in NEEDED or not _is_missing(value)}
-    name = known_values.get("document_id", position)
-    texts = {key: known_values.get(key, "") for key in ("title", "url", "body")}
-    for key, text in {**texts, "document_id": str(name) if isinstance(name, Integral) else name}.items():
+    values = {key: value for key, value in document.items() if key in NEEDED_KEYS or not _is_missing(value)}
+    document_id = values.get("document_id", position)
+    if isinstance(document_id, Integral):
+        document_id = str(document_id)
+    texts = {key: values.get(key, "") for key in ("title", "url", "body")}
+    for key, text in {**texts, "document_id": document_id}.items():
         if not isinstance(text, str):
             raise ConfigError(f"document {position}: {key}: a text is needed, not {reprlib.repr(text)}")
-    return {**{key: clean_text(text) for key, text in texts.items()}, "document_id": str(name)}
+    return {**{key: clean_text(text) for key, text in texts.items()}, "document_id": document_id}
 
 
 def _with_column_names(document: Mapping[str, Any], position: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from irpretrain.config.base import explain
 from irpretrain.config.corpora import CorpusConfig, QrelsConfig, TopicsConfig
 from irpretrain.config.retrieval import RunConfig
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
-from irpretrain.corpora.file_lists import list_files, one_file, refuse_topics
+from irpretrain.corpora.file_lists import list_files, refuse_topics, require_file
 from irpretrain.corpora.policy import RecordTally, unread_fields
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
 from irpretrain.corpora.topics_and_judgements import Judgements, read_judgements, read_queries, source_files
@@ -25,14 +25,14 @@ from irpretrain.foundation.resources import resources_directory
 from irpretrain.library.tables import guess_table
 
 # Bytes of a file that its format is known by.
-BEGINNING = 1 << 14
+BEGINNING_BYTES = 1 << 14
 SQUAD = r'\s*\{\s*("version"\s*:\s*"[^"]*"\s*,\s*)?"data"\s*:\s*\['
 TAB = "\t"
 SPACE = r"[^\S\n]+"
 # Digits are read once, whatever follows them.
 NUMBER = r"[^\S\n]*[+-]?(\d++(\.\d*+)?|\.\d++)"
 # Kind → formats, each with what a file of it begins with; the first that fits counts.
-SIGNS: Mapping[Kind, Sequence[tuple[str, str]]] = {
+BEGINNINGS: Mapping[Kind, Sequence[tuple[str, str]]] = {
     "documents": (
         ("parquet", r"PAR1"),
         ("warc", r"WARC/"),
@@ -77,7 +77,7 @@ PARTS: Mapping[Kind, tuple[str, str]] = {
     "topics": ("queries", "queries"),
     "judgements": ("qrels", "qrels"),
 }
-Described = TypeVar("Described", CorpusConfig, TopicsConfig, QrelsConfig)
+FileSection = TypeVar("FileSection", CorpusConfig, TopicsConfig, QrelsConfig)
 
 
 class Reading(NamedTuple):
@@ -92,11 +92,6 @@ class Reading(NamedTuple):
             for name, value in self.options.items()
         )
         return f"{self.format}; {option_texts}" if option_texts else self.format
-
-
-def guess_format(kind: Kind, source: str | Path, patterns: Sequence[str] | None = None) -> str:
-    """Return the format of `guess_reading`."""
-    return guess_reading(kind, source, patterns).format
 
 
 def guess_reading(kind: Kind, source: str | Path, patterns: Sequence[str] | None = None) -> Reading:
@@ -117,7 +112,7 @@ def guess_reading(kind: Kind, source: str | Path, patterns: Sequence[str] | None
     else:
         paths = _files_or_folds(source, suffixes)
     for path in paths:
-        reading = _reading(kind, path)
+        reading = _guess_file(kind, path)
         if reading is not None and reading.format == "lecard" and path == Path(source):
             reading = None  # names of folder and file are its records
         if reading is None:
@@ -139,7 +134,7 @@ def guess_reading(kind: Kind, source: str | Path, patterns: Sequence[str] | None
 
 
 def _suffixes(kind: Kind, name: str) -> tuple[str, ...]:
-    is_guessed = name == "csv" or name in {format_name for format_name, _ in SIGNS[kind]}
+    is_guessed = name == "csv" or name in {format_name for format_name, _ in BEGINNINGS[kind]}
     return format_of(kind, name).suffixes if is_guessed else ()
 
 
@@ -148,7 +143,7 @@ def _files_or_folds(source: str | Path, suffixes: Sequence[str]) -> list[Path]:
     names = (path.name for path in Path(source).rglob("*")) if os.path.isdir(source) else ()
     if any(suffix in name for name in names for suffix in suffixes):
         return list_files(source, suffixes)
-    return [one_file(source)]
+    return [require_file(source)]
 
 
 def _remedy(kind: Kind, path: Path) -> str:
@@ -166,13 +161,13 @@ def _remedy(kind: Kind, path: Path) -> str:
     return f"Name the format: {formats}"
 
 
-def _reading(kind: Kind, path: Path) -> Reading | None:
+def _guess_file(kind: Kind, path: Path) -> Reading | None:
     if path.is_file():
         with open(path, "rb") as raw:
             if raw.read(4) == b"PAR1":
                 return Reading("parquet", {}) if kind == "documents" else None
     text = _beginning(path)
-    name = next((name for name, sign in SIGNS[kind] if re.match(sign, text)), None)
+    name = next((name for name, sign in BEGINNINGS[kind] if re.match(sign, text)), None)
     if name in (None, "trec", "tsv") and (table := guess_table(kind, path.name, text, name)):
         return Reading(*table)
     return None if name is None else Reading(name, {})
@@ -181,7 +176,7 @@ def _reading(kind: Kind, path: Path) -> Reading | None:
 def _beginning(path: Path) -> str:
     try:
         with open_bytes(path) as stream:
-            start = stream.read(BEGINNING)
+            start = stream.read(BEGINNING_BYTES)
     except DAMAGE as error:
         reason = f"damaged archive: {damage_text(path, error)}"
         raise InputError(path, reason, remedy=f"{GET_AGAIN}.") from None
@@ -200,7 +195,7 @@ def read_topics(
         InputError: there is no such file, or queries cannot be read.
     """
     with TemporaryDirectory(prefix="irpretrain-") as folder:
-        config, source = described(TopicsConfig, path, format, options or {}, folder)
+        config, source = describe_source(TopicsConfig, path, format, options or {}, folder)
         files = source_files(config, source)
         setting = "" if options is None else "malformed"
         tally = RecordTally(config.malformed, setting, "--topics-option")
@@ -213,7 +208,7 @@ def read_topics(
 def read_relevance(path: str) -> Judgements:
     """Return query → document → relevance, as the workflow reads judgements."""
     with TemporaryDirectory(prefix="irpretrain-") as folder:
-        config, source = described(QrelsConfig, path, None, {}, folder)
+        config, source = describe_source(QrelsConfig, path, None, {}, folder)
         files = source_files(config, source)
         return read_judgements(config, files, RecordTally(config.malformed, ""))
 
@@ -227,9 +222,9 @@ def read_ranked(path: str, query_ids: Collection[str], run_name: str, title: str
     return read_ordered(config, Path(path), query_ids, run_name, title, source)
 
 
-def described(
-    section: type[Described], path: Any, format: str | None, options: Mapping[str, Any], folder: str | Path
-) -> tuple[Described, Path]:
+def describe_source(
+    section: type[FileSection], path: Any, format: str | None, options: Mapping[str, Any], folder: str | Path
+) -> tuple[FileSection, Path]:
     """Return the checked description of documents, topics or judgements, and the file or folder to read.
 
     Without `format` it is known by the beginning. Embedded data are copied into `folder`; for a data set of
@@ -237,9 +232,9 @@ def described(
     """
     if not isinstance(path, str | PathLike):
         raise ConfigError(f"path: a file or a folder is needed, not {reprlib.repr(path)}")
-    scheme, name = resolve(str(path))
+    path_kind, name = resolve(str(path))
     source = Path(path)
-    if scheme == "embedded":
+    if path_kind == "embedded":
         manifest = resources_directory() / "embedded.yaml"
         first_file = next(iter(read_manifest(manifest).asset(name).files))
         source = Path(folder) / Path(first_file).name
@@ -251,8 +246,8 @@ def described(
     is_list = isinstance(patterns, list | tuple) and all(isinstance(pattern, str) for pattern in patterns)
     if patterns is not None and not (is_list and patterns):
         raise ConfigError(f"files: a list of patterns is needed, not {reprlib.repr(patterns)}")
-    if scheme == "ir_datasets" or format is None:
-        reading = guess_reading(section.kind, str(path) if scheme == "ir_datasets" else source, patterns)
+    if path_kind == "ir_datasets" or format is None:
+        reading = guess_reading(section.kind, str(path) if path_kind == "ir_datasets" else source, patterns)
         format = reading.format
         values["options"] = {**reading.options, **values["options"]}
         if "columns" in reading.options and "columns" not in options:
@@ -260,7 +255,7 @@ def described(
     values["format"] = format
     heading, dataset_part = PARTS[section.kind]
     config = explain(section, values, heading, top=True)
-    if scheme != "ir_datasets":
+    if path_kind != "ir_datasets":
         return config, source
     from irpretrain.corpora.formats.ir_datasets import describe_part
 

@@ -33,13 +33,13 @@ class TextGroup(NamedTuple):
     document_ids: list[str]
 
 
-GIVEN = "given"
+OWN_GROUPS = "given"
 
 
-class GivenOptions(Section):
+class OwnGroupsOptions(Section):
     """Stands in the record of a training for the options of an objective."""
 
-    type: Literal["given"] = option(GIVEN, "Groups of the user's own.")
+    type: Literal["given"] = option(OWN_GROUPS, "Groups of the user's own.")
 
 
 class Judged(NamedTuple):
@@ -81,46 +81,41 @@ class Groups:
         return GROUPS.count(self.table)
 
     def __iter__(self) -> Iterator[TextGroup]:
-        cut_text = _Cutter(self.collection)
+        cut_text = _SpanCutter(self.collection)
         for batch in GROUPS.stream(self.table):
             for row in batch.to_pylist():
-                queries = [
-                    cut_text(text_span) if text_span["document_id"] else text_span["text"]
-                    for text_span in row["queries"]
-                ]
-                documents = [cut_text(text_span) for text_span in row["documents"]]
-                names = [text_span["document_id"] for text_span in row["documents"]]
-                yield TextGroup(queries, documents, row["scores"], names)
+                queries = [cut_text(span) if span["document_id"] else span["text"] for span in row["queries"]]
+                documents = [cut_text(span) for span in row["documents"]]
+                document_ids = [span["document_id"] for span in row["documents"]]
+                yield TextGroup(queries, documents, row["scores"], document_ids)
 
     def judged(self) -> Judged:
         """Return the groups as a test collection; ConfigError where a group prefers a query, not a document."""
-        judged_groups, query_ids, not_preferred = Judged({}, {}, {}), dict[str, str](), dict[str, set[str]]()
-        for text_group in self:
-            if len(text_group.documents) == 1:
+        judged_groups, query_ids, not_first = Judged({}, {}, {}), dict[str, str](), dict[str, set[str]]()
+        for group in self:
+            if len(group.documents) == 1:
                 raise ConfigError(
                     "groups: fine-tuning learns which document of a query is better, but a group has one document and "
-                    f"{count_of(len(text_group.queries), 'query')}, the first {text_group.queries[0]!r}; pretrain "
+                    f"{count_of(len(group.queries), 'query')}, the first {group.queries[0]!r}; pretrain "
                     "learns from those"
                 )
-            name = query_ids.setdefault(text_group.queries[0], str(len(query_ids)))
-            judged_groups.queries[name] = text_group.queries[0]
-            judged_groups.preferred.setdefault(name, []).append(text_group.document_ids[0])
+            name = query_ids.setdefault(group.queries[0], str(len(query_ids)))
+            judged_groups.queries[name] = group.queries[0]
+            judged_groups.preferred.setdefault(name, []).append(group.document_ids[0])
             judged_groups.candidates.setdefault(name, []).extend(
-                (document, 0.0) for document in text_group.document_ids
+                (document, 0.0) for document in group.document_ids
             )
-            not_preferred.setdefault(name, set()).update(text_group.document_ids[1:])
+            not_first.setdefault(name, set()).update(group.document_ids[1:])
         conflicting_queries = [
             name
             for name, documents in judged_groups.preferred.items()
-            if not not_preferred[name].isdisjoint(documents)
+            if not not_first[name].isdisjoint(documents)
         ]
         queries_without_order = [
-            name
-            for name in conflicting_queries
-            if not_preferred[name].issubset(judged_groups.preferred[name])
+            name for name in conflicting_queries if not_first[name].issubset(judged_groups.preferred[name])
         ]
         if conflicting_queries:
-            _note_both(
+            _note_conflicts(
                 judged_groups.queries[conflicting_queries[0]],
                 len(conflicting_queries),
                 len(queries_without_order),
@@ -139,14 +134,14 @@ class Groups:
         return ", ".join(f"{count:,} × {reason.replace('_', ' ')}" for reason, count in skip_counts.items())
 
 
-def _note_both(query: str, conflicting: int, left_out_count: int, queries: int) -> None:
+def _note_conflicts(query: str, conflicting_count: int, left_out_count: int, query_count: int) -> None:
     """Say, or refuse where nothing is left, what relevance cannot express: a preferred document below another."""
     fault = (
-        f"of {conflicting:,} of {count_of(queries, 'query')}, such as {reprlib.repr(query)}, some groups prefer a "
-        "document "
-        "that others do not; fine-tuning takes it as relevant, and learns no order of relevant documents"
+        f"of {conflicting_count:,} of {count_of(query_count, 'query')}, such as {reprlib.repr(query)}, some groups "
+        "prefer a document that others do not; fine-tuning takes it as relevant, and learns no order of relevant "
+        "documents"
     )
-    if left_out_count == queries:
+    if left_out_count == query_count:
         raise ConfigError(f"groups: {fault}, so nothing is left to learn")
     left_out_note = (
         f"; {left_out_count:,} left out, whose documents are all relevant then" if left_out_count else ""
@@ -154,7 +149,7 @@ def _note_both(query: str, conflicting: int, left_out_count: int, queries: int) 
     notice("fine-tune", f"{fault}{left_out_note}.")
 
 
-class _Cutter:
+class _SpanCutter:
     def __init__(self, collection: CollectionFiles) -> None:
         self._collection, self._texts = collection, collection.texts()
         self._rows = {name: row for row, name in enumerate(self._texts)}
@@ -163,10 +158,10 @@ class _Cutter:
         if max_word_pieces is not None and collection.has_encoder:
             self._end_texts(max_word_pieces)
 
-    def __call__(self, text_span: dict[str, Any]) -> str:
-        text = self._texts[text_span["document_id"]]
-        row, start, end = self._rows[text_span["document_id"]], text_span["start"], text_span["end"]
-        gap_start, gap_end = text_span.get("gap_start", 0), text_span.get("gap_end", 0)
+    def __call__(self, span: dict[str, Any]) -> str:
+        text = self._texts[span["document_id"]]
+        row, start, end = self._rows[span["document_id"]], span["start"], span["end"]
+        gap_start, gap_end = span.get("gap_start", 0), span.get("gap_end", 0)
         if (start, end, gap_start, gap_end) == (0, -1, 0, 0):
             return text
         self._store = self._store or TokenStore.open([self._collection.tokens])
@@ -176,7 +171,7 @@ class _Cutter:
         return " ".join(
             filter(
                 None,
-                (text[start_character:end_character].strip() for start_character, end_character in ranges),
+                (text[start_char:end_char].strip() for start_char, end_char in ranges),
             )
         )
 

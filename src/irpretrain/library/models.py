@@ -21,8 +21,8 @@ from irpretrain.foundation.atomic import check_output_folder, folder_to_write, w
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, naming_extras, reporting_disk_errors
 from irpretrain.foundation.provenance import Recorder, read_sidecar
-from irpretrain.library.groups import GIVEN, Groups
-from irpretrain.library.options import Options, given_text, listed, naming
+from irpretrain.library.groups import OWN_GROUPS, Groups
+from irpretrain.library.options import Options, checked_text, listed, naming
 from irpretrain.library.own_groups import own_groups
 from irpretrain.models.encoder_files import model_directory
 from irpretrain.training.job_lock import hold_output
@@ -81,8 +81,8 @@ class TermWeigher:
         from irpretrain.training.compute import reproducible
 
         numbered_texts = [
-            Text(0, number, str(number), given_text(text, f"text {number}: "))
-            for number, text in enumerate(listed(texts, "texts"))
+            Text(0, text_number, str(text_number), checked_text(text, f"text {text_number}: "))
+            for text_number, text in enumerate(listed(texts, "texts"))
         ]
         with reproducible(self._compute):
             rows, _ = self._model.rows(numbered_texts)
@@ -93,9 +93,9 @@ class TermWeigher:
 
 
 # Of the queries of a fine-tuning, the first of which chooses.
-FOLDS = 5
+MAX_FOLDS = 5
 # That can be parted so.
-FEWEST_QUERIES = 3
+MIN_QUERIES = 3
 
 
 @naming_extras()
@@ -129,14 +129,12 @@ def pretrain(
     from irpretrain.training.pretrain import pretrain as run
 
     group_sets = [groups] if isinstance(groups, Groups) else listed(groups, "groups")
-    if not group_sets or not all(isinstance(group_set_of_task, Groups) for group_set_of_task in group_sets):
+    if not group_sets or not all(isinstance(group_set, Groups) for group_set in group_sets):
         groups_text = reprlib.repr(groups)
         raise ConfigError(
             f"groups: give own_groups(...), read_groups(...) or what Collection.groups returns, not {groups_text}"
         )
-    collections = {
-        id(group_set_of_task.collection): group_set_of_task.collection for group_set_of_task in group_sets
-    }
+    collections = {id(group_set.collection): group_set.collection for group_set in group_sets}
     if len(collections) != 1:
         raise ConfigError("groups: pretrain learns from groups of one collection; make one of all documents")
     collection = _with_encoder(group_sets[0])
@@ -154,7 +152,7 @@ def pretrain(
         **({} if training.keys() & {"steps", "epochs"} else {"epochs": 1}),
         **training,
     }
-    objective_types = [group_set_of_task.options.type for group_set_of_task in group_sets]
+    objective_types = [group_set.options.type for group_set in group_sets]
     tasks = [TaskConfig(objective=objective_type) for objective_type in objective_types]
     options, encoder = collection.options.training(objective_types, **training), collection.encoder
     encoder_options = collection.encoder_options(layers)
@@ -166,21 +164,21 @@ def pretrain(
             "encoder": encoder_options.model_dump(),
             "options": options.model_dump(),
             "tasks": [
-                {**task.model_dump(), "options": group_set_of_task.options.model_dump()}
-                for task, group_set_of_task in zip(tasks, group_sets, strict=True)
+                {**task.model_dump(), "options": group_set.options.model_dump()}
+                for task, group_set in zip(tasks, group_sets, strict=True)
             ],
             "seed": collection.options.seed,
         },
     )
     with (
         reporting_disk_errors([output]),
-        _written(output, [encoder], "pretrain") as unfinished,
+        _writing(output, [encoder], "pretrain") as unfinished,
         collection.naming(),
     ):
         counts = run(
             encoder=encoder,
             start=None,
-            groups=[group_set_of_task.table for group_set_of_task in group_sets],
+            groups=[group_set.table for group_set in group_sets],
             tokens=[collection.tokens],
             tasks=tasks,
             options=options,
@@ -232,15 +230,15 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
     if not isinstance(groups, Groups):
         raise ConfigError(f"groups: give own_groups(...) or read_groups(...), not {reprlib.repr(groups)}")
     collection = _with_encoder(groups)
-    if groups.options.type != GIVEN:  # an objective's documents are parts of others
+    if groups.options.type != OWN_GROUPS:  # an objective's documents are parts of others
         groups = own_groups(groups, collection.encoder, collection.options)
         collection = groups.collection
     judged_groups = groups.judged()
     chooses = options.chooses("full")
-    if chooses and len(judged_groups.queries) < FEWEST_QUERIES:
+    if chooses and len(judged_groups.queries) < MIN_QUERIES:
         raise ConfigError(
             f"groups: {len(judged_groups.queries)} queries are too few to hold some out, which choose the epoch; give "
-            f"{FEWEST_QUERIES} or more, or epochs=1"
+            f"{MIN_QUERIES} or more, or epochs=1"
         )
     output = Path(output)
     lengths = {"max_length": options.max_length, "query_length": options.query_length}
@@ -253,7 +251,7 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
     )
     with (
         reporting_disk_errors([output]),
-        _written(output, [collection.encoder], "finetune") as unfinished,
+        _writing(output, [collection.encoder], "finetune") as unfinished,
         TemporaryDirectory(prefix="irpretrain-") as folder,
     ):
         queries, qrels, candidates, folds = (
@@ -269,9 +267,8 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
         write_run(candidates, judged_groups.candidates, "groups")
         fold_of = dict.fromkeys(judged_groups.queries, 2)
         if chooses:
-            fold_of = deal(
-                list(judged_groups.queries), min(FOLDS, len(judged_groups.queries)), collection.options.seed
-            ).fold_of
+            fold_count = min(MAX_FOLDS, len(judged_groups.queries))
+            fold_of = deal(list(judged_groups.queries), fold_count, collection.options.seed).fold_of
         write_text(folds, json.dumps({"folds": max(fold_of.values()), "queries": fold_of}))
         with collection.naming(), naming({Path(folder): "groups"}):
             counts = run(
@@ -308,7 +305,7 @@ def _with_encoder(groups: Groups) -> Any:
 
 
 @contextmanager
-def _written(output: Path, inputs: Iterable[Path], stage: str) -> Iterator[Path]:
+def _writing(output: Path, inputs: Iterable[Path], stage: str) -> Iterator[Path]:
     """Check the output, lock it for the whole run, and yield the folder of its unfinished trainings.
 
     A finished training removes the checkpoints of killed trainings with other inputs or options.

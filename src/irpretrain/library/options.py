@@ -64,8 +64,8 @@ class Options(Section):
             remedy = cli_or_api("give Collection(..., vectors=FILE)", "leave it out")
             raise ValueError(f"word_vectors.files: names files of the workflow's collections; {remedy}")
         completed_values = apply_preset(values)
-        own_keys = values.keys() | cls.model_fields.keys()
-        return {key: value for key, value in completed_values.items() if key in own_keys}
+        section_keys = values.keys() | cls.model_fields.keys()
+        return {key: value for key, value in completed_values.items() if key in section_keys}
 
     def objective(self, objective_type: str, **changes: Any) -> Any:
         """Return the options of an objective (a type of docs/reference/config): the preset's, with some changed.
@@ -135,16 +135,16 @@ Pair = tuple[str, str] | tuple[str, int]
 IDENTIFIER = "an identifier"
 
 
-def listed(things: Iterable[Any], name: str) -> list[Any]:
+def listed(items: Iterable[Any], name: str) -> list[Any]:
     """Return several things as a list, an iterator's too; ConfigError for a single text, or what holds nothing."""
-    if isinstance(things, str | bytes) or not isinstance(things, Iterable):
-        raise ConfigError(f"{name}: give a list, not {reprlib.repr(things)}")
-    refuse_frame(things, name)
-    return list(things)
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        raise ConfigError(f"{name}: give a list, not {reprlib.repr(items)}")
+    refuse_frame(items, name)
+    return list(items)
 
 
 # What is given → how a frame's columns make it.
-OF_FRAME = {
+FRAME_CONVERSIONS = {
     "queries": "dict(zip(frame['query_id'], frame['text']))",
     "pairs": "list(zip(frame['query'], frame['document_id']))",
     "texts": "frame['text'].tolist()",
@@ -153,19 +153,19 @@ OF_FRAME = {
 }
 
 
-def refuse_frame(things: Any, name: str) -> None:
+def refuse_frame(items: Any, name: str) -> None:
     """Raise ConfigError for a frame of pandas or polars, which would give the names of its columns one by one."""
-    if hasattr(things, "columns"):
-        raise ConfigError(f"{name}: this is a table; give {OF_FRAME.get(name, 'a list')}")
+    if hasattr(items, "columns"):
+        raise ConfigError(f"{name}: this is a table; give {FRAME_CONVERSIONS.get(name, 'a list')}")
 
 
-def by_label(things: Any, name: str) -> Any:
+def by_label(series: Any, name: str) -> Any:
     """Return a series of pandas as a mapping of its labels to its values, anything else as it is; refuse a frame."""
-    refuse_frame(things, name)
-    if isinstance(things, Mapping) or not (hasattr(things, "index") and hasattr(things, "items")):
-        return things
-    mapping = dict(things.items())
-    if len(mapping) < len(things):
+    refuse_frame(series, name)
+    if isinstance(series, Mapping) or not (hasattr(series, "index") and hasattr(series, "items")):
+        return series
+    mapping = dict(series.items())
+    if len(mapping) < len(series):
         raise ConfigError(f"{name}: a label of the series occurs twice")
     return mapping
 
@@ -177,22 +177,22 @@ def listed_pairs(pairs: Iterable[Pair], second_kind: str) -> list[tuple[str, str
         pairs: also an iterator, such as `zip(queries, texts)`.
         second_kind: what stands beside the query, with its article.
     """
-    result = []
-    for number, pair in enumerate(listed(pairs, "pairs")):
-        if isinstance(pair, str) or not isinstance(pair, Iterable) or len(pair_values := list(pair)) != 2:
+    checked_pairs = []
+    for pair_number, pair in enumerate(listed(pairs, "pairs")):
+        if isinstance(pair, str) or not isinstance(pair, Iterable) or len(values := list(pair)) != 2:
             raise ConfigError(
-                f"pair {number}: a query and {second_kind} are needed, not {reprlib.repr(pair)}"
+                f"pair {pair_number}: a query and {second_kind} are needed, not {reprlib.repr(pair)}"
             )
         query, text = (
-            given_text(
+            checked_text(
                 str(value) if position and second_kind == IDENTIFIER and is_whole_number(value) else value,
-                f"pair {number}: ",
+                f"pair {pair_number}: ",
                 f" in its position {position}",
             )
-            for position, value in enumerate(pair_values)
+            for position, value in enumerate(values)
         )
-        result.append((query, text))
-    return result
+        checked_pairs.append((query, text))
+    return checked_pairs
 
 
 def named_queries(queries: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
@@ -200,7 +200,7 @@ def named_queries(queries: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
     queries = by_label(queries, "queries")
     if not isinstance(queries, Mapping):
         texts = listed(queries, "queries")
-        return {str(number): given_text(text, f"query {number}: ") for number, text in enumerate(texts)}
+        return {str(place): checked_text(text, f"query {place}: ") for place, text in enumerate(texts)}
     queries = {str(name) if is_whole_number(name) else name: text for name, text in queries.items()}
     for name in queries:
         fault = (
@@ -208,7 +208,7 @@ def named_queries(queries: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
         )
         if fault:
             raise ConfigError(f"query {reprlib.repr(name)}: {fault}")
-    return {name: given_text(text, f"query {name!r}: ") for name, text in queries.items()}
+    return {name: checked_text(text, f"query {name!r}: ") for name, text in queries.items()}
 
 
 def is_whole_number(value: Any) -> bool:
@@ -216,7 +216,7 @@ def is_whole_number(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def given_text(value: Any, where: str, position_text: str = "") -> str:
+def checked_text(value: Any, where: str, position_text: str = "") -> str:
     """Return a text, cleaned as documents are; ConfigError where it is missing."""
     if not isinstance(value, str):
         raise ConfigError(f"{where}a text is needed{position_text}, not {reprlib.repr(value)}")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from irpretrain.config.finetuning import FEWEST_GROUPS
-from irpretrain.corpora.fields import QUOTED
+from irpretrain.corpora.fields import QUOTED_CELL
 from irpretrain.corpora.file_lists import role_of
 from irpretrain.corpora.registry import Kind
 from irpretrain.corpora.topics_and_judgements import (
@@ -30,12 +30,12 @@ from irpretrain.library.formats import Reading, guess_reading, read_relevance, r
 KINDS: Mapping[str, Kind] = {"qrels": "judgements", "topics": "topics", "documents": "documents"}
 MEASURES = ["nDCG@20", "P@20", "AP", "RR@10"]
 # Documents that are read at most, to see that the run can read them: a minute or two.
-MOST_READ = 1_000_000
+MAX_DOCUMENTS = 1_000_000
 FOLDS = 5
-FEWEST_FOLDS = 3
+MIN_FOLDS = 3
 # Keys of a section beside the options of its format.
-BESIDE = ("malformed", "files")
-COUNTED = {"identifiers": "counted"}
+SECTION_KEYS = ("malformed", "files")
+COUNTED_TOPICS = {"identifiers": "counted"}
 # As configs/my-collection.yaml: whole documents, in overlapping passages.
 RERANKING = {"depth": 50, "passages": {"stride": 20}}
 FINETUNING = {"batch_sizes": [4]}
@@ -93,38 +93,37 @@ def read_folder(
             remedy = f"Give the path in the folder: --{role} PATH."
         name = paths.get(role) or _find_file(folder, role, remedy)
         names[role] = name if role == "documents" else _file_in(folder, name, role, remedy)
-    located = {role: str(folder / name) for role, name in names.items()}
+    path_of_role = {role: str(folder / name) for role, name in names.items()}
     options_of_role = options or {}
     readings = {
-        role: _reading(KINDS[role], path, (formats or {}).get(role), options_of_role.get(role, {}))
-        for role, path in located.items()
+        role: _reading_of(KINDS[role], path, (formats or {}).get(role), options_of_role.get(role, {}))
+        for role, path in path_of_role.items()
     }
     topics = readings["topics"]
-    queries, judgements = read_topics(located["topics"], *topics), read_relevance(located["qrels"])
+    queries, judgements = read_topics(path_of_role["topics"], *topics), read_relevance(path_of_role["qrels"])
     counts_topics = topics.format == "smart" and "identifiers" not in options_of_role.get("topics", {})
     counts_topics = counts_topics and _count_topics(queries, judgements)
     if counts_topics:
-        readings["topics"] = Reading("smart", {**topics.options, **COUNTED})
-        queries = read_topics(located["topics"], *readings["topics"])
-    check_queries_are_judged(queries, judgements, Path(located["topics"]), Path(located["qrels"]))
+        readings["topics"] = Reading("smart", {**topics.options, **COUNTED_TOPICS})
+        queries = read_topics(path_of_role["topics"], *readings["topics"])
+    check_queries_are_judged(queries, judgements, Path(path_of_role["topics"]), Path(path_of_role["qrels"]))
     grades_of_topics = {query: grades for query, grades in judgements.items() if query in queries}
-    check_something_is_relevant(grades_of_topics, Path(located["qrels"]))
+    check_something_is_relevant(grades_of_topics, Path(path_of_role["qrels"]))
     usable_count = sum(bool(relevant(grades)) for grades in grades_of_topics.values())
-    read_as = "smart, counted in their order, as in the judgements" if counts_topics else str(topics)
+    reading_text = "smart, counted in their order, as in the judgements" if counts_topics else str(topics)
     message = (
-        f"{count_of(len(queries), 'topic')} in {names['topics']} ({read_as}), {usable_count:,} with a relevant "
+        f"{count_of(len(queries), 'topic')} in {names['topics']} ({reading_text}), {usable_count:,} with a relevant "
         f"document in {names['qrels']} ({readings['qrels']})"
     )
     queries_without_topic = judgements.keys() - queries.keys()
     if lost_text := lacking("topic", queries_without_topic, judgements):
-        unjudged = pa.array(sorted(queries.keys() - judgements.keys()), pa.string())
-        message += f"; {lost_text}. {near_hint(queries_without_topic, [unjudged], names['topics'])}".rstrip(
-            " ."
-        )
-    return OwnFolder(names, located, readings, queries, grades_of_topics, message)
+        unjudged_topics = pa.array(sorted(queries.keys() - judgements.keys()), pa.string())
+        hint = near_hint(queries_without_topic, [unjudged_topics], names["topics"])
+        message += f"; {lost_text}. {hint}".rstrip(" .")
+    return OwnFolder(names, path_of_role, readings, queries, grades_of_topics, message)
 
 
-def _reading(kind: Kind, path: str, format: str | None, options: Mapping[str, Any]) -> Reading:
+def _reading_of(kind: Kind, path: str, format: str | None, options: Mapping[str, Any]) -> Reading:
     if format is not None:
         return Reading(format, dict(options))
     reading = guess_reading(kind, path, options.get("files"))
@@ -147,13 +146,13 @@ def describe_folder(
     if is_table and not (formats or {}).get("documents"):
         reading, names = _read_table(own_folder.paths["documents"], reading)
     else:
-        names = _read(own_folder.paths["documents"], reading)
+        names = _read_identifiers(own_folder.paths["documents"], reading)
     own_folder.readings["documents"] = reading
     few_groups_text = f". {few_groups_note(own_folder)}".rstrip(".") if few_groups_note(own_folder) else ""
-    documents = len(names) if len(names) <= MOST_READ else None
+    documents = len(names) if len(names) <= MAX_DOCUMENTS else None
     return _overlay(
         own_folder, documents
-    ), f"{own_folder.message}{_on_documents(own_folder, names)}{few_groups_text}"
+    ), f"{own_folder.message}{_documents_text(own_folder, names)}{few_groups_text}"
 
 
 def few_groups_note(own_folder: OwnFolder) -> str:
@@ -161,7 +160,7 @@ def few_groups_note(own_folder: OwnFolder) -> str:
     relevant_documents, folds = own_folder.relevant(), _folds(own_folder)
     # Each topic is tested by a model that learned from those of the other folds.
     groups = sum(map(len, relevant_documents.values())) * (folds - 1) // folds
-    if len(relevant_documents) >= FEWEST_FOLDS and groups >= FEWEST_GROUPS:
+    if len(relevant_documents) >= MIN_FOLDS and groups >= FEWEST_GROUPS:
         return ""
     return (
         f"Nothing is fine-tuned: {count_of(len(relevant_documents), 'topic')} with a relevant document would give "
@@ -171,14 +170,14 @@ def few_groups_note(own_folder: OwnFolder) -> str:
 
 
 def _folds(own_folder: OwnFolder) -> int:
-    return FEWEST_FOLDS if len(own_folder.relevant()) < FOLDS else FOLDS
+    return MIN_FOLDS if len(own_folder.relevant()) < FOLDS else FOLDS
 
 
-def _read(path: str, reading: Reading) -> list[str]:
-    """Return the identifiers of the documents, of one more than `MOST_READ` at most; InputError as the run has it."""
+def _read_identifiers(path: str, reading: Reading) -> list[str]:
+    """Return the documents' identifiers, of one more than `MAX_DOCUMENTS` at most; InputError as the run has it."""
     documents = read_documents(path, reading.format, **reading.options)
     names = (document.document_id for document in progress(documents, "read", "documents"))
-    return list(islice(names, MOST_READ + 1))
+    return list(islice(names, MAX_DOCUMENTS + 1))
 
 
 def _read_table(path: str, reading: Reading) -> tuple[Reading, list[str]]:
@@ -186,28 +185,28 @@ def _read_table(path: str, reading: Reading) -> tuple[Reading, list[str]]:
 
     It is csv where quoted cells go on in the next line, far down perhaps: a run would lose some of its documents.
     """
-    strict = {"malformed": "refuse"}
+    refusing = {"malformed": "refuse"}
     try:
-        return reading, _read(path, Reading("tsv", {**reading.options, **strict}))
+        return reading, _read_identifiers(path, Reading("tsv", {**reading.options, **refusing}))
     except InputError as error:
         options = {key: value for key, value in reading.options.items() if key != "quotes"}
-        as_csv = Reading("csv", {**options, "separator": "\t"})
-        if QUOTED in str(error):
+        csv_reading = Reading("csv", {**options, "separator": "\t"})
+        if QUOTED_CELL in str(error):
             with suppress(InputError):
-                names = _read(path, Reading("csv", {**as_csv.options, **strict}))
+                names = _read_identifiers(path, Reading("csv", {**csv_reading.options, **refusing}))
                 notice(
                     path,
                     "quoted cells go on in the next line, so the table is read as csv, separated by tabs",
                 )
-                return as_csv, names
-    return reading, _read(path, reading)
+                return csv_reading, names
+    return reading, _read_identifiers(path, reading)
 
 
-def _on_documents(own_folder: OwnFolder, names: list[str]) -> str:
+def _documents_text(own_folder: OwnFolder, names: list[str]) -> str:
     """Return what is to be said of the documents; InputError where the run would refuse the judgements for them."""
-    count_text = count_of(min(len(names), MOST_READ), "document")
+    count_text = count_of(min(len(names), MAX_DOCUMENTS), "document")
     message = f"; {count_text} in {own_folder.names['documents']} ({own_folder.readings['documents']})"
-    if len(names) > MOST_READ:
+    if len(names) > MAX_DOCUMENTS:
         return f"{message}, the first of more: the others are not read"
     query_of_document = {name: query for query, grades in own_folder.judged.items() for name in grades}
     unknown_documents = query_of_document.keys() - set(names)
@@ -233,11 +232,11 @@ def _count_topics(queries: Collection[str], judged_queries: Collection[str]) -> 
 
 def _find_file(folder: Path, role: str, remedy: str) -> str:
     names = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
-    fitting = [name for name in names if _role(name) == role]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        raise InputError(folder, f"{' and '.join(fitting)} could be the {role}", remedy=remedy)
+    matching_names = [name for name in names if _role(name) == role]
+    if len(matching_names) == 1:
+        return matching_names[0]
+    if matching_names:
+        raise InputError(folder, f"{' and '.join(matching_names)} could be the {role}", remedy=remedy)
     # A workbook holds several sheets, whatever its name.
     for name in names:
         if name.lower().endswith(WORKBOOKS):
@@ -277,7 +276,7 @@ def _overlay(own_folder: OwnFolder, documents: int | None) -> str:
         "qrels": sum(map(len, relevant_documents.values())),
     }
     sections_of_role = {
-        role: _described(files[role], reading, approximate_counts[role])
+        role: _file_section(files[role], reading, approximate_counts[role])
         for role, reading in own_folder.readings.items()
     }
     dataset: dict[str, Any] = {
@@ -297,15 +296,15 @@ def _overlay(own_folder: OwnFolder, documents: int | None) -> str:
         "reranking": RERANKING,
         **({"report": {"notes": [few_groups_text]}} if few_groups_text else {"finetuning": FINETUNING}),
     }
-    head = "# Which first stage and re-ranker are best on my documents? docs/journeys/my-collection.md\n"
-    return head + dump_yaml(overlay, width=120)
+    comment = "# Which first stage and re-ranker are best on my documents? docs/journeys/my-collection.md\n"
+    return comment + dump_yaml(overlay, width=120)
 
 
-def _described(path: str, reading: Reading, approximate_count: int | None) -> dict[str, Any]:
+def _file_section(path: str, reading: Reading, approximate_count: int | None) -> dict[str, Any]:
     """Return the section of a file: its path, format, number of records and options; some keys stand beside these."""
     options = dict(reading.options)
     section: dict[str, Any] = {"path": path, "format": reading.format}
     if approximate_count is not None:
         section["about"] = approximate_count
-    section |= {key: options.pop(key) for key in BESIDE if key in options}
+    section |= {key: options.pop(key) for key in SECTION_KEYS if key in options}
     return {**section, "options": options} if options else section

@@ -15,8 +15,8 @@ from irpretrain.foundation.contracts import GROUPS
 from irpretrain.foundation.errors import ConfigError, InputError, count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.library.collection import Collection
-from irpretrain.library.groups import GivenOptions, Groups, TextGroup
-from irpretrain.library.options import Options, given_text, listed
+from irpretrain.library.groups import Groups, OwnGroupsOptions, TextGroup
+from irpretrain.library.options import Options, checked_text, listed
 from irpretrain.library.own_folder import read_folder
 from irpretrain.objectives.groups import Span, group
 
@@ -28,7 +28,7 @@ CANDIDATES = RetrievalConfig().depth
 # or `query`, and `documents` or `document`. One query and one document are a pair.
 GivenGroup = tuple[Texts, Texts] | TextGroup | Mapping[str, Any]
 # Queries and documents.
-Checked = tuple[list[str], list[str]]
+GroupTexts = tuple[list[str], list[str]]
 
 
 def own_groups(
@@ -68,22 +68,22 @@ def checked_groups(
     """Return groups or pairs, without texts that teach nothing; see `own_groups`."""
     if not groups:
         raise ConfigError(f"{source}: one or more groups are needed")
-    checked = _distinct(
-        [_checked(given_group, location_of(number)) for number, given_group in enumerate(groups)],
+    distinct_groups = _distinct(
+        [_checked(given_group, location_of(group_number)) for group_number, given_group in enumerate(groups)],
         source,
         location_of,
     )
-    texts = dict.fromkeys(text for _, documents in checked.values() for text in documents)
-    document_ids = {text: str(number) for number, text in enumerate(texts)}
+    texts = dict.fromkeys(text for _, documents in distinct_groups.values() for text in documents)
+    document_ids = {text: str(place) for place, text in enumerate(texts)}
     collection = Collection({name: text for text, name in document_ids.items()}, options, encoder)
     identified_groups = {
-        number: (queries, [document_ids[text] for text in documents])
-        for number, (queries, documents) in checked.items()
+        group_number: (queries, [document_ids[text] for text in documents])
+        for group_number, (queries, documents) in distinct_groups.items()
     }
-    documents_of_query = _by_query(
+    documents_of_query = _documents_by_query(
         (query, name) for queries, names in identified_groups.values() for query in queries for name in names
     )
-    return _written(collection, identified_groups, negatives, documents_of_query, source, location_of)
+    return _write_groups(collection, identified_groups, negatives, documents_of_query, source, location_of)
 
 
 def read_groups(
@@ -139,43 +139,44 @@ def read_groups(
         for name in sorted(names)
     ]
     pairs = [(text, name) for text, name in judged_pairs if name not in unknown_documents]
-    absent = [name for _, name in judged_pairs if name in unknown_documents]
-    hint = document_hint({*absent}, own_folder.judged, [collection.documents]) if absent else ""
+    absent_ids = [name for _, name in judged_pairs if name in unknown_documents]
+    hint = document_hint({*absent_ids}, own_folder.judged, [collection.documents]) if absent_ids else ""
     if not pairs:
         fault = f"no relevant document of the topics is among the {len(collection):,} documents"
         raise InputError(
             folder, fault, remedy=hint or "Check that documents, topics and judgements belong together."
         )
-    if absent:
+    if absent_ids:
         lost_text = (
-            f"{count_of(len(absent), 'relevant document')} not among the {len(collection):,} documents"
+            f"{count_of(len(absent_ids), 'relevant document')} not among the {len(collection):,} documents"
         )
-        notice(source, f"{lost_text}, such as {absent[0]}; left out. {hint}".rstrip())
-    judged_documents = _by_query(pairs)
-    candidates = _first(collection, list(judged_documents), CANDIDATES)
+        notice(source, f"{lost_text}, such as {absent_ids[0]}; left out. {hint}".rstrip())
+    judged_documents = _documents_by_query(pairs)
+    candidates = _top_documents(collection, list(judged_documents), CANDIDATES)
     learned_documents = {
         text: names & {*candidates[text]} or names for text, names in judged_documents.items()
     }
     learned_pairs = [(text, name) for text, name in dict.fromkeys(pairs) if name in learned_documents[text]]
-    if not_found := sum(map(len, judged_documents.values())) - len(learned_pairs):
+    if unranked_count := sum(map(len, judged_documents.values())) - len(learned_pairs):
         notice(
             source,
-            f"{count_of(not_found, 'relevant document')} not among BM25's first {CANDIDATES} of their topic; left out.",
+            f"{count_of(unranked_count, 'relevant document')} not among BM25's first {CANDIDATES} of their topic; "
+            "left out.",
         )
-    identified_groups = {number: ([text], [name]) for number, (text, name) in enumerate(learned_pairs)}
-    return _written(
+    identified_groups = dict(enumerate(([text], [name]) for text, name in learned_pairs))
+    return _write_groups(
         collection,
         identified_groups,
         negatives,
         judged_documents,
         source,
-        lambda number: f"{source}: {learned_pairs[number][0]!r}",
+        lambda group_number: f"{source}: {learned_pairs[group_number][0]!r}",
     )
 
 
-def _written(
+def _write_groups(
     collection: Collection,
-    identified_groups: Mapping[int, Checked],
+    identified_groups: Mapping[int, GroupTexts],
     negatives: int,
     documents_of_query: Mapping[
         str, set[str]
@@ -189,19 +190,18 @@ def _written(
     pair_queries = dict.fromkeys(
         queries[0] for queries, names in identified_groups.values() if _is_pair(queries, names)
     )
+    documents_of_pairs = {query: documents_of_query[query] for query in pair_queries}
     negatives_of_query = (
-        _others(collection, {query: documents_of_query[query] for query in pair_queries}, digests, negatives)
-        if pair_queries
-        else {}
+        _negatives(collection, documents_of_pairs, digests, negatives) if pair_queries else {}
     )
     rows: list[dict[str, Any]] = []
     samples = Counter[int]()
-    for number, (queries, preferred) in identified_groups.items():
+    for group_number, (queries, preferred) in identified_groups.items():
         names = [*preferred, *(negatives_of_query[queries[0]] if _is_pair(queries, preferred) else ())]
         if len(queries) == len(names) == 1:
             raise ConfigError(
-                f"{location_of(number)}: all documents here are of its query; a pair needs another document to be "
-                "preferred to"
+                f"{location_of(group_number)}: all documents here are of its query; a pair needs another document to "
+                "be preferred to"
             )
         position = positions[names[0]]
         rows.append(group((0, position), queries, [Span(name) for name in names], sample=samples[position]))
@@ -216,39 +216,41 @@ def _written(
         )
     table = collection.documents.with_name("groups-given.parquet")
     GROUPS.write(table, sorted(rows, key=lambda row: (row["position"], row["sample"])))
-    return Groups(collection, GivenOptions(), table, {"groups": len(rows)})
+    return Groups(collection, OwnGroupsOptions(), table, {"groups": len(rows)})
 
 
 def _distinct(
-    checked: Sequence[Checked], source: str, location_of: Callable[[int], str]
-) -> dict[int, Checked]:
+    groups: Sequence[GroupTexts], source: str, location_of: Callable[[int], str]
+) -> dict[int, GroupTexts]:
     """Return the groups by number, without texts that are empty or stand in their group already; note how many."""
-    distinct: dict[int, Checked] = {}
+    distinct_groups: dict[int, GroupTexts] = {}
     left_out_counts, first_locations = Counter[str](), dict[str, str]()
-    for number, (queries, documents) in enumerate(checked):
-        distinct_texts = _different(queries), _different(documents)
-        texts, texts_left = len(queries) * len(documents), len(distinct_texts[0]) * len(distinct_texts[1])
+    for group_number, (queries, documents) in enumerate(groups):
+        distinct_texts = _distinct_texts(queries), _distinct_texts(documents)
+        sequence_count = len(queries) * len(documents)
+        distinct_count = len(distinct_texts[0]) * len(distinct_texts[1])
         is_empty = not all(map(_words, (*queries, *documents)))
-        is_usable = bool(_words(queries[0]) and _words(documents[0])) and texts_left > (texts > 1)
+        has_first_texts = bool(_words(queries[0]) and _words(documents[0]))
+        is_usable = has_first_texts and distinct_count > (sequence_count > 1)
         if is_usable:
-            distinct[number] = distinct_texts
-        if texts_left < texts or not is_usable:
+            distinct_groups[group_number] = distinct_texts
+        if distinct_count < sequence_count or not is_usable:
             reason = f"{'empty' if is_empty else 'repeated'} text"
             if not is_usable:
                 reason = "group with an empty text" if is_empty else "group of equal texts"
-            left_out_counts[reason] += texts - texts_left if is_usable else 1
-            first_locations.setdefault(reason, location_of(number))
+            left_out_counts[reason] += sequence_count - distinct_count if is_usable else 1
+            first_locations.setdefault(reason, location_of(group_number))
     reasons = "; ".join(
         f"{count:,} × {reason}, first {first_locations[reason]}" for reason, count in left_out_counts.items()
     )
-    if not distinct:
+    if not distinct_groups:
         raise ConfigError(f"{source}: nothing to learn from is left; left out: {reasons}")
     if reasons:
         notice(source, f"left out: {reasons}")
-    return distinct
+    return distinct_groups
 
 
-def _different(texts: Iterable[str]) -> list[str]:
+def _distinct_texts(texts: Iterable[str]) -> list[str]:
     first_text: dict[str, str] = {}
     for text in texts:
         first_text.setdefault(_words(text), text)
@@ -259,36 +261,38 @@ def _words(text: str) -> str:
     return " ".join(text.split())
 
 
-def _checked(given_group: Any, where: str) -> Checked:
+def _checked(given_group: Any, location: str) -> GroupTexts:
     keys = ["queries", "documents"]
     if isinstance(given_group, Mapping):
-        keys = [_either(given_group, name, where) for name in ("query", "document")]
-        sides = [given_group[key] for key in keys]
+        keys = [_key_of(given_group, name, location) for name in ("query", "document")]
+        given_texts = [given_group[key] for key in keys]
     elif (
         isinstance(given_group, str)
         or not isinstance(given_group, Sequence)
         or len(given_group) not in (2, len(TextGroup._fields))
     ):
-        raise ConfigError(f"{where}: a query and its documents are needed, not {reprlib.repr(given_group)}")
+        raise ConfigError(
+            f"{location}: a query and its documents are needed, not {reprlib.repr(given_group)}"
+        )
     else:
-        sides = list(given_group[:2])
+        given_texts = list(given_group[:2])
     queries, documents = (
         [
-            given_text(text, f"{where}: {key}: ")
-            for text in (side if isinstance(side, Sequence) and not isinstance(side, str) else [side])
+            checked_text(text, f"{location}: {key}: ")
+            for text in (texts if isinstance(texts, Sequence) and not isinstance(texts, str) else [texts])
         ]
-        for key, side in zip(keys, sides, strict=True)
+        for key, texts in zip(keys, given_texts, strict=True)
     )
     if not queries or not documents or min(len(queries), len(documents)) > 1:
         raise ConfigError(
-            f"{where}: {count_of(len(queries), 'query')} and "
+            f"{location}: {count_of(len(queries), 'query')} and "
             f"{count_of(len(documents), 'document')}; one of the two must be a single text"
         )
-    _check_scores(given_group, len(queries) * len(documents), where)
+    _check_scores(given_group, len(queries) * len(documents), location)
     return queries, documents
 
 
-def _check_scores(given_group: Any, sequences: int, where: str) -> None:
+def _check_scores(given_group: Any, sequence_count: int, where: str) -> None:
     """Raise ConfigError where the scores of a group are against its order: its first sequence is preferred."""
     scores = (
         given_group.get("scores")
@@ -300,15 +304,15 @@ def _check_scores(given_group: Any, sequences: int, where: str) -> None:
     if scores is None:
         return
     valid_scores = [score for score in listed(scores, where) if isinstance(score, Real) and score == score]
-    if len(valid_scores) != len(scores) or len(scores) != sequences:
-        raise ConfigError(f"{where}: scores: {sequences} numbers are needed, not {reprlib.repr(scores)}")
+    if len(valid_scores) != len(scores) or len(scores) != sequence_count:
+        raise ConfigError(f"{where}: scores: {sequence_count} numbers are needed, not {reprlib.repr(scores)}")
     if max(valid_scores) > valid_scores[0]:
         first, highest = valid_scores[0], max(valid_scores)
         fault = f"scores: the first sequence is preferred, but has {first:g}, and another {highest:g}"
         raise ConfigError(f"{where}: {fault}; put the preferred one first")
 
 
-def _either(given_group: Mapping[str, Any], name: str, where: str) -> str:
+def _key_of(given_group: Mapping[str, Any], name: str, where: str) -> str:
     plural = "queries" if name == "query" else "documents"
     keys = [key for key in (name, plural) if key in given_group]
     if len(keys) != 1:
@@ -322,35 +326,35 @@ def _is_pair(queries: list[str], documents: list[str]) -> bool:
     return len(queries) == len(documents) == 1
 
 
-def _by_query(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+def _documents_by_query(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
     documents: dict[str, set[str]] = {}
     for query, name in pairs:
         documents.setdefault(query, set()).add(name)
     return documents
 
 
-def _others(
+def _negatives(
     collection: Collection,
     documents_of_query: Mapping[str, set[str]],
     digests: Mapping[str, int],  # document → digest of its text
     negatives: int,
 ) -> dict[str, list[str]]:
     """Return for each query documents that its groups do not hold, nor a copy of: BM25's best, then any."""
-    texts = {query: {digests[name] for name in names} for query, names in documents_of_query.items()}
+    digests_of_query = {query: {digests[name] for name in ids} for query, ids in documents_of_query.items()}
     copies = Counter(digests.values())
-    depth = negatives + max(sum(copies[text] for text in texts_of_query) for texts_of_query in texts.values())
-    ranked_documents = _first(collection, list(documents_of_query), depth)
-    names = list(islice(digests, depth))
+    depth = negatives + max(sum(copies[text] for text in texts) for texts in digests_of_query.values())
+    ranked_documents = _top_documents(collection, list(documents_of_query), depth)
+    any_documents = list(islice(digests, depth))
     return {
         query: [
             name
-            for name in dict.fromkeys([*ranked_documents[query], *names])
-            if digests[name] not in texts[query]
+            for name in dict.fromkeys([*ranked_documents[query], *any_documents])
+            if digests[name] not in digests_of_query[query]
         ][:negatives]
         for query in documents_of_query
     }
 
 
-def _first(collection: Collection, queries: Sequence[str], depth: int) -> dict[str, list[str]]:
+def _top_documents(collection: Collection, queries: Sequence[str], depth: int) -> dict[str, list[str]]:
     ranked_documents = collection.search(queries, depth).groupby("query_id")["document_id"].agg(list)
-    return {query: ranked_documents.get(str(number), []) for number, query in enumerate(queries)}
+    return {query: ranked_documents.get(str(query_number), []) for query_number, query in enumerate(queries)}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from irpretrain.corpora.fields import BODIES, IDENTIFIERS, pick
+from irpretrain.corpora.fields import BODIES, IDENTIFIERS, pick_field
 from irpretrain.corpora.formats.json_files import TEXTS
 from irpretrain.corpora.formats.tsv import (
     DOCUMENT_COLUMNS,
@@ -16,7 +16,7 @@ from irpretrain.corpora.formats.tsv import (
 )
 from irpretrain.corpora.quoted_rows import separator_line, separator_of, split_beginning
 from irpretrain.corpora.registry import Kind
-from irpretrain.foundation.characters import NUMBER, WHOLE, identifier_fault
+from irpretrain.foundation.characters import NUMBER, WHOLE_NUMBER, identifier_fault
 
 # Kind → names of the columns that its tables need.
 NEEDED: Mapping[Kind, Sequence[Sequence[str]]] = {
@@ -70,7 +70,7 @@ def guess_table(
 
 def _is_header(kind: Kind, cells: Sequence[str]) -> bool:
     names = [cell.strip() for cell in cells]
-    return all(pick(names, None, column_name) is not None for column_name in NEEDED[kind])
+    return all(pick_field(names, None, column_name) is not None for column_name in NEEDED[kind])
 
 
 def _needs_quotes(beginning: str, rows: Sequence[Sequence[str]]) -> bool:
@@ -127,4 +127,4 @@ def _is_number(cell: str) -> bool:
 
 
 def _rank_or_score(cells: Any) -> str:
-    return "rank" if all(WHOLE.fullmatch(cell.strip()) for cell in cells) else "score"
+    return "rank" if all(WHOLE_NUMBER.fullmatch(cell.strip()) for cell in cells) else "score"

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from irpretrain.config.text import EncoderConfig
-from irpretrain.foundation.atomic import read_given_json
+from irpretrain.foundation.atomic import load_json
 from irpretrain.foundation.errors import ConfigError, InputError, need_folder
 from irpretrain.foundation.files import refuse_pipe
 from irpretrain.text.word_pieces import TOKENIZER_JSON, VOCABULARIES, check_json_files
@@ -164,7 +164,7 @@ def read_config(directory: str | Path, remedy: str = REMEDY) -> dict[str, Any]:
     path = Path(directory, "config.json")
     if not os.path.exists(path):
         raise InputError(directory, "there is no config.json", remedy=remedy)
-    model_config = read_given_json(path, remedy)
+    model_config = load_json(path, remedy)
     if not isinstance(model_config, dict):
         raise InputError(path, "this is not a JSON object", remedy=remedy)
     if fault := _value_fault(model_config):
@@ -202,7 +202,7 @@ def _check_vocabulary(directory: Path, expected_size: int | None, key: str) -> N
     if expected_size is None or not os.path.isfile(path):
         return
     try:
-        content = read_given_json(path, REMEDY)
+        content = load_json(path, REMEDY)
         added_tokens = {token["content"] for token in content.get("added_tokens", [])}
         entry_count = len(added_tokens | set(content["model"]["vocab"]))
     except (KeyError, TypeError, AttributeError):

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from irpretrain.config.training import Packing
-from irpretrain.foundation.atomic import atomic_directory, read_given_json
+from irpretrain.foundation.atomic import atomic_directory, load_json
 from irpretrain.foundation.errors import ConfigError, InputError, refusing
 from irpretrain.foundation.randomness import generator
 from irpretrain.models.encoder_files import WEIGHT_FILES, read_config
@@ -292,7 +292,7 @@ def longest_sequence(directory: Path) -> int | None:
 
 def _tokenizer_config(directory: Path) -> dict[str, Any]:
     path = directory / TOKENIZER_CONFIG
-    tokenizer_config = read_given_json(path, REMEDY) if path.is_file() else {}
+    tokenizer_config = load_json(path, REMEDY) if path.is_file() else {}
     if not isinstance(tokenizer_config, dict):
         raise InputError(path, "this is not a JSON object", remedy=REMEDY)
     return tokenizer_config

@@ -14,7 +14,7 @@ from irpretrain.config.base import Section, option
 from irpretrain.objectives.draws import LinkSource, RandomDocuments
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.shard import Counts, Shard, ShardArticle
-from irpretrain.wikipedia.article import SEE_ALSO, within
+from irpretrain.wikipedia.article import SEE_ALSO, in_roles
 
 NEEDS = frozenset({"positions", "graph"})
 
@@ -94,7 +94,7 @@ def query_span(article: ShardArticle) -> Span | None:
     """Return the article up to its first See Also section, which names the preferred documents."""
     if article.pieces(0, len(article.body)) is None:
         return None
-    in_see_also = within(article.sections, (SEE_ALSO,))
+    in_see_also = in_roles(article.sections, (SEE_ALSO,))
     if True not in in_see_also:
         return Span(article.document_id)
     # The heading itself stands before its section's text, after that of the section before.

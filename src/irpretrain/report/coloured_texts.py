@@ -351,7 +351,7 @@ def read_weights(vectors: Sequence[str | Path], document: str, analyser: Analyse
     """Return the weights of a document's terms, as an index holds them; IntegrityError where there are none."""
     counts = {"words": 0, "words_without_terms": 0}
     for path in vectors:
-        batches = TERM_VECTORS.stream_chosen(path, [document], ["document_id", "terms"])
+        batches = TERM_VECTORS.stream_documents(path, [document], ["document_id", "terms"])
         for _, weights in analysed_weights(batches, path, analyser, counts):
             return weights
     raise IntegrityError(

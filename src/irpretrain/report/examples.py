@@ -133,7 +133,7 @@ def _path(documents: Sequence[str | Path], document_id: str, query: str) -> list
     rows = (
         row
         for path in documents
-        for batch in DOCUMENTS.stream_chosen(path, [document_id], columns, rows=1)
+        for batch in DOCUMENTS.stream_documents(path, [document_id], columns, rows=1)
         for row in batch.to_pylist()
     )
     row = next(rows, None)
@@ -163,7 +163,7 @@ def _preferences(
 ) -> dict[str, int]:
     document_id, texts = (group["documents"][0]["document_id"], [query["text"] for query in group["queries"]])
     for path in axiom_values:
-        for batch in AXIOM_VALUES.stream_chosen(path, [document_id], None):
+        for batch in AXIOM_VALUES.stream_documents(path, [document_id], None):
             queries_of_document = batch.column("query").to_pylist()
             if set(texts) <= set(queries_of_document):
                 values = larger_is_better(batch, path)

@@ -18,7 +18,7 @@ from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.usage import tested_datasets
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
-from irpretrain.foundation.atomic import read_given_json
+from irpretrain.foundation.atomic import load_json
 from irpretrain.foundation.errors import MAKE_AGAIN, count_of, refusing
 from irpretrain.foundation.progress import duration
 from irpretrain.report.cells import Panel, Row, Table
@@ -112,7 +112,7 @@ def examples(config: Config, paths: Sequence[str | Path]) -> list[dict[str, Any]
     learnt."""
     views = []
     for path in map(Path, paths):
-        content = read_given_json(path, MAKE_AGAIN)
+        content = load_json(path, MAKE_AGAIN)
         with refusing(path, "this is no example of what models learn from", MAKE_AGAIN):
             if "words" in content:
                 views.append(_example_of_weighting(config.term_weights[path.stem], content))
@@ -247,7 +247,7 @@ def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[tuple[Any, ...
     """Return one row per tuned first stage; InputError for a file that is no JSON."""
     rows = []
     for path in map(Path, sweeps):
-        stage, tuning = config.first_stages[path.stem], read_given_json(path, MAKE_AGAIN)
+        stage, tuning = config.first_stages[path.stem], load_json(path, MAKE_AGAIN)
         dataset = f"{dataset_label(config, str(stage.tuned_on))}, {tuning['queries']:,} queries"
         parameters = ", ".join(f"{SYMBOLS[name]} = {value:g}" for name, value in tuning["parameters"].items())
         at_edge = " and ".join(SYMBOLS[name] for name in tuning["at_edge"]) or "no"

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from irpretrain.config.labels import DEFAULT_CANDIDATES
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import wins_ties_losses
-from irpretrain.foundation.atomic import read_given_json
+from irpretrain.foundation.atomic import load_json
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing
 from irpretrain.report.cells import OurValue, Panel, Table
 from irpretrain.report.difference_plot import compared_rows, comparison_text
@@ -72,11 +72,11 @@ def read_searches(
     searches: dict[str, SearchResults] = {}
     for path in map(Path, paths):
         dataset = datasets[path.stem]
-        content = read_given_json(path, MAKE_AGAIN)
+        content = load_json(path, MAKE_AGAIN)
         with refusing(path, "these are no searches of an experiment", MAKE_AGAIN):
             searches.setdefault(dataset, SearchResults()).add(dataset, content)
     for dataset, attributions_path in attributions:
-        content = read_given_json(attributions_path, MAKE_AGAIN)
+        content = load_json(attributions_path, MAKE_AGAIN)
         with refusing(attributions_path, "these are no attributions of scores", MAKE_AGAIN):
             if dataset in searches:
                 for model, sources in content["models"].items():

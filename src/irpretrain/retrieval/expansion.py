@@ -12,11 +12,11 @@ from typing import Any
 
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.checked import parse_object
-from irpretrain.corpora.fields import IDENTIFIERS, as_identifier, pick, same_meaning
+from irpretrain.corpora.fields import IDENTIFIERS, as_identifier, pick_field, synonym_fault
 from irpretrain.foundation.characters import clean_text, identifier_fault
 from irpretrain.foundation.contracts import DOCUMENTS, TERM_VECTORS
 from irpretrain.foundation.errors import InputError, count_of
-from irpretrain.foundation.files import OTHER_LINE_END, Line, given_lines
+from irpretrain.foundation.files import OTHER_LINE_END, Line, numbered_lines
 from irpretrain.foundation.progress import notice, progress
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.foundation.records import Malformed
@@ -112,7 +112,7 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
 
 def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
     """Yield (document, texts) of each line: a JSON object, or a document, a tab and a text."""
-    for line_number, line in given_lines(path):
+    for line_number, line in numbered_lines(path):
         if line.lstrip().startswith("{"):
             document, texts = _read_json(path, line_number, line)
         else:
@@ -136,9 +136,9 @@ def _read_json(path: str | Path, line_number: int, line: str) -> tuple[str, list
         raise InputError(path, str(parsed), line_number)
     record = parsed.fields
     for field_names in (IDENTIFIERS, TEXT_FIELDS):
-        if fault := same_meaning(record, None, field_names):
+        if fault := synonym_fault(record, None, field_names):
             raise InputError(path, fault, line_number, "Keep one of them.")
-    key = pick(record, None, IDENTIFIERS)
+    key = pick_field(record, None, IDENTIFIERS)
     document = as_identifier(record[key]) if key else None
     texts = record.get("queries", record.get("text"))
     texts = [texts] if isinstance(texts, str) else texts

@@ -106,7 +106,9 @@ def score_sequences(
                 with reading_ahead(
                     lambda number: build(batches[number], layout), range(len(batches)), device.type != "cpu"
                 ) as ready_batches:
-                    tracked_batches = progress(batches, JOB_TITLE, "pairs", len(pairs), size=len, done=done)
+                    tracked_batches = progress(
+                        batches, JOB_TITLE, "pairs", len(pairs), size=len, done_count=done
+                    )
                     for rows, wait in prefetch(
                         tracked_batches, lambda _: to_host(score(next(ready_batches)).float()), device
                     ):

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, cast
 import pyarrow as pa
 
 from irpretrain.config.retrieval import RunConfig
-from irpretrain.corpora.collection import absent_documents, document_names
-from irpretrain.corpora.topics_and_judgements import CHECK, Sources, near_hint, read_records, source_files
+from irpretrain.corpora.collection import absent_documents, stream_ids
+from irpretrain.corpora.topics_and_judgements import REMEDY, Sources, near_hint, read_records, source_files
 from irpretrain.evaluation.runs import Ranking, Run, without_query_document, write_rankings
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.progress import notice
-from irpretrain.foundation.records import MEND, Malformed, Skipped
+from irpretrain.foundation.records import MEND_RECORD, Malformed, Skipped
 from irpretrain.retrieval.opened_index import log_lost_queries
 
 COUNT_NAMES = ("lines", "comments", "malformed", "lines_of_other_queries", "unknown_documents_left_out")
@@ -119,7 +119,7 @@ def take_run(
     if config.unknown_documents == "refuse":
         _refuse_unknown(entries_by_query, unknown_documents, faults)
         if unknown_documents:
-            faults.hint = near_hint(unknown_documents, document_names(documents), "the corpus") or faults.hint
+            faults.hint = near_hint(unknown_documents, stream_ids(documents), "the corpus") or faults.hint
     faults.refuse(files[0])
     ties = dict.fromkeys(TIES, 0)
     run = {
@@ -175,7 +175,7 @@ def read_ordered(
         lines = count_of(counts["lines"], "line")
         fault = f"none of its {lines} has a query of the {source}; the first has {first_unknown}"
         remedy = near_hint(unknown_queries, [pa.array(sorted(query_ids))], f"the file of {source}")
-        raise InputError(path, f"{fault}, the {source} have {min(query_ids)}", remedy=remedy or CHECK)
+        raise InputError(path, f"{fault}, the {source} have {min(query_ids)}", remedy=remedy or REMEDY)
     if unknown_queries:
         lines = f"{counts['lines_of_other_queries']:,} of {count_of(counts['lines'], 'line')}"
         left_out = f"{lines}, of queries without {source}, such as {next(iter(unknown_queries))}"
@@ -212,7 +212,7 @@ def _read(
             breaks_off |= line.loses_more
             location = f"{path.name}:{line.line or line.position + 1}"
             malformed.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({location})")
-            malformed.hint = malformed.hint or (line.remedy if line.remedy != MEND else "")
+            malformed.hint = malformed.hint or (line.remedy if line.remedy != MEND_RECORD else "")
         elif line.query_id not in query_ids:
             counts["lines_of_other_queries"] += 1
             unknown_queries[line.query_id] = None

@@ -115,7 +115,7 @@ def stream_chosen(
     columns = list(dict.fromkeys(["document_id", *options.fields]))
     missing_ids = set(document_ids)
     for path in documents:
-        for batch in DOCUMENTS.stream_chosen(path, document_ids, columns, rows=TEXTS_AT_ONCE):
+        for batch in DOCUMENTS.stream_documents(path, document_ids, columns, rows=TEXTS_AT_ONCE):
             identifiers = batch.column("document_id").to_pylist()
             missing_ids.difference_update(identifiers)
             yield identifiers, texts_of(batch, options)

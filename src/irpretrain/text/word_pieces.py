@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from irpretrain.foundation.atomic import read_given_json
+from irpretrain.foundation.atomic import load_json
 from irpretrain.foundation.errors import InputError, refusing
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def load_tokenizer(directory: str | Path, vocabulary_size: int | None = None) ->
             remedy="Set encoder.vocabulary_size to the encoder's own, or give the right encoder.",
         )
     config_path = directory / "config.json"
-    model_config = read_given_json(config_path) if config_path.exists() else None
+    model_config = load_json(config_path) if config_path.exists() else None
     embeddings = model_config.get("vocab_size") if isinstance(model_config, dict) else None
     if isinstance(embeddings, int) and tokenizer.size > embeddings:
         raise InputError(
@@ -322,7 +322,7 @@ def check_special_tokens(encoding: Encoding, backend: Tokenizer, directory: Path
 def named_token(backend: Tokenizer, directory: Path, name: str) -> int | None:
     """Return the id of a tokenizer's token for padding ("pad") or masks ("mask"); None if it has none."""
     file = directory / "tokenizer_config.json"
-    tokenizer_config = read_given_json(file, REMEDY) if file.is_file() else None
+    tokenizer_config = load_json(file, REMEDY) if file.is_file() else None
     token = tokenizer_config.get(f"{name}_token") if isinstance(tokenizer_config, dict) else None
     token = token.get("content") if isinstance(token, dict) else token
     usual_tokens = (
@@ -336,7 +336,7 @@ def check_json_files(directory: Path, names: Sequence[str] = TOKENIZER_JSON) -> 
     """Raise InputError where a JSON file of a Hugging Face directory is no JSON, or has a key twice."""
     for path in (directory / name for name in names):
         if path.is_file():
-            read_given_json(path, REMEDY)
+            load_json(path, REMEDY)
 
 
 def tokenizer_backend(directory: Path) -> Tokenizer:

@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 
 from irpretrain.config.axioms import WordVectorsConfig
-from irpretrain.corpora.file_lists import one_file
+from irpretrain.corpora.file_lists import require_file
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.characters import without_marks
 from irpretrain.foundation.errors import InputError, IntegrityError, count_of, refusing_damage
@@ -50,7 +50,7 @@ def read_vectors(path: str | Path, row_of_word: dict[str, int], output: Path) ->
         InputError: the file is missing, damaged or of another format, or has no word of the collection.
     """
     try:
-        with open_bytes(one_file(path)) as handle:
+        with open_bytes(require_file(path)) as handle:
             file_format, dimensions, entries = _entries(handle, path, row_of_word)
             first_entry = next(entries)  # so that no file of three numbers takes gigabytes of the disk
             rows = create_mapped(output, np.dtype(np.float32), (len(row_of_word), dimensions))

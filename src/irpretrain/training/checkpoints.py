@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from irpretrain.foundation.atomic import atomic_file, write_text
-from irpretrain.foundation.other_code import keep_code, resume_from
+from irpretrain.foundation.other_code import resume_from, write_code
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import content_hash
 from irpretrain.training.job_lock import hold_lock
@@ -56,7 +56,7 @@ class Checkpoints:
         if not (self.directory / "job.json").exists():
             content = json.dumps(self._job, indent=1, sort_keys=True, default=str)
             write_text(self.directory / "job.json", content + "\n")
-        keep_code(self.directory / CODE_FILE)
+        write_code(self.directory / CODE_FILE)
         buffer = io.BytesIO()
         torch.save({**state, "step": step, "job": self.key}, buffer)
         data = buffer.getbuffer()

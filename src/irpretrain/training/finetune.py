@@ -294,7 +294,7 @@ class _Search:
         steps = range(first_step + progress.steps, first_step + groups.steps_per_epoch)
         step_metrics: list[StepMetrics] = []
         finished_steps = trainer.run(steps, [task], lambda step: folder.clock.due())
-        for metrics in follow(finished_steps, title, "steps", trainer.steps, done=steps.start):
+        for metrics in follow(finished_steps, title, "steps", trainer.steps, done_count=steps.start):
             step_metrics.append(metrics)
             progress.add(metrics)
             if metrics.pauses and folder.clock.due():

@@ -11,7 +11,7 @@ from irpretrain.foundation.records import Link, Role, Section
 
 # Sections of an article, the lead included; a page with more is left out. A column of 16 bits numbers them, and no
 # article has a hundredth of them.
-MOST_SECTIONS = 32_767
+MAX_SECTIONS = 32_767
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ _SECTION = attrgetter("level", "heading", "start", "end", "role")
 _LINK = attrgetter("target", "fragment", "start", "end", "section")
 
 
-def _unpack(text: str, sections: list[Any], links: list[Any], *more: Any) -> Article:
-    return Article(text, tuple(starmap(Section, sections)), tuple(starmap(Link, links)), *more)
+def _unpack(text: str, sections: list[Any], links: list[Any], *parts_and_kind: Any) -> Article:
+    return Article(text, tuple(starmap(Section, sections)), tuple(starmap(Link, links)), *parts_and_kind)
 
 
 # Wiki Structure Tree: an article's sections as a tree (Su et al., Wikiformer, AAAI 2024, "Simulated Re-ranking").
@@ -100,9 +100,9 @@ class WikiStructureTree:
     def _children(self) -> Sequence[Sequence[int]]:
         # Of all nodes in one pass: a page may have thousands.
         children: list[list[int]] = [[] for _ in self.nodes]
-        for number, node in enumerate(self.nodes[1:], 1):
-            children[node.parent].append(number)
-        return [tuple(numbers) for numbers in children]
+        for node_number, node in enumerate(self.nodes[1:], 1):
+            children[node.parent].append(node_number)
+        return [tuple(child_numbers) for child_numbers in children]
 
     def path(self, number: int) -> tuple[str, ...]:
         """Return the titles from the root to a node, both included: depth + 1 of them."""
@@ -115,7 +115,7 @@ class WikiStructureTree:
     def leaves(self) -> tuple[int, ...]:
         """Return the numbers of the nodes without children; the root is one where there is nothing else."""
         parents = {node.parent for node in self.nodes}
-        return tuple(n for n in range(len(self.nodes)) if n not in parents)
+        return tuple(node_number for node_number in range(len(self.nodes)) if node_number not in parents)
 
 
 def build_tree(
@@ -143,16 +143,16 @@ def build_tree(
     if not sections:
         raise ValueError("an article has at least its lead section")
     parents = section_parents(sections)
-    is_dropped = within(sections, BOILERPLATE if drop_boilerplate else ())
-    remaining = _without(sections, parents, is_dropped, drop_empty)
+    is_dropped = in_roles(sections, BOILERPLATE if drop_boilerplate else ())
+    kept_sections = _kept_sections(sections, parents, is_dropped, drop_empty)
     node_of_section: dict[int, int] = {}
     nodes: list[Node] = []
-    for section_number in remaining:
+    for section_number in kept_sections:
         section, parent = sections[section_number], node_of_section.get(parents[section_number], -1)
         depth = nodes[parent].depth + 1 if parent >= 0 else 0
         node_of_section[section_number] = len(nodes)
-        name = section.heading if parent >= 0 else title
-        nodes.append(Node(section_number, name, section.start, section.end, parent, depth))
+        node_title = section.heading if parent >= 0 else title
+        nodes.append(Node(section_number, node_title, section.start, section.end, parent, depth))
     return WikiStructureTree(tuple(nodes))
 
 
@@ -160,15 +160,15 @@ def section_parents(sections: Sequence[Section]) -> list[int]:
     """Return each section's parent: the nearest before it with a smaller level, else the lead, whose own is -1."""
     parents: list[int] = []
     open_sections: list[int] = []
-    for number, section in enumerate(sections):
+    for index, section in enumerate(sections):
         while len(open_sections) > 1 and sections[open_sections[-1]].level >= section.level:
             open_sections.pop()
         parents.append(open_sections[-1] if open_sections else -1)
-        open_sections.append(number)
+        open_sections.append(index)
     return parents
 
 
-def within(sections: Sequence[Section], roles: Collection[Role]) -> list[bool]:
+def in_roles(sections: Sequence[Section], roles: Collection[Role]) -> list[bool]:
     """Say of each section whether it counts as one of the `roles`; the lead never does.
 
     A section's own role counts; where it has none, that of the nearest section above that has one: an external links
@@ -186,17 +186,17 @@ def read_sections(rows: Iterable[Mapping[str, Any]], body: str) -> list[Section]
     return sections or [Section(0, "", 0, len(body))]
 
 
-def _without(
+def _kept_sections(
     sections: Sequence[Section], parents: Sequence[int], is_dropped: Sequence[bool], drop_empty: bool
 ) -> list[int]:
     has_text = [False] * len(sections)
-    for number in reversed(range(len(sections))):
-        if not is_dropped[number]:
-            has_text[number] |= sections[number].start < sections[number].end
-            if has_text[number] and parents[number] >= 0:
-                has_text[parents[number]] = True
+    for index in reversed(range(len(sections))):
+        if not is_dropped[index]:
+            has_text[index] |= sections[index].start < sections[index].end
+            if has_text[index] and parents[index] >= 0:
+                has_text[parents[index]] = True
     return [
-        number
-        for number in range(len(sections))
-        if number == ROOT or (not is_dropped[number] and (has_text[number] or not drop_empty))
+        index
+        for index in range(len(sections))
+        if index == ROOT or (not is_dropped[index] and (has_text[index] or not drop_empty))
     ]

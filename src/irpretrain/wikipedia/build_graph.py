@@ -77,8 +77,8 @@ def check_case(redirects: Corpora, case: TitleCase) -> None:
 
 def _title_cases(path: str | Path) -> list[str]:
     REDIRECTS.check(path)
-    facts = pq.read_metadata(path).metadata or {}
-    return facts.get(TITLE_CASE.encode(), b"").decode().split(",")
+    metadata = pq.read_metadata(path).metadata or {}
+    return metadata.get(TITLE_CASE.encode(), b"").decode().split(",")
 
 
 def resolve_redirects(graph: GraphDatabase, redirects: Corpora, case: TitleCase) -> dict[str, int]:
@@ -91,17 +91,17 @@ def resolve_redirects(graph: GraphDatabase, redirects: Corpora, case: TitleCase)
     graph.run(
         "CREATE TABLE read_redirects (corpus SMALLINT, part INTEGER, position BIGINT, key VARCHAR, target VARCHAR)"
     )
-    graph.insert("read_redirects", _read(redirects, case))
+    graph.insert("read_redirects", _redirect_tables(redirects, case))
     graph.run(
         "CREATE TABLE redirects AS SELECT key, target FROM read_redirects "
         "WHERE key <> '' AND key NOT IN (SELECT key FROM pages) "
         "QUALIFY row_number() OVER (PARTITION BY key ORDER BY corpus, part, position) = 1"
     )
     graph.run("CREATE TABLE names AS SELECT key, node, 0 AS hops FROM pages")
-    graph.run("CREATE TABLE waiting AS SELECT key, target FROM redirects")
+    graph.run("CREATE TABLE unresolved AS SELECT key, target FROM redirects")
     for hop in range(1, REDIRECT_HOPS + 1):
         graph.run(
-            "CREATE OR REPLACE TABLE step AS SELECT w.key, p.node, r.target FROM waiting w "
+            "CREATE OR REPLACE TABLE step AS SELECT w.key, p.node, r.target FROM unresolved w "
             "LEFT JOIN pages p ON w.target = p.key LEFT JOIN redirects r ON w.target = r.key"
         )
         graph.run(
@@ -109,16 +109,17 @@ def resolve_redirects(graph: GraphDatabase, redirects: Corpora, case: TitleCase)
             "WHERE node IS NOT NULL OR target IS NULL"
         )
         graph.run(
-            "CREATE OR REPLACE TABLE waiting AS SELECT key, target FROM step WHERE node IS NULL AND target IS NOT NULL"
+            "CREATE OR REPLACE TABLE unresolved AS SELECT key, target FROM step "
+            "WHERE node IS NULL AND target IS NOT NULL"
         )
-    graph.run(f"INSERT INTO names SELECT key, {ENDLESS}, {REDIRECT_HOPS} FROM waiting")
-    counts = _counts(graph)
-    for table in ("read_redirects", "step", "waiting", "redirects"):
+    graph.run(f"INSERT INTO names SELECT key, {ENDLESS}, {REDIRECT_HOPS} FROM unresolved")
+    counts = _redirect_counts(graph)
+    for table in ("read_redirects", "step", "unresolved", "redirects"):
         graph.run(f"DROP TABLE {table}")
     return counts
 
 
-def _counts(graph: GraphDatabase) -> dict[str, int]:
+def _redirect_counts(graph: GraphDatabase) -> dict[str, int]:
     read_count = graph.row("SELECT count(*) AS read FROM read_redirects")
     used_counts = graph.row(
         f"""SELECT count(*) AS used,
@@ -132,7 +133,7 @@ def _counts(graph: GraphDatabase) -> dict[str, int]:
     return {**read_count, "title_taken": unused_count, **used_counts}
 
 
-def _read(redirects: Corpora, case: TitleCase) -> Iterator[pa.Table]:
+def _redirect_tables(redirects: Corpora, case: TitleCase) -> Iterator[pa.Table]:
     for corpus, shards in enumerate(redirects):
         for path in shards:
             for batch in REDIRECTS.stream(path, columns=["part", "position", "title", "target"]):
@@ -147,7 +148,7 @@ def _read(redirects: Corpora, case: TitleCase) -> Iterator[pa.Table]:
 
 # In place of a node: no page and no redirect has the title.
 NO_PAGE = -3
-MOST_NODES = 2**31 - 1
+MAX_NODES = 2**31 - 1
 
 # Titles that a larger share of the documents mention are common words: on SQuAD's 490 articles these are three titles
 # (docs/methods/wikipedia-graph.md). A fraction: 0.29 of 100 are 29, but the product of the floats is less.
@@ -205,28 +206,30 @@ def by_corpus(shards: Sequence[str], counts: Sequence[int]) -> list[list[str]]:
 def _number_nodes(
     graph: GraphDatabase, sources: Corpora, options: GraphConfig, output: Path
 ) -> dict[str, int]:
-    total = sum(LINK_SOURCES.count(path) for shards in sources for path in shards)
-    if total == 0:
+    document_count = sum(LINK_SOURCES.count(path) for shards in sources for path in shards)
+    if document_count == 0:
         raise InputError("collection", "it has no documents, so there is no graph of it")
-    if total > MOST_NODES:
-        raise InputError("collection", f"{total:,} documents are more than a graph can number")
-    graph.run("CREATE TABLE titled (node INTEGER, key VARCHAR)")
+    if document_count > MAX_NODES:
+        raise InputError("collection", f"{document_count:,} documents are more than a graph can number")
+    graph.run("CREATE TABLE document_titles (node INTEGER, key VARCHAR)")
     graph.run(
         "CREATE TABLE nodes (node INTEGER, corpus SMALLINT, part INTEGER, position BIGINT, segments INTEGER, "
         "disambiguation BOOLEAN)"
     )
     with NODES.writing(output) as writer:
-        for rows in progress(_numbered(sources), "number documents", "documents", total, size=len):
+        for rows in progress(_numbered(sources), "number documents", "documents", document_count, size=len):
             writer.add(rows)
-            graph.insert("titled", [rows.select(["node", "key"])])
+            graph.insert("document_titles", [rows.select(["node", "key"])])
             graph.insert("nodes", [rows.drop_columns(["document_id", "title", "key", "words"])])
         writer.note({SEGMENT_WORDS: str(options.segment_words)})
-    graph.run("CREATE TABLE pages AS SELECT key, min(node) AS node FROM titled WHERE key <> '' GROUP BY key")
-    graph.run("DROP TABLE titled")
+    graph.run(
+        "CREATE TABLE pages AS SELECT key, min(node) AS node FROM document_titles WHERE key <> '' GROUP BY key"
+    )
+    graph.run("DROP TABLE document_titles")
     title_count = graph.row("SELECT count(*) AS pages FROM pages")["pages"]
     node_counts = graph.row("SELECT count(*) FILTER (disambiguation) AS n, sum(segments) AS s FROM nodes")
     return {
-        "documents": total,
+        "documents": document_count,
         "titles": title_count,
         "disambiguation_pages": node_counts["n"],
         "segments": node_counts["s"],
@@ -234,18 +237,18 @@ def _number_nodes(
 
 
 def _numbered(sources: Corpora) -> Iterator[pa.Table]:
-    node = 0
+    first_node = 0
     for corpus, shards in enumerate(sources):
         for rows in merge_rounds([LINK_SOURCES.stream(path) for path in shards], ["part", "position"]):
-            node_numbers = pa.array(np.arange(node, node + len(rows), dtype=np.int32))
+            node_numbers = pa.array(np.arange(first_node, first_node + len(rows), dtype=np.int32))
             corpora = pa.array(np.full(len(rows), corpus, np.int16))
-            node += len(rows)
+            first_node += len(rows)
             yield rows.append_column("node", node_numbers).append_column("corpus", corpora)
 
 
 def _find_targets(graph: GraphDatabase, links: Corpora) -> None:
     graph.run(
-        "CREATE TABLE found (source INTEGER, segment SMALLINT, section SMALLINT, start INTEGER, stop INTEGER, "
+        "CREATE TABLE targets (source INTEGER, segment SMALLINT, section SMALLINT, start INTEGER, stop INTEGER, "
         "see_also BOOLEAN, mention BOOLEAN, target INTEGER, hops INTEGER)"
     )
     for corpus_number, shards in enumerate(links):
@@ -254,7 +257,7 @@ def _find_targets(graph: GraphDatabase, links: Corpora) -> None:
         if not shards:
             continue
         graph.run(
-            f"""INSERT INTO found
+            f"""INSERT INTO targets
             SELECT n.node, l.segment, l.section, l.start, l."end", l.see_also, l.mention,
                 coalesce(t.node, {NO_PAGE}), coalesce(t.hops, 0)
             FROM {parquet(shards)} l
@@ -264,25 +267,25 @@ def _find_targets(graph: GraphDatabase, links: Corpora) -> None:
 
 
 def _drop_frequent_mentions(
-    graph: GraphDatabase, options: GraphConfig, documents: int
+    graph: GraphDatabase, options: GraphConfig, document_count: int
 ) -> dict[str, dict[str, int]]:
     if options.mentions == "none":
         return {}
-    max_documents = int(MENTION_DOCUMENT_SHARE * documents)
+    max_documents = int(MENTION_DOCUMENT_SHARE * document_count)
     graph.run(
-        "CREATE TABLE frequent AS SELECT target FROM "
-        "(SELECT DISTINCT source, target FROM found WHERE mention AND target >= 0 AND source <> target) "
+        "CREATE TABLE frequent_titles AS SELECT target FROM "
+        "(SELECT DISTINCT source, target FROM targets WHERE mention AND target >= 0 AND source <> target) "
         f"GROUP BY target HAVING count(*) > {max_documents}"
     )
-    condition = "mention AND target IN (SELECT target FROM frequent)"
-    dropped_count = graph.row(f"SELECT count(*) AS n FROM found WHERE {condition}")["n"]
-    titles = graph.row("SELECT count(*) AS n FROM frequent")["n"]
-    graph.run(f"DELETE FROM found WHERE {condition}")
+    condition = "mention AND target IN (SELECT target FROM frequent_titles)"
+    dropped_count = graph.row(f"SELECT count(*) AS n FROM targets WHERE {condition}")["n"]
+    title_count = graph.row("SELECT count(*) AS n FROM frequent_titles")["n"]
+    graph.run(f"DELETE FROM targets WHERE {condition}")
     return {
         "mentions": {
             "most_documents": max_documents,
             "too_frequent": dropped_count,
-            "too_frequent_titles": titles,
+            "too_frequent_titles": title_count,
         }
     }
 
@@ -290,30 +293,30 @@ def _drop_frequent_mentions(
 def _count_links(graph: GraphDatabase, condition: str) -> dict[str, int]:
     return graph.row(
         f"""SELECT count(*) AS read,
-            count(*) FILTER (f.target = {NO_PAGE}) AS no_page,
-            count(*) FILTER (f.target = {MISSING}) AS redirect_to_no_page,
-            count(*) FILTER (f.target = {ENDLESS}) AS endless_redirect,
-            count(*) FILTER (f.target = source) AS self,
-            count(*) FILTER (f.target >= 0 AND f.target <> source) AS used,
-            count(*) FILTER (f.target >= 0 AND f.target <> source AND hops > 0) AS by_redirect,
-            count(*) FILTER (f.target >= 0 AND f.target <> source AND n.disambiguation) AS to_disambiguation_pages
-        FROM found f LEFT JOIN nodes n ON n.node = f.target WHERE {condition}"""
+            count(*) FILTER (t.target = {NO_PAGE}) AS no_page,
+            count(*) FILTER (t.target = {MISSING}) AS redirect_to_no_page,
+            count(*) FILTER (t.target = {ENDLESS}) AS endless_redirect,
+            count(*) FILTER (t.target = source) AS self,
+            count(*) FILTER (t.target >= 0 AND t.target <> source) AS used,
+            count(*) FILTER (t.target >= 0 AND t.target <> source AND hops > 0) AS by_redirect,
+            count(*) FILTER (t.target >= 0 AND t.target <> source AND n.disambiguation) AS to_disambiguation_pages
+        FROM targets t LEFT JOIN nodes n ON n.node = t.target WHERE {condition}"""
     )
 
 
 def _write_hyperlinks(graph: GraphDatabase, options: GraphConfig, folder: Path) -> dict[str, int]:
     # Sections follow each other in the text, so the smallest is that of the first anchor.
     graph.run(
-        """CREATE TABLE placed AS
+        """CREATE TABLE first_anchors AS
         SELECT source, segment, target, min((start::BIGINT << 32) + stop) AS anchor, min(section) AS section
-        FROM found WHERE target >= 0 AND target <> source GROUP BY source, segment, target"""
+        FROM targets WHERE target >= 0 AND target <> source GROUP BY source, segment, target"""
     )
     # PHP's first segment: the part of segment 0 in the lead section ("the description or summary", section 3.1).
     front = "segment = 0 AND section = 0"
     graph.run(
         f"""CREATE TABLE pairs AS
         SELECT source, target, min(segment) AS first, bool_or({front}) AS front, count(*)::INTEGER AS segments
-        FROM placed GROUP BY source, target"""
+        FROM first_anchors GROUP BY source, target"""
     )
     graph.run(
         """CREATE TABLE both_ways AS
@@ -326,12 +329,12 @@ def _write_hyperlinks(graph: GraphDatabase, options: GraphConfig, folder: Path) 
         """SELECT p.source, p.segment, p.target, (p.anchor >> 32)::INTEGER AS start,
             (p.anchor & 4294967295)::INTEGER AS "end", s.back IS NOT NULL AS "symmetric",
             coalesce(s.back, -1)::SMALLINT AS back_segment, coalesce(s.strong, false) AS strong, p.section
-        FROM placed p LEFT JOIN both_ways s ON s.source = p.source AND s.target = p.target
+        FROM first_anchors p LEFT JOIN both_ways s ON s.source = p.source AND s.target = p.target
         ORDER BY p.source, p.segment, p.target""",
         HYPERLINKS,
         folder / "hyperlinks.parquet",
     )
-    graph.run("DROP TABLE placed")
+    graph.run("DROP TABLE first_anchors")
     graph.run("DROP TABLE both_ways")
     return {"rows": rows, **counts}
 
@@ -340,29 +343,29 @@ def _count_groups(graph: GraphDatabase) -> dict[str, int]:
     """Count (segment, target) pairs of each group over all segments of all documents, without listing D4 and D5."""
     # A document of s segments whose target is linked from k of them has that target in D4 or D5 of the s - k
     # others.
-    all_pairs = graph.row(
+    pair_counts = graph.row(
         """SELECT count(*) AS pairs, sum(p.segments) AS rows, sum(n.segments - p.segments) AS elsewhere
         FROM pairs p JOIN nodes n ON n.node = p.source"""
     )
-    mutual = graph.row(
+    mutual_counts = graph.row(
         """SELECT count(*) AS pairs, sum(s.segments) AS rows, sum(n.segments - s.segments) AS elsewhere,
             sum(s.segments) FILTER (s.strong) AS strong
         FROM both_ways s JOIN nodes n ON n.node = s.source"""
     )
     return {
-        "pairs": all_pairs["pairs"],
-        "symmetric_pairs": mutual["pairs"],
-        "D1": mutual["strong"],
-        "D2": mutual["rows"] - mutual["strong"],
-        "D3": all_pairs["rows"] - mutual["rows"],
-        "D4": all_pairs["elsewhere"] - mutual["elsewhere"],
-        "D5": mutual["elsewhere"],
+        "pairs": pair_counts["pairs"],
+        "symmetric_pairs": mutual_counts["pairs"],
+        "D1": mutual_counts["strong"],
+        "D2": mutual_counts["rows"] - mutual_counts["strong"],
+        "D3": pair_counts["rows"] - mutual_counts["rows"],
+        "D4": pair_counts["elsewhere"] - mutual_counts["elsewhere"],
+        "D5": mutual_counts["elsewhere"],
     }
 
 
 def _write_see_also(graph: GraphDatabase, folder: Path) -> dict[str, int]:
     edges = graph.write(
-        "SELECT DISTINCT source, target FROM found WHERE see_also AND target >= 0 AND target <> source "
+        "SELECT DISTINCT source, target FROM targets WHERE see_also AND target >= 0 AND target <> source "
         "ORDER BY source, target",
         SEE_ALSO,
         folder / "see-also.parquet",

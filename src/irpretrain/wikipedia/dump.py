@@ -20,7 +20,7 @@ LONGEST_HEADER = 16 << 20
 # What the beginning of a damaged dump has in it.
 _TAGS = (b"<mediawiki", _PAGE)
 # Bytes that a user is shown of a file that is no dump.
-SHOWN = 20
+SHOWN_BYTES = 20
 
 
 class XmlFault(Exception):
@@ -66,7 +66,7 @@ class NoDump(Exception):
     """The file is something else: a web page, JSON, SQL, another kind of XML."""
 
 
-def read_site(texts: Iterable[bytes]) -> SiteInfo:
+def read_site(pieces: Iterable[bytes]) -> SiteInfo:
     """Return what a dump, which comes in pieces from its beginning, says before its first page.
 
     Raises:
@@ -75,7 +75,7 @@ def read_site(texts: Iterable[bytes]) -> SiteInfo:
         DamagedHeader: broken XML, or an encoding other than UTF-8.
     """
     text = b""
-    for piece in texts:
+    for piece in pieces:
         text += piece
         if _PAGE in text or len(text) > LONGEST_HEADER:
             break
@@ -95,10 +95,10 @@ def _refuse_foreign(text: bytes) -> None:
     start = text[:LONGEST_FIELD].lstrip()
     if not start or start.startswith(b"<") or any(tag in text for tag in _TAGS):
         return
-    line = start.splitlines()[0][:SHOWN]
+    line = start.splitlines()[0][:SHOWN_BYTES]
     is_text = line.isascii() and line.decode().isprintable()
     raise NoDump(
-        f"this is not XML; it begins with {repr(line.decode()) if is_text else start[:SHOWN].hex(' ')}"
+        f"this is not XML; it begins with {repr(line.decode()) if is_text else start[:SHOWN_BYTES].hex(' ')}"
     )
 
 
@@ -106,7 +106,7 @@ class _Header:
     def __init__(self) -> None:
         self.site = SiteInfo()
         self._text = ""
-        self._key: int | None = None
+        self._namespace_number: int | None = None
         self._root = ""
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
@@ -115,7 +115,7 @@ class _Header:
         parser.CharacterDataHandler = self._characters
         parser.StartDoctypeDeclHandler = self._document_type
         parser.EntityDeclHandler = self._forbid
-        parser.XmlDeclHandler = self._declared
+        parser.XmlDeclHandler = self._check_encoding
 
     def parse(self, text: bytes) -> None:
         self._parser.Parse(text, False)
@@ -128,7 +128,7 @@ class _Header:
     def _forbid(self, *declaration: object) -> None:
         raise ForbiddenXml(self._parser.CurrentLineNumber)
 
-    def _declared(self, version: str, encoding: str | None, standalone: int) -> None:
+    def _check_encoding(self, version: str, encoding: str | None, standalone: int) -> None:
         if encoding is not None and encoding.lower() not in ("utf-8", "utf8"):
             raise XmlFault(f"the encoding is {encoding}, not UTF-8")
 
@@ -144,7 +144,7 @@ class _Header:
         if name == "title":  # likewise; <siteinfo> has none
             raise DamagedHeader(self.site, "a <title> stands outside of <page>")
         if name == "namespace":
-            self._key = integer(attributes.get("key", ""))
+            self._namespace_number = integer(attributes.get("key", ""))
 
     def _characters(self, data: str) -> None:
         if len(self._text) < LONGEST_FIELD:
@@ -158,8 +158,8 @@ class _Header:
             self.site.base = value
         elif name == "case" and value in ("first-letter", "case-sensitive"):
             self.site.case = cast(TitleCase, value)
-        elif name == "namespace" and self._key is not None:
-            self.site.namespaces[self._key] = value
+        elif name == "namespace" and self._namespace_number is not None:
+            self.site.namespaces[self._namespace_number] = value
         self._text = ""
 
 

@@ -59,14 +59,14 @@ class Links:
         rows = self.rows(segment)
         targets_here, symmetric, strong = self.target[rows], self.symmetric[rows], self.strong[rows]
         targets, mutual, inverse = self._targets
-        elsewhere = np.ones(len(targets), np.bool_)
-        elsewhere[inverse[rows]] = False
+        is_elsewhere = np.ones(len(targets), np.bool_)
+        is_elsewhere[inverse[rows]] = False
         return LinkGroups(
             targets_here[strong],
             targets_here[symmetric & ~strong],
             targets_here[~symmetric],
-            targets[elsewhere & ~mutual],
-            targets[elsewhere & mutual],
+            targets[is_elsewhere & ~mutual],
+            targets[is_elsewhere & mutual],
         )
 
     def rows(self, segment: int) -> slice:
@@ -77,8 +77,8 @@ class Links:
     @cached_property
     def _targets(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The linked documents, ascending; whether each links back; and which of them each row links."""
-        targets, firsts, inverse = np.unique(self.target, return_index=True, return_inverse=True)
-        return targets, self.symmetric[firsts], inverse
+        targets, first_rows, inverse = np.unique(self.target, return_index=True, return_inverse=True)
+        return targets, self.symmetric[first_rows], inverse
 
 
 class Graph:
@@ -160,30 +160,30 @@ class Graph:
                 them are read.
         """
         sources = None if nodes is None else np.unique(nodes)
-        pending: list[pa.Table] = []
+        pending_rows: list[pa.Table] = []
         path = self._directory / "hyperlinks.parquet"
         with HYPERLINKS.opened(path) as file:
             for group_number in range(file.num_row_groups):
-                if sources is not None and not _holds(file, group_number, sources):
+                if sources is not None and not _has_sources(file, group_number, sources):
                     continue
                 rows = row_group(file, group_number)
                 # The last source of a row group may go on in the next one.
                 last_source = rows.column("source")[-1].as_py()
                 split = int(np.searchsorted(rows.column("source").to_numpy(), last_source))
-                if split or (pending and pending[0].column("source")[0].as_py() != last_source):
-                    yield from _by_source(pa.concat_tables([*pending, rows.slice(0, split)]), sources)
-                    pending = []
-                pending.append(rows.slice(split))
-        if pending:
-            yield from _by_source(pa.concat_tables(pending), sources)
+                if split or (pending_rows and pending_rows[0].column("source")[0].as_py() != last_source):
+                    yield from _by_source(pa.concat_tables([*pending_rows, rows.slice(0, split)]), sources)
+                    pending_rows = []
+                pending_rows.append(rows.slice(split))
+        if pending_rows:
+            yield from _by_source(pa.concat_tables(pending_rows), sources)
 
     def see_also(self, node: int) -> np.ndarray:
         """Return int32: the documents that a document's See Also sections name, ascending."""
         sources, targets = self._see_also
         # Of the sources' own type: to another one all of them would be copied at each call.
         bounds = np.array((node, node + 1), sources.dtype)
-        first, last = np.searchsorted(sources, bounds)
-        return targets[first:last]
+        start, end = np.searchsorted(sources, bounds)
+        return targets[start:end]
 
     @cached_property
     def _see_also(self) -> tuple[np.ndarray, np.ndarray]:
@@ -194,20 +194,21 @@ class Graph:
         return NODES.read(self._directory / "nodes.parquet", columns=[name]).column(0)
 
 
-def _holds(file: pq.ParquetFile, row_group: int, nodes: np.ndarray) -> bool:
+def _has_sources(file: pq.ParquetFile, row_group: int, sources: np.ndarray) -> bool:
     statistics = file.metadata.row_group(row_group).column(0).statistics
-    first, last = np.searchsorted(nodes, [statistics.min, statistics.max + 1])
-    return bool(first < last)
+    start, end = np.searchsorted(sources, [statistics.min, statistics.max + 1])
+    return bool(start < end)
 
 
 def _by_source(rows: pa.Table, nodes: np.ndarray | None) -> Iterator[Links]:
     columns = {name: rows.column(name).to_numpy() for name in rows.column_names}
-    sources, firsts = np.unique(columns.pop("source"), return_index=True)
-    lasts = [*firsts[1:].tolist(), len(rows)]
+    sources, first_rows = np.unique(columns.pop("source"), return_index=True)
+    end_rows = [*first_rows[1:].tolist(), len(rows)]
     is_selected = np.ones(len(sources), np.bool_) if nodes is None else np.isin(sources, nodes)
     for source_index in np.flatnonzero(is_selected).tolist():
         columns_of_source = {
-            name: values[firsts[source_index] : lasts[source_index]] for name, values in columns.items()
+            name: values[first_rows[source_index] : end_rows[source_index]]
+            for name, values in columns.items()
         }
         yield Links(int(sources[source_index]), **columns_of_source)
 

@@ -116,10 +116,10 @@ def processor_time_limit(seconds: float) -> Iterator[None]:
 def _limit_memory(megabytes: int) -> None:
     """Limit the address space, on Linux; other systems do not tell its size, and macOS does not keep the limit."""
     try:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        memory_pages = int(Path("/proc/self/statm").read_text().split()[0])
     except OSError:
         return
-    limit = pages * resource.getpagesize() + (megabytes << 20)
+    limit = memory_pages * resource.getpagesize() + (megabytes << 20)
     _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
     limit = limit if hard_limit == resource.RLIM_INFINITY else min(limit, hard_limit)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard_limit))
@@ -130,9 +130,9 @@ def _limit_memory(megabytes: int) -> None:
 
 Item = TypeVar("Item")
 # That a worker gets to end by itself.
-SECONDS_TO_END = 2
+SHUTDOWN_SECONDS = 2
 # A worker that has not answered for so many times its limit of processor time is killed too: it hangs or starves.
-PATIENCE = 10
+WAIT_FACTOR = 10
 
 
 class _WorkerDied(Exception):
@@ -174,15 +174,15 @@ class GuardedParser:
 
     def _ask(self, text: str) -> Any:
         connection = self._connection or self._start()
-        patience = PATIENCE * self._settings.seconds
+        max_wait = WAIT_FACTOR * self._settings.seconds
         try:
             connection.send(text)
-            if connection.poll(patience):
+            if connection.poll(max_wait):
                 return connection.recv()
         except (EOFError, OSError):
             raise self._death(self._stop()) from None
         self._stop(kill=True)
-        raise _WorkerDied(f"gave no answer within {patience:g} s", retry=False)
+        raise _WorkerDied(f"gave no answer within {max_wait:g} s", retry=False)
 
     def _death(self, status: int) -> _WorkerDied:
         if status == -signal.SIGPROF:
@@ -193,27 +193,27 @@ class GuardedParser:
         return _WorkerDied(f"made the parser crash ({status_text})", retry=True)
 
     def _start(self) -> Connection:
-        ours, theirs = Pipe()
+        reader_end, worker_end = Pipe()
         # Not a fork: this process may have threads. Not multiprocessing: it would run the rule's script again.
-        code = f"from irpretrain.wikipedia.guarded_parser import main; main({theirs.fileno()})"
+        code = f"from irpretrain.wikipedia.guarded_parser import main; main({worker_end.fileno()})"
         path = os.pathsep.join(filter(None, sys.path))
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", code],
-            pass_fds=[theirs.fileno()],
+            pass_fds=[worker_end.fileno()],
             env=os.environ | {"PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
         )
-        theirs.close()
-        self._connection = ours
+        worker_end.close()
+        self._connection = reader_end
         try:
-            ours.send(self._settings)
-            ours.recv()  # that it is ready
+            reader_end.send(self._settings)
+            reader_end.recv()  # that it is ready
         except (EOFError, OSError):
             status = self._stop()
             raise SetupError(
                 f"The process that parses wikitext does not start (status {status}); its error is printed above."
             ) from None
-        return ours
+        return reader_end
 
     def _stop(self, kill: bool = False) -> int:
         if self._process is None or self._connection is None:
@@ -222,7 +222,7 @@ class GuardedParser:
         if kill:
             self._process.kill()
         try:
-            status = self._process.wait(SECONDS_TO_END)
+            status = self._process.wait(SHUTDOWN_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             status = self._process.wait()

@@ -15,7 +15,7 @@ from irpretrain.config.base import Section, option
 from irpretrain.foundation.records import Role
 from irpretrain.foundation.resources import parse_yaml, read_resource
 from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.titles import redirect_word, spelt
+from irpretrain.wikipedia.titles import normal_name, redirect_word
 from irpretrain.wikipedia.wikitext.dates import Calendar
 from irpretrain.wikipedia.wikitext.images import ImageOptions
 from irpretrain.wikipedia.wikitext.templates import DISAMBIGUATION, Templates, pattern_fault
@@ -58,9 +58,9 @@ class Names(Section):
     @field_validator("disambiguation", "redirect", "file", "category", "namespaces", "wikis", "languages")
     @classmethod
     def _check_names(cls, names: list[str], info: ValidationInfo) -> list[str]:
-        end = r"\*?" if info.field_name == "disambiguation" else ""
+        ending = r"\*?" if info.field_name == "disambiguation" else ""
         for name in names:
-            if not re.fullmatch(_NAME + end, name):
+            if not re.fullmatch(_NAME_PATTERN + ending, name):
                 raise ValueError(f"{name!r} is not a name; give only the name, without brackets and colon")
         return names
 
@@ -81,7 +81,7 @@ class Names(Section):
     @classmethod
     def _check_templates(cls, patterns: dict[str, str]) -> dict[str, str]:
         for name, pattern in patterns.items():
-            if not re.fullmatch(_NAME + r"[:*]?", name):
+            if not re.fullmatch(_NAME_PATTERN + r"[:*]?", name):
                 raise ValueError(f"{name!r} is not a template name; give only the name, without braces")
             if fault := pattern_fault(pattern):
                 raise ValueError(f"{name}: the pattern {pattern!r} {fault}")
@@ -105,7 +105,7 @@ class Names(Section):
 
 
 # A name without what no name has, and not of white space alone.
-_NAME = r"[^\[\]{}|<>#:*]*[^\[\]{}|<>#:*\s_][^\[\]{}|<>#:*]*"
+_NAME_PATTERN = r"[^\[\]{}|<>#:*]*[^\[\]{}|<>#:*\s_][^\[\]{}|<>#:*]*"
 
 
 # Accents of Latin, Cyrillic and Greek letters, vowel points of Hebrew and Arabic. Marks of other scripts are vowels.
@@ -172,7 +172,7 @@ class WikiLanguage:
     dots_capitals: bool
 
     @classmethod
-    def of(cls, site: SiteInfo, own_names: Names | None = None) -> Self:
+    def of(cls, site: SiteInfo, added_names: Names | None = None) -> Self:
         """Return the language of a dump: the names we know, those of its siteinfo, and those the user adds.
 
         Where the user gives a heading, a link trail or a template that is known, the user's counts.
@@ -183,34 +183,35 @@ class WikiLanguage:
             names_by_language["all"],
             _read_mediawiki().get(code, Names()),
             names_by_language.get(code, Names()),
-            own_names or Names(),
+            added_names or Names(),
         ]
         if not names_are_known(code):
             name_sets.insert(1, names_by_language["en"])
-        namespaces = {number: name for number, name in site.namespaces.items() if name}
-        category = [namespaces[CATEGORIES]] if CATEGORIES in namespaces else []
-        file = [namespaces[FILES]] if FILES in namespaces else []
-        hidden = _spelt([*file, *category, *_all(name_sets, "file"), *_all(name_sets, "category")])
-        other_namespaces = [name for number, name in namespaces.items() if number != ARTICLES]
-        disambiguation = _spelt(_all(name_sets, "disambiguation"))
-        dotted = (code or site.language) in _read("editions.yaml")["dotted_capitals"]
+        namespaces = {namespace: name for namespace, name in site.namespaces.items() if name}
+        category_names = [namespaces[CATEGORIES]] if CATEGORIES in namespaces else []
+        file_names = [namespaces[FILES]] if FILES in namespaces else []
+        hidden_names = [*_all_names(name_sets, "file"), *_all_names(name_sets, "category")]
+        hidden = _normal_names([*file_names, *category_names, *hidden_names])
+        other_namespaces = [name for namespace, name in namespaces.items() if namespace != ARTICLES]
+        disambiguation = _normal_names(_all_names(name_sets, "disambiguation"))
+        uses_dotted_capitals = (code or site.language) in _read("editions.yaml")["dotted_capitals"]
         return cls(
             code=code,
             roles={heading: role for name_set in name_sets for heading, role in name_set.roles().items()},
             disambiguation=disambiguation,
-            redirects=frozenset(map(redirect_word, _all(name_sets, "redirect"))),
+            redirects=frozenset(map(redirect_word, _all_names(name_sets, "redirect"))),
             hidden=hidden,
-            namespaces=hidden | _spelt([*other_namespaces, *_all(name_sets, "namespaces")]),
-            wikis=_spelt(_all(name_sets, "wikis")),
-            languages=_spelt(_all(name_sets, "languages")) - {code},
-            link_prefix=_last([name_set.link_prefix for name_set in name_sets]),
-            link_trail=_last([name_set.link_trail for name_set in name_sets]),
-            images=ImageOptions(_all(name_sets, "image_options"), _all(name_sets, "image_frames")),
-            templates=_templates(code, disambiguation, own_names),
-            dots_capitals=dotted and site.case != "case-sensitive",
+            namespaces=hidden | _normal_names([*other_namespaces, *_all_names(name_sets, "namespaces")]),
+            wikis=_normal_names(_all_names(name_sets, "wikis")),
+            languages=_normal_names(_all_names(name_sets, "languages")) - {code},
+            link_prefix=_last_letters([name_set.link_prefix for name_set in name_sets]),
+            link_trail=_last_letters([name_set.link_trail for name_set in name_sets]),
+            images=ImageOptions(*(_all_names(name_sets, key) for key in ("image_options", "image_frames"))),
+            templates=_templates(code, disambiguation, added_names),
+            dots_capitals=uses_dotted_capitals and site.case != "case-sensitive",
         )
 
-    def titled(self, target: str) -> str:
+    def with_dotted_capital(self, target: str) -> str:
         """Return what a link or redirect leads to with İ for a small i at its beginning, where titles have it so."""
         return f"İ{target[1:]}" if self.dots_capitals and target.startswith("i") else target
 
@@ -221,23 +222,24 @@ class WikiLanguage:
     def in_other_namespace(self, title: str) -> bool:
         """Whether the title of a page begins with the name of a namespace other than that of articles."""
         prefix, colon, _ = title.partition(":")
-        return bool(colon) and spelt(prefix) in self.namespaces
+        return bool(colon) and normal_name(prefix) in self.namespaces
 
     def with_page_names(self, wikitext: str, title: str) -> str:
         """Return a page's wikitext with its names in place of PAGENAME, FULLPAGENAME, NAMESPACE, or with E behind these
         words, as in an address."""
-        if self._page_name[0].search(wikitext) is None:
+        if self._page_name_patterns[0].search(wikitext) is None:
             return wikitext
         prefix, _, name = title.partition(":") if self.in_other_namespace(title) else ("", "", title)
         names = {"NAMESPACE": prefix, "FULLPAGENAME": title, "PAGENAME": name}
         names |= {
-            f"{variable}E": quote(words.strip().replace(" ", "_"), ";@$!*(),/:~")
-            for variable, words in names.items()
+            f"{variable}E": quote(value.strip().replace(" ", "_"), ";@$!*(),/:~")
+            for variable, value in names.items()
         }
         names = {
-            word: names[variable].strip().translate(_PLAIN) for word, variable in self._page_names.items()
+            word: names[variable].strip().translate(_PLAIN)
+            for word, variable in self._variable_of_word.items()
         }
-        return self._page_name[1].sub(lambda call: names[call[1]] if call[1] else call[0], wikitext)
+        return self._page_name_patterns[1].sub(lambda call: names[call[1]] if call[1] else call[0], wikitext)
 
     @cached_property
     def switches(self) -> re.Pattern[str]:
@@ -257,17 +259,17 @@ class WikiLanguage:
         )
 
     @cached_property
-    def _page_names(self) -> Mapping[str, str]:
+    def _variable_of_word(self) -> Mapping[str, str]:
         names = _read("page_names.json")
-        encoded = {f"{word}E": f"{variable}E" for word, variable in names["all"].items()}
-        return names["all"] | encoded | names.get(self.code, {})
+        encoded_names = {f"{word}E": f"{variable}E" for word, variable in names["all"].items()}
+        return names["all"] | encoded_names | names.get(self.code, {})
 
     @cached_property
-    def _page_name(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    def _page_name_patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
         """What finds a name fast, and what finds names and whatever holds none, from its first character on."""
-        call = rf"\{{\s*+({'|'.join(map(re.escape, self._page_names))})\s*+\}}\}}"
-        either = rf"[{{<](?:(?<=\{{)(?<!\{{\{{){call}|(?<=<){_NO_MARKUP})"
-        return re.compile(rf"\{{{call}"), re.compile(either)
+        call_pattern = rf"\{{\s*+({'|'.join(map(re.escape, self._variable_of_word))})\s*+\}}\}}"
+        call_or_literal = rf"[{{<](?:(?<=\{{)(?<!\{{\{{){call_pattern}|(?<=<){_NO_MARKUP})"
+        return re.compile(rf"\{{{call_pattern}"), re.compile(call_or_literal)
 
 
 def language_code(site: SiteInfo) -> str:
@@ -298,28 +300,28 @@ def names_are_known(code: str) -> bool:
     return code != "all" and bool(_read_names().get(code, Names()).see_also)
 
 
-def _last(letters: list[str | None]) -> str:
-    return next((letters_of_set for letters_of_set in reversed(letters) if letters_of_set is not None), "")
+def _last_letters(letters_by_set: list[str | None]) -> str:
+    return next((letters for letters in reversed(letters_by_set) if letters is not None), "")
 
 
-def _all(name_sets: list[Names], key: str) -> list[str]:
+def _all_names(name_sets: list[Names], key: str) -> list[str]:
     return [name for name_set in name_sets for name in getattr(name_set, key)]
 
 
-def _spelt(names: list[str]) -> frozenset[str]:
-    return frozenset(spelt(name) for name in names) - {""}
+def _normal_names(names: list[str]) -> frozenset[str]:
+    return frozenset(normal_name(name) for name in names) - {""}
 
 
-def _templates(code: str, disambiguation: frozenset[str], own_names: Names | None) -> Templates:
+def _templates(code: str, disambiguation: frozenset[str], added_names: Names | None) -> Templates:
     locale = _read("cldr.json").get(code, {})
     patterns = _language_templates(code, locale.get("languages", ""))
     templates_of_language = _read("templates.yaml")
     for names in (
         templates_of_language["all"],
         templates_of_language.get(code, {}),
-        own_names.templates if own_names else {},
+        added_names.templates if added_names else {},
     ):
-        patterns.update({spelt(name): pattern for name, pattern in names.items()})
+        patterns.update({normal_name(name): pattern for name, pattern in names.items()})
     patterns.update(dict.fromkeys(disambiguation, DISAMBIGUATION))
     calendar = Calendar(**{key: text for key, text in locale.items() if key != "languages"})
     return Templates(
@@ -333,7 +335,7 @@ def _language_templates(code: str, languages: str) -> dict[str, str]:
     patterns = dict.fromkeys(editions["language_templates"], "{text|1}")
     for name in filter(None, languages.split("|")):
         pattern = editions["with_name"].get(code, "{text|1}").replace("NAME", name)
-        key = spelt(name)
+        key = normal_name(name)
         abbreviations = (f"{key[:length]}." for length in range(2, len(key)))
         patterns |= dict.fromkeys((key, key.removeprefix("ال"), *abbreviations), pattern)
     return patterns

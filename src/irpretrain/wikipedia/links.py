@@ -14,7 +14,7 @@ from irpretrain.foundation.contracts import ANCHOR_TEXTS, DOCUMENTS, LINK_SOURCE
 from irpretrain.foundation.progress import progress
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.words import count_spaced, spaced_words
-from irpretrain.wikipedia.article import SEE_ALSO, read_sections, within
+from irpretrain.wikipedia.article import SEE_ALSO, in_roles, read_sections
 from irpretrain.wikipedia.graph import Graph
 from irpretrain.wikipedia.mentions import TitleFinder
 from irpretrain.wikipedia.titles import normal_title
@@ -35,7 +35,7 @@ def extract_links(
     options: GraphConfig,
     sources: str | Path,
     links: str | Path,
-    titles_of: Sequence[str | Path] = (),
+    title_shards: Sequence[str | Path] = (),
     language: str = ENGLISH,
 ) -> dict[str, Any]:
     """Write the links of one shard, and its documents as their sources.
@@ -45,39 +45,39 @@ def extract_links(
         options: segments, case of titles, and whether mentions are links.
         sources: a LINK_SOURCES table in the order of `documents`.
         links: a LINKS table in the order of `documents`, of each document by the anchors' places.
-        titles_of: all shards of the collection, whose titles are looked for where mentions are links.
+        title_shards: all shards of the collection, whose titles are looked for where mentions are links.
         language: of the texts.
 
     Returns:
         Counts: documents, segments, links, links within a page (left out), links in See Also sections, mentions,
         mentions of a document's own title (left out) and within anchors (left out), titles looked for.
     """
-    finder = _finder(titles_of, options)
+    finder = _finder(title_shards, options)
     counts: Counter[str] = Counter()
     batches = DOCUMENTS.stream(documents, columns=_COLUMNS, rows=DOCUMENTS_PER_BATCH)
     title = f"links {Path(links).stem}"
     with LINK_SOURCES.writing(sources) as source_writer, LINKS.writing(links) as link_writer:
         for batch in progress(batches, title, "documents", DOCUMENTS.count(documents), size=len):
-            rows = _Rows(options, finder, counts, language)
+            link_rows = _LinkRows(options, finder, counts, language)
             for row in batch.to_pylist():
-                rows.add(row)
-            source_writer.add(rows.sources())
-            link_writer.add(rows.links())
+                link_rows.add(row)
+            source_writer.add(link_rows.sources())
+            link_writer.add(link_rows.links())
         counts["documents"], counts["links"] = source_writer.rows, link_writer.rows
     if finder is not None:
         counts["titles_looked_for"] = len(finder.titles)
-    return {name: counts[name] for name in (*_COUNTED, *(_OF_MENTIONS if finder else ()))}
+    return {name: counts[name] for name in (*_COUNT_NAMES, *(_MENTION_COUNT_NAMES if finder else ()))}
 
 
 # Shorter titles, such as "It", are as a rule other words where they stand in a text.
 MENTION_CHARACTERS = 4
 
 _COLUMNS = ["document_id", "part", "position", "title", "body", "sections", "links", "disambiguation"]
-_COUNTED = ("documents", "segments", "links", "within_page", "see_also")
-_OF_MENTIONS = ("mentions", "mentions_of_own_title", "mentions_within_anchors", "titles_looked_for")
+_COUNT_NAMES = ("documents", "segments", "links", "within_page", "see_also")
+_MENTION_COUNT_NAMES = ("mentions", "mentions_of_own_title", "mentions_within_anchors", "titles_looked_for")
 
 
-class _Rows:
+class _LinkRows:
     def __init__(
         self, options: GraphConfig, finder: TitleFinder | None, counts: Counter[str], language: str
     ) -> None:
@@ -94,7 +94,7 @@ class _Rows:
         self._sources["key"].append(key)
         self._sources["words"].append(count_spaced(body, self._language))
         self._sources["segments"].append(len(spans))
-        links = list(self._written(row))
+        links = list(self._hyperlinks(row))
         if self._finder is not None:
             links = sorted([*links, *self._mentions(row, key)])
         if links:
@@ -109,19 +109,19 @@ class _Rows:
     def _add_links(
         self, row: dict[str, Any], spans: Sequence[tuple[int, int]], links: Sequence[_Link]
     ) -> None:
-        beginnings = [start for start, _ in spans]
-        see_also = within(read_sections(row["sections"], row["body"]), (SEE_ALSO,))
+        segment_starts = [start for start, _ in spans]
+        in_see_also = in_roles(read_sections(row["sections"], row["body"]), (SEE_ALSO,))
         columns = self._links
         columns["part"] += [row["part"]] * len(links)
         columns["position"] += [row["position"]] * len(links)
-        columns["segment"] += [max(0, bisect_right(beginnings, link.start) - 1) for link in links]
+        columns["segment"] += [max(0, bisect_right(segment_starts, link.start) - 1) for link in links]
         for name in _Link._fields:
             columns[name] += [getattr(link, name) for link in links]
-        is_see_also = [see_also[link.section] and not link.mention for link in links]
+        is_see_also = [in_see_also[link.section] and not link.mention for link in links]
         columns["see_also"] += is_see_also
         self._counts["see_also"] += sum(is_see_also)
 
-    def _written(self, row: dict[str, Any]) -> Iterator[_Link]:
+    def _hyperlinks(self, row: dict[str, Any]) -> Iterator[_Link]:
         """Yield the hyperlinks of a document; those to a place within the page itself have no target."""
         for link in row["links"]:
             if target := normal_title(link["target"], self._options.title_case):
@@ -129,33 +129,33 @@ class _Rows:
             else:
                 self._counts["within_page"] += 1
 
-    def _mentions(self, row: dict[str, Any], own_key: str) -> Iterator[_Link]:
+    def _mentions(self, row: dict[str, Any], page_key: str) -> Iterator[_Link]:
         # A mention in a heading belongs to the section that it heads.
         assert self._finder is not None
         # To itself a page can link by any anchor, so those within the page count too.
         anchors = [(link["start"], link["end"]) for link in row["links"]]
-        ends = [section.end for section in read_sections(row["sections"], row["body"])]
+        section_ends = [section.end for section in read_sections(row["sections"], row["body"])]
         for mention in self._finder.find(row["body"]):
             target = normal_title(self._finder.titles[mention.title].as_py(), self._options.title_case)
-            if target == own_key:
+            if target == page_key:
                 self._counts["mentions_of_own_title"] += 1
             elif _overlaps(anchors, mention.start, mention.end):
                 self._counts["mentions_within_anchors"] += 1
             else:
                 self._counts["mentions"] += 1
-                section = min(bisect_right(ends, mention.start), len(ends) - 1)
+                section = min(bisect_right(section_ends, mention.start), len(section_ends) - 1)
                 yield _Link(mention.start, mention.end, section, target, True)
 
 
 def _overlaps(anchors: Sequence[tuple[int, int]], start: int, end: int) -> bool:
-    previous = bisect_right(anchors, (end, -1)) - 1
-    return previous >= 0 and anchors[previous][1] > start
+    anchor_index = bisect_right(anchors, (end, -1)) - 1
+    return anchor_index >= 0 and anchors[anchor_index][1] > start
 
 
-def _finder(titles_of: Sequence[str | Path], options: GraphConfig) -> TitleFinder | None:
+def _finder(title_shards: Sequence[str | Path], options: GraphConfig) -> TitleFinder | None:
     if options.mentions == "none":
         return None
-    return TitleFinder(_titles(titles_of), MENTION_CHARACTERS, options.mention_lower)
+    return TitleFinder(_titles(title_shards), MENTION_CHARACTERS, options.mention_lower)
 
 
 def _titles(documents: Sequence[str | Path]) -> Iterator[str]:
@@ -167,7 +167,7 @@ def _titles(documents: Sequence[str | Path]) -> Iterator[str]:
 # Anchor texts of a collection: which documents the same words link (for HARP's query disambiguation modelling).
 
 
-ROWS = 512
+ROWS_PER_BATCH = 512
 
 
 def normal_anchor(text: str) -> str:
@@ -222,7 +222,7 @@ def _anchors(documents: str | Path, graph: Graph) -> Iterator[pa.Table]:
     nodes = graph.nodes(DOCUMENTS.read(documents, columns=["document_id"])["document_id"])
     link_iterator = graph.links(nodes)  # in the order of the nodes, which is that of a shard
     links, rows_before = next(link_iterator, None), 0
-    for batch in DOCUMENTS.stream(documents, ["body"], ROWS):
+    for batch in DOCUMENTS.stream(documents, ["body"], ROWS_PER_BATCH):
         texts: list[str] = []
         targets: list[int] = []
         batch_nodes = nodes[rows_before : rows_before + len(batch)].tolist()
@@ -246,7 +246,7 @@ def _anchors(documents: str | Path, graph: Graph) -> Iterator[pa.Table]:
 
 
 # What a column of 16 bits can count; the last of so many takes all the rest.
-MOST_SEGMENTS = 32_767
+MAX_SEGMENTS = 32_767
 
 
 def segments(body: str, words_per_segment: int, language_name: str = ENGLISH) -> list[tuple[int, int]]:
@@ -261,11 +261,11 @@ def segments(body: str, words_per_segment: int, language_name: str = ENGLISH) ->
     words = spaced_words(body, language_name)
     if not words:
         return [(0, len(body))]
-    count = (len(words) + words_per_segment // 2) // words_per_segment
-    count = min(max(count, 1), MOST_SEGMENTS)
-    firsts = range(0, count * words_per_segment, words_per_segment)
-    lasts = [*(first_word - 1 for first_word in firsts[1:]), len(words) - 1]
+    segment_count = (len(words) + words_per_segment // 2) // words_per_segment
+    segment_count = min(max(segment_count, 1), MAX_SEGMENTS)
+    first_words = range(0, segment_count * words_per_segment, words_per_segment)
+    last_words = [*(first_word - 1 for first_word in first_words[1:]), len(words) - 1]
     return [
         (words[first_word][0], words[last_word][1])
-        for first_word, last_word in zip(firsts, lasts, strict=True)
+        for first_word, last_word in zip(first_words, last_words, strict=True)
     ]

@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 from irpretrain.wikipedia.titles import spaced
 
 # Titles of more words and signs are not looked for.
-MOST_TOKENS = 24
+MAX_TOKENS = 24
 TITLES_AT_ONCE = 100_000
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_FACTOR, _GLUED = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+_HASH_FACTOR, _GLUED_HASH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 
 # Makes of a title one of the ways in which it is written in texts.
@@ -54,10 +54,10 @@ class TitleFinder:
             with_lower_case: find them with a small first letter too, as in running text.
         """
         self._forms = (str, title_cased, lower_first) if with_lower_case else (str, title_cased)
-        chunks = [_spaced(batch, minimum_length) for batch in _batches(iter(titles))]
-        unique = pc.unique(pa.chunked_array(chunks, pa.string()))
-        self.titles: pa.StringArray = unique.take(pc.sort_indices(unique))
-        self._beginnings, self._wholes, self._numbers = _tables(self.titles, self._forms)
+        title_chunks = [_spaced(batch, minimum_length) for batch in _batches(iter(titles))]
+        unique_titles = pc.unique(pa.chunked_array(title_chunks, pa.string()))
+        self.titles: pa.StringArray = unique_titles.take(pc.sort_indices(unique_titles))
+        self._prefix_hashes, self._title_hashes, self._title_numbers = _tables(self.titles, self._forms)
 
     def find(self, text: str) -> list[Mention]:
         """Return the mentions in `text`, in its order."""
@@ -79,15 +79,15 @@ class TitleFinder:
 
     def _longest(self, tokens: _Tokens) -> tuple[np.ndarray, np.ndarray]:
         lengths, title_numbers = np.zeros(len(tokens), np.int64), np.zeros(len(tokens), np.int64)
-        alive, sums = np.arange(len(tokens)), tokens.hashes
-        for size in range(1, MOST_TOKENS + 1):
-            is_beginning = _positions(self._beginnings, sums) >= 0
-            alive, sums = alive[is_beginning], sums[is_beginning]
-            positions = _positions(self._wholes, sums)
-            hits = positions >= 0
-            lengths[alive[hits]] = size
-            title_numbers[alive[hits]] = self._numbers[positions[hits]]
-            alive, sums = tokens.extended(alive, sums, alive + size)
+        start_tokens, hashes = np.arange(len(tokens)), tokens.hashes
+        for size in range(1, MAX_TOKENS + 1):
+            is_beginning = _find(self._prefix_hashes, hashes) >= 0
+            start_tokens, hashes = start_tokens[is_beginning], hashes[is_beginning]
+            positions = _find(self._title_hashes, hashes)
+            is_title = positions >= 0
+            lengths[start_tokens[is_title]] = size
+            title_numbers[start_tokens[is_title]] = self._title_numbers[positions[is_title]]
+            start_tokens, hashes = tokens.extended(start_tokens, hashes, start_tokens + size)
         return lengths, title_numbers
 
 
@@ -110,61 +110,62 @@ class _Tokens:
         self.ends = np.fromiter((match.end() for match in matches), np.int64, len(matches))
         hashes = (hash(match.group()) for match in matches)
         self.hashes = np.fromiter(hashes, np.int64, len(matches)).view(np.uint64)
-        glued = np.zeros(len(matches), np.bool_)
-        glued[1:] = self.starts[1:] == self.ends[:-1]
-        self._next = self.hashes + glued * _GLUED
+        is_glued = np.zeros(len(matches), np.bool_)
+        is_glued[1:] = self.starts[1:] == self.ends[:-1]
+        self._next = self.hashes + is_glued * _GLUED_HASH
 
     def __len__(self) -> int:
         return len(self.starts)
 
     def extended(
-        self, owners: np.ndarray, sums: np.ndarray, tokens: np.ndarray
+        self, owners: np.ndarray, hashes: np.ndarray, tokens: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Add a token to each hash; what ends with the text goes, with its owner."""
-        within = tokens < len(self)
-        return owners[within], sums[within] * _FACTOR + self._next[tokens[within]]
+        is_inside = tokens < len(self)
+        return owners[is_inside], hashes[is_inside] * _HASH_FACTOR + self._next[tokens[is_inside]]
 
 
 def _tables(titles: pa.StringArray, forms: Sequence[Form]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Hashes of the beginnings of titles; hashes of whole titles, and these titles' numbers. Hashes are sorted."""
-    beginnings, wholes = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
+    prefix_hashes, title_hashes = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
     title_numbers = [np.zeros(0, np.int64)]
-    for title_rows, texts in _written(titles, forms):
+    for title_rows, texts in _title_forms(titles, forms):
         tokens = _Tokens("\n".join(texts))
-        lines = np.cumsum([0, *(len(text) + 1 for text in texts)])
-        firsts = np.searchsorted(tokens.starts, lines)
-        counts = np.diff(firsts)
-        alive = np.flatnonzero(counts <= MOST_TOKENS)
-        sums = tokens.hashes[firsts[alive]]
-        for size in range(1, MOST_TOKENS + 1):
-            beginnings.append(np.unique(sums))
-            is_whole = counts[alive] == size
-            wholes.append(sums[is_whole])
-            title_numbers.append(title_rows[alive[is_whole]])
-            alive, sums = tokens.extended(alive[~is_whole], sums[~is_whole], firsts[alive[~is_whole]] + size)
+        text_starts = np.cumsum([0, *(len(text) + 1 for text in texts)])
+        first_tokens = np.searchsorted(tokens.starts, text_starts)
+        token_counts = np.diff(first_tokens)
+        text_rows = np.flatnonzero(token_counts <= MAX_TOKENS)
+        hashes = tokens.hashes[first_tokens[text_rows]]
+        for size in range(1, MAX_TOKENS + 1):
+            prefix_hashes.append(np.unique(hashes))
+            is_whole = token_counts[text_rows] == size
+            title_hashes.append(hashes[is_whole])
+            title_numbers.append(title_rows[text_rows[is_whole]])
+            text_rows, hashes = text_rows[~is_whole], hashes[~is_whole]
+            text_rows, hashes = tokens.extended(text_rows, hashes, first_tokens[text_rows] + size)
     # The first of equal hashes is kept: titles as they are written come before their other forms.
-    unique, positions = np.unique(np.concatenate(wholes), return_index=True)
-    return np.unique(np.concatenate(beginnings)), unique, np.concatenate(title_numbers)[positions]
+    unique_hashes, positions = np.unique(np.concatenate(title_hashes), return_index=True)
+    return np.unique(np.concatenate(prefix_hashes)), unique_hashes, np.concatenate(title_numbers)[positions]
 
 
-def _written(titles: pa.StringArray, forms: Sequence[Form]) -> Iterator[tuple[np.ndarray, list[str]]]:
+def _title_forms(titles: pa.StringArray, forms: Sequence[Form]) -> Iterator[tuple[np.ndarray, list[str]]]:
     for form in forms:
         for start in range(0, len(titles), TITLES_AT_ONCE):
             batch = titles.slice(start, TITLES_AT_ONCE).to_pylist()
-            pairs = [
-                (number, text)
-                for number, title in enumerate(batch, start)
-                if (text := form(title)) != title or form is str
-            ]
-            if pairs:
-                yield np.array([number for number, _ in pairs]), [text for _, text in pairs]
+            title_numbers, texts = list[int](), list[str]()
+            for title_number, title in enumerate(batch, start):
+                if (text := form(title)) != title or form is str:
+                    title_numbers.append(title_number)
+                    texts.append(text)
+            if texts:
+                yield np.array(title_numbers), texts
 
 
-def _positions(table: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-    if not len(table):
+def _find(sorted_hashes: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+    if not len(sorted_hashes):
         return np.full(len(hashes), -1)
-    positions = np.minimum(np.searchsorted(table, hashes), len(table) - 1)
-    return np.where(table[positions] == hashes, positions, -1)
+    positions = np.minimum(np.searchsorted(sorted_hashes, hashes), len(sorted_hashes) - 1)
+    return np.where(sorted_hashes[positions] == hashes, positions, -1)
 
 
 def _spaced(titles: list[str], minimum_length: int) -> pa.StringArray:

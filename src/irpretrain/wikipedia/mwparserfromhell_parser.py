@@ -9,7 +9,7 @@ from typing import Any
 import mwparserfromhell
 
 from irpretrain.foundation.characters import clean_text
-from irpretrain.wikipedia import wikitext as own
+from irpretrain.wikipedia import wikitext as own_parser
 from irpretrain.wikipedia.article import Article
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext.assembly import assemble
@@ -19,7 +19,7 @@ from irpretrain.wikipedia.wikitext.links import Target, read_target
 from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, BREAK, DROPPED, HEADING
 
 # Elements that show no prose.
-LEFT_OUT = frozenset((
+SKIPPED_TAGS = frozenset((
     "ref", "references", "table", "gallery", "math", "timeline", "source", "syntaxhighlight", "score",
     "imagemap",
 ))  # fmt: skip
@@ -31,7 +31,7 @@ def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering) -
     text = page.render(mwparserfromhell.parse(clean_text(wikitext)))
     text = join_lines(remove_line_marks(f"\n{text}\n"))
     # What a page is needs no reading of its tree.
-    disambiguation = own.parse_article(wikitext, language).disambiguation
+    disambiguation = own_parser.parse_article(wikitext, language).disambiguation
     return replace(assemble(text, page.targets, language), disambiguation=disambiguation)
 
 
@@ -82,7 +82,7 @@ class _Page:
 
     def _tag(self, node: Any) -> str:
         name = str(node.tag).strip().lower()
-        if name in LEFT_OUT:
+        if name in SKIPPED_TAGS:
             return DROPPED
         if name == "br":
             return BREAK

@@ -80,10 +80,10 @@ def read_pages(pieces: Iterable[Piece | Damage], longest_text: int) -> Iterator[
     piece: Piece | Damage | None = None
     for piece in pieces:
         if isinstance(piece, Damage):
-            yield from reader.lose(piece)
-        elif piece.own or not reader.idle:
+            yield from reader.report_damage(piece)
+        elif piece.in_share or not reader.idle:
             yield from reader.read(piece)
-        if reader.idle and isinstance(piece, Piece) and piece.past:
+        if reader.idle and isinstance(piece, Piece) and piece.is_past:
             return
     yield from reader.end(piece)
 
@@ -106,17 +106,17 @@ class _Reader:
         self._longest = longest_text
         self._page: _PageParser | None = None
         self._gap: bytes | None = None  # what followed the last page, which was our own
-        self._gap_after = 0
-        self._rest = b""  # of a piece: the beginning of a border, maybe
+        self._gap_position = 0
+        self._carried = b""  # of a piece: the beginning of a border, maybe
         self._sources: list[_Source] = []
 
     @property
     def idle(self) -> bool:
-        return self._page is None and self._gap is None and not self._rest
+        return self._page is None and self._gap is None and not self._carried
 
     def read(self, piece: Piece) -> Iterator[Page | Fault]:
-        self._sources.append(_Source(piece, len(self._rest)))
-        text = self._rest + piece.text
+        self._sources.append(_Source(piece, len(self._carried)))
+        text = self._carried + piece.text
         position = 0
         for border in _BORDER.finditer(text):
             if border[0] == _BEGIN:
@@ -125,22 +125,19 @@ class _Reader:
             elif self._page is not None:
                 self._page.feed(text[position : border.end()])
                 yield self._page.finish()
-                self._gap, self._gap_after, self._page = b"", self._page.position, None
+                self._gap, self._gap_position, self._page = b"", self._page.position, None
                 position = border.end()
-        overlap = _partial_border(text)
-        self._pass(text[position : len(text) - overlap])
-        self._keep(text[len(text) - overlap :] if piece.own or not self._unused else b"", len(text) - overlap)
+        passed_bytes = len(text) - _partial_border(text)
+        self._take_text(text[position:passed_bytes])
+        is_needed = piece.in_share or self._page is not None or self._gap is not None
+        self._carry(text[passed_bytes:] if is_needed else b"", passed_bytes)
 
-    @property
-    def _unused(self) -> bool:
-        return self._page is None and self._gap is None
-
-    def lose(self, damage: Damage) -> Iterator[Fault]:
+    def report_damage(self, damage: Damage) -> Iterator[Fault]:
         """Give up what bytes are missing of."""
         yield from self._cut_off(f"{damage.where} {damage.reason}")
-        if damage.own:
+        if damage.in_share:
             yield Fault(damage.offset, DAMAGED_ARCHIVE, f"{damage.where} {damage.reason}", loses_more=True)
-        self._gap, self._rest, self._sources = None, b"", []
+        self._gap, self._carried, self._sources = None, b"", []
 
     def end(self, last_piece: Piece | Damage | None) -> Iterator[Fault]:
         yield from self._cut_off("the file ends", loses_more=True)
@@ -148,12 +145,12 @@ class _Reader:
             return
         ending = last_piece.text[-LONGEST_GAP:].rstrip()
         is_whole = ending.endswith(_DUMP_END) or _DUMP_END.endswith(ending)
-        if not is_whole and last_piece.own:
+        if not is_whole and last_piece.in_share:
             yield Fault(
                 last_piece.offset, DAMAGED_XML, "the dump does not end with </mediawiki>", loses_more=True
             )
         if is_whole and self._gap is not None:
-            yield from self._close_gap((self._gap + self._rest).rstrip().removesuffix(_DUMP_END))
+            yield from self._close_gap((self._gap + self._carried).rstrip().removesuffix(_DUMP_END))
 
     def _begin(self, text_before: bytes, position: int) -> Iterator[Fault]:
         if self._gap is not None:
@@ -162,14 +159,15 @@ class _Reader:
             self._page.feed(text_before)
             yield from self._cut_off("the next page begins")
         source = next(source for source in reversed(self._sources) if source.start <= position)
-        if source.piece.own:
+        if source.piece.in_share:
             self._page = _PageParser(source.position(position), self._longest)
         source.pages += 1
 
     def _close_gap(self, gap: bytes) -> Iterator[Fault]:
         if gap := gap.strip():
             excerpt = gap[:40].decode("utf-8", "replace")
-            yield Fault(self._gap_after, DAMAGED_XML, f"after the page that begins here stands {excerpt!r}")
+            detail = f"after the page that begins here stands {excerpt!r}"
+            yield Fault(self._gap_position, DAMAGED_XML, detail)
         self._gap = None
 
     def _cut_off(self, reason: str, loses_more: bool = False) -> Iterator[Fault]:
@@ -178,16 +176,16 @@ class _Reader:
             yield Fault(self._page.position, BROKEN_PAGE, f"{self._page.name}: {reason}", loses_more)
             self._page = None
 
-    def _pass(self, text: bytes) -> None:
+    def _take_text(self, text: bytes) -> None:
         if self._page is not None:
             self._page.feed(text)
         elif self._gap is not None and len(self._gap) < LONGEST_GAP:
             self._gap = (self._gap + text[:LONGEST_GAP]).lstrip()
 
-    def _keep(self, kept_text: bytes, passed: int) -> None:
-        self._rest = kept_text
+    def _carry(self, carried_text: bytes, passed_bytes: int) -> None:
+        self._carried = carried_text
         for source in self._sources:
-            source.start -= passed
+            source.start -= passed_bytes
         self._sources = [s for s in self._sources if s.start + len(s.piece.text) > 0]
 
 
@@ -203,15 +201,15 @@ class _PageParser:
         self.position = position
         self._longest = longest_text
         self._fault: str | None = None
-        self._waiting, self._fed, self._unfinished, self._tail = bytearray(), 0, 0, b""
-        self._path: list[str] = []
-        self._target: str | None = None
+        self._pending, self._fed_bytes, self._unfinished_bytes, self._last_bytes = bytearray(), 0, 0, b""
+        self._open_elements: list[str] = []
+        self._field_name: str | None = None
         self._pieces: list[str] = []
         self._length = 0
-        self._found: dict[str, str] = {}
+        self._fields: dict[str, str] = {}
         self._oversized = self._deleted = False
         # What is kept of the newest revision so far.
-        self._newest: tuple[dict[str, str], bool, bool] | None = None
+        self._newest_revision: tuple[dict[str, str], bool, bool] | None = None
         self._parser = parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.buffer_size = 1 << 16
@@ -221,34 +219,35 @@ class _PageParser:
 
     @property
     def name(self) -> str:
-        return f"page {self._found['title'].strip()[:80]!r}" if self._found.get("title") else "a page"
+        return f"page {self._fields['title'].strip()[:80]!r}" if self._fields.get("title") else "a page"
 
     def feed(self, text: bytes) -> None:
         if self._fault is not None:
             return
-        self._waiting += text
+        self._pending += text
         # At every call expat reads an unfinished tag from its beginning: in small pieces a long one would take
         # quadratic time.
-        if len(self._waiting) >= self._unfinished:
+        if len(self._pending) >= self._unfinished_bytes:
             self._parse()
 
     def _parse(self) -> None:
-        text, self._waiting = bytes(self._waiting), bytearray()
-        self._fed += len(text)
+        text, self._pending = bytes(self._pending), bytearray()
+        self._fed_bytes += len(text)
         try:
             self._parser.Parse(text, False)
-            self._unfinished = self._fed - self._parser.CurrentByteIndex
-            if self._unfinished > max_record_bytes():
+            self._unfinished_bytes = self._fed_bytes - self._parser.CurrentByteIndex
+            if self._unfinished_bytes > max_record_bytes():
                 raise XmlFault(f"a tag of more than {max_record_bytes():,} bytes")
         except expat.ExpatError as error:
             self._fault = self._reason(error, text)
         except XmlFault as fault:
             self._fault = str(fault)
-        self._tail = (self._tail + text[-4:])[-4:]  # a letter may begin in one piece and end in the next
+        # A letter may begin in one piece and end in the next.
+        self._last_bytes = (self._last_bytes + text[-4:])[-4:]
 
     def _reason(self, error: expat.ExpatError, text: bytes) -> str:
-        text_near_fault = self._tail + text
-        offset = self._parser.ErrorByteIndex - self._fed + len(text_near_fault)
+        text_near_fault = self._last_bytes + text
+        offset = self._parser.ErrorByteIndex - self._fed_bytes + len(text_near_fault)
         # In UTF-8 such bytes are letters, which are allowed.
         if 0 <= offset < len(text_near_fault) and text_near_fault[offset] >= 0x80:
             return "bytes that are not UTF-8"
@@ -265,71 +264,73 @@ class _PageParser:
         self.close()
         if self._fault is not None:
             return Fault(self.position, DAMAGED_XML, f"{self.name}: {self._fault}")
-        namespace = self._found.get("ns")
+        namespace = self._fields.get("ns")
         if namespace is not None and integer(namespace) is None:
             return Fault(self.position, DAMAGED_XML, f"{self.name}: its namespace is no number")
         return Page(
             position=self.position,
-            title=self._found.get("title", "").strip(),
-            page_id=self._found.get("id", "").strip(),
+            title=self._fields.get("title", "").strip(),
+            page_id=self._fields.get("id", "").strip(),
             namespace=None if namespace is None else integer(namespace),
-            redirect=self._found.get("redirect"),
-            text=self._found.get("text") or None,
+            redirect=self._fields.get("redirect"),
+            text=self._fields.get("text") or None,
             deleted=self._deleted,
             oversized=self._oversized,
-            model=self._found.get("model", "").strip(),
+            model=self._fields.get("model", "").strip(),
         )
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if len(self._path) == DEEPEST:
+        if len(self._open_elements) == DEEPEST:
             raise XmlFault("elements are nested too deeply")
-        parent = self._path[-1] if self._path else ""
-        self._path.append(name)
+        parent = self._open_elements[-1] if self._open_elements else ""
+        self._open_elements.append(name)
         if parent == "page" and name == "redirect":
-            self._found["redirect"] = attributes.get("title", "")
-        self._target = _TARGETS.get((parent, name))
-        if self._target == "title" and "title" in self._found:
+            self._fields["redirect"] = attributes.get("title", "")
+        self._field_name = _FIELDS.get((parent, name))
+        if self._field_name == "title" and "title" in self._fields:
             raise XmlFault("1 page, but 2 × <title>: the border between two pages is damaged")
-        if self._target == "text":
+        if self._field_name == "text":
             self._oversized, self._deleted = False, "deleted" in attributes
         if name == "revision":
-            for key in _REVISION:
-                self._found.pop(key, None)
+            for key in _REVISION_FIELDS:
+                self._fields.pop(key, None)
             self._oversized = self._deleted = False
         self._pieces.clear()
         self._length = 0
 
     def _characters(self, data: str) -> None:
-        if self._target is None:
+        if self._field_name is None:
             return
         self._length += len(data)
-        if self._length <= (self._longest if self._target == "text" else LONGEST_FIELD):
+        if self._length <= (self._longest if self._field_name == "text" else LONGEST_FIELD):
             self._pieces.append(data)
-        elif self._target == "text":
+        elif self._field_name == "text":
             self._pieces.clear()
             self._oversized = True
 
     def _end(self, name: str) -> None:
-        self._path.pop()
-        if self._target is not None:
-            self._found[self._target] = "".join(self._pieces)
-            self._target = None
+        self._open_elements.pop()
+        if self._field_name is not None:
+            self._fields[self._field_name] = "".join(self._pieces)
+            self._field_name = None
         if name == "revision":
             self._choose_revision()
 
     def _choose_revision(self) -> None:
         """Go back to the newest revision before this one, if this one is older."""
-        if self._newest is not None:
-            newest, oversized, deleted = self._newest
+        if self._newest_revision is not None:
+            newest, oversized, deleted = self._newest_revision
             # ISO 8601 in UTC: as text in the order of time.
-            if self._found.get("timestamp", "").strip() < newest.get("timestamp", "").strip():
-                self._found = {k: v for k, v in self._found.items() if k not in _REVISION} | newest
+            if self._fields.get("timestamp", "").strip() < newest.get("timestamp", "").strip():
+                for field in _REVISION_FIELDS:
+                    self._fields.pop(field, None)
+                self._fields |= newest
                 self._oversized, self._deleted = oversized, deleted
-        overlap = {key: self._found[key] for key in _REVISION if key in self._found}
-        self._newest = overlap, self._oversized, self._deleted
+        revision_fields = {key: self._fields[key] for key in _REVISION_FIELDS if key in self._fields}
+        self._newest_revision = revision_fields, self._oversized, self._deleted
 
 
-_TARGETS = {
+_FIELDS = {
     ("page", "title"): "title",
     ("page", "ns"): "ns",
     ("page", "id"): "id",
@@ -338,4 +339,4 @@ _TARGETS = {
     ("revision", "text"): "text",
 }
 # What belongs to one revision of a page.
-_REVISION = ("timestamp", "model", "text")
+_REVISION_FIELDS = ("timestamp", "model", "text")

@@ -25,7 +25,7 @@ def spaced(title: str) -> str:
     return " ".join(title.replace("_", " ").split())
 
 
-def spelt(name: str) -> str:
+def normal_name(name: str) -> str:
     """Return a name of a wiki (heading, template, namespace) as it is compared: `spaced`, in small letters."""
     return spaced(name).lower()
 
@@ -58,18 +58,18 @@ _DOT_ABOVE = "\N{COMBINING DOT ABOVE}"
 
 
 def redirect_target(
-    text: str | None, marked_target: str | None, words: Collection[str]
+    text: str | None, marked_target: str | None, redirect_words: Collection[str]
 ) -> tuple[str, str] | None:
     """Return (title, fragment) that a page redirects to; None for other pages, ("", "") where the target is illegible.
 
     Args:
         text: the page's wikitext; only it tells the fragment.
-        marked: the target as the dump itself gives it, None where it gives none.
-        words: what follows # in a redirect that the dump does not mark (before 2010), each as `redirect_word`.
+        marked_target: the target as the dump itself gives it, None where it gives none.
+        redirect_words: what follows # in a redirect that the dump does not mark (before 2010), each as `redirect_word`.
     """
     link = _REDIRECT.match(text) if text else None
     if marked_target is None and (
-        link is None or redirect_word(link[1].rstrip().removesuffix(":")) not in words
+        link is None or redirect_word(link[1].rstrip().removesuffix(":")) not in redirect_words
     ):
         return None
     title, _, fragment = (marked_target or "").partition("#")
@@ -84,9 +84,9 @@ def redirect_target(
 
 
 def redirect_word(word: str) -> str:
-    """Return what words of redirects are compared by: as `spelt`, and i with and without a dot is one letter.
+    """Return what words of redirects are compared by: as `normal_name`, and i with and without a dot is one letter.
 
     MediaWiki's message files mark the word as case-insensitive in every language; Turkish writes the capital of i as İ,
     which in small letters is i with a combining dot, and that of ı as I.
     """
-    return spelt(word).replace(_DOT_ABOVE, "").replace("ı", "i")
+    return normal_name(word).replace(_DOT_ABOVE, "").replace("ı", "i")

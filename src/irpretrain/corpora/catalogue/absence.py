@@ -22,7 +22,7 @@ from irpretrain.config.usage import (
     displayed_predictors,
     reachable_entries,
 )
-from irpretrain.corpora.catalogue.completion import searched
+from irpretrain.corpora.catalogue.completion import searched_folders_text
 from irpretrain.corpora.catalogue.read import LISTING, Entry, read_catalogue
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import UsedFile, used_files
@@ -66,41 +66,35 @@ def status_of(entry: Entry, files: Mapping[str, FileState]) -> Status:
 
 def needed_files(config: Config, entries: Entries | None = None) -> list[UsedFile]:
     """Return `used_files` by their paths, each once; embedded assets and ir_datasets' data left out."""
-    files_by_path = {
-        files_by_path.path: files_by_path
-        for files_by_path in used_files(config, entries)
-        if resolve(files_by_path.path)[0] == "file"
-    }
-    return list(files_by_path.values())
+    files = (used_file for used_file in used_files(config, entries) if resolve(used_file.path)[0] == "file")
+    return list({used_file.path: used_file for used_file in files}.values())
 
 
 def missing_files(config: Config, entries: Entries | None = None) -> list[UsedFile]:
     """Return what is needed, is not there and is a file of the catalogue, so that it is known how to get it."""
-    absent_files = [
-        needed_file for needed_file in needed_files(config, entries) if not os.path.exists(needed_file.path)
-    ]
+    absent_files = [file for file in needed_files(config, entries) if not os.path.exists(file.path)]
     if not absent_files:
         return []
-    catalogued = catalogue_paths(config.data_folder)
-    return [needed_file for needed_file in absent_files if needed_file.path in catalogued]
+    known_paths = catalogue_paths(config.data_folder)
+    return [file for file in absent_files if file.path in known_paths]
 
 
 def missing_by_entry(config: Config) -> dict[str, list[str]]:
     absent_files = missing_files(config)
-    entries = catalogue_paths(config.data_folder) if absent_files else {}
+    entry_by_path = catalogue_paths(config.data_folder) if absent_files else {}
     paths_by_entry: dict[str, list[str]] = {}
-    for absent_file_of_entry in absent_files:
-        paths_by_entry.setdefault(entries[absent_file_of_entry.path], []).append(absent_file_of_entry.path)
+    for absent_file in absent_files:
+        paths_by_entry.setdefault(entry_by_path[absent_file.path], []).append(absent_file.path)
     return dict(sorted(paths_by_entry.items()))
 
 
-def read_entries(config: Config, folders: Iterable[str]) -> set[str]:
+def entries_in_use(config: Config, folders: Iterable[str]) -> set[str]:
     """Return the catalogue's entries whose files a configuration reads, in any data folder."""
-    entries = ChainMap(*map(catalogue_paths, folders))
-    return {entries[needed_file.path] for needed_file in needed_files(config) if needed_file.path in entries}
+    entry_by_path = ChainMap(*map(catalogue_paths, folders))
+    return {entry_by_path[file.path] for file in needed_files(config) if file.path in entry_by_path}
 
 
-def reported(paths_by_entry: dict[str, list[str]], heading: str) -> str:
+def missing_data_text(paths_by_entry: dict[str, list[str]], heading: str) -> str:
     """Return which files are missing, where each can be had, and how large the downloads are, as text for the screen;
     nothing if none is missing."""
     if not paths_by_entry:
@@ -118,9 +112,9 @@ def reported(paths_by_entry: dict[str, list[str]], heading: str) -> str:
         lines += [f"  {name:<{width}}  {paths[0]}{more_files}, {_size(sizes[name])}", f"      {entry.source}"]
     known_bytes = sum(size for size in sizes.values() if size is not None)
     entries_without_size = [name for name, size in sizes.items() if size is None]
-    total = [size_text(known_bytes)] if known_bytes else []
-    total += [f"what is not known of {', '.join(entries_without_size)}"] if entries_without_size else []
-    lines.append(textwrap.fill(f"To fetch: {', and '.join(total)}.", 100))
+    size_texts = [size_text(known_bytes)] if known_bytes else []
+    size_texts += [f"what is not known of {', '.join(entries_without_size)}"] if entries_without_size else []
+    lines.append(textwrap.fill(f"To fetch: {', and '.join(size_texts)}.", 100))
     lines.append(f"{LISTING} says where each belongs, on which terms, and how to get it.")
     return "\n".join(lines)
 
@@ -138,7 +132,7 @@ def catalogue_paths(data_folder: str) -> dict[str, str]:
 # What needs files of the catalogue that are not there: left out, and remembered with the reason.
 
 
-HOW = f"{LISTING} says how to get them"
+HOW_TO_GET = f"{LISTING} says how to get them"
 
 # Views, which need data without an experiment: section → what an entry is called, and the entries that are shown.
 VIEWS: dict[str, tuple[str, Callable[[Config], Mapping[str, Any]]]] = {
@@ -183,9 +177,9 @@ def absent_file(config: Config, path: str, remedy: str = "") -> ConfigError:
 
 def _where_to_get(config: Config, paths_by_entry: Mapping[str, Sequence[str]]) -> Iterator[str]:
     catalogue = read_catalogue()
-    for entry, paths in paths_by_entry.items():
-        yield from (f"  {entry}, from {catalogue[entry].source}", *(f"    {path}" for path in paths))
-    yield f"  Looked for in {searched(config.data_folder)}."
+    for entry, missing_paths in paths_by_entry.items():
+        yield from (f"  {entry}, from {catalogue[entry].source}", *(f"    {path}" for path in missing_paths))
+    yield f"  Looked for in {searched_folders_text(config.data_folder)}."
     yield f"  `{LISTING}` says where each belongs, on which terms, and how to get it;"
     yield '  `make run ARGS="datasets --configfile …"`, with your overlay, does so of these alone.'
 
@@ -213,7 +207,7 @@ def without_absent(config: Config) -> Config:
     kept_experiments = {name: entry for name, entry in config.experiments.items() if name not in absent}
     changed_sections = {"experiments": kept_experiments, "absent": absent, "report": report}
     if absent_tasks:
-        changed_sections |= {"downstream": dict(_present(config, tasks)), "absent_tasks": absent_tasks}
+        changed_sections |= {"downstream": _downstream_without(config, tasks), "absent_tasks": absent_tasks}
     changed_sections["absent_predictors"] = {
         name: reason for (section, name), reason in views.items() if section == "predictors"
     }  # objectives name them, so that they stay
@@ -231,28 +225,30 @@ def _absence(config: Config, roots: list[EntryName]) -> str:
     if not absent_files:
         return ""
     more_files = f" and {len(absent_files) - 1} more files are" if len(absent_files) > 1 else " is"
-    return f"{absent_files[0].path}{more_files} missing; {HOW}"
+    return f"{absent_files[0].path}{more_files} missing; {HOW_TO_GET}"
 
 
 def _notes(consequence: str, names: list[str]) -> list[str]:
     """One note at most: every table has it, and cells have the reasons."""
-    return [f"{consequence}, as files are missing: {', '.join(names)}; {HOW}."] if names else []
+    return [f"{consequence}, as files are missing: {', '.join(names)}; {HOW_TO_GET}."] if names else []
 
 
 def _absent_tasks(config: Config) -> Iterator[tuple[str, str, str]]:
     """Yield (entry of `downstream`, task, reason) of the tasks that need a missing file, or whose models do."""
     for name, entry in active_downstream(config).items():
-        models = [("models", model) for model in entry.models]
+        model_names = [("models", model) for model in entry.models]
         for task in entry.tasks:
-            if reason := _absence(config, [("downstream_tasks", task), *models]):
+            if reason := _absence(config, [("downstream_tasks", task), *model_names]):
                 yield name, task, reason
 
 
-def _present(config: Config, absent: Collection[tuple[str, str]]) -> Iterator[tuple[str, DownstreamConfig]]:
-    """Yield the entries of `downstream` with the tasks whose files are there, those without any left out."""
+def _downstream_without(config: Config, absent: Collection[tuple[str, str]]) -> dict[str, DownstreamConfig]:
+    """Return the entries of `downstream` with the tasks whose files are there, those without any left out."""
+    entries = dict[str, DownstreamConfig]()
     for name, entry in config.downstream.items():
         if tasks := [task for task in entry.tasks if (name, task) not in absent]:
-            yield name, entry.model_copy(update={"tasks": tasks})
+            entries[name] = entry.model_copy(update={"tasks": tasks})
+    return entries
 
 
 def _absent_views(config: Config) -> dict[EntryName, str]:

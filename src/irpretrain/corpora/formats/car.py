@@ -16,12 +16,12 @@ from irpretrain.corpora.checked import NoOptions, document, query
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
 from irpretrain.foundation.records import (
+    WHOLE_FILE,
     AnyDocument,
     Malformed,
     Query,
     Share,
     Skipped,
-    everything,
     is_too_large,
     too_large,
 )
@@ -46,10 +46,10 @@ class CborTooLargeError(Exception):
 
 
 class CborReader:
-    """Reads items of a CBOR stream (RFC 8949) by cbor2, with bounds on depth and size; `byte` is how far it read."""
+    """Reads items of a CBOR stream (RFC 8949) by cbor2, with bounds on depth and size; `offset` is how far it read."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self.byte = 0
+        self.offset = 0
         self._stream, self._start, self._reads, self._ahead = stream, 0, 0, b""
         self._decoder = cbor2.CBORDecoder(cast(Any, self), max_depth=DEEPEST)
 
@@ -68,18 +68,18 @@ class CborReader:
 
     def peek(self) -> bytes:
         """Return the byte with which the next item begins; nothing at the end."""
-        self._start, self._reads = self.byte, 0
+        self._start, self._reads = self.offset, 0
         self._ahead = self._ahead or self._stream.read(1)
         return self._ahead
 
     def read(self, byte_count: int) -> bytes:
         """Return the next bytes of the stream, which is what cbor2 asks for."""
         self._reads += 1  # at least one for each list, text or number in the item
-        if is_too_large(self.byte + byte_count - self._start, self._reads):
+        if is_too_large(self.offset + byte_count - self._start, self._reads):
             raise CborTooLargeError
         content, self._ahead = self._ahead, b""
         content += self._stream.read(byte_count - len(content))
-        self.byte += len(content)
+        self.offset += len(content)
         return content
 
     def readable(self) -> bool:
@@ -104,13 +104,13 @@ def read_items(path: Path, content_kind: int) -> Iterator[tuple[int, Any] | Malf
                 item_number += 1
             return
         except CborTooLargeError:
-            yield too_large(item_number, location=_location(item_number, reader.byte), loses_more=True)
+            yield too_large(item_number, location=_location(item_number, reader.offset), loses_more=True)
             return
         except CarError as error:
             fault = error
         except DAMAGE as error:
             fault = CarError("damaged archive", damage_text(path, error))
-        location = fault.location or _location(item_number, reader.byte)
+        location = fault.location or _location(item_number, reader.offset)
         yield Malformed(
             item_number, fault.reason, fault.detail, None, location, fault.remedy, loses_more=True
         )
@@ -122,14 +122,14 @@ def _items(reader: CborReader, content_kind: int) -> Iterator[Any]:
     first_item = reader.item()
     has_header = isinstance(first_item, list) and first_item[:1] == ["CAR"]
     if has_header:
-        kind_found = (
+        header_kind = (
             first_item[1][0]
             if len(first_item) > 1 and isinstance(first_item[1], list) and first_item[1]
             else None
         )
-        if kind_found != content_kind:
+        if header_kind != content_kind:
             contents = (
-                KINDS.get(kind_found, "something else") if isinstance(kind_found, int) else "something else"
+                KINDS.get(header_kind, "something else") if isinstance(header_kind, int) else "something else"
             )
             remedy = f"Give the file of {KINDS[content_kind]}"
             raise CarError("another CAR file", f"it holds {contents}", "its header", remedy)
@@ -145,8 +145,8 @@ def _items(reader: CborReader, content_kind: int) -> Iterator[Any]:
         raise CarError(BROKEN, "there is more behind its end")
 
 
-def _location(item_number: int, byte: int) -> str:
-    return f"item {item_number + 1}, byte {byte:,}"
+def _location(item_number: int, offset: int) -> str:
+    return f"item {item_number + 1}, byte {offset:,}"
 
 
 def identifier(value: Any) -> str | None:
@@ -159,7 +159,7 @@ def identifier(value: Any) -> str | None:
 PARAGRAPHS = 2
 
 
-def read_documents(path: Path, options: NoOptions, share: Share = everything) -> Iterator[AnyDocument]:
+def read_documents(path: Path, options: NoOptions, share: Share = WHOLE_FILE) -> Iterator[AnyDocument]:
     """Yield the paragraphs of one file; a position is the number of the paragraph in it."""
     for item in read_items(path, PARAGRAPHS):
         if isinstance(item, Malformed):
@@ -205,20 +205,20 @@ def read_topics(path: Path, options: NoOptions) -> Iterator[Query | Skipped | Ma
         if isinstance(item, Malformed):
             yield replace(item, position=position)
             return
-        number, page = item
+        page_number, page = item
         name = identifier(page[2]) if isinstance(page, list) and len(page) > 3 else None
         if name is None or not isinstance(page[1], str) or not isinstance(page[3], list):
-            yield Malformed(position, "no outline", repr(page)[:60], location=f"page {number + 1}")
+            yield Malformed(position, "no outline", repr(page)[:60], location=f"page {page_number + 1}")
             position += 1
             continue
         for section in _sections(page[3], [name], [page[1]]):
             if section is None:
                 yield Malformed(
-                    position, "no section", "a part has no heading", location=f"page {number + 1}"
+                    position, "no section", "a part has no heading", location=f"page {page_number + 1}"
                 )
             else:
-                path_to, headings = section
-                yield query("/".join(path_to), " ".join(headings), position)
+                section_ids, headings = section
+                yield query("/".join(section_ids), " ".join(headings), position)
             position += 1
 
 

@@ -38,11 +38,11 @@ def read(path: Path, options: ColonTopicOptions) -> Iterator[Query | Malformed]:
 
 
 def _has_priorities(path: Path, encoding: Encoding) -> bool:
-    lines = with_priority = 0
+    line_count = priority_count = 0
     for line in read_lines(path, encoding=encoding):
-        lines += 1
-        with_priority += isinstance(line, Line) and bool(_PRIORITY.match(line.text))
-    return 2 * with_priority > lines
+        line_count += 1
+        priority_count += isinstance(line, Line) and bool(_PRIORITY.match(line.text))
+    return 2 * priority_count > line_count
 
 
 def _query(line: Line, next_line: Line | Malformed | None, has_priority: bool) -> Query | Malformed:
@@ -50,8 +50,8 @@ def _query(line: Line, next_line: Line | Malformed | None, has_priority: bool) -
         return line.joined()
     if has_priority and not _PRIORITY.match(line.text):
         return line.malformed("no priority", repr(line.text[:40]))
-    plain = _PRIORITY.sub(r"\1", line.text, count=1) if has_priority else line.text
-    identifier, colon, text = plain.partition(":")
+    text_without_priority = _PRIORITY.sub(r"\1", line.text, count=1) if has_priority else line.text
+    identifier, colon, text = text_without_priority.partition(":")
     if not colon:
         return line.malformed("no colon", repr(line.text[:40]))
     next_identifier = next_line.text.partition(":")[0] if isinstance(next_line, Line) else ""

@@ -11,21 +11,21 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from irpretrain.corpora.checked import NoOptions, document, several_in_one
+from irpretrain.corpora.checked import NoOptions, document, several_records
 from irpretrain.corpora.fields import repeated_names
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.characters import clean_line
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
-from irpretrain.foundation.records import AnyDocument, Malformed, Share, Skipped, everything, max_record_bytes
+from irpretrain.foundation.records import WHOLE_FILE, AnyDocument, Malformed, Share, Skipped, max_record_bytes
 
-NEEDED = ("cord_uid", "title", "abstract")
+NEEDED_COLUMNS = ("cord_uid", "title", "abstract")
 
 # Begins a row: every cord_uid has eight letters and digits.
 _ROW = re.compile("^[0-9a-z]{8},", re.MULTILINE)
 REPEATED = "repeated identifier"
 
 
-def read(path: Path, options: NoOptions, share: Share = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: NoOptions, share: Share = WHOLE_FILE) -> Iterator[AnyDocument]:
     """Yield the papers of one table; a position is the number of the row behind the header."""
     seen_ids = set[str]()
     for row in _rows(path):
@@ -53,7 +53,7 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
                 if position < 0:
                     position, columns = 0, [name.lstrip("\ufeff").strip() for name in cells]
                     detail = ""
-                    if missing_columns := [name for name in NEEDED if name not in columns]:
+                    if missing_columns := [name for name in NEEDED_COLUMNS if name not in columns]:
                         detail = (
                             f"there is no column {missing_columns[0]}; there are {', '.join(columns[:20])}"
                         )
@@ -66,8 +66,8 @@ def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, str]] | Malformed]:
                 if len(cells) != len(columns):
                     detail = f"{len(cells)} instead of {len(columns)}"
                     yield Malformed(position, "wrong number of columns", detail, table.line_num)
-                elif rows := sum(len(_ROW.findall(cell)) for cell in cells if "\n" in cell):
-                    yield several_in_one(position, rows + 1, "<cord_uid>,", table.line_num)
+                elif joined_rows := sum(len(_ROW.findall(cell)) for cell in cells if "\n" in cell):
+                    yield several_records(position, joined_rows + 1, "<cord_uid>,", table.line_num)
                 else:
                     yield position, table.line_num, dict(zip(columns, cells, strict=True))
                 position += 1

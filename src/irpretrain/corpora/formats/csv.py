@@ -19,13 +19,13 @@ from irpretrain.corpora.formats.tsv import (
 from irpretrain.corpora.quoted_rows import CsvOptions, column_names, read_csv_rows
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.records import (
+    WHOLE_FILE,
     AnyDocument,
     Judgement,
     Malformed,
     Query,
     Retrieved,
     Share,
-    everything,
 )
 
 
@@ -34,22 +34,22 @@ class CsvDocumentOptions(DocumentFields, CsvOptions):
 
 
 def read_documents(
-    path: Path, options: CsvDocumentOptions, share: Share = everything
+    path: Path, options: CsvDocumentOptions, share: Share = WHOLE_FILE
 ) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is the number of its row."""
     columns = column_names(path, options)
     if not columns:
         return
-    fields.check_columns(path, options, columns, header=options.columns is None)
+    fields.check_columns(path, options, columns, has_header=options.columns is None)
     rows = read_csv_rows(path, options, columns, share)
     yield from converted(rows, lambda row: table_document(row.fields, options, row.position, row.line))
 
 
-def _read(path: Path, options: CsvOptions, roles_of: Any, make: Any) -> Iterator[Any]:
+def _read(path: Path, options: CsvOptions, roles_of: Any, make_record: Any) -> Iterator[Any]:
     columns: Sequence[str] = column_names(path, options)
     if columns:
         roles = roles_of(path, columns)
-        yield from converted(read_csv_rows(path, options, columns), lambda row: make(row, roles))
+        yield from converted(read_csv_rows(path, options, columns), lambda row: make_record(row, roles))
 
 
 def read_topics(path: Path, options: CsvOptions) -> Iterator[Query | Malformed]:

@@ -38,7 +38,12 @@ def read_questions(path: Path) -> Iterator[tuple[str, Answers] | Malformed]:
 
 def read_topics(path: Path, options: NoOptions) -> Iterator[Query | Malformed]:
     """Yield the questions in the order of the file; a position is a question's number in it."""
-    return converted(read_questions(path), lambda e: query(e[1].query_id, e[0], e[1].position))
+    return converted(read_questions(path), _query)
+
+
+def _query(question: tuple[str, Answers]) -> Query | Malformed:
+    text, answers = question
+    return query(answers.query_id, text, answers.position)
 
 
 def read_judgements(path: Path, options: NoOptions) -> Iterator[Answers | Malformed]:
@@ -46,16 +51,16 @@ def read_judgements(path: Path, options: NoOptions) -> Iterator[Answers | Malfor
 
     An answer without a word is left out, as every passage would hold it; a question without any other is malformed.
     """
-    return converted(read_questions(path), lambda e: _with_words(e[1]))
+    return converted(read_questions(path), lambda question: _with_words(question[1]))
 
 
-def _with_words(question: Answers) -> Answers | Malformed:
-    if fault := identifier_fault(question.query_id):
-        return Malformed(question.position, "bad identifier", fault)
-    if answers := tuple(filter(has_words, question.answers)):
-        return replace(question, answers=answers)
-    detail = f"question {question.query_id} has no answer with a word"
-    return Malformed(question.position, "no answer", detail)
+def _with_words(answers: Answers) -> Answers | Malformed:
+    if fault := identifier_fault(answers.query_id):
+        return Malformed(answers.position, "bad identifier", fault)
+    if texts := tuple(filter(has_words, answers.answers)):
+        return replace(answers, answers=texts)
+    detail = f"question {answers.query_id} has no answer with a word"
+    return Malformed(answers.position, "no answer", detail)
 
 
 TOPICS = Format(NoOptions, read_topics, suffixes=(".json",))

@@ -24,13 +24,13 @@ from irpretrain.foundation.errors import (
     refusing_damage,
 )
 from irpretrain.foundation.records import (
+    WHOLE_FILE,
     AnyDocument,
     Judgement,
     Malformed,
     Query,
     Retrieved,
     Share,
-    everything,
 )
 
 # ir_datasets (MacAvaney et al., SIGIR 2021), an optional package: data sets by identifier, read without network.
@@ -101,9 +101,9 @@ def read_records(
     with _without_network(identifier, part):
         records = getattr(dataset, f"{part}_iter")()
         if first_record or end_record is not None:
-            sliced = hasattr(records, "__getitem__")
+            can_slice = hasattr(records, "__getitem__")
             records = (
-                records[first_record:end_record] if sliced else islice(records, first_record, end_record)
+                records[first_record:end_record] if can_slice else islice(records, first_record, end_record)
             )
         records = iter(records)
     while True:
@@ -125,12 +125,12 @@ def downloads_text(dataset_parts: Iterable[tuple[str, str]]) -> str:
     """Return which parts of data sets are on the disk, and how to get the others; nothing if there is none."""
     lines = list[str]()
     for identifier, part in dataset_parts:
-        state = "present"
+        status = "present"
         try:
             check_downloaded(identifier, part)
         except InputError:
-            state = f"missing; {download_command(identifier, part)}"
-        lines.append(f"  {identifier} {part}: {state}")
+            status = f"missing; {download_command(identifier, part)}"
+        lines.append(f"  {identifier} {part}: {status}")
     return "\n".join([f"ir_datasets, in {home()}", *lines]) if lines else ""
 
 
@@ -138,19 +138,19 @@ def describe_part(identifier: str, part: str, several_shards: bool, output: str 
     """Write a small file that the readers of format ir_datasets accept as a part of a data set; return its content."""
     dataset = dataset_with(identifier, part)
     check_downloaded(identifier, part)
-    slices = None
+    document_count = None
     # Where shards read documents, ir_datasets' own store of documents is made first: each shard reads its slice.
     if several_shards:
         with _without_network(identifier, part):
             build = getattr(dataset.docs_store(), "build", None)
             if build is not None:
                 build()
-            slices = dataset.docs_count()
+            document_count = dataset.docs_count()
     description = {
         "identifier": identifier,
         "part": part,
         "version": _library().__version__,
-        "slices": slices,
+        "slices": document_count,
     }
     write_text(output, json.dumps(description) + "\n")
     return description
@@ -183,10 +183,10 @@ def text_of(record: Any, fields: Sequence[str] | None, identifier: str) -> str:
 def _without_network(identifier: str, part: str) -> Iterator[None]:
     libraries = _library().lazy_libs
     requests = libraries.requests
-    refused: list[str] = []
+    refused_downloads: list[str] = []
 
     def refuse() -> None:
-        refused.append(identifier)
+        refused_downloads.append(identifier)
         raise FileNotFoundError("nothing is downloaded while a job runs")
 
     libraries.requests = refuse
@@ -195,7 +195,7 @@ def _without_network(identifier: str, part: str) -> Iterator[None]:
     except IRPretrainError:
         raise
     except Exception as error:  # damaged files make it raise nearly anything
-        if refused or isinstance(error, FileNotFoundError):
+        if refused_downloads or isinstance(error, FileNotFoundError):
             reason, remedy = f"its {part} are not in {home()}", download_command(identifier, part)
             remedy = f"`{remedy}` downloads them, or says where you get them."
         else:
@@ -227,18 +227,19 @@ class IrDatasetsTextOptions(Section):
 
 
 def read_documents(
-    path: Path, options: IrDatasetsTextOptions, share: Share = everything
+    path: Path, options: IrDatasetsTextOptions, share: Share = WHOLE_FILE
 ) -> Iterator[AnyDocument]:
     """Yield a share, a slice, of the documents in ir_datasets' order; a position is a document's number."""
-    identifier, part, slices = described_part(path)
-    first_record, end_record, sliced = 0, None, slices is not None
-    if slices is not None:
-        first_record = slices * share.number // share.of
-        end_record = slices * (share.number + 1) // share.of if share.number + 1 < share.of else None
+    identifier, part, document_count = described_part(path)
+    first_record, end_record, is_sliced = 0, None, document_count is not None
+    if document_count is not None:
+        first_record = document_count * share.index // share.count
+        if share.index + 1 < share.count:
+            end_record = document_count * (share.index + 1) // share.count
     for position, document in enumerate(
         read_records(identifier, part, first_record, end_record), first_record
     ):
-        if sliced or share(position):
+        if is_sliced or share(position):
             text, title = text_of(document, options.fields, identifier), _text(document, "title")
             body = _without_title(text, title) if options.fields is None else text
             yield checked.document(position, document.doc_id, title, body.strip(), _text(document, "url"))

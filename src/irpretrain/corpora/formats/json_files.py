@@ -7,6 +7,7 @@ place of the relevance (ranx).
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora import fields
@@ -19,10 +20,11 @@ from irpretrain.corpora.checked import (
     read_objects,
     retrieved,
 )
-from irpretrain.corpora.fields import NAME_FIELD, DocumentFields, as_identifier, pick, same_meaning
+from irpretrain.corpora.fields import NAME_FIELD, DocumentFields, as_identifier, pick_field, synonym_fault
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.files import FieldLine
 from irpretrain.foundation.records import (
+    WHOLE_FILE,
     AnyDocument,
     Judgement,
     Malformed,
@@ -30,14 +32,13 @@ from irpretrain.foundation.records import (
     Retrieved,
     Share,
     Skipped,
-    everything,
 )
 
 
-def read_documents(path: Path, options: DocumentFields, share: Share = everything) -> Iterator[AnyDocument]:
+def read_documents(path: Path, options: DocumentFields, share: Share = WHOLE_FILE) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its line number less 1."""
-    entries = read_objects(path, share)
-    return converted(entries, lambda e: fields.document(e.fields, options, e.position, e.line))
+    lines = read_objects(path, share)
+    return converted(lines, lambda line: fields.document(line.fields, options, line.position, line.line))
 
 
 IDENTIFIERS = ("id", "_id", "qid", "query_id")
@@ -60,9 +61,9 @@ def read_topics(path: Path, options: JsonlTopicOptions) -> Iterator[Query | Malf
 def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
     record, values, fields_read = entry.fields, list[str](), set[str]()
     for configured_name, defaults in ((options.id_field, IDENTIFIERS), (options.text_field, TEXTS)):
-        if fault := same_meaning(record, configured_name, defaults):
+        if fault := synonym_fault(record, configured_name, defaults):
             return Malformed(entry.position, "two fields for one", fault, entry.line, remedy=NAME_FIELD)
-        key = pick(record, configured_name, defaults)
+        key = pick_field(record, configured_name, defaults)
         if key is None:
             detail = f"there is no field {configured_name or ' or '.join(defaults)}"
             return Malformed(entry.position, "field missing", detail, entry.line)
@@ -78,37 +79,39 @@ def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
     return checked_query
 
 
+# Position, query, document, and the document's relevance or score.
+DocumentValue = tuple[int, str, str, Any]
+
+
 def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skipped | Malformed]:
     """Yield the judgements in the order of the file; a position is the number of the judgement in it."""
-    content = read_json(path)
-    if not isinstance(content, dict):
-        yield (
-            content
-            if isinstance(content, Malformed)
-            else Malformed(0, "not a JSON object", "queries are wanted")
-        )
-        return
-    position = 0
-    for query_id, documents in content.items():
-        if not isinstance(documents, dict):
-            yield Malformed(position, "not a JSON object", f"documents of query {query_id!r} are wanted")
-            position += 1
-            continue
-        for document, relevance in documents.items():
-            is_whole = isinstance(relevance, int) and not isinstance(relevance, bool)
-            yield judgement(query_id, document, str(relevance) if is_whole else repr(relevance), position)
-            position += 1
+    return converted(_read_values(path), _judgement)
+
+
+def _judgement(entry: DocumentValue) -> Judgement | Malformed:
+    position, query_id, document, relevance = entry
+    is_whole = isinstance(relevance, int) and not isinstance(relevance, bool)
+    return judgement(query_id, document, str(relevance) if is_whole else repr(relevance), position)
 
 
 def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Malformed]:
     """Yield the documents of each query with their scores, in the order of the file; positions count them from 0."""
+    return converted(_read_values(path), _retrieved)
+
+
+def _retrieved(entry: DocumentValue) -> Retrieved | Malformed:
+    position, query_id, document, score = entry
+    is_number = isinstance(score, int | float) and not isinstance(score, bool)
+    return retrieved(query_id, document, None, repr(score) if is_number else str(score), position, None)
+
+
+def _read_values(path: Path) -> Iterator[DocumentValue | Malformed]:
     content = read_json(path)
+    if isinstance(content, Malformed):
+        yield content
+        return
     if not isinstance(content, dict):
-        yield (
-            content
-            if isinstance(content, Malformed)
-            else Malformed(0, "not a JSON object", "queries are wanted")
-        )
+        yield Malformed(0, "not a JSON object", "queries are wanted")
         return
     position = 0
     for query_id, documents in content.items():
@@ -116,11 +119,8 @@ def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Malformed]
             yield Malformed(position, "not a JSON object", f"documents of query {query_id!r} are wanted")
             position += 1
             continue
-        for document, score in documents.items():
-            is_number = isinstance(score, int | float) and not isinstance(score, bool)
-            yield retrieved(
-                query_id, document, None, repr(score) if is_number else str(score), position, None
-            )
+        for document, value in documents.items():
+            yield position, query_id, document, value
             position += 1
 
 

@@ -13,7 +13,7 @@ from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import NoOptions, document, read_json, retrieved
 from irpretrain.corpora.formats.cord19 import REPEATED
 from irpretrain.corpora.registry import Format
-from irpretrain.foundation.records import AnyDocument, Malformed, Retrieved, Share, Skipped, everything
+from irpretrain.foundation.records import WHOLE_FILE, AnyDocument, Malformed, Retrieved, Share, Skipped
 
 # Key of the case's name.
 TITLE = "ajName"
@@ -30,7 +30,7 @@ class LecardDocumentOptions(Section):
 
 
 def read_documents(
-    path: Path, options: LecardDocumentOptions, share: Share = everything
+    path: Path, options: LecardDocumentOptions, share: Share = WHOLE_FILE
 ) -> Iterator[AnyDocument]:
     """Yield the case of one file, at position 0."""
     if not share(0):
@@ -58,9 +58,9 @@ def _document(identifier: str, path: Path, options: LecardDocumentOptions) -> An
 @lru_cache(maxsize=4)
 def _first_folders(folder: Path) -> dict[str, str]:
     folders: dict[str, str] = {}
-    for query in sorted(path for path in folder.iterdir() if path.is_dir()):
-        for case in query.iterdir():
-            folders.setdefault(case.name.partition(".")[0], query.name)
+    for query_folder in sorted(path for path in folder.iterdir() if path.is_dir()):
+        for case_file in query_folder.iterdir():
+            folders.setdefault(case_file.name.partition(".")[0], query_folder.name)
     return folders
 
 

@@ -18,7 +18,7 @@ from irpretrain.corpora.checked import (
     converted,
     judgement,
     retrieved,
-    several_in_one,
+    several_records,
 )
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.characters import NUMBER
@@ -58,7 +58,7 @@ def _parse(line: Line) -> LetorLine | Malformed:
         detail = f"{line.text[:60]!r} is no <label> qid:<query> <features> #docid = <document>"
         return line.malformed("not a line of LETOR", detail)
     if marks := line.text.count("qid:", match.end()):
-        return several_in_one(line.position, marks + 1, "qid:", line.number)
+        return several_records(line.position, marks + 1, "qid:", line.number)
     features: dict[int, float | None] = {}
     for word in split_columns(match["features"]):
         feature = _FEATURE.fullmatch(word)
@@ -93,22 +93,24 @@ def read_folds(folder: Path) -> dict[str, int]:
             if not (path / f"{part}.txt").is_file():
                 raise InputError(path, f"{part}.txt is missing", remedy="Unpack the whole data set.")
     queries_of_part = {
-        number: {part: _queries(path / f"{part}.txt") for part in PARTS} for number, path in folders.items()
+        fold_number: {part: _queries(path / f"{part}.txt") for part in PARTS}
+        for fold_number, path in folders.items()
     }
-    order = [1, *range(len(folders), 1, -1)]
-    for number, next_number in pairwise([*order, 1]):
-        if queries_of_part[number]["vali"] != queries_of_part[next_number]["test"]:
-            fault = f"these are not the queries of {folders[next_number].name}'s test.txt"
-            raise InputError(folders[number] / "vali.txt", fault)
+    folder_order = [1, *range(len(folders), 1, -1)]
+    for fold_number, next_fold in pairwise([*folder_order, 1]):
+        if queries_of_part[fold_number]["vali"] != queries_of_part[next_fold]["test"]:
+            fault = f"these are not the queries of {folders[next_fold].name}'s test.txt"
+            raise InputError(folders[fold_number] / "vali.txt", fault)
     fold_of: dict[str, int] = {}
-    for fold, number in enumerate(order, 1):
-        for query in sorted(queries_of_part[number]["test"]):
+    for fold, fold_number in enumerate(folder_order, 1):
+        for query in sorted(queries_of_part[fold_number]["test"]):
             if query in fold_of:
-                raise InputError(folders[number] / "test.txt", f"query {query} is in two test parts")
+                raise InputError(folders[fold_number] / "test.txt", f"query {query} is in two test parts")
             fold_of[query] = fold
-    for number, queries_read in queries_of_part.items():
-        if queries_read["train"] != set(fold_of) - queries_read["test"] - queries_read["vali"]:
-            raise InputError(folders[number] / "train.txt", "these are not the queries of the other parts")
+    for fold_number, part_queries in queries_of_part.items():
+        if part_queries["train"] != set(fold_of) - part_queries["test"] - part_queries["vali"]:
+            fault = "these are not the queries of the other parts"
+            raise InputError(folders[fold_number] / "train.txt", fault)
     return fold_of
 
 
@@ -122,8 +124,11 @@ def _queries(path: Path) -> set[str]:
 
 
 def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Malformed]:
-    lines = read_letor(path)
-    return converted(lines, lambda e: judgement(e.query_id, e.document_id, e.label, e.position, e.line))
+    return converted(read_letor(path), _judgement)
+
+
+def _judgement(line: LetorLine) -> Judgement | Malformed:
+    return judgement(line.query_id, line.document_id, line.label, line.position, line.line)
 
 
 class LetorRunOptions(Section):

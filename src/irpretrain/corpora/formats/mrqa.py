@@ -19,20 +19,20 @@ from irpretrain.foundation.records import Malformed, SpanQuestion
 
 def read(path: Path, options: NoOptions) -> Iterator[SpanQuestion | Malformed]:
     """Yield the questions in the order of the file; a position is a question's number in it."""
-    position, header = 0, False
+    position, has_header = 0, False
     for entry in read_objects(path):
         if isinstance(entry, Malformed):
             yield replace(entry, position=position)
-        elif not header and "header" not in entry.fields:
+        elif not has_header and "header" not in entry.fields:
             yield Malformed(
                 position, "no header", "the first line must be an object with the key header", entry.line
             )
             return
-        elif header:
+        elif has_header:
             for question in _questions(entry, position):
                 yield question
                 position += 1
-        header = True
+        has_header = True
 
 
 def _questions(entry: FieldLine, position: int) -> Iterator[SpanQuestion | Malformed]:
@@ -40,8 +40,9 @@ def _questions(entry: FieldLine, position: int) -> Iterator[SpanQuestion | Malfo
     if not isinstance(context, str) or not isinstance(questions, list):
         yield Malformed(position, "no context", "context or qas is missing", entry.line)
         return
-    for number, question in enumerate(questions, position):
-        yield _question(question if isinstance(question, dict) else {}, context, number, entry.line)
+    for question_position, question in enumerate(questions, position):
+        record = question if isinstance(question, dict) else {}
+        yield _question(record, context, question_position, entry.line)
 
 
 def _question(record: dict[str, Any], context: str, position: int, line: int) -> SpanQuestion | Malformed:
@@ -70,11 +71,11 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
-def _half_open(value: Any, length: int) -> tuple[int, int] | None:
+def _half_open(span: Any, length: int) -> tuple[int, int] | None:
     """Return an inclusive span of a text of that length as a half-open one, None if it is none."""
-    if not (isinstance(value, list) and len(value) == 2 and all(type(end) is int for end in value)):
+    if not (isinstance(span, list) and len(span) == 2 and all(type(bound) is int for bound in span)):
         return None
-    return (value[0], value[1] + 1) if 0 <= value[0] <= value[1] < length else None
+    return (span[0], span[1] + 1) if 0 <= span[0] <= span[1] < length else None
 
 
 QUESTIONS = Format(NoOptions, read)

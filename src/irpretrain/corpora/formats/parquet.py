@@ -14,11 +14,11 @@ from irpretrain.corpora.registry import Format
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.files import BEGINNING, GET_AGAIN, compression_in, damage_text
 from irpretrain.foundation.records import (
+    WHOLE_FILE,
     AnyDocument,
     Document,
     Malformed,
     Share,
-    everything,
     is_too_large,
     too_large,
 )
@@ -33,7 +33,7 @@ ROWS_AT_ONCE = 4
 _JOINED = re.compile(rb"(.{4})PAR1PAR1", re.DOTALL)
 
 
-def read(path: Path, options: DocumentFields, share: Share = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: DocumentFields, share: Share = WHOLE_FILE) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its row, from 0.
 
     A share is a range of rows; row groups outside it are not read. Damage loses the rest of its row group only.
@@ -51,19 +51,19 @@ def read(path: Path, options: DocumentFields, share: Share = everything) -> Iter
             if sum(sizes) != file.metadata.num_rows:
                 detail = f"its row groups hold {sum(sizes):,} rows, its description says {file.metadata.num_rows:,}"
                 raise pa.ArrowInvalid(detail)
-            if share.number == 0:
+            if share.index == 0:
                 _refuse_joined(path)
-            rows, start = share.range_of(sum(sizes)), 0
+            share_rows, start = share.range_of(sum(sizes)), 0
             for group, size in enumerate(sizes):
-                if start < rows.stop and start + size > rows.start:
+                if start < share_rows.stop and start + size > share_rows.start:
                     batches = file.iter_batches(ROWS_AT_ONCE, [group], columns)
-                    for record in _row_group(path, batches, range(start, start + size), options, rows):
+                    for record in _row_group(path, batches, range(start, start + size), options, share_rows):
                         yield (
                             replace(record, unread=unread_columns) if isinstance(record, Document) else record
                         )
                 start += size
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # in the file's description of itself
-        if share.number == 0:
+        if share.index == 0:
             yield _damage(path, 0, error)
 
 
@@ -93,22 +93,23 @@ def _refuse_joined(path: Path) -> None:
 
 
 def _row_group(
-    path: Path, batches: Iterator[pa.RecordBatch], group: range, options: DocumentFields, rows: range
+    path: Path, batches: Iterator[pa.RecordBatch], group: range, options: DocumentFields, share_rows: range
 ) -> Iterator[AnyDocument]:
     import pyarrow as pa
 
     start = group.start
     try:
         for batch in batches:
-            yield from _documents(batch, start, options, rows)
+            yield from _documents(batch, start, options, share_rows)
             start += batch.num_rows
-            if start >= rows.stop:
+            if start >= share_rows.stop:
                 return
         if start < group.stop:  # Arrow ends a group early if its pages declare fewer rows
-            raise pa.ArrowInvalid(f"{start - group.start:,} of {len(group):,} rows of a row group are there")
+            row_count = f"{start - group.start:,} of {len(group):,} rows"
+            raise pa.ArrowInvalid(f"{row_count} of a row group are there")
     except (pa.ArrowException, OSError) as error:
         damage = _damage(path, start, error)
-        if start in rows:
+        if start in share_rows:
             yield damage
 
 
@@ -118,10 +119,10 @@ def _damage(path: Path, position: int, error: Exception) -> Malformed:
 
 
 def _documents(
-    batch: pa.RecordBatch, start: int, options: DocumentFields, rows: range
+    batch: pa.RecordBatch, start: int, options: DocumentFields, share_rows: range
 ) -> Iterator[AnyDocument]:
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-    for position in range(max(start, rows.start), min(start + batch.num_rows, rows.stop)):
+    for position in range(max(start, share_rows.start), min(start + batch.num_rows, share_rows.stop)):
         try:
             record = {name: _value(column, position - start) for name, column in columns.items()}
         except (ValueError, OverflowError) as error:  # invalid UTF-8, dates out of range

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Literal
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.checked import converted, document, query, several_in_one
+from irpretrain.corpora.checked import converted, document, query, several_records
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.characters import clean_text
 from irpretrain.foundation.files import OTHER_LINE_END, Encoding, read_lines
 from irpretrain.foundation.records import (
+    WHOLE_FILE,
     AnyDocument,
     Malformed,
     Query,
     Share,
-    everything,
     is_too_large,
     too_large,
 )
@@ -33,16 +33,16 @@ TITLE = "T"
 _MARK = re.compile(r"\.(?:I(?![A-Za-z])(?P<identifier>.*)|(?P<field>[A-Z])\s*)")
 
 # What is the beginning of a record to a reader's eye, and none by the format: indented, or in a small letter.
-_NEARLY = re.compile(r"(?:\s+\.[Ii]|\.i)\s+\S+\s*")
+_NEAR_RECORD_MARK = re.compile(r"(?:\s+\.[Ii]|\.i)\s+\S+\s*")
 
 # The same of the fields that every record has: in a small letter, indented, or with text on the mark's line.
-_NEARLY_FIELD = re.compile(r"(?:\s+\.[TWtw]|\.[tw]|\.[TW](?=\s+\S))(?:\s.*)?")
+_NEAR_FIELD_MARK = re.compile(r"(?:\s+\.[TWtw]|\.[tw]|\.[TW](?=\s+\S))(?:\s.*)?")
 
 # A mark behind a character that ends no line here.
 _JOINED = re.compile(rf"{OTHER_LINE_END}\.[A-Za-z]\b")
 
 # Letters of fields that no record has twice with different texts; others, such as that of authors, may be repeated.
-_ONCE = ("T", "W")
+_UNIQUE_FIELDS = ("T", "W")
 
 
 class SmartDocumentOptions(Section):
@@ -80,8 +80,8 @@ class SmartRecord:
         """Add a line to a field; those of a record that is too large are counted alone."""
         self.size += len(line) + 1
         self.lines += 1
-        self.headings["I"] += bool(_NEARLY.fullmatch(line))
-        if _NEARLY_FIELD.fullmatch(line):
+        self.headings["I"] += bool(_NEAR_RECORD_MARK.fullmatch(line))
+        if _NEAR_FIELD_MARK.fullmatch(line):
             self.near_mark = self.near_mark or line
         if not is_too_large(self.size, self.lines):
             self.fields[letter][-1].append(line)
@@ -89,13 +89,13 @@ class SmartRecord:
     def text(self, letter: str) -> str:
         """Return the text of a field, of one that is repeated word for word once."""
         occurrences = self.fields.get(letter, [])
-        if letter in _ONCE:
+        if letter in _UNIQUE_FIELDS:
             occurrences = occurrences[:1]
         return "\n".join(line for lines in occurrences for line in lines)
 
-    def contradicted(self) -> str:
+    def contradicted_field(self) -> str:
         """Return the letter of what the record has twice with different texts; nothing if there is none."""
-        for letter in ("I", *_ONCE):
+        for letter in ("I", *_UNIQUE_FIELDS):
             texts = {" ".join(" ".join(lines).split()) for lines in self.fields.get(letter, [])}
             if len(texts) > 1 or (letter == "I" and self.headings["I"] > 1):
                 return letter
@@ -103,7 +103,7 @@ class SmartRecord:
 
 
 def read_documents(
-    path: Path, options: SmartDocumentOptions, share: Share = everything
+    path: Path, options: SmartDocumentOptions, share: Share = WHOLE_FILE
 ) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position is the number of the document in it."""
     for record in read_records(path, options.encoding):
@@ -118,12 +118,12 @@ def read_records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malfo
             yield record
         elif is_too_large(record.size, record.lines):
             yield too_large(record.position, record.line)
-        elif repeated_field := record.contradicted():
-            yield several_in_one(
+        elif repeated_field := record.contradicted_field():
+            yield several_records(
                 record.position, record.headings[repeated_field], f".{repeated_field}", record.line
             )
         elif record.near_mark:
-            yield _stray(
+            yield _stray_fault(
                 record.position, "a field's mark must stand alone on its line", record.near_mark, record.line
             )
         else:
@@ -144,7 +144,7 @@ def _records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malformed
             elif not is_stray:  # one fault for all lines up to the next mark
                 is_stray = True
                 reason = "text before the first .I" if record is None else "text outside a field"
-                yield _stray(position, reason, line.text, line.number)
+                yield _stray_fault(position, reason, line.text, line.number)
         elif mark["identifier"] is not None:
             if record is not None:
                 yield record
@@ -156,12 +156,12 @@ def _records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malformed
             letter = mark["field"]
             record.begin(letter)
         else:
-            yield _stray(0, "text before the first .I", line.text, line.number)
+            yield _stray_fault(0, "text before the first .I", line.text, line.number)
     if record is not None:
         yield record
 
 
-def _stray(position: int, reason: str, content: str, line: int) -> Malformed:
+def _stray_fault(position: int, reason: str, content: str, line: int) -> Malformed:
     return Malformed(position, reason, repr(content[:40]), line)
 
 
@@ -186,9 +186,9 @@ def read_topics(path: Path, options: SmartTopicOptions) -> Iterator[Query | Malf
 
 
 def _query(record: SmartRecord, options: SmartTopicOptions) -> Query | Malformed:
-    name = str(record.position + 1) if options.identifiers == "counted" else record.identifier
+    query_id = str(record.position + 1) if options.identifiers == "counted" else record.identifier
     text = " ".join(record.text(letter) for letter in options.fields)
-    return query(name, text, record.position, record.line)
+    return query(query_id, text, record.position, record.line)
 
 
 # Of a folder (cran.all.1400, MED.ALL, cacm.all), `files` of the corpus says which count.

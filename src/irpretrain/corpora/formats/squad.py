@@ -19,6 +19,7 @@ from irpretrain.corpora.checked import document, query, read_json
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.characters import clean_line, identifier_fault
 from irpretrain.foundation.records import (
+    WHOLE_FILE,
     AnyDocument,
     Judgement,
     Malformed,
@@ -26,7 +27,6 @@ from irpretrain.foundation.records import (
     Share,
     Skipped,
     SpanQuestion,
-    everything,
 )
 
 Unit = Literal["paragraph", "article"]
@@ -84,7 +84,7 @@ class SquadArticle:
     paragraphs: list[Paragraph | Malformed]
 
 
-def read_documents(path: Path, options: SquadUnitOptions, share: Share = everything) -> Iterator[AnyDocument]:
+def read_documents(path: Path, options: SquadUnitOptions, share: Share = WHOLE_FILE) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position counts the paragraphs (or articles) of the file from 0."""
     for article in read_articles(path, options):
         if isinstance(article, Malformed):
@@ -93,7 +93,7 @@ def read_documents(path: Path, options: SquadUnitOptions, share: Share = everyth
         elif options.unit == "paragraph":
             yield from (entry for entry in _paragraphs(article) if share(entry.position))
         elif share(article.position):
-            yield _whole(article)
+            yield _article_document(article)
 
 
 def read_articles(path: Path, options: ArticleOptions) -> Iterator[SquadArticle | Malformed]:
@@ -126,11 +126,11 @@ def _article(entry: Any, position: int, first_position: int) -> SquadArticle | M
     identifier = re.sub(r"\s+", "_", title.strip())
     if fault := identifier_fault(identifier):
         return Malformed(first_position, "bad identifier", f"article {position + 1}: {fault}")
-    readable = clean_line(unquote(title).replace("_", " "))
+    readable_title = clean_line(unquote(title).replace("_", " "))
     checked_paragraphs = [
-        _paragraph(p, first_position + index, index, identifier) for index, p in enumerate(paragraphs)
+        _paragraph(entry, first_position + index, index, identifier) for index, entry in enumerate(paragraphs)
     ]
-    return SquadArticle(position, identifier, readable, checked_paragraphs)
+    return SquadArticle(position, identifier, readable_title, checked_paragraphs)
 
 
 def _paragraph(entry: Any, position: int, index: int, article: str) -> Paragraph | Malformed:
@@ -150,7 +150,7 @@ def _paragraphs(article: SquadArticle) -> Iterator[AnyDocument]:
             yield _document(paragraph.position, paragraph.identifier, article.title, paragraph.context)
 
 
-def _whole(article: SquadArticle) -> AnyDocument:
+def _article_document(article: SquadArticle) -> AnyDocument:
     contexts = list[str]()
     for paragraph in article.paragraphs:
         if isinstance(paragraph, Malformed):

@@ -25,16 +25,16 @@ from typing import Literal, Self, get_args
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.checked import (
     NoOptions,
-    comment_or,
     converted,
     judgement,
     query,
+    record_or_comment,
     retrieved,
-    several_in_one,
+    several_records,
 )
-from irpretrain.corpora.doc_blocks import CDATA, SMART, escaped_cdata
+from irpretrain.corpora.doc_blocks import CDATA, SMART_REMEDY, escaped_cdata
 from irpretrain.corpora.registry import Format
-from irpretrain.foundation.characters import NUMBER, WHOLE, displayed_names, unescaped
+from irpretrain.foundation.characters import NUMBER, WHOLE_NUMBER, displayed_names, unescaped
 from irpretrain.foundation.errors import InputError, cli_or_api
 from irpretrain.foundation.files import Line, read_lines, split_columns
 from irpretrain.foundation.progress import notice
@@ -51,7 +51,7 @@ from irpretrain.foundation.records import (
 Part = Literal["title", "description", "narrative"]
 
 # Opens or closes a topic.
-_BORDER = re.compile(r"<(/?)(?:top|topic|doc)\b([^<>\n]*)>", re.IGNORECASE)
+_TOPIC_BORDER = re.compile(r"<(/?)(?:top|topic|doc)\b([^<>\n]*)>", re.IGNORECASE)
 _TOPIC_NUMBER = re.compile(r"""\s(?:number|id|qid)\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
 _TAG = re.compile(
     r"<(/?)(?:[a-z]{2}-)?(docno|text|num|number|identifier|title|desc|narr|query|question|description|narrative"
@@ -73,7 +73,7 @@ _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNOREC
 _FURNITURE = re.compile(
     r"<\?xml[^<>]*\?>|</?(?:topics|xml|parameters|webtrack[0-9]*)\b[^<>]*>", re.IGNORECASE
 )
-_NAMES = {
+_PART_OF_TAG = {
     "docno": "num",
     "identifier": "num",
     "number": "num",
@@ -85,7 +85,7 @@ _NAMES = {
 }
 
 # Names of a topic's number and parts; no topic has one twice.
-_ONCE = {"title", "num", "narrative", "description", *_NAMES}
+_UNIQUE_TAGS = {"title", "num", "narrative", "description", *_PART_OF_TAG}
 
 
 class TrecTopicOptions(Section):
@@ -117,14 +117,14 @@ class _Block:
     def text(self) -> str:
         return "\n".join(text for _, text in self.lines)
 
-    def outside(self) -> Malformed | None:
+    def fault_outside(self) -> Malformed | None:
         """Return the fault of text that belongs to no topic."""
         text_outside = _FURNITURE.sub("", _without_comments(self.text())).strip()
         if self.is_topic or not text_outside:
             return None
         first_line = text_outside.split("\n")[0]
-        line = next((number for number, text in self.lines if first_line in text), self.line)
-        remedy = SMART if text_outside.startswith(".I ") else "Mend the record"
+        line = next((line_number for line_number, text in self.lines if first_line in text), self.line)
+        remedy = SMART_REMEDY if text_outside.startswith(".I ") else "Mend the record"
         return Malformed(0, "text outside a topic", first_line[:40], line, remedy=remedy)
 
 
@@ -143,10 +143,10 @@ def _topics(path: Path) -> Iterator[_Block | Malformed]:
             yield line
             continue
         position = 0
-        for border in _BORDER.finditer(line.text):
+        for border in _TOPIC_BORDER.finditer(line.text):
             block.add(line.number, line.text[position : border.start()])
             position, closes = border.end(), bool(border[1])
-            if fault := block.outside():
+            if fault := block.fault_outside():
                 yield fault
             elif block.is_topic and not closes:
                 yield Malformed(0, "topic is not closed", "another begins before it ends", block.line)
@@ -159,15 +159,15 @@ def _topics(path: Path) -> Iterator[_Block | Malformed]:
         block.add(line.number, line.text[position:])
     if block.is_topic:
         yield Malformed(0, "topic is not closed", "the file ends in it", block.line)
-    elif fault := block.outside():
+    elif fault := block.fault_outside():
         yield fault
 
 
 def _without_comments(text: str) -> str:
     """Return a text without `<!-- … -->`, in time that grows with its length; a comment without end stays."""
     kept_texts, position = [], 0
-    while (begin := text.find("<!--", position)) >= 0 and (end := text.find("-->", begin)) >= 0:
-        kept_texts.append(text[position:begin])
+    while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start)) >= 0:
+        kept_texts.append(text[position:start])
         position = end + len("-->")
     return "".join([*kept_texts, text[position:]])
 
@@ -179,27 +179,29 @@ def _query(topic: _Block, position: int, fields: list[Part]) -> Query | Malforme
     if CDATA.search(text):
         return Malformed(position, "damaged markup", "<![CDATA[ is not closed", topic.line)
     tags = list(_TAG.finditer(text))
-    for tag, marks in _marks(tags).items():
-        if marks > 1:
-            return several_in_one(position, marks, f"<{tag}>", topic.line)
+    for tag, tag_count in _count_tags(tags).items():
+        if tag_count > 1:
+            return several_records(position, tag_count, f"<{tag}>", topic.line)
     is_title = bool(topic.number) and not _ANY_TAG.search(text)
     text_by_tag = {"title": unescaped(text).strip()} if is_title else _parts(text, tags)
     topic_number = topic.number.strip() or text_by_tag.get("num", "")
     if not topic_number:
         tag_names = displayed_names(dict.fromkeys(_ANY_TAG.findall(topic.text()))) or "none"
-        needed = "<num>, <number>, <docno>, <identifier>, or an attribute number or id is needed"
-        detail = f"{needed}; its tags are {tag_names}"
+        requirement = "<num>, <number>, <docno>, <identifier>, or an attribute number or id is needed"
+        detail = f"{requirement}; its tags are {tag_names}"
         return Malformed(position, "topic without a number", detail, topic.line)
     missing_fields = [name for name in fields if name not in text_by_tag]
     if missing_fields:
         detail = f"topic {topic_number} has no {missing_fields[0]}"
-        return Malformed(position, "topic lacks a part", detail, topic.line, remedy=_other_parts(text_by_tag))
+        return Malformed(
+            position, "topic lacks a part", detail, topic.line, remedy=_other_parts_remedy(text_by_tag)
+        )
     return query(topic_number, " ".join(text_by_tag[name] for name in fields), position, topic.line)
 
 
-def _other_parts(parts: Collection[str]) -> str:
+def _other_parts_remedy(topic_parts: Collection[str]) -> str:
     """Return how to make queries of the parts that a topic has."""
-    parts_present = [name for name in get_args(Part) if name in parts]
+    parts_present = [name for name in get_args(Part) if name in topic_parts]
     if not parts_present:
         return "Mend the record"
     option_text = cli_or_api(
@@ -208,11 +210,13 @@ def _other_parts(parts: Collection[str]) -> str:
     return f"To make queries of its {' or '.join(parts_present)}, {option_text}"
 
 
-def _marks(tags: list[re.Match[str]]) -> Counter[str]:
+def _count_tags(tags: list[re.Match[str]]) -> Counter[str]:
     """Count the beginnings of what no topic has twice: its number, and the parts that make queries."""
     names = [tag[2].lower() for tag in tags if not tag[1]]
     return Counter(
-        name if name in ("text", "query") else _NAMES.get(name, name) for name in names if name in _ONCE
+        name if name in ("text", "query") else _PART_OF_TAG.get(name, name)
+        for name in names
+        if name in _UNIQUE_TAGS
     )
 
 
@@ -232,7 +236,7 @@ def _parts(text: str, tags: list[re.Match[str]]) -> dict[str, str]:
             )
             content = text[start : next((other_part.start() for other_part in other_parts), end)]
             name = tag.group(2).lower()
-            text_by_tag.setdefault(_NAMES.get(name, name), unescaped(_MARKUP.sub(" ", content)).strip())
+            text_by_tag.setdefault(_PART_OF_TAG.get(name, name), unescaped(_MARKUP.sub(" ", content)).strip())
         elif tag.group(2).lower() == "docno" and (untagged_title := text[tag.end() : end].strip()):
             text_by_tag.setdefault("title", unescaped(_MARKUP.sub(" ", untagged_title)))
     return text_by_tag
@@ -267,7 +271,7 @@ def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Skip
     if layout != "qrels":
         notice(str(path), f"its lines of five columns are read as: {LAYOUTS[layout]}")
     for line in read_lines(path):
-        yield line if isinstance(line, Malformed) else comment_or(line, _judgement(line, layout))
+        yield line if isinstance(line, Malformed) else record_or_comment(line, _judgement(line, layout))
 
 
 def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
@@ -278,7 +282,7 @@ def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
             return replace(fault, remedy="This looks like a run: give the judgements")
         if len(cells) != 3 or "\r" in line.text:
             return fault
-        if WHOLE.fullmatch(cells[2]):
+        if WHOLE_NUMBER.fullmatch(cells[2]):
             return replace(fault, remedy=WITHOUT_ITERATION)
         header_advice = "This looks like a table with a header: give format: tsv"
         return replace(fault, remedy=cli_or_api(header_advice, "Give a file of judgements"))
@@ -292,37 +296,37 @@ def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
 class _Facts:
     """What tells the layouts of a file's lines apart; of the many lines only what differs is kept."""
 
-    lines: int = 0
-    fives: int = 0
-    prels: int = 0
-    weighted: int = 0
-    documents: set[tuple[str, str, str]] = field(default_factory=set)
-    second: set[str] = field(default_factory=set)  # columns of lines of four, at most two values each
-    third: set[str] = field(default_factory=set)
-    is_unmarked: bool = True
-    is_written_as_smart: bool = False
+    line_count: int = 0
+    five_column_lines: int = 0
+    prels_lines: int = 0
+    weighted_lines: int = 0
+    triples: set[tuple[str, str, str]] = field(default_factory=set)
+    second_cells: set[str] = field(default_factory=set)  # columns of lines of four, at most two values each
+    third_cells: set[str] = field(default_factory=set)
+    all_grades_zero: bool = True
+    has_decimal_grades: bool = False
 
     @classmethod
     def of(cls, path: Path) -> Self:
         facts = cls()
         for line in read_lines(path):
             if isinstance(line, Line) and not line.text.startswith("#"):
-                facts.lines += 1
+                facts.line_count += 1
                 facts._add(split_columns(line.text))
         return facts
 
     def _add(self, cells: list[str]) -> None:
         if len(cells) == 5:
-            self.fives += 1
-            self.prels += bool(WHOLE.fullmatch(cells[2]) and _CHANCE.fullmatch(cells[4]))
-            self.weighted += bool(WHOLE.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]))
-            self.documents.add((cells[0], cells[1], cells[2]))
-        elif len(cells) == 4 and len(self.third) < 2:
-            self.third.add(cells[2])
-            if len(self.second) < 2:
-                self.second.add(cells[1])
-            self.is_unmarked &= bool(NUMBER.fullmatch(cells[3])) and float(cells[3]) == 0
-            self.is_written_as_smart |= not WHOLE.fullmatch(cells[3])  # 0.000000
+            self.five_column_lines += 1
+            self.prels_lines += bool(WHOLE_NUMBER.fullmatch(cells[2]) and _CHANCE.fullmatch(cells[4]))
+            self.weighted_lines += bool(WHOLE_NUMBER.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]))
+            self.triples.add((cells[0], cells[1], cells[2]))
+        elif len(cells) == 4 and len(self.third_cells) < 2:
+            self.third_cells.add(cells[2])
+            if len(self.second_cells) < 2:
+                self.second_cells.add(cells[1])
+            self.all_grades_zero &= bool(NUMBER.fullmatch(cells[3])) and float(cells[3]) == 0
+            self.has_decimal_grades |= not WHOLE_NUMBER.fullmatch(cells[3])  # 0.000000
 
     def layout(self) -> Layout:
         """Return the kind of most lines; weighted if documents would be in the iteration's column.
@@ -330,22 +334,22 @@ class _Facts:
         Of lines that can be both kinds, the second column decides: an iteration is one short number on all lines, or
         occurs with several documents of one query, which no document does.
         """
-        if 2 * self.fives <= self.lines or not self.prels + self.weighted:
+        if 2 * self.five_column_lines <= self.line_count or not self.prels_lines + self.weighted_lines:
             return "qrels"
-        if 2 * abs(self.prels - self.weighted) > self.fives:  # fewer may be damaged
-            return "prels" if self.prels > self.weighted else "weighted"
-        pairs = {(query, second) for query, second, _ in self.documents}
-        seconds = {second for _, second in pairs}
-        is_iteration = len(seconds) == 1 and _ITERATION.fullmatch(min(seconds))
-        return "weighted" if is_iteration or 2 * len(pairs) <= len(self.documents) else "prels"
+        if 2 * abs(self.prels_lines - self.weighted_lines) > self.five_column_lines:  # fewer may be damaged
+            return "prels" if self.prels_lines > self.weighted_lines else "weighted"
+        pairs = {(query, second) for query, second, _ in self.triples}
+        second_values = {second for _, second in pairs}
+        is_iteration = len(second_values) == 1 and _ITERATION.fullmatch(min(second_values))
+        return "weighted" if is_iteration or 2 * len(pairs) <= len(self.triples) else "prels"
 
     def refuse_smart(self, path: Path) -> None:
-        if self.third != {"0"}:
+        if self.third_cells != {"0"}:
             return
-        if len(self.second) == 1 and not self.is_written_as_smart:
+        if len(self.second_cells) == 1 and not self.has_decimal_grades:
             return  # a corpus may have a document 0
         last_column, smart, relevance = (
-            ("0", ", as in SMART collections", "1") if self.is_unmarked else ("relevance", "", "$4")
+            ("0", ", as in SMART collections", "1") if self.all_grades_zero else ("relevance", "", "$4")
         )
         remedy = (
             f"The columns seem to be query, document, 0, {last_column}{smart}; TREC's are query, 0, document, "
@@ -356,7 +360,7 @@ class _Facts:
 
 
 def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Skipped | Malformed]:
-    return converted(read_lines(path), lambda line: comment_or(line, _retrieved(line)))
+    return converted(read_lines(path), lambda line: record_or_comment(line, _retrieved(line)))
 
 
 def _retrieved(line: Line) -> Retrieved | Malformed:

@@ -18,7 +18,7 @@ from irpretrain.corpora.doc_blocks import CDATA, DocBlock, escaped_cdata, read_b
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.characters import clean_line, clean_text, identifier_fault, unescaped
 from irpretrain.foundation.files import Encoding
-from irpretrain.foundation.records import AnyDocument, Document, Share, Skipped, everything
+from irpretrain.foundation.records import WHOLE_FILE, AnyDocument, Document, Share, Skipped
 
 # Files of the disks are called ft911_1 and fr940104.0; `files` of the corpus says which count.
 TITLES = ("HEADLINE", "TI", "DOCTITLE", "TITLE", "HEAD", "HL", "TTL")
@@ -29,7 +29,7 @@ _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,30})(?:\s[^<>]{0,300})?>")
 _ENTITY = re.compile(r"&(blank|hyph|para);")
 
 # Of the Federal Register; HTML has another blank and knows no hyph.
-_OWN_ENTITIES = {"blank": " ", "hyph": "-", "para": "§"}
+_REGISTER_ENTITIES = {"blank": " ", "hyph": "-", "para": "§"}
 _BREAKS = frozenset(("P", "H3", "H4", "TABLE", "TR", *TITLES, *BODIES))
 
 # Tags within running text: what they enclose belongs to the text around them.
@@ -55,7 +55,7 @@ class TrectextDocumentOptions(Section):
     )
 
 
-def read(path: Path, options: TrectextDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: TrectextDocumentOptions, share: Share = WHOLE_FILE) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position is the number of the document in it."""
     return converted(read_blocks(path, share, b"DOCNO"), lambda block: _document(block, options))
 
@@ -64,64 +64,61 @@ def _document(block: DocBlock, options: TrectextDocumentOptions) -> AnyDocument:
     try:
         markup = block.content.decode(options.encoding)
     except UnicodeDecodeError as error:
-        byte = f"byte {block.byte + len(b'<DOC>') + error.start:,}"
+        byte = f"byte {block.offset + len(b'<DOC>') + error.start:,}"
         remedy = "Give the corpus its encoding in options, such as latin-1"
         return block.malformed(f"not valid {options.encoding}", byte, remedy)
     markup = _COMMENT.sub(" ", escaped_cdata(markup))
     if CDATA.search(markup):
         return block.malformed("damaged markup", "<![CDATA[ is not closed")
-    marked_texts = _Marked.of(markup, {*options.title_tags, *options.body_tags, "DOCNO"})
-    identifier = clean_line(marked_texts.texts("DOCNO")[0])
+    tagged = _TaggedMarkup.of(markup, {*options.title_tags, *options.body_tags, "DOCNO"})
+    identifier = clean_line(tagged.texts("DOCNO")[0])
     if not identifier:
         return block.malformed("no identifier", "the document has no <DOCNO>")
     if fault := identifier_fault(identifier):
         return block.malformed("bad identifier", fault)
-    titles = (clean_line(text) for name in options.title_tags for text in marked_texts.texts(name))
+    titles = (clean_line(text) for name in options.title_tags for text in tagged.texts(name))
     title = next(filter(None, titles), "")
-    has_body = marked_texts.has(*options.body_tags)
-    bare_texts = _bare_texts(marked_texts.rest() if has_body else markup)
-    texts = marked_texts.texts(*options.body_tags) if has_body else bare_texts
+    has_body = tagged.has(*options.body_tags)
+    bare_texts = _bare_texts(tagged.outside_text() if has_body else markup)
+    texts = tagged.texts(*options.body_tags) if has_body else bare_texts
     body = clean_text("\n".join(filter(str.strip, texts)))
     if not title and not body.strip():
         if not (tags := _unread_tags(markup, options)):
             return Skipped(block.position, "empty document", location=block.location)
         location = f"{block.location}, whose tags are {', '.join(tags[:10])}"
         return Skipped(block.position, NO_TEXT, location=location)
-    is_left_out = (
+    has_unread_text = (
         any(map(str.strip, bare_texts)) if has_body else not body and bool(_unread_tags(markup, options))
     )
-    parts = {BARE_TEXT: 1} if is_left_out else {}
+    parts = {BARE_TEXT: 1} if has_unread_text else {}
     return Document(block.position, identifier, title, "", body.strip(), parts=parts)
 
 
 def _bare_texts(markup: str) -> list[str]:
     """Return the texts that stand under no tag but those of running text; a tag that is not closed encloses nothing."""
     names = {tag[2].upper() for tag in _TAG.finditer(markup)} - _TEXT_TAGS
-    marked_texts, texts, index, start = _Marked.of(markup, names), list[str](), 0, 0
-    while index < len(marked_texts.tags):
-        tag, end = marked_texts.tags[index], marked_texts.ends.get(index, index)
-        is_closed = (
-            end < len(marked_texts.tags)
-            and marked_texts.tags[end][1]
-            and marked_texts.tags[end][2].upper() == tag[2].upper()
-        )
-        texts.append(_plain(markup[start : tag.start()]))
-        index = end if is_closed else index
-        start = marked_texts.tags[index].end()
-        index += 1
-    return [*texts, _plain(markup[start:])]
+    tagged, texts, tag_index, text_start = _TaggedMarkup.of(markup, names), list[str](), 0, 0
+    while tag_index < len(tagged.tags):
+        tag, end_index = tagged.tags[tag_index], tagged.ends.get(tag_index, tag_index)
+        closing = tagged.tags[end_index] if end_index < len(tagged.tags) else None
+        is_closed = closing is not None and closing[1] and closing[2].upper() == tag[2].upper()
+        texts.append(_plain(markup[text_start : tag.start()]))
+        tag_index = end_index if is_closed else tag_index
+        text_start = tagged.tags[tag_index].end()
+        tag_index += 1
+    return [*texts, _plain(markup[text_start:])]
 
 
 def _unread_tags(markup: str, options: TrectextDocumentOptions) -> list[str]:
     """Return the tags of a document without a body, if other tags than those of identifier and title hold text."""
     read_tags = {name.upper() for name in ("DOCNO", *options.title_tags)}
     names = dict.fromkeys(tag[2].upper() for tag in _TAG.finditer(markup))
-    unread_markup = _Marked.of(markup, read_tags).rest()
+    unread_markup = _TaggedMarkup.of(markup, read_tags).outside_text()
     return [name for name in names if name not in read_tags] if _plain(unread_markup).strip() else []
 
 
 @dataclass(frozen=True)
-class _Marked:
+class _TaggedMarkup:
     """Markup, its tags of some names (in capitals), and the index of each one's end among them.
 
     An unclosed tag reaches to the last closing tag of its name, if an inner tag took its own; else to the next opening
@@ -164,7 +161,7 @@ class _Marked:
         tag_names = {name.upper() for name in names}
         return [_plain(self.markup[tag.end() : stop]) for tag, stop, _ in self._outermost(tag_names)] or [""]
 
-    def rest(self) -> str:
+    def outside_text(self) -> str:
         pieces, start = list[str](), 0
         for tag, _, end in self._outermost({tag[2].upper() for tag in self.tags}):
             pieces.append(self.markup[start : tag.start()])
@@ -188,7 +185,7 @@ class _Marked:
 def _plain(markup: str) -> str:
     """Return a piece of markup as text: tags become spaces or line ends, entities characters."""
     text = _TAG.sub(lambda tag: "\n" if tag[2].upper() in _BREAKS else " ", markup)
-    return unescaped(_ENTITY.sub(lambda entity: _OWN_ENTITIES[entity[1]], text))
+    return unescaped(_ENTITY.sub(lambda entity: _REGISTER_ENTITIES[entity[1]], text))
 
 
 DOCUMENTS = Format(TrectextDocumentOptions, read, suffixes=("",))

@@ -20,13 +20,13 @@ from irpretrain.corpora.doc_blocks import DocBlock, read_blocks
 from irpretrain.corpora.registry import Format
 from irpretrain.corpora.web_pages import page
 from irpretrain.foundation.characters import identifier_fault
-from irpretrain.foundation.records import AnyDocument, Share, everything
+from irpretrain.foundation.records import WHOLE_FILE, AnyDocument, Share
 
 _DOCNO = re.compile(rb"\s*<DOCNO>([^<>]{0,200})</DOCNO>")
 _HEADER = re.compile(rb"\s*<DOCHDR>[ \t]*\r?\n?(.*?)</DOCHDR>[ \t]*\r?\n?", re.DOTALL)
 
 
-def read(path: Path, options: NoOptions, share: Share = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: NoOptions, share: Share = WHOLE_FILE) -> Iterator[AnyDocument]:
     """Yield the pages of one file; a position is the number of the page in it."""
     blocks = read_blocks(path, share, b"DOCHDR", followed_by=b"<DOCNO>")
     return converted(blocks, _document)

@@ -14,13 +14,13 @@ from irpretrain.corpora.fields import (
     ColumnNames,
     DocumentFields,
     header,
+    header_within_table,
     is_header,
-    no_record,
-    pick,
+    pick_field,
     read_rows,
     repeated_names,
-    same_meaning,
     split_cells,
+    synonym_fault,
 )
 from irpretrain.corpora.formats.json_files import IDENTIFIERS, TEXTS
 from irpretrain.corpora.registry import Format
@@ -28,6 +28,7 @@ from irpretrain.foundation.characters import displayed_names
 from irpretrain.foundation.errors import InputError, cli_or_api
 from irpretrain.foundation.files import FieldLine, Line, read_lines
 from irpretrain.foundation.records import (
+    WHOLE_FILE,
     AnyDocument,
     Document,
     Judgement,
@@ -36,7 +37,6 @@ from irpretrain.foundation.records import (
     Retrieved,
     Share,
     Skipped,
-    everything,
 )
 
 
@@ -53,13 +53,13 @@ class TsvDocumentOptions(DocumentFields):
 
 
 def read_documents(
-    path: Path, options: TsvDocumentOptions, share: Share = everything
+    path: Path, options: TsvDocumentOptions, share: Share = WHOLE_FILE
 ) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its line number less 1."""
     columns = options.columns or header(path)
     if not columns:
         return
-    fields.check_columns(path, options, columns, header=options.columns is None)
+    fields.check_columns(path, options, columns, has_header=options.columns is None)
     rows = read_rows(path, columns, options.columns is None, share)
     yield from converted(rows, lambda row: _document(row, options))
 
@@ -81,8 +81,8 @@ def table_document(cells: Mapping[str, str], options: Any, position: int, line: 
 
 
 def _unquoted(cell: str) -> str:
-    quoted = len(cell) > 1 and cell.startswith('"') and cell.endswith('"')
-    return cell[1:-1].replace('""', '"') if quoted else cell
+    is_quoted = len(cell) > 1 and cell.startswith('"') and cell.endswith('"')
+    return cell[1:-1].replace('""', '"') if is_quoted else cell
 
 
 class TsvTopicOptions(Section):
@@ -104,14 +104,14 @@ def _header_of(path: Path, *names: Sequence[str], by_blanks: bool = False) -> li
     if not isinstance(first_line, Line):
         return []
     cells = [cell.strip().strip('"') for cell in split_cells(first_line, by_blanks)]
-    are_known = all(pick(cells, None, names_of_field) is not None for names_of_field in names)
+    are_known = all(pick_field(cells, None, field_names) is not None for field_names in names)
     return cells if are_known and not repeated_names(cells) else []
 
 
 def _query(row: FieldLine, roles: "TopicRoles") -> Query | Malformed:
     cells = list(row.fields.values())
     if len(cells) == 2 and is_header(cells, TOPIC_IDENTIFIERS, TEXTS):
-        return no_record(row.position, row.line)
+        return header_within_table(row.position, row.line)
     return query_of(row, roles)
 
 
@@ -140,9 +140,9 @@ def query_of(row: FieldLine, roles: TopicRoles) -> Query | Malformed:
 
 def _column(path: Path, columns: Sequence[str], names: Sequence[str]) -> str:
     # Only some commands take options of judgements and topics, and only some formats have the option columns.
-    if fault := same_meaning(columns, None, names):
+    if fault := synonym_fault(columns, None, names):
         raise InputError(path, fault, remedy="Rename one of them in the first line.")
-    if (key := pick(columns, None, names)) is None:
+    if (key := pick_field(columns, None, names)) is None:
         needed_columns = f"one of the columns {', '.join(names)} is needed"
         remedy = "Name it in the first line" + cli_or_api(
             ", or all columns in order in the option columns (csv, and tsv of judgements).", "."
@@ -155,7 +155,9 @@ def _identifier_column(path: Path, columns: Sequence[str], names: Sequence[str])
     """Return the column of identifiers; one called query or document has texts if there is another."""
     names_of_identifiers = [name for name in names if name not in ("query", "topic", "document", "doc")]
     return _column(
-        path, columns, names if pick(columns, None, names_of_identifiers) is None else names_of_identifiers
+        path,
+        columns,
+        names if pick_field(columns, None, names_of_identifiers) is None else names_of_identifiers,
     )
 
 
@@ -200,11 +202,11 @@ def read_judgements(path: Path, options: TsvJudgementOptions) -> Iterator[Judgem
 
 def judgement_roles(path: Path, columns: Sequence[str]) -> tuple[str, str, str]:
     """Return the columns of query, document and relevance; InputError where one is missing, or two mean the same."""
-    query_key, document_key = _pair(path, columns)
+    query_key, document_key = _pair_columns(path, columns)
     return query_key, document_key, _column(path, columns, RELEVANCE_COLUMNS)
 
 
-def _pair(path: Path, columns: Sequence[str]) -> tuple[str, str]:
+def _pair_columns(path: Path, columns: Sequence[str]) -> tuple[str, str]:
     """Return the columns of query and document."""
     return (
         _identifier_column(path, columns, QUERY_COLUMNS),
@@ -217,7 +219,7 @@ def judgement_of(row: FieldLine, roles: tuple[str, str, str]) -> Judgement | Mal
     return judgement(query_id, document_id, relevance.strip(), row.position, row.line)
 
 
-NEEDED, PLACING = {"query_id", "document_id"}, {"rank", "score"}
+NEEDED_COLUMNS, RANKING_COLUMNS = {"query_id", "document_id"}, {"rank", "score"}
 
 
 class TsvRunOptions(Section):
@@ -232,7 +234,7 @@ class TsvRunOptions(Section):
     @field_validator("columns")
     @classmethod
     def _check_columns(cls, columns: list[str]) -> list[str]:
-        if not set(columns) >= NEEDED or not set(columns) & PLACING:
+        if not set(columns) >= NEEDED_COLUMNS or not set(columns) & RANKING_COLUMNS:
             raise ValueError("query_id, document_id, and rank or score must be among the columns")
         return columns
 
@@ -252,10 +254,10 @@ RunRoles = tuple[str, str, str | None, str | None]
 
 def run_roles(path: Path, columns: Sequence[str]) -> RunRoles:
     """Return the columns of a table of retrieved documents; InputError where one is missing, or two mean the same."""
-    rank, score = (pick(columns, None, names) for names in (RANKS, SCORES))
+    rank, score = (pick_field(columns, None, names) for names in (RANKS, SCORES))
     if rank is None and score is None:
         _column(path, columns, (*RANKS, *SCORES))
-    return *_pair(path, columns), rank, score
+    return *_pair_columns(path, columns), rank, score
 
 
 def retrieved_of(row: FieldLine, roles: RunRoles) -> Retrieved | Malformed:

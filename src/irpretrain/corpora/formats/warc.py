@@ -19,19 +19,19 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.checked import several_in_one
-from irpretrain.corpora.file_lists import one_file
+from irpretrain.corpora.checked import several_records
+from irpretrain.corpora.file_lists import require_file
 from irpretrain.corpora.registry import Format
-from irpretrain.corpora.web_pages import BrokenChunksError, page, split_response, unpacked
+from irpretrain.corpora.web_pages import BrokenChunksError, page, split_response, unpack_content
 from irpretrain.foundation.characters import identifier_fault
 from irpretrain.foundation.errors import InputError, cli_or_api
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes
 from irpretrain.foundation.records import (
+    WHOLE_FILE,
     AnyDocument,
     Malformed,
     Share,
     Skipped,
-    everything,
     max_record_bytes,
     too_large,
 )
@@ -44,12 +44,12 @@ from irpretrain.foundation.records import (
 
 _PAGE = r"^clueweb09-(?P<file>[a-z]{2}[a-z0-9]{4}-[0-9]{2})-(?P<number>[0-9]{5})$"
 # More pages than a file has. What is not written takes no memory.
-_MOST_PAGES = 100_000
+_PAGES_PER_FILE = 100_000
 
 
 def percentile_of(document_id: str, rankings: Path) -> int | None:
     """Return the percentile of a page (99 is the least spam), None if the file lacks it."""
-    percentiles = _read(str(one_file(rankings)), rankings.stat().st_ctime_ns)
+    percentiles = _read_percentiles(str(require_file(rankings)), rankings.stat().st_ctime_ns)
     page = re.match(_PAGE, document_id)
     if page is None or page["file"] not in percentiles:
         return None
@@ -58,7 +58,7 @@ def percentile_of(document_id: str, rankings: Path) -> int | None:
 
 
 @lru_cache(maxsize=1)
-def _read(path: str, change_time: int) -> dict[str, Any]:
+def _read_percentiles(path: str, change_time: int) -> dict[str, Any]:
     """Return, for each file of ClueWeb09, one more than the percentile of each page; 0 where there is none."""
     percentiles: dict[str, Any] = {}
     columns = csv.ReadOptions(column_names=["percentile", "document"], block_size=16 << 20)
@@ -68,7 +68,7 @@ def _read(path: str, change_time: int) -> dict[str, Any]:
     try:
         with open_bytes(path) as stream, csv.open_csv(stream, columns, parse_options, types) as reader:
             for batch in reader:
-                _add(batch, percentiles, path, row)
+                _add_percentiles(batch, percentiles, path, row)
                 row += batch.num_rows
     except (pa.ArrowInvalid, *DAMAGE) as error:
         reason = f"line {row + 1:,} or later cannot be read: {' '.join(str(error).split())}"
@@ -78,7 +78,7 @@ def _read(path: str, change_time: int) -> dict[str, Any]:
     return percentiles
 
 
-def _add(batch: pa.RecordBatch, percentiles: dict[str, Any], path: str, row: int) -> None:
+def _add_percentiles(batch: pa.RecordBatch, percentiles: dict[str, Any], path: str, row: int) -> None:
     percentile_column, documents = batch.columns
     is_sound = pc.fill_null(
         pc.and_(pc.match_substring_regex(documents, _PAGE), pc.less(percentile_column, 100)), False
@@ -93,15 +93,15 @@ def _add(batch: pa.RecordBatch, percentiles: dict[str, Any], path: str, row: int
     files = pc.struct_field(pages, "file").dictionary_encode()
     page_numbers = pc.cast(pc.struct_field(pages, "number"), pa.int32()).to_numpy()
     indices, values = files.indices.to_numpy(), percentile_column.to_numpy() + np.uint8(1)
-    edges = np.flatnonzero(np.diff(indices)) + 1
-    for run_start, run_end in zip((0, *edges), (*edges, len(indices)), strict=True):
+    run_borders = np.flatnonzero(np.diff(indices)) + 1
+    for run_start, run_end in zip((0, *run_borders), (*run_borders, len(indices)), strict=True):
         name = files.dictionary[int(indices[run_start])].as_py()
         if name not in percentiles:
-            percentiles[name] = np.zeros(_MOST_PAGES, np.uint8)
+            percentiles[name] = np.zeros(_PAGES_PER_FILE, np.uint8)
         percentiles[name][page_numbers[run_start:run_end]] = values[run_start:run_end]
 
 
-LONGEST_LINE, MOST_LINES = 1 << 16, 200
+LONGEST_LINE, MAX_HEADER_LINES = 1 << 16, 200
 BREAKS_OFF = "file breaks off"
 # Header that every record has; WARC-TREC-ID is that of TREC's crawls.
 RECORD_ID = "WARC-Record-ID"
@@ -109,12 +109,12 @@ _VERSION = re.compile(rb"WARC/(\d\.\d{1,2})\s*$")
 _HEADER = re.compile(rb"([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:(.*)", re.DOTALL)
 
 # Begins a record, where it stands in the content of another.
-_WITHIN = re.compile(
+_INNER_RECORD = re.compile(
     rb"^WARC/\d\.\d{1,2}\s*\n(?=(?:[A-Za-z-]+:[^\n]*\n){0,20}WARC-Type:)", re.MULTILINE | re.IGNORECASE
 )
 
 # Headers that no record has twice.
-_ONCE = ("content-length", "warc-type", "warc-record-id", "warc-target-uri", "warc-trec-id", "warc-date")
+_UNIQUE = ("content-length", "warc-type", "warc-record-id", "warc-target-uri", "warc-trec-id", "warc-date")
 _WITHOUT_CONTENT = frozenset(("warcinfo", "request", "metadata", "revisit"))
 
 # Types of records that hold no response (ISO 28500:2017, 5.5), without and with content of a page.
@@ -123,44 +123,43 @@ _WITH_CONTENT = frozenset(("resource", "conversion", "continuation"))
 
 @dataclass(frozen=True, slots=True)
 class WarcRecord:
-    number: int  # of the record in the file, from 0
-    byte: int  # of the unpacked file at which it begins
+    position: int  # number of the record in the file, from 0
+    offset: int  # byte of the unpacked file at which it begins
     headers: dict[str, str]  # by their names in small letters
     content: bytes
 
     @property
     def location(self) -> str:
-        return _location(self.number, self.byte)
+        return _location(self.position, self.offset)
 
     def malformed(self, reason: str, detail: str, remedy: str = "Mend the record") -> Malformed:
-        return Malformed(self.number, reason, detail, location=self.location, remedy=remedy)
+        return Malformed(self.position, reason, detail, location=self.location, remedy=remedy)
 
 
 @dataclass
 class _Reader:
     stream: IO[bytes]
-    byte: int = 0
-    again: bytes = b""
-    """A line that is read once more."""
+    offset: int = 0
+    unread_line: bytes = b""  # a line that is read once more
 
     def line(self) -> bytes:
-        line, self.again = self.again or self.stream.readline(LONGEST_LINE), b""
-        self.byte += len(line)
+        line, self.unread_line = self.unread_line or self.stream.readline(LONGEST_LINE), b""
+        self.offset += len(line)
         return line
 
     def unread(self, line: bytes) -> None:
-        self.byte -= len(line)
-        self.again = line
+        self.offset -= len(line)
+        self.unread_line = line
 
     def bytes(self, byte_count: int) -> bytes:
         content = self.stream.read(byte_count)
-        self.byte += len(content)
+        self.offset += len(content)
         return content
 
     def skip(self, byte_count: int) -> bool:
         """Read past so many bytes, with bounded memory; return whether they are there."""
-        while byte_count and (piece := self.bytes(min(byte_count, 1 << 20))):
-            byte_count -= len(piece)
+        while byte_count and (content := self.bytes(min(byte_count, 1 << 20))):
+            byte_count -= len(content)
         return not byte_count
 
 
@@ -172,26 +171,26 @@ def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
     follows the content, that length is wrong, and content with a record in it is malformed.
     """
     with open_bytes(path) as stream:
-        reader, number = _Reader(stream), 0
+        reader, position = _Reader(stream), 0
         record: WarcRecord | Malformed | None = None
         try:
-            for number in count():
-                byte_before = reader.byte
-                start, stray_text = _next_version(reader, number == 0)
+            for position in count():
+                start_offset = reader.offset
+                version_offset, stray_text = _next_version(reader, position == 0)
                 if record is not None:
-                    yield _alone(record) if stray_text else record
+                    yield _without_inner_record(record) if stray_text else record
                     record = None
                 if stray_text:
-                    reason = "text between records" if number else "no WARC"
+                    reason = "text between records" if position else "no WARC"
                     detail = (
                         f"{stray_text[:40].decode('utf-8', 'replace')!r} stands where WARC/<version> should"
                     )
-                    yield _malformed(number, byte_before, reason, detail)
-                elif start is None and number == 0:
+                    yield _malformed(position, start_offset, reason, detail)
+                elif version_offset is None and position == 0:
                     yield _malformed(0, 0, "no WARC", "the file is empty")
-                if start is None:
+                if version_offset is None:
                     return
-                record = _record(reader, number, start)
+                record = _record(reader, position, version_offset)
                 if isinstance(record, Malformed) and record.reason == BREAKS_OFF:
                     yield record
                     return
@@ -199,7 +198,7 @@ def read_warc(path: Path) -> Iterator[WarcRecord | Malformed]:
             if record is not None:
                 yield record
             detail = damage_text(path, error)
-            yield _malformed(number, reader.byte, "damaged archive", detail)
+            yield _malformed(position, reader.offset, "damaged archive", detail)
 
 
 def _next_version(reader: _Reader, at_beginning: bool) -> tuple[int | None, bytes]:
@@ -210,22 +209,22 @@ def _next_version(reader: _Reader, at_beginning: bool) -> tuple[int | None, byte
     stray_text = b""
     while line := reader.line():
         if _VERSION.match(line):
-            return reader.byte - len(line), stray_text
+            return reader.offset - len(line), stray_text
         stray_text = stray_text or line.strip()
         if stray_text and at_beginning:
             break
     return None, stray_text
 
 
-def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
+def _record(reader: _Reader, position: int, offset: int) -> WarcRecord | Malformed:
     headers: dict[str, str] = {}
     in_response = (
         False  # the record has no length: what follows are headers of HTTP, with a Content-Length of theirs
     )
-    for _ in range(MOST_LINES):
+    for _ in range(MAX_HEADER_LINES):
         line = reader.line()
         if not line:
-            return _malformed(number, start, BREAKS_OFF, "in the headers of a record")
+            return _malformed(position, offset, BREAKS_OFF, "in the headers of a record")
         if _VERSION.match(line):
             reader.unread(line)
             break
@@ -234,37 +233,40 @@ def _record(reader: _Reader, number: int, start: int) -> WarcRecord | Malformed:
                 break
             continue
         in_response |= line.startswith(b"HTTP/")
-        if not in_response and (header := _HEADER.match(line)):
-            name = header[1].decode("ascii").lower()
-            if name in headers and name.startswith(_ONCE):
+        if not in_response and (header_match := _HEADER.match(line)):
+            name = header_match[1].decode("ascii").lower()
+            if name in headers and name.startswith(_UNIQUE):
                 return _malformed(
-                    number, start, "several records in one", f"1 record, but 2 × {header[1].decode()}"
+                    position,
+                    offset,
+                    "several records in one",
+                    f"1 record, but 2 × {header_match[1].decode()}",
                 )
-            headers[name] = header[2].decode("utf-8", "replace").strip()
+            headers[name] = header_match[2].decode("utf-8", "replace").strip()
     length = headers.get("content-length", "")
     if not re.fullmatch("[0-9]{1,12}", length):
-        return _malformed(number, start, "no length", f"the record's Content-Length is {length[:40]!r}")
+        return _malformed(position, offset, "no length", f"the record's Content-Length is {length[:40]!r}")
     if int(length) > max_record_bytes():
-        fault = too_large(number, location=_location(number, start))
+        fault = too_large(position, location=_location(position, offset))
         return fault if reader.skip(int(length)) else replace(fault, loses_more=True)
     content = reader.bytes(int(length))
     if len(content) < int(length):
         detail = f"{len(content):,} of {int(length):,} bytes of a record are there"
-        return _malformed(number, start, BREAKS_OFF, detail)
-    return WarcRecord(number, start, headers, content)
+        return _malformed(position, offset, BREAKS_OFF, detail)
+    return WarcRecord(position, offset, headers, content)
 
 
-def _alone(record: WarcRecord | Malformed) -> WarcRecord | Malformed:
+def _without_inner_record(record: WarcRecord | Malformed) -> WarcRecord | Malformed:
     """Return a record of a wrong length; one that holds another record is malformed."""
-    if isinstance(record, WarcRecord) and (within := len(_WITHIN.findall(record.content))):
-        return several_in_one(record.number, within + 1, "WARC/<version>", location=record.location)
+    if isinstance(record, WarcRecord) and (inner_count := len(_INNER_RECORD.findall(record.content))):
+        return several_records(record.position, inner_count + 1, "WARC/<version>", location=record.location)
     return record
 
 
-def _malformed(number: int, byte: int, reason: str, detail: str) -> Malformed:
-    location = _location(number, byte)
-    ends = reason in (BREAKS_OFF, "no WARC", "damaged archive")
-    return Malformed(number, reason, detail, location=location, remedy=GET_AGAIN, loses_more=ends)
+def _malformed(position: int, offset: int, reason: str, detail: str) -> Malformed:
+    location = _location(position, offset)
+    ends_file = reason in (BREAKS_OFF, "no WARC", "damaged archive")
+    return Malformed(position, reason, detail, location=location, remedy=GET_AGAIN, loses_more=ends_file)
 
 
 class WarcDocumentOptions(Section):
@@ -281,13 +283,13 @@ class WarcDocumentOptions(Section):
     )
 
 
-def read(path: Path, options: WarcDocumentOptions, share: Share = everything) -> Iterator[AnyDocument]:
+def read(path: Path, options: WarcDocumentOptions, share: Share = WHOLE_FILE) -> Iterator[AnyDocument]:
     """Yield the responses of one file; a position is the number of the record in it, whatever its type."""
     for record in read_warc(path):
         if isinstance(record, Malformed):
             if share(record.position):
                 yield record
-        elif share(record.number):
+        elif share(record.position):
             yield from _responses(record, options)
 
 
@@ -295,7 +297,9 @@ def _responses(record: WarcRecord, options: WarcDocumentOptions) -> Iterator[Any
     """Yield the response, or why there is none; nothing of a record that belongs to a response."""
     record_type = record.headers.get("warc-type", "").lower()
     if record_type in _WITH_CONTENT:
-        yield Skipped(record.number, f"{record_type} record, which is no response", location=record.location)
+        yield Skipped(
+            record.position, f"{record_type} record, which is no response", location=record.location
+        )
     elif record_type == "response":
         yield _document(record, options)
     elif record_type not in _WITHOUT_CONTENT:
@@ -313,16 +317,16 @@ def _document(record: WarcRecord, options: WarcDocumentOptions) -> AnyDocument:
             detail = f"{identifier} is not in {options.spam}"
             return record.malformed("no spam ranking", detail, "Get the whole file of rankings")
         if percentile < options.spam_percentile:
-            return Skipped(record.number, "spam")
+            return Skipped(record.position, "spam")
     headers, content = split_response(record.content)
     url = record.headers.get("warc-target-uri", "")
     try:
-        text = unpacked(headers, content, "warc-truncated" in record.headers)
+        text = unpack_content(headers, content, "warc-truncated" in record.headers)
     except (zlib.error, BrokenChunksError) as error:
         return record.malformed("damaged content", f"{identifier}: {error}")
     if isinstance(text, str):
-        return Skipped(record.number, "content encoding is not read", f"{identifier}: {text}")
-    return page(record.number, identifier, url, headers, text)
+        return Skipped(record.position, "content encoding is not read", f"{identifier}: {text}")
+    return page(record.position, identifier, url, headers, text)
 
 
 def _other_header(record: WarcRecord, options: WarcDocumentOptions) -> str:
@@ -335,8 +339,8 @@ def _other_header(record: WarcRecord, options: WarcDocumentOptions) -> str:
     )
 
 
-def _location(number: int, byte: int) -> str:
-    return f"record {number + 1}, byte {byte:,}"
+def _location(position: int, offset: int) -> str:
+    return f"record {position + 1}, byte {offset:,}"
 
 
 DOCUMENTS = Format(

@@ -19,8 +19,8 @@ from irpretrain.foundation.errors import InputError, cli_or_api, naming_extras
 from irpretrain.foundation.files import GET_AGAIN, refuse_packed
 from irpretrain.foundation.pieces import Damage, Piece, offset_in_words, read_pieces
 from irpretrain.foundation.progress import notice
-from irpretrain.foundation.records import Document, Malformed, Redirect, Share, Skipped, everything
-from irpretrain.wikipedia.article import MOST_SECTIONS
+from irpretrain.foundation.records import WHOLE_FILE, Document, Malformed, Redirect, Share, Skipped
+from irpretrain.wikipedia.article import MAX_SECTIONS
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, SiteInfo, read_site
 from irpretrain.wikipedia.guarded_parser import Failure, GuardedParser, Settings
 from irpretrain.wikipedia.languages import (
@@ -109,15 +109,15 @@ class Unparsed:
     identifier: str
 
 
-def read(path: Path, options: WikipediaDumpDocumentOptions, share: Share = everything) -> Iterator[Record]:
+def read(path: Path, options: WikipediaDumpDocumentOptions, share: Share = WHOLE_FILE) -> Iterator[Record]:
     """Yield what a share of one file holds; a position is that of `<page>`, see `irpretrain.foundation.pieces`."""
     with naming_extras():  # here, not in the process that parses
         import_module(PARSERS[options.parser].partition(":")[0])
-    header_site, fault = _site(path)
-    if share.number == 0 and fault is not None:
+    header_site, fault = _read_site(path)
+    if share.index == 0 and fault is not None:
         yield fault
-    site, source = _with_wiki(path, header_site, options)
-    if share.number == 0:
+    site, source = _with_database(path, header_site, options)
+    if share.index == 0:
         if source:
             message = f"the dump does not say which wiki it is of: {site.database} is taken from {source}"
             notice(path.name, message)
@@ -131,9 +131,9 @@ def read(path: Path, options: WikipediaDumpDocumentOptions, share: Share = every
     entries = _classified(path, site, language, options, share)
     headings = _Headings()
     with GuardedParser(settings) as parser:
-        for entry, parsed in parser.parse((entry, _wikitext(entry, language)) for entry in entries):
-            record = _record(entry, parsed, site) if isinstance(entry, Unparsed) else entry
-            if isinstance(record, Document) and share.number == 0:
+        for entry, parse in parser.parse((entry, _wikitext(entry, language)) for entry in entries):
+            record = _record(entry, parse, site) if isinstance(entry, Unparsed) else entry
+            if isinstance(record, Document) and share.index == 0:
                 headings.count(record)
             yield record
     if headings.match_few and names_are_known(language.code):
@@ -142,9 +142,9 @@ def read(path: Path, options: WikipediaDumpDocumentOptions, share: Share = every
 
 # Of pages with headings in a share: so many are counted, fewer are not judged, and at least such a part of them has See
 # Also lists or appendices by the names in languages.yaml (0.6 and more in the wikis that were counted).
-_MOST_PAGES, _FEWEST_PAGES, _USUAL_PART = 10_000, 50, 0.25
+_MAX_PAGES, _MIN_PAGES, _USUAL_SHARE = 10_000, 50, 0.25
 # Headings that the warning names.
-_NAMED = 6
+_NAMED_HEADINGS = 6
 
 
 @dataclass(slots=True)
@@ -157,7 +157,7 @@ class _Headings:
 
     def count(self, document: Document) -> None:
         headings = document.sections[1:]
-        if not headings or self.pages == _MOST_PAGES:
+        if not headings or self.pages == _MAX_PAGES:
             return
         self.pages += 1
         self.matching += any(section.role for section in headings)
@@ -165,10 +165,10 @@ class _Headings:
 
     @property
     def match_few(self) -> bool:
-        return self.pages >= _FEWEST_PAGES and self.matching < _USUAL_PART * self.pages
+        return self.pages >= _MIN_PAGES and self.matching < _USUAL_SHARE * self.pages
 
     def warning(self) -> str:
-        frequent = ", ".join(heading for heading, _ in self.unknown.most_common(_NAMED))
+        frequent = ", ".join(heading for heading, _ in self.unknown.most_common(_NAMED_HEADINGS))
         return (
             f"only {self.matching:,} of {self.pages:,} pages with headings have a See Also list or an appendix by the "
             f"names known of this wiki. Its most frequent other headings: {frequent}. Add those of lists and "
@@ -188,32 +188,14 @@ def _log_unknown_names(path: Path, site: SiteInfo, names: Names) -> None:
     )
 
 
-def language_of(path: Path, options: WikipediaDumpDocumentOptions) -> WikiLanguage:
-    """Return the names that the wikitext of a dump is read by."""
-    return WikiLanguage.of(_wiki(path, options), options.names)
-
-
-def read_unparsed(path: Path, options: WikipediaDumpDocumentOptions) -> Iterator[Unparsed]:
-    """Yield the articles of one file as wikitext; whatever else it holds, damage too, is passed over."""
-    site = _wiki(path, options)
-    language = WikiLanguage.of(site, options.names)
-    for entry in _classified(path, site, language, options, everything):
-        if isinstance(entry, Unparsed):
-            yield entry
-
-
 def facts(path: Path, options: WikipediaDumpDocumentOptions) -> dict[str, str]:
     """Return the facts of a dump's wiki that later stages need: how titles are compared."""
-    case = _wiki(path, options).case
+    case = _with_database(path, _read_site(path)[0], options)[0].case
     return {TITLE_CASE: case} if case else {}
 
 
-def _wiki(path: Path, options: WikipediaDumpDocumentOptions) -> SiteInfo:
-    return _with_wiki(path, _site(path)[0], options)[0]
-
-
-def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:
-    pieces = read_pieces(path, everything)
+def _read_site(path: Path) -> tuple[SiteInfo, Malformed | None]:
+    pieces = read_pieces(path, WHOLE_FILE)
     first_piece = next(pieces, None)
     if first_piece is None:
         raise InputError(path, "the file is empty", remedy=f"{GET_AGAIN}.")
@@ -232,7 +214,7 @@ def _site(path: Path) -> tuple[SiteInfo, Malformed | None]:
         return error.site, _at_location(path, fault)
 
 
-def _with_wiki(path: Path, site: SiteInfo, options: WikipediaDumpDocumentOptions) -> tuple[SiteInfo, str]:
+def _with_database(path: Path, site: SiteInfo, options: WikipediaDumpDocumentOptions) -> tuple[SiteInfo, str]:
     """The site with a database name, and its source; "" if the dump has it.
 
     Raises:
@@ -254,8 +236,8 @@ def _with_wiki(path: Path, site: SiteInfo, options: WikipediaDumpDocumentOptions
         (database_of(edition) if edition and not site.base else None, f"its xml:lang {site.language}"),
     ):
         if database:
-            return replace(site, database=database, **_usual(site, database)), source
-    damage = [piece for piece in islice(read_pieces(path, everything), 2) if isinstance(piece, Damage)]
+            return replace(site, database=database, **_usual_site_values(site, database)), source
+    damage = [piece for piece in islice(read_pieces(path, WHOLE_FILE), 2) if isinstance(piece, Damage)]
     raise InputError(
         path,
         f"{DAMAGED_ARCHIVE}: {damage[0].where} {damage[0].reason}; the name of the wiki (<dbname>) is lost"
@@ -268,7 +250,7 @@ def _with_wiki(path: Path, site: SiteInfo, options: WikipediaDumpDocumentOptions
     )
 
 
-def _usual(site: SiteInfo, database: str) -> dict[str, Any]:
+def _usual_site_values(site: SiteInfo, database: str) -> dict[str, Any]:
     """What every Wikipedia has, where a dump describes nothing else."""
     code = language_code(SiteInfo(database))
     if site.base or not code:
@@ -315,7 +297,7 @@ def _classify(
         if not target[0]:
             return Skipped(page.position, "redirect without a target", location=_name(page))
         title, fragment = map(clean_line, target)
-        return Redirect(page.position, clean_line(page.title), language.titled(title), fragment)
+        return Redirect(page.position, clean_line(page.title), language.with_dotted_capital(title), fragment)
     if page.oversized:
         return Skipped(page.position, "page too long", _name(page))
     if page.model not in ("", "wikitext"):
@@ -334,25 +316,25 @@ def _wikitext(entry: Record | Unparsed, language: WikiLanguage) -> str | None:
     return language.with_page_names(entry.page.text, entry.page.title)
 
 
-def _record(article: Unparsed, parsed: Any, site: SiteInfo) -> Document | Skipped:
+def _record(article: Unparsed, parse: Any, site: SiteInfo) -> Document | Skipped:
     page = article.page
-    if isinstance(parsed, Failure):
-        return Skipped(page.position, "page cannot be parsed", f"{_name(page)}: {parsed.reason}")
-    if (count := len(parsed.sections)) > MOST_SECTIONS:
-        detail = f"{_name(page)}: {count:,} sections, more than {MOST_SECTIONS:,}"
+    if isinstance(parse, Failure):
+        return Skipped(page.position, "page cannot be parsed", f"{_name(page)}: {parse.reason}")
+    if (count := len(parse.sections)) > MAX_SECTIONS:
+        detail = f"{_name(page)}: {count:,} sections, more than {MAX_SECTIONS:,}"
         return Skipped(page.position, "too many sections", detail)
-    if not parsed.text:
+    if not parse.text:
         return Skipped(page.position, "empty document", location=_name(page))
     return Document(
         position=page.position,
         document_id=article.identifier,
         title=clean_line(page.title),
         url=_address(page.title, site),
-        body=parsed.text,
-        sections=parsed.sections,
-        links=parsed.links,
-        disambiguation=parsed.disambiguation,
-        parts=parsed.parts,
+        body=parse.text,
+        sections=parse.sections,
+        links=parse.links,
+        disambiguation=parse.disambiguation,
+        parts=parse.parts,
     )
 
 

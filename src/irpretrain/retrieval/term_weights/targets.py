@@ -166,7 +166,7 @@ def _document_texts(
     keys = ["part", "position", "document_id"]
     columns = list(dict.fromkeys([*keys, *fields]))
     for path in documents:
-        for batch in DOCUMENTS.stream_chosen(path, document_ids, columns):
+        for batch in DOCUMENTS.stream_documents(path, document_ids, columns):
             yield from zip(batch.select(keys).to_pylist(), texts_of(batch, text_options), strict=True)
 
 

@@ -78,16 +78,16 @@ def split_definitions(text: str) -> str:
     return _TERM.sub(_split, text) if ";" in text else text
 
 
-def _split(line: re.Match[str]) -> str:
-    depth, quoted = 0, 0
-    for token in _TOKEN.finditer(line[0], 1 + len(line[1])):
+def _split(term_line: re.Match[str]) -> str:
+    depth, quote_state = 0, 0
+    for token in _TOKEN.finditer(term_line[0], 1 + len(term_line[1])):
         token_kind = token.lastindex
         if token_kind == _QUOTES:
-            quoted ^= {2: 1, 3: 2, 4: 2, 5: 3}[len(token[0])]
+            quote_state ^= {2: 1, 3: 2, 4: 2, 5: 3}[len(token[0])]
         elif token_kind == _OPENING:
             depth += 1
         elif token_kind == _CLOSING:
             depth = max(0, depth - 1)
-        elif token[0][-1] == ":" and not depth and not quoted:  # a colon alone, or behind an address
-            return f"{line[0][: token.end() - 1]} {NOTHING}{line[0][token.end() :]}"
-    return line[0]
+        elif token[0][-1] == ":" and not depth and not quote_state:  # a colon alone, or behind an address
+            return f"{term_line[0][: token.end() - 1]} {NOTHING}{term_line[0][token.end() :]}"
+    return term_line[0]

@@ -20,23 +20,24 @@ _SEPARATOR = re.compile(r"(\[\[)|(\]\])|(\|)|=")
 def split_arguments(text: str) -> Arguments:
     """Cut the arguments of a call at the bars and first equal signs outside of links."""
     arguments: Arguments = {}
-    start, links, equal, position = 0, 0, -1, 0
+    start, link_depth, equal_position, position = 0, 0, -1, 0
     for mark in _SEPARATOR.finditer(text + "|"):
         mark_kind = mark.lastindex
         if mark_kind == 1:
-            links += 1
+            link_depth += 1
         elif mark_kind == 2:
-            links = max(0, links - 1)
+            link_depth = max(0, link_depth - 1)
         elif mark_kind is None:
-            if equal < 0 and not links:
-                equal = mark.start()
-        elif not links or mark.start() == len(text):
-            if equal >= 0:
-                arguments[text[start:equal].strip()] = text[equal + 1 : mark.start()].strip()
+            if equal_position < 0 and not link_depth:
+                equal_position = mark.start()
+        elif not link_depth or mark.start() == len(text):
+            if equal_position >= 0:
+                name = text[start:equal_position].strip()
+                arguments[name] = text[equal_position + 1 : mark.start()].strip()
             else:
                 position += 1
                 arguments[str(position)] = text[start : mark.start()].strip()
-            start, equal = mark.end(), -1
+            start, equal_position = mark.end(), -1
     return arguments
 
 

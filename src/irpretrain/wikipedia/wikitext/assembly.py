@@ -41,7 +41,7 @@ _QUOTES = {"“": "”", "„": "“”", "«": "»", "「": "」", "『": "』"
 _PAIRS = _BRACKETS | _QUOTES
 _CLOSING = frozenset(_BRACKETS.values())
 # Brackets with nothing in them, within each other, that go.
-_MOST_BRACKETS = 4
+_MAX_NESTED_BRACKETS = 4
 _STRAIGHT = frozenset("\"'")
 _OPEN, _CLOSE = re.escape("".join(_BRACKETS)), re.escape("".join(_CLOSING))
 # An opening bracket and what follows it, up to the next bracket in the line; with a gap.
@@ -76,7 +76,7 @@ def assemble(text: str, targets: Sequence[Target], language: WikiLanguage) -> Ar
         language: says what a heading says of its section, and how titles begin.
     """
     if language.dots_capitals:
-        targets = [(language.titled(title), fragment) for title, fragment in targets]
+        targets = [(language.with_dotted_capital(title), fragment) for title, fragment in targets]
     text = text.replace(NOTHING, "").replace(APOSTROPHE, "'").replace(BREAK, "\n")
     for character in SPACE_CHARACTERS:
         text = text.replace(character, " ")
@@ -122,7 +122,7 @@ def _without_conjunctions(bracketed: re.Match[str]) -> str:
 def _close_gap(before: str, after: str) -> tuple[str, str]:
     """Return what stands on both sides of a gap without loose punctuation; never a word or a mark of an anchor, so that
     anchors keep their places."""
-    for _ in range(_MOST_BRACKETS):
+    for _ in range(_MAX_NESTED_BRACKETS):
         last_character = before.rstrip(" ")[-1:]
         if last_character in _STRAIGHT and _quotes_nothing(before, after):
             before, after = before[:-1], after[1:]
@@ -152,8 +152,8 @@ def _close_gap(before: str, after: str) -> tuple[str, str]:
 
 
 def _quotes_nothing(before: str, after: str) -> bool:
-    quoted = before[-1:] == after[:1] and not after[1:2].isalnum()
-    return quoted and (before[-2:-1] in _PAIRS or not before[-2:-1].strip())
+    is_quoted = before[-1:] == after[:1] and not after[1:2].isalnum()
+    return is_quoted and (before[-2:-1] in _PAIRS or not before[-2:-1].strip())
 
 
 def _without_dash(line: str) -> str:
@@ -179,7 +179,7 @@ def _article(text: str, targets: Sequence[Target], role_of: Callable[[str], Role
     lead, *levels_and_contents = _SECTION.split(f"\n{text}")
     pieces: list[str] = []
     sections: list[Section] = []
-    anchors: list[int] = []  # of each its section
+    section_of_anchor: list[int] = []  # of each its section
     length = start = 0
     for section_number, (level, content) in enumerate(
         zip(["0", *levels_and_contents[::2]], [lead, *levels_and_contents[1::2]], strict=True)
@@ -189,9 +189,9 @@ def _article(text: str, targets: Sequence[Target], role_of: Callable[[str], Role
             start = length
             if piece:
                 start += 1 if length else 0  # a line end
-                count = piece.count(ANCHOR)
-                length = start + len(piece) - count * len(ANCHOR + ANCHOR_END)
-                anchors += repeat(section_number, count)
+                anchor_count = piece.count(ANCHOR)
+                length = start + len(piece) - anchor_count * len(ANCHOR + ANCHOR_END)
+                section_of_anchor += repeat(section_number, anchor_count)
                 pieces.append(piece)
         heading = heading.replace(ANCHOR, "").replace(ANCHOR_END, "")
         sections.append(
@@ -203,5 +203,5 @@ def _article(text: str, targets: Sequence[Target], role_of: Callable[[str], Role
     ends = list(accumulate(map(len, texts_and_anchors)))
     # One call a link and no loop around it: a page has hundreds.
     titles, fragments = zip(*targets, strict=True) if targets else ((), ())
-    links = map(Link, titles, fragments, ends[::2], ends[1::2], anchors)
+    links = map(Link, titles, fragments, ends[::2], ends[1::2], section_of_anchor)
     return Article("".join(texts_and_anchors), tuple(sections), tuple(links))

@@ -67,24 +67,24 @@ class Calendar:
             date_parts = list(date.groups())
         if year_first := _YEAR.match(date_parts[0]) is not None and bool(self.month(date_parts[1])):
             date_parts.reverse()
-        words: list[str] = []
+        date_words: list[str] = []
         for date_part in date_parts:
-            words += [date_part] if date_part else []
+            date_words += [date_part] if date_part else []
             if date_part and (" " in date_part or _YEAR.search(date_part)):
                 break
-        has_day = len(words) == 3 and _DAY.fullmatch(words[0])
-        if not (has_day or len(words) == 2) or not (month := self.month(words[-2])):
-            return " ".join(words)
+        has_day = len(date_words) == 3 and _DAY.fullmatch(date_words[0])
+        if not (has_day or len(date_words) == 2) or not (month := self.month(date_words[-2])):
+            return " ".join(date_words)
         # A month that is written as a word may be in another case, or cut.
-        name = self._months[int(month) - 1] if words[-2].isdecimal() or year_first else words[-2]
+        name = self._months[int(month) - 1] if date_words[-2].isdecimal() or year_first else date_words[-2]
         if not has_day:
-            if not _YEAR.search(words[1]) or (words[0].isdecimal() and not year_first):
-                return " ".join(words)
-            return _write(self._month_year, {"MMMM": name, "M": month, "y": words[1]})
+            if not _YEAR.search(date_words[1]) or (date_words[0].isdecimal() and not year_first):
+                return " ".join(date_words)
+            return _write(self._month_year, {"MMMM": name, "M": month, "y": date_words[1]})
         day_first = arguments.get("df", "").upper() not in ("", "US") or not year_first
         pattern = _DAY_FIRST if day_first and self._pattern[0] == "M" else self._pattern
-        day = self._first_day if words[0] in ("1", "01") else _DAY.sub(r"\1\2", words[0])
-        return _write(pattern, {"d": day, "MMMM": name, "M": month, "y": words[2]})
+        day = self._first_day if date_words[0] in ("1", "01") else _DAY.sub(r"\1\2", date_words[0])
+        return _write(pattern, {"d": day, "MMMM": name, "M": month, "y": date_words[2]})
 
     def as_of(self, arguments: Arguments) -> str:
         """`{{as of|2015|6|30}}` shows "As of 30 June 2015", with df=US "As of June 30, 2015", with lc=y "as of ...".
@@ -97,8 +97,8 @@ class Calendar:
         if not unnamed(arguments):
             return ""
         words = "" if arguments.get("bare") else "Since " if arguments.get("since") else "As of "
-        form = "US" if arguments.get("df", "").upper() == "US" else "y"
-        return (words.lower() if arguments.get("lc") else words) + self.date({**arguments, "df": form})
+        date_form = "US" if arguments.get("df", "").upper() == "US" else "y"
+        return (words.lower() if arguments.get("lc") else words) + self.date({**arguments, "df": date_form})
 
     def old_style(self, arguments: Arguments) -> str:
         """A date by the Gregorian and the Julian calendar.
@@ -119,8 +119,8 @@ class Calendar:
     def number(self, arguments: Arguments) -> str:
         """MediaWiki's formatnum: `{{formatnum:-1234.5}}` shows "−1,234.5", with NOSEP "−1234.5"; R is the way back."""
         text, mode = arguments.get("1", ""), arguments.get("2", "")
-        zero = next((ord(style) for style in self._style if style > "~"), ord("0"))
-        digits = {ord("0") + digit: zero + digit for digit in range(10)}
+        zero_code = next((ord(style) for style in self._style if style > "~"), ord("0"))
+        digits = {ord("0") + digit: zero_code + digit for digit in range(10)}
         if mode == "R":
             plain_number = text.replace(self._group, "").replace(" ", "").replace(self._point, ".")
             return plain_number.translate({local: digit for digit, local in digits.items()})
@@ -135,8 +135,8 @@ class Calendar:
         return _DECIMAL.sub(write_number, text).translate(digits)
 
     def _name(self, month: str) -> str:
-        number = self.month(month)
-        return self._months[int(number) - 1] if number else month
+        month_number = self.month(month)
+        return self._months[int(month_number) - 1] if month_number else month
 
     def is_date(self, arguments: Arguments) -> bool:
         """Whether the first arguments are a day, a month and a year, or a month's name and a year, in any order; or the
@@ -189,14 +189,14 @@ def years(arguments: Arguments) -> str:
 def century(arguments: Arguments) -> str:
     """French: `{{s|XIX|e}}` shows "XIXe siècle", `{{s2|III|e|IX|e}}` "IIIe et IXe siècles", `@century mini` no noun."""
     words, era = unnamed(arguments), arguments.get(PARAMETER, "")
-    numerals_given = [word for word in words if _ROMAN.fullmatch(word)] or words[:1]
-    between = [word for word in words if word not in numerals_given and word not in _ENDINGS]
-    numerals = f" {between[0] if between else 'et'} ".join(
-        number + ("er" if number.upper() == "I" else "e") for number in numerals_given
+    numerals = [word for word in words if _ROMAN.fullmatch(word)] or words[:1]
+    joining_words = [word for word in words if word not in numerals and word not in _ENDINGS]
+    numerals_text = f" {joining_words[0] if joining_words else 'et'} ".join(
+        number + ("er" if number.upper() == "I" else "e") for number in numerals
     )
-    is_plural = len(numerals_given) > 1 and (not between or "s" in words)
+    is_plural = len(numerals) > 1 and (not joining_words or "s" in words)
     noun = "" if era.startswith("mini") else " siècles" if is_plural else " siècle"
-    return f"{numerals}{noun} {era.removeprefix('mini').strip()}".strip() if numerals_given else ""
+    return f"{numerals_text}{noun} {era.removeprefix('mini').strip()}".strip() if numerals else ""
 
 
 FUNCTIONS: dict[str, Callable[[Arguments], str]] = {"century": century, "circa": circa, "years": years}

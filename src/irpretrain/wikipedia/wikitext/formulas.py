@@ -30,7 +30,7 @@ _SINGLE = re.compile(r"[0-9.,]+|[d∂]?[^\W\d_][\u0300-\u036f\u20d7′]*|")
 _PRODUCT = re.compile(r"[\w.,′°]*")
 _FRACTION = re.compile("[0-9]+/[0-9]")
 _ROOTS = {"": "√", "3": "∛", "4": "∜"}
-_MOST_NESTED = 8
+_MAX_NESTED = 8
 
 
 class _NotSimpleError(ValueError):
@@ -56,20 +56,20 @@ class _Formula:
         ]
         if sum(len(match[0]) for match in _TOKEN.finditer(tex)) < len(tex):
             raise _NotSimpleError
-        self._at = 0
+        self._position = 0
 
     def sequence(self, depth: int) -> str:
         """Read up to the closing brace of the group, or to the end of the formula where `depth` is 0."""
-        if depth > _MOST_NESTED:
+        if depth > _MAX_NESTED:
             raise _NotSimpleError
         pieces: list[str] = []
-        while self._at < len(self._tokens):
-            token_kind, token = self._tokens[self._at]
+        while self._position < len(self._tokens):
+            token_kind, token = self._tokens[self._position]
             if token_kind == _MARK and token == "}":
                 if not depth:
                     raise _NotSimpleError
                 return "".join(pieces)
-            piece = self._one(depth)
+            piece = self._item(depth)
             if pieces and _joins_numbers(pieces[-1], piece, token_kind):
                 pieces.append(" ")
             pieces.append(piece)
@@ -77,9 +77,9 @@ class _Formula:
             raise _NotSimpleError
         return "".join(pieces)
 
-    def _one(self, depth: int) -> str:
-        token_kind, token = self._tokens[self._at]
-        self._at += 1
+    def _item(self, depth: int) -> str:
+        token_kind, token = self._tokens[self._position]
+        self._position += 1
         if token_kind == _COMMAND:
             return self._command(token, depth)
         if token_kind == _SYMBOL:
@@ -90,11 +90,11 @@ class _Formula:
             return {"-": "−", "~": " ", "&": " "}.get(token, token)
         if token == "{":
             text = self.sequence(depth + 1)
-            self._at += 1
+            self._position += 1
             return text
         if token == "}":
             raise _NotSimpleError
-        start = self._at
+        start = self._position
         text = self._argument(depth)
         if token == "^" and text in ("°", "′", "*"):
             return text
@@ -103,21 +103,21 @@ class _Formula:
 
     def _is_word(self, start: int) -> bool:
         r"""Whether the letters since a token are one word, as in `x_{\text{max}}`, and none follows directly."""
-        wrapped = any(
+        is_wrapped = any(
             token_kind == _COMMAND and name in _WRAPPERS
-            for token_kind, name in self._tokens[start : self._at]
+            for token_kind, name in self._tokens[start : self._position]
         )
-        return wrapped and not self._token().isalnum()
+        return is_wrapped and not self._token().isalnum()
 
     def _argument(self, depth: int) -> str:
         return self._spaced_argument(depth).strip()
 
     def _spaced_argument(self, depth: int) -> str:
-        while self._at < len(self._tokens) and self._tokens[self._at][0] == _SPACE:
-            self._at += 1
-        if self._at >= len(self._tokens) or depth >= _MOST_NESTED:
+        while self._position < len(self._tokens) and self._tokens[self._position][0] == _SPACE:
+            self._position += 1
+        if self._position >= len(self._tokens) or depth >= _MAX_NESTED:
             raise _NotSimpleError
-        return self._one(depth + 1)
+        return self._item(depth + 1)
 
     def _command(self, name: str, depth: int) -> str:
         if name in _NOTHING:
@@ -127,8 +127,7 @@ class _Formula:
         if name in _OPERATORS:
             return f" {_OPERATORS[name]} "
         if name in _WORDS:
-            bracket = self._at < len(self._tokens) and self._tokens[self._at][1] in "(^_"
-            return f" {name}" if bracket else f" {name} "
+            return f" {name}" if self._token() in ("(", "^", "_") else f" {name} "
         if name in _ACCENTS:
             text = self._argument(depth)
             if len(text) != 1:
@@ -141,8 +140,8 @@ class _Formula:
             return _BLACKBOARD.get(text, text) if name == "mathbb" else text
         if name in ("frac", "tfrac", "dfrac"):
             numerator = self._argument(depth)
-            above = numerator if _PRODUCT.fullmatch(numerator) else f"({numerator})"
-            return f"{above}/{_bracketed(self._argument(depth))}"
+            numerator_text = numerator if _PRODUCT.fullmatch(numerator) else f"({numerator})"
+            return f"{numerator_text}/{_bracketed(self._argument(depth))}"
         if name == "sqrt":
             degree = self._degree(depth)
             radicand = _bracketed(self._argument(depth))
@@ -154,24 +153,24 @@ class _Formula:
     def _degree(self, depth: int) -> str:
         pieces: list[str] = []
         if self._token() == "[":
-            self._at += 1
+            self._position += 1
             while self._token() != "]":
                 pieces.append(self._argument(depth))
-            self._at += 1
+            self._position += 1
         return "".join(pieces)
 
     def _token(self) -> str:
-        return self._tokens[self._at][1] if self._at < len(self._tokens) else ""
+        return self._tokens[self._position][1] if self._position < len(self._tokens) else ""
 
 
-def _joins_numbers(before: str, after: str, token_kind: int | None) -> bool:
+def _joins_numbers(previous_piece: str, piece: str, token_kind: int | None) -> bool:
     """Whether two pieces side by side look like one number: `x^{2}3`, `3\\tfrac12`."""
-    if not after[:1].isdecimal() or not before[-1:].isalnum():
+    if not piece[:1].isdecimal() or not previous_piece[-1:].isalnum():
         return False
-    if _FRACTION.match(after):
+    if _FRACTION.match(piece):
         return True
-    return before[-1].isdecimal() and (
-        token_kind in (_COMMAND, _MARK) or before[0] in "^_" or "/" in before[1:]
+    return previous_piece[-1].isdecimal() and (
+        token_kind in (_COMMAND, _MARK) or previous_piece[0] in "^_" or "/" in previous_piece[1:]
     )
 
 

@@ -40,13 +40,13 @@ DEEPEST = 40
 _LINK = -1
 
 # Arguments without a template in them, in which every link is closed.
-_PLAIN_ARGUMENTS = r"\|(?>(?:[^{}<\[]++|\[(?!\[)|\[\[[^{}<\[\]]*+\]\])*)"
+_SIMPLE_ARGUMENTS_PATTERN = r"\|(?>(?:[^{}<\[]++|\[(?!\[)|\[\[[^{}<\[\]]*+\]\])*)"
 _CLOSED_LINKS = re.compile(r"(?>(?:[^\[]++|\[(?!\[)|\[\[[^\[\]]*+\]\])*)")
 _BRACKETS = re.compile(r"\[\[++|\]\]++")
 # The first character as a set of its own: with groups in its place, re.search takes four times as long.
 _TOKEN = re.compile(
     r"[{}<](?:(?<=\{)\{(?:([^{}<|\[]*+)"
-    rf"({_PLAIN_ARGUMENTS})?\}}\}}|(\{{*+))"  # the first: a template without anything in it
+    rf"({_SIMPLE_ARGUMENTS_PATTERN})?\}}\}}|(\{{*+))"  # the first: a template without anything in it
     r"|(?<=\})(\}++)|(?<=<)(?:(!--)"
     r"|((?i:ref)(?=[\s/>])[^<>]*+(?:(?<=/)>|>[^<]*+</ref>))"  # without a tag in it
     rf"|((?i:{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])"
@@ -55,10 +55,10 @@ _TOKEN = re.compile(
 )
 _SIMPLE, _SIMPLE_ARGUMENTS, _OPEN, _CLOSE, _COMMENT, _REFERENCE, _ELEMENT, _TABLE, _INCLUSION = range(1, 10)
 _FORMULAS = {"math": in_a_line, "chem": chemistry_in_a_line, "ce": chemistry_in_a_line}
-_COUNTED = frozenset({*_FORMULAS, "gallery", "table"})
+_COUNTED_ELEMENTS = frozenset({*_FORMULAS, "gallery", "table"})
 _LITERAL_NAMES = LITERAL_ELEMENTS.split("|")
 # What may follow a template at the beginning of a line that shows no text in that line, such as an infobox.
-_OWN_LINE = frozenset(" \t\n{*#:;=|![<")
+_AFTER_SEPARATE_LINE = frozenset(" \t\n{*#:;=|![<")
 _BLANKS = re.compile(r"[ \t]*+")
 # A line of a table behind a template on a line of its own.
 _ROW = re.compile(r"[ \t]*+\n[ \t]*+(?:\|(?!\||\}\})|!(?!!))")
@@ -71,7 +71,7 @@ _MARKUP = frozenset(f"'>]{NOTHING}")
 _NOWIKI = re.compile("<(?i:nowiki)>")
 _NOWIKI_END = re.compile("</(?i:nowiki)>")
 _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=_:"})
-_UNCUT = str.maketrans({"|": BAR, "=": EQUAL})
+_UNCUT_MARKS = str.maketrans({"|": BAR, "=": EQUAL})
 
 
 def remove_hidden(text: str, templates: Templates, parts: Parts | None = None) -> str:
@@ -91,11 +91,11 @@ class _Scan:
         self.output: list[str] = []
         # Of each: braces that are not closed yet, index of `output` that is kept for them; or `_LINK` and the brackets
         # of a link within a template, which closes before the template does.
-        self.open: list[list[int]] = []
-        self.open_links = 0  # how many of them are links
-        self.unclosed: set[str] = set()  # elements without a closing tag from here on
-        self.unfinished = False  # whether no tag ends from here on
-        self.looked_at: str | None = None  # the piece that `ends_with_line_start` is about
+        self.open_brackets: list[list[int]] = []
+        self.open_link_count = 0  # how many of them are links
+        self.unclosed_elements: set[str] = set()  # elements without a closing tag from here on
+        self.no_tag_ends = False  # whether no tag ends from here on
+        self.checked_piece: str | None = None  # the piece that `ends_with_line_start` is about
         self.ends_with_line_start = False
 
     def run(self) -> str:
@@ -105,7 +105,7 @@ class _Scan:
             start = token.start()
             if start > position:
                 output.append(text[position:start])
-                if self.open:
+                if self.open_brackets:
                     self._follow_links(output[-1])
             position = token.end()
             token_kind = token.lastindex or 0
@@ -123,7 +123,7 @@ class _Scan:
             elif token_kind == _REFERENCE:
                 position = self._drop_element("ref", position)
             elif token_kind == _OPEN:
-                self.open.append([position - start, len(output)])
+                self.open_brackets.append([position - start, len(output)])
                 output.append("")
             elif token_kind == _CLOSE:
                 position = self._close(position - start, position)
@@ -138,7 +138,7 @@ class _Scan:
                     else self._element("table", start, position)
                 )
         output.append(text[position:])
-        for braces, index in self.open:
+        for braces, index in self.open_brackets:
             if braces != _LINK:
                 output[index] = "{" * braces
         return "".join(output).replace(BAR, "|").replace(EQUAL, "=")
@@ -146,47 +146,47 @@ class _Scan:
     @property
     def _depth(self) -> int:
         """How many templates are open."""
-        return len(self.open) - self.open_links
+        return len(self.open_brackets) - self.open_link_count
 
     def _follow_links(self, piece: str) -> None:
         """Open and close the links of a piece of text within a template."""
-        is_link = self.open[-1][0] == _LINK
+        is_link = self.open_brackets[-1][0] == _LINK
         if ("]]" if is_link else "[[") not in piece or (not is_link and _CLOSED_LINKS.fullmatch(piece)):
             return
         for run in _BRACKETS.finditer(piece):
             length = len(run[0])
             if run[0][0] == "[":
-                self.open.append([_LINK, length])
-                self.open_links += 1
+                self.open_brackets.append([_LINK, length])
+                self.open_link_count += 1
                 continue
-            while length >= 2 and self.open[-1][0] == _LINK:
+            while length >= 2 and self.open_brackets[-1][0] == _LINK:
                 length -= 2
-                self.open[-1][1] -= 2
-                if self.open[-1][1] < 2:
-                    self.open.pop()
-                    self.open_links -= 1
+                self.open_brackets[-1][1] -= 2
+                if self.open_brackets[-1][1] < 2:
+                    self.open_brackets.pop()
+                    self.open_link_count -= 1
 
-    def _before(self) -> str:
+    def _last_character(self) -> str:
         """Return the character that is shown last; "" at the beginning and behind opening braces."""
         return self.output[-1][-1:] if self.output else ""
 
-    def _add(self, result: str) -> None:
-        result = self._spaced_fraction(result)
-        if "'" in result and "'" in result[:1] + result[-1:]:
-            result = NOTHING + result + NOTHING
-        self.output.append(result.translate(_UNCUT) if self.open else result)
+    def _add(self, rendered: str) -> None:
+        rendered = self._spaced_fraction(rendered)
+        if "'" in rendered and "'" in rendered[:1] + rendered[-1:]:
+            rendered = NOTHING + rendered + NOTHING
+        self.output.append(rendered.translate(_UNCUT_MARKS) if self.open_brackets else rendered)
 
-    def _spaced_fraction(self, result: str) -> str:
+    def _spaced_fraction(self, rendered: str) -> str:
         """Keep a fraction apart from a digit before it; markup may be between."""
-        if "/" in result and _FRACTION.match(result):
-            previous_character = self._before()
+        if "/" in rendered and _FRACTION.match(rendered):
+            previous_character = self._last_character()
             return (
                 " " if previous_character.isdecimal() else FRACTION if previous_character in _MARKUP else ""
-            ) + result
-        return result
+            ) + rendered
+        return rendered
 
     def _drop(self, position: int) -> int:
-        if self._before() != "\n" or self.text[position : position + 1] not in _OWN_LINE:
+        if self._last_character() != "\n" or self.text[position : position + 1] not in _AFTER_SEPARATE_LINE:
             self.output.append(DROPPED)
             return position
         if _ROW.match(self.text, position):
@@ -199,18 +199,18 @@ class _Scan:
 
     def _comments(self, position: int) -> int:
         """Return where to go on behind a run of comments; lines that hold nothing else go."""
-        text, between = self.text, ""
+        text, blanks_between = self.text, ""
         while (end := text.find("-->", position)) >= 0:
             position = end + len("-->")
             after_blanks = self._after_blanks(position)
             if text.startswith("<!--", after_blanks):
-                between = between or text[position:after_blanks]
+                blanks_between = blanks_between or text[position:after_blanks]
                 position = after_blanks + len("<!--")
                 continue
             if text[after_blanks : after_blanks + 1] == "\n" and self._at_line_start():
                 self.output[-1] = self.output[-1].rstrip(" \t")
                 return after_blanks + 1
-            self.output += [between] if between else []
+            self.output += [blanks_between] if blanks_between else []
             return position
         return len(text)
 
@@ -218,21 +218,21 @@ class _Scan:
         """Whether nothing but blanks is shown of the line; each piece that is shown is looked at once."""
         if not self.output:
             return False
-        if self.output[-1] is not self.looked_at:
-            self.looked_at = self.output[-1]
-            self.ends_with_line_start = self.looked_at.rstrip(" \t")[-1:] == "\n"
+        if self.output[-1] is not self.checked_piece:
+            self.checked_piece = self.output[-1]
+            self.ends_with_line_start = self.checked_piece.rstrip(" \t")[-1:] == "\n"
         return self.ends_with_line_start
 
     def _close(self, braces: int, position: int) -> int:
         output = self.output
-        while braces >= 2 and self.open and self.open[-1][0] != _LINK:
-            open_call = self.open[-1]
+        while braces >= 2 and self.open_brackets and self.open_brackets[-1][0] != _LINK:
+            open_call = self.open_brackets[-1]
             index = open_call[1]
             closed_braces = 3 if braces >= 3 and open_call[0] >= 3 else 2
-            deep = self._depth + open_call[0] // 2 > DEEPEST
+            is_too_deep = self._depth + open_call[0] // 2 > DEEPEST
             result = (
                 None
-                if deep
+                if is_too_deep
                 else self._show(index + 1, position)
                 if closed_braces == 2
                 else self._default(index + 1)
@@ -243,7 +243,7 @@ class _Scan:
             if open_call[0]:
                 output.append("{" if open_call[0] == 1 else "")
             if open_call[0] < 2:
-                self.open.pop()
+                self.open_brackets.pop()
             if result is None:
                 position = self._drop(position)
             else:
@@ -275,11 +275,11 @@ class _Scan:
         if pattern and not unit:
             return self.templates.show(pattern, name, arguments) or None
         if not arguments:
-            return unit_behind(self._recent(index, LONGEST_AMOUNT), unit) or None
+            return unit_behind(self._text_before(index, LONGEST_AMOUNT), unit) or None
         if len(arguments) > LONGEST:
             return None
         text_before, is_alone_on_line = (
-            self._recent(index, LONGEST_BEFORE),
+            self._text_before(index, LONGEST_BEFORE),
             _ALONE.match(self.text, position) is not None,
         )
         in_sentence = not (is_alone_on_line and starts_line(text_before))
@@ -301,7 +301,7 @@ class _Scan:
             return self.templates.show("@quote 0", name, arguments)
         return None
 
-    def _recent(self, index: int, length: int) -> str:
+    def _text_before(self, index: int, length: int) -> str:
         pieces: list[str] = []
         for piece in reversed(self.output[max(0, index - length) : index]):
             pieces.append(piece[-length:])
@@ -311,9 +311,9 @@ class _Scan:
         return "".join(reversed(pieces))
 
     def _extension(self, tag: re.Match[str], start: int, position: int) -> int:
-        end = -1 if self.unfinished else self.text.find(">", position)
+        end = -1 if self.no_tag_ends else self.text.find(">", position)
         if end < 0:
-            self.unfinished = True
+            self.no_tag_ends = True
             self.output.append(tag[0])
             return position
         name = tag[_ELEMENT].lower()
@@ -325,16 +325,16 @@ class _Scan:
         return self._drop_element(name, end + 1)
 
     def _element(self, name: str, start: int, position: int) -> int:
-        if name not in self.unclosed:
+        if name not in self.unclosed_elements:
             content_end, element_end = _end(self.text, name, position)
             if element_end >= 0:
                 if name in _LITERAL_NAMES:
                     self.output.append(_literal(name, self.text[position:content_end]))
                     return element_end
-                if name in _COUNTED:
+                if name in _COUNTED_ELEMENTS:
                     return self._part(name, position, content_end, element_end)
                 return self._drop_element(name, element_end)
-            self.unclosed.add(name)
+            self.unclosed_elements.add(name)
         position = start + 1 + len(name)
         self.output.append(self.text[start:position])
         return position
@@ -365,7 +365,7 @@ class _Scan:
         # A reference is a mark in the line, not a gap: what stands around it stays, and so does its line. What stands
         # alone in brackets is a gap.
         output = self.output
-        if self._before() in _OPENING_BRACKETS and _REFERENCE_OR_END.match(self.text, position):
+        if self._last_character() in _OPENING_BRACKETS and _REFERENCE_OR_END.match(self.text, position):
             return self._drop(position)
         if output and output[-1] and output[-1][-1] in "'\n]=":
             output.append(NOTHING)

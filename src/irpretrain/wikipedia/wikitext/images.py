@@ -29,14 +29,14 @@ class ImageOptions:
     """
 
     def __init__(self, options: Iterable[str] = (), frames: Iterable[str] = ()) -> None:
-        self._frames = _Words(frames)
-        self._options = _Words(options)
+        self._frames = _OptionWords(frames)
+        self._options = _OptionWords(options)
 
     def caption_of_file(self, options: list[str]) -> int:
         """Return which part of a link to a file is the caption that a reader sees; -1: none."""
         options = [option.strip() for option in options]
-        framed = any(option in self._frames for option in options)
-        return self.last_caption(options) if framed else -1
+        is_framed = any(option in self._frames for option in options)
+        return self.last_caption(options) if is_framed else -1
 
     def last_caption(self, options: list[str]) -> int:
         """Return which part is the last that is no option; -1 if there is none with words.
@@ -54,13 +54,13 @@ class ImageOptions:
 
 def cut_at_bars(text: str) -> list[str]:
     """Return what stands between bars; those within links do not count."""
-    fields = [""]
+    parts = [""]
     for token in _PART.findall(text):
         if token == "|":
-            fields.append("")
+            parts.append("")
         else:
-            fields[-1] += token
-    return fields
+            parts[-1] += token
+    return parts
 
 
 def caption_in_gallery(line: str, images: ImageOptions) -> str:
@@ -70,18 +70,18 @@ def caption_in_gallery(line: str, images: ImageOptions) -> str:
     return options[caption_index].strip() if caption_index >= 0 else ""
 
 
-class _Words:
+class _OptionWords:
     def __init__(self, words: Iterable[str]) -> None:
         words = frozenset(words)
-        self._plain = frozenset(word for word in words if "$1" not in word)
-        forms = (
+        self._exact_words = frozenset(word for word in words if "$1" not in word)
+        patterns = (
             re.escape(word).replace(r"\$1", ".*" if "=" in word else _NUMBER)
-            for word in sorted(words - self._plain)
+            for word in sorted(words - self._exact_words)
         )
-        self._with_value = re.compile("|".join(forms) or "(?!)", re.DOTALL)
+        self._with_value = re.compile("|".join(patterns) or "(?!)", re.DOTALL)
 
     def __contains__(self, word: str) -> bool:
-        return word in self._plain or self._with_value.fullmatch(word) is not None
+        return word in self._exact_words or self._with_value.fullmatch(word) is not None
 
 
 # What is shown beside prose, and a count of what is not.
@@ -116,9 +116,9 @@ class Parts:
 
     def keeps(self, part: Part) -> bool:
         """Count a part of the page; return whether it is shown."""
-        keeps = part in self.rendering.keep
-        self.count(part, keeps)
-        return keeps
+        is_kept = part in self.rendering.keep
+        self.count(part, is_kept)
+        return is_kept
 
     def count(self, part_name: str, is_rendered: bool) -> None:
         """Count what was shown or left out."""

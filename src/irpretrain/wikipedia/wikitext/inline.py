@@ -37,7 +37,7 @@ _LINE_NAMES = frozenset(LINE_ELEMENTS.split("|"))
 _TAG = re.compile(
     rf"</?((?i:{LINE_ELEMENTS}|{INLINE_ELEMENTS}|{DROPPED_ELEMENTS}|{LITERAL_ELEMENTS}))(?=[\s/>])[^<>]*+>"
 )
-_SHIFTED = {"sup": (RAISED, RAISED_END), "sub": (LOWERED, LOWERED_END)}
+_SCRIPT_MARKS = {"sup": (RAISED, RAISED_END), "sub": (LOWERED, LOWERED_END)}
 _FRACTION = re.compile(
     r"<(?i:sup)>\s*([0-9]{1,6})\s*</(?i:sup)>\s*(?:/|⁄|&frasl;)\s*<(?i:sub)>\s*([0-9]{1,6})\s*</(?i:sub)>"
 )
@@ -47,7 +47,7 @@ _POEM_TAG = re.compile(r"(</?(?i:poem)(?=[\s/>])[^<>]*+>)")
 _UNDERSCORES = re.compile("__|＿＿")
 _VARIANT = re.compile(r"-\{([^{}]*+)\}-")
 # So deep may variants stand in variants.
-_NESTED_VARIANTS = 3
+_MAX_NESTED_VARIANTS = 3
 _VARIANT_FLAGS = re.compile(r"([\sA-Za-z;+-]*)\|")
 # Languages that MediaWiki converts; in others -{ is text.
 _CONVERTED = "ban|crh|gan|iu|kk|ku|mni|sh|shi|sr|tg|tly|uz|wuu|zgh|zh"
@@ -72,7 +72,7 @@ _ONE_WAY_RULE = re.compile(rf"=>{_VARIANT_NAME.pattern}", re.IGNORECASE)
 
 def choose_variants(text: str, code: str) -> str:
     """Return `text` with one variant of each text in several scripts, in editions that have such texts."""
-    for _ in range(_NESTED_VARIANTS if code in _CONVERTED_EDITIONS else 0):
+    for _ in range(_MAX_NESTED_VARIANTS if code in _CONVERTED_EDITIONS else 0):
         text = _VARIANT.sub(_variant, text)
     return text
 
@@ -90,8 +90,8 @@ def _tag(tag: re.Match[str]) -> str:
     name = tag[1].lower()
     if name in _LINE_NAMES:
         return BREAK
-    if name in _SHIFTED:
-        return _SHIFTED[name][tag[0][1] == "/"]
+    if name in _SCRIPT_MARKS:
+        return _SCRIPT_MARKS[name][tag[0][1] == "/"]
     # Apostrophes on both sides are two marks of italics, letters behind a link and a tag no part of its anchor; an
     # address ends before a tag.
     previous_character = tag.string[tag.start() - 1]
@@ -175,15 +175,15 @@ def decode_entities(text: str) -> str:
     """Return `text` with characters for entities and character references; what HTML 5 does not know or allow stays."""
     if "&" not in text:
         return text
-    return _ENTITY.sub(_entity, text.replace("&nbsp;", " "))
+    return _ENTITY.sub(_character_of, text.replace("&nbsp;", " "))
 
 
-def _entity(reference: re.Match[str]) -> str:
+def _character_of(reference: re.Match[str]) -> str:
     if reference[1]:
         character = html5.get(_ALIASES.get(reference[1], reference[1]), reference[0])
     else:
-        number = int(reference[2]) if reference[2] else int(reference[3], 16)
-        character = chr(number) if number < 0x110000 else ""
+        code_point = int(reference[2]) if reference[2] else int(reference[3], 16)
+        character = chr(code_point) if code_point < 0x110000 else ""
         character = character if _ALLOWED.match(character) else reference[0]
     return " " if character.isspace() else character
 
@@ -196,11 +196,11 @@ def _entity(reference: re.Match[str]) -> str:
 
 _MARKS = RAISED + RAISED_END + LOWERED + LOWERED_END + FRACTION
 _MARK = re.compile(f"([{_MARKS}])")
-_ENDS = {RAISED_END: (RAISED, "^"), LOWERED_END: (LOWERED, "_")}
+_START_AND_SIGN = {RAISED_END: (RAISED, "^"), LOWERED_END: (LOWERED, "_")}
 _INVISIBLE = f"'{NOTHING}{ANCHOR}{ANCHOR_END}"
 _NOT_SEEN = re.compile(f"'{{2,}}|[{NOTHING}{ANCHOR}{ANCHOR_END}{DROPPED}]")
 # An integer, a charge (SO4^2−), a variable; what else is raised needs brackets.
-_PLAIN = re.compile(r"[+−–-]?[0-9]+|[0-9]+[+−–-]|[^\W\d_]")
+_BARE_SCRIPT = re.compile(r"[+−–-]?[0-9]+|[0-9]+[+−–-]|[^\W\d_]")
 _FIRST_DIGIT = re.compile(f"[{_INVISIBLE}]*[0-9]")
 _OPERATORS = "-+−–±×·*/^"
 # Letters alone, not words, and a number, an operator or italics. What else is raised are ends of ordinals, units
@@ -209,8 +209,8 @@ _EXPRESSION = re.compile(
     rf"(?!.*[^\W\d_]{{2}})(?=[0-9]|.*''|.*[{_OPERATORS}]\s*[\w(])[\w\s.,()'{_OPERATORS}]+"
 )
 _IN_BRACKETS = re.compile(r"\([^()]*(?:\([^()]*\)[^()]*)*\)")
-_LONGEST = 80
-_MOST_PIECES = 24
+_LONGEST_SHIFTED = 80
+_MAX_PIECES = 24
 # Bounds for hostile text, so that time stays linear.
 _PIECES_BEFORE = 6
 
@@ -231,9 +231,9 @@ def write_raised(text: str) -> str:
             pieces.append(" " if _seen_before(pieces, len(pieces)).isdecimal() else "")
         elif mark in open_indices:
             open_indices[mark].append(len(pieces))
-        elif indices := open_indices[_ENDS[mark][0]]:
+        elif indices := open_indices[_START_AND_SIGN[mark][0]]:
             index = indices.pop()
-            if len(pieces) - index <= _MOST_PIECES:
+            if len(pieces) - index <= _MAX_PIECES:
                 shifted_text = "".join(pieces[index:])
                 previous_character = _seen_before(pieces, index)
                 joins_digits = (
@@ -241,7 +241,7 @@ def write_raised(text: str) -> str:
                     and _FIRST_DIGIT.match(text_after) is not None
                 )
                 if previous_character.isdecimal() or (joins_digits and previous_character.isalpha()):
-                    shifted_text = _in_line(shifted_text, _ENDS[mark][1])
+                    shifted_text = _in_line(shifted_text, _START_AND_SIGN[mark][1])
                 pieces[index:] = [shifted_text + " " if joins_digits else shifted_text]
         # Apostrophes on both sides of a tag are two marks of italics.
         pieces.append(NOTHING + text_after if pieces[-1].endswith("'") else text_after)
@@ -256,17 +256,17 @@ def _seen_before(pieces: list[str], index: int) -> str:
 
 
 def _in_line(shifted_text: str, sign: str) -> str:
-    if len(shifted_text) > _LONGEST:
+    if len(shifted_text) > _LONGEST_SHIFTED:
         return shifted_text
     visible_text = unescape(
         _NOT_SEEN.sub(lambda mark: "''" if len(mark[0]) in (2, 5) else "", shifted_text)
     ).strip()
     letters = visible_text.replace("''", "")
-    is_number = _PLAIN.fullmatch(letters) and not letters.isalpha()
+    is_number = _BARE_SCRIPT.fullmatch(letters) and not letters.isalpha()
     if letters.startswith("/") or "\n" in letters or not (is_number or _EXPRESSION.fullmatch(visible_text)):
         return shifted_text
     content = shifted_text.strip()
     blanks_after = shifted_text[len(shifted_text.rstrip()) :]
-    if _PLAIN.fullmatch(letters) or _IN_BRACKETS.fullmatch(letters):
+    if _BARE_SCRIPT.fullmatch(letters) or _IN_BRACKETS.fullmatch(letters):
         return f"{sign}{content}{blanks_after}"
     return f"{sign}({content}){blanks_after}"

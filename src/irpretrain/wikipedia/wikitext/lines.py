@@ -22,7 +22,7 @@ _TABLE_LINE = re.compile(r"\n[ \t:*#;]*+(?:(\{\|)|(\|[-+])|(\|\})|[|!])")
 _CELL = re.compile(r"\n[ \t:*#;]*+(?:\|(?![-}])|!)[ \t|]*+[^\s|]")
 _OPENING, _ROW, _CLOSING = 1, 2, 3
 # A list item, a rule, preformatted text.
-_OWN_LINE = re.compile(r"\n(?:[*#:;]++|-{4,}|[ \t]++(?!\|))([^\n]*+)")
+_SEPARATE_LINE = re.compile(r"\n(?:[*#:;]++|-{4,}|[ \t]++(?!\|))([^\n]*+)")
 _SOFT_BREAK = re.compile(rf"\n(?<=[^\n{BREAK}]\n)(?=[^\n{BREAK}])")
 DEEPEST_HEADING = 6
 _QUOTES = re.compile(r"'{2,}")
@@ -70,9 +70,9 @@ def remove_tables(text: str, parts: Parts) -> str:
             tables.append((start, mark.end()))
     ends = [0, *(end for _, end in tables)]
     starts = [*(start for start, _ in tables), len(text)]
-    halves = [half for between in zip(ends, starts, strict=True) for half in _half_tables(text, *between)]
+    half_tables = [half for gap in zip(ends, starts, strict=True) for half in _half_tables(text, *gap)]
     pieces, position = [], 0
-    for start, end in sorted([*tables, *halves]):
+    for start, end in sorted([*tables, *half_tables]):
         pieces.append(text[position:start])
         if _CELL.search(text, start, end) and parts.keeps("tables"):
             pieces[-1] += rows_of_table(text[start:end])
@@ -88,30 +88,31 @@ def _half_tables(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if _HALF_TABLE.search(text, start, end) is None:
         return
     is_inside = False
-    template = text.find(DROPPED)
+    template_position = text.find(DROPPED)
     blocks = list(_BLOCK.finditer(text, start, end))
     marks = [list(_TABLE_LINE.finditer(text, block.start(), block.end())) for block in blocks]
-    certain = [next((mark.lastindex for mark in lines if mark.lastindex), None) for lines in marks]
+    certain_marks = [next((mark.lastindex for mark in row if mark.lastindex), None) for row in marks]
     next_mark: int | None = None  # first certain mark behind a block, before a heading
-    continues = [False] * len(blocks)
+    continues_table = [False] * len(blocks)
     for block_number in range(len(blocks) - 1, -1, -1):
-        continues[block_number] = next_mark in (_ROW, _CLOSING)
-        next_mark = None if blocks[block_number][0] == "\n=" else certain[block_number] or next_mark
-    for block, lines, mark, goes_on in zip(blocks, marks, certain, continues, strict=True):
+        continues_table[block_number] = next_mark in (_ROW, _CLOSING)
+        next_mark = None if blocks[block_number][0] == "\n=" else certain_marks[block_number] or next_mark
+    blocks_and_marks = zip(blocks, marks, certain_marks, continues_table, strict=True)
+    for block, line_marks, mark, is_continued in blocks_and_marks:
         if block[0] == "\n=":
             is_inside = False
             continue
-        begins_with_cell = bool(lines) and lines[0].start() == block.start()
+        begins_with_cell = bool(line_marks) and line_marks[0].start() == block.start()
         if mark is None:
-            is_inside = is_inside and (begins_with_cell or goes_on)
+            is_inside = is_inside and (begins_with_cell or is_continued)
             if is_inside:
                 yield block.span()
             continue
-        first_position = block.start() if is_inside else _first_row(lines)
-        if mark != _OPENING and not is_inside and not -1 < template <= first_position:
+        first_position = block.start() if is_inside else _first_row(line_marks)
+        if mark != _OPENING and not is_inside and not -1 < template_position <= first_position:
             continue  # no template opens a table before it
-        is_inside = lines[-1].lastindex != _CLOSING
-        yield first_position, block.end() if is_inside else lines[-1].end()
+        is_inside = line_marks[-1].lastindex != _CLOSING
+        yield first_position, block.end() if is_inside else line_marks[-1].end()
 
 
 def _first_row(lines: list[re.Match[str]]) -> int:
@@ -146,7 +147,7 @@ def remove_line_marks(text: str) -> str:
 
     There is a blank line on both sides of list items, rules and lines of preformatted text.
     """
-    return _OWN_LINE.sub(lambda line: f"\n\n{line[1]}\n", text)  # faster than a template
+    return _SEPARATE_LINE.sub(lambda line: f"\n\n{line[1]}\n", text)  # faster than a template
 
 
 def change_lines(text: str, mark: str, change: Callable[[str], str]) -> str:
@@ -176,18 +177,21 @@ def apostrophes(line: str) -> str:
     one-letter word, else the first after a longer word, else the first.
     """
     runs = [(mark.start(), len(mark[0])) for mark in _QUOTES.finditer(line)]
-    text = {start: length - 5 if length > 5 else 1 for start, length in runs if length > 5 or length == 4}
-    bold = [start + text.get(start, 0) for start, length in runs if length - text.get(start, 0) in (3, 5)]
-    italic = [start for start, length in runs if length - text.get(start, 0) in (2, 5)]
-    if len(bold) % 2 and len(italic) % 2:
-        candidates = [start for start, length in runs if length - text.get(start, 0) == 3]
+    text_counts = {
+        start: length - 5 if length > 5 else 1 for start, length in runs if length > 5 or length == 4
+    }
+    mark_lengths = [length - text_counts.get(start, 0) for start, length in runs]
+    bold_count = sum(length in (3, 5) for length in mark_lengths)
+    italic_count = sum(length in (2, 5) for length in mark_lengths)
+    if bold_count % 2 and italic_count % 2:
+        candidates = [start for (start, _), length in zip(runs, mark_lengths, strict=True) if length == 3]
         if candidates:
-            start = min(candidates, key=lambda position: _rank(line, position + text.get(position, 0)))
-            text[start] = text.get(start, 0) + 1
-    if not text:
+            start = min(candidates, key=lambda start: _rank(line, start + text_counts.get(start, 0)))
+            text_counts[start] = text_counts.get(start, 0) + 1
+    if not text_counts:
         return line
     pieces, copied_to = [], 0
-    for start, count in sorted(text.items()):
+    for start, count in sorted(text_counts.items()):
         pieces += [line[copied_to:start], APOSTROPHE * count]
         copied_to = start + count
     return "".join([*pieces, line[copied_to:]])

@@ -45,7 +45,7 @@ _EXTERNAL = re.compile(rf"\[{ADDRESS}")
 _LABEL = re.compile(rf"((?>(?:[^\]\n{ANCHOR}]++|{ANCHOR}[^{ANCHOR_END}\n]*+{ANCHOR_END})*))\]")
 _STARTS_AS_ADDRESS = re.compile(_PROTOCOLS)
 # What no title holds of a link that can be read as it is written: no prefix, nothing to decode.
-_RARE = r"&_%#:<>{}~/\[\]|\x00-\x1f\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f\u3000"
+_RARE_CHARACTERS = r"&_%#:<>{}~/\[\]|\x00-\x1f\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f\u3000"
 _UNUSUAL = re.compile(r"[&_%#<>{}~\x00-\x1f\u200e\u200f\u202a-\u202e]|[^\S ]|\s\s|^[.\s]+$")
 _IGNORED = re.compile(r"[\u200e\u200f\u202a-\u202e]")
 # What no title holds (MediaWikiTitleCodec).
@@ -70,15 +70,15 @@ def mark_links(text: str, language: WikiLanguage, parts: Parts) -> tuple[str, li
 def _show_external(text: str, calendar: Calendar) -> str:
     """Return `text` with the labels of external links alone; one without a label shows its number, as on the screen."""
     output: list[str] = []
-    copied_to = numbered = 0
+    copied_to = unlabelled_count = 0
     link = _EXTERNAL.search(text)
     while link:
         if label := _LABEL.match(text, link.end()):
-            words = label[1].lstrip()
-            if not words:
-                numbered += 1
-                words = f"[{calendar.number({'1': str(numbered)})}]"
-            output += [text[copied_to : link.start()], NOTHING, words, NOTHING]
+            shown_label = label[1].lstrip()
+            if not shown_label:
+                unlabelled_count += 1
+                shown_label = f"[{calendar.number({'1': str(unlabelled_count)})}]"
+            output += [text[copied_to : link.start()], NOTHING, shown_label, NOTHING]
             copied_to = search_from = label.end()
         else:  # no other link of this line ends either
             line_end = text.find("\n", link.end())
@@ -97,7 +97,7 @@ def _patterns(trail: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     target = rf"[^\[\]|\n\t{HEADING}{BREAK}]*+"
     # What begins with two characters that are no set is searched for in half the time.
     opening = re.compile(
-        rf"\[\[(?:((?![ .])[^{_RARE}]{{1,63}}+)(?<! )"
+        rf"\[\[(?:((?![ .])[^{_RARE_CHARACTERS}]{{1,63}}+)(?<! )"
         rf"(?:\|((?!\s)[^\[\]\x00-\x1f]++)(?<!\s))?\]\]{trail_pattern}"
         rf"|({target})(\|[^\[\]{HEADING}]*+)?\]\]{trail_pattern}"  # a link with no bracket in it
         rf"|(?:({target})\|)?)"
@@ -106,17 +106,17 @@ def _patterns(trail: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 @cache
-def _before(letters: str) -> re.Pattern[str]:
+def _prefix_pattern(letters: str) -> re.Pattern[str]:
     return re.compile(rf"[{letters}]|\Z")
 
 
-class _Open(NamedTuple):
+class _OpenBrackets(NamedTuple):
     """Brackets that are not closed yet."""
 
-    piece: int  # index in `output` that holds them
-    links: int  # number of links before them
-    written: str | None  # the target, if there is one before a bar
-    is_file: bool  # whether it is one that is not shown
+    piece_index: int  # of the piece of `output` that holds them
+    link_count: int  # number of links before them
+    target: str | None  # as written, if there is one before a bar
+    is_file: bool  # whether the target is a file that is not shown
 
 
 class _Scan:
@@ -125,18 +125,20 @@ class _Scan:
         self.opening, self.closing = _patterns(language.link_trail)
         self.links: list[Target] = []
         self.output: list[str] = []
-        self.open: list[_Open] = []
-        self.lines = self.sections = 0  # how many of `open` stand before the last line end, the last heading
+        self.open_brackets: list[_OpenBrackets] = []
+        # How many of `open_brackets` stand before the last line end, the last heading.
+        self.open_before_line = self.open_before_heading = 0
 
     def run(self) -> str:
         """Texts and links as they are written come from one split, so that only other brackets cost a step each."""
         split_text, width = self.opening.split(self.text), self.opening.groups + 1
         texts, titles, labels, trails = (split_text[group::width] for group in range(4))
         first_link = 0
-        for link_number in [*self._others(texts, titles, labels), len(titles)]:
+        for link_number in [*self._special(texts, titles, labels), len(titles)]:
             while first_link < link_number:
-                end = first_link + 1 if self.open else link_number  # the next text may close what is open
-                self._text(texts[first_link])
+                # The next text may close what is open.
+                end = first_link + 1 if self.open_brackets else link_number
+                self._add_text(texts[first_link])
                 links = zip(
                     *(titles[first_link:end], labels[first_link:end], trails[first_link:end]),
                     [*texts[first_link + 1 : end], ""],
@@ -149,22 +151,22 @@ class _Scan:
                 self.output.append("".join(marked_links))
                 self.links += zip(titles[first_link:end], repeat(""))
                 first_link = end
-            self._text(texts[link_number])
+            self._add_text(texts[link_number])
             if link_number < len(titles):
-                self._token(*split_text[link_number * width + 1 : (link_number + 1) * width])
+                self._add_token(*split_text[link_number * width + 1 : (link_number + 1) * width])
             first_link = link_number + 1
-        for open_link in self.open:
-            self._leave(open_link)
+        for open_link in self.open_brackets:
+            self._keep_unclosed(open_link)
         return "".join(self.output)
 
-    def _text(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         position = 0
-        while self.open:
+        while self.open_brackets:
             closing = self.closing.search(text, position)
-            between = text[position : closing.start() if closing else None]
-            if between:
-                self.output.append(between)
-                self._look(between)
+            text_between = text[position : closing.start() if closing else None]
+            if text_between:
+                self.output.append(text_between)
+                self._note_line_ends(text_between)
             if closing is None:
                 return
             self._close(*closing.groups())
@@ -172,33 +174,34 @@ class _Scan:
         if position < len(text):
             self.output.append(text[position:])
 
-    def _others(self, texts: list[str], titles: list[str | None], labels: list[str | None]) -> list[int]:
+    def _special(self, texts: list[str], titles: list[str | None], labels: list[str | None]) -> list[int]:
         """Return the numbers of the tokens that are more than a link as it is written."""
         prefix = self.language.link_prefix
-        has_letters = _before(prefix).match if prefix else None  # or nothing, behind another token
+        # The prefix may also be nothing, behind another token.
+        ends_with_prefix = _prefix_pattern(prefix).match if prefix else None
         return [
-            number
-            for number, title in enumerate(titles)
+            link_number
+            for link_number, title in enumerate(titles)
             if title is None
             or "  " in title
-            or ("''" in title and labels[number] is None)
-            or (has_letters and has_letters(texts[number][-1:]))
+            or ("''" in title and labels[link_number] is None)
+            or (ends_with_prefix and ends_with_prefix(texts[link_number][-1:]))
         ]
 
-    def _token(self, *groups: str | None) -> None:
+    def _add_token(self, *groups: str | None) -> None:
         title, label, trail_of_title, written_target, written_label, trail, target = groups
         if title is not None:
             written_target, written_label, trail = title, label and f"|{label}", trail_of_title
         if written_target is not None:
             link = self._link(written_target, written_label, trail or "")
             if link == "":
-                link = self._gap()
+                link = self._placeholder()
             self.output.append(f"[[{written_target}{written_label or ''}]]{trail}" if link is None else link)
             if written_label:
-                self._look(written_label)
+                self._note_line_ends(written_label)
         else:
             is_file = target is not None and self._hidden(target)
-            self.open.append(_Open(len(self.output), len(self.links), target, is_file))
+            self.open_brackets.append(_OpenBrackets(len(self.output), len(self.links), target, is_file))
             self.output.append("[[" if target is None else f"[[{target}|")
 
     def _link(self, written_target: str, label: str | None, trail: str) -> str | None:
@@ -245,9 +248,9 @@ class _Scan:
     def _letters_before(self) -> str:
         if not self.output:
             return ""
-        piece, belongs = self.output[-1], _before(self.language.link_prefix).match
+        piece, is_prefix_letter = self.output[-1], _prefix_pattern(self.language.link_prefix).match
         start = len(piece)
-        while start and belongs(piece, start - 1):
+        while start and is_prefix_letter(piece, start - 1):
             start -= 1
         self.output[-1] = piece[:start]
         return piece[start:]
@@ -257,7 +260,7 @@ class _Scan:
         # Of the links from number `first_link` on, which are those in the label, the ones outside the caption go.
         options = cut_at_bars(label)
         index = self.parts.images.caption_of_file(options) if is_file(written_target.strip()) else -1
-        if index < 0 or not self.parts.keeps("captions") or len(self.open) > DEEPEST:
+        if index < 0 or not self.parts.keeps("captions") or len(self.open_brackets) > DEEPEST:
             del self.links[first_link:]
             return ""
         caption = options[index].strip()
@@ -265,25 +268,28 @@ class _Scan:
         self.links[first_link:] = self.links[start : start + caption.count(ANCHOR)]
         return f"{BREAK}{caption}{BREAK}"
 
-    def _gap(self) -> str:
+    def _placeholder(self) -> str:
         """What stands for a link that is not shown; nothing at the beginning of a line, which is that of a file."""
         return "" if self.output and self.output[-1][-1:] == "\n" else DROPPED
 
     def _close(self, closing: str, trail: str) -> None:
         """Deal with closing brackets whose opening ones were not next to them: there are brackets between."""
-        while self.open:
-            open_link, open_before = self.open.pop(), len(self.open)
-            is_broken = open_before < (self.sections if open_link.is_file else self.lines)
-            self.lines, self.sections = min(self.lines, open_before), min(self.sections, open_before)
+        while self.open_brackets:
+            open_link, outer_count = self.open_brackets.pop(), len(self.open_brackets)
+            is_broken = outer_count < (
+                self.open_before_heading if open_link.is_file else self.open_before_line
+            )
+            self.open_before_line = min(self.open_before_line, outer_count)
+            self.open_before_heading = min(self.open_before_heading, outer_count)
             if is_broken:
-                self._leave(open_link)
+                self._keep_unclosed(open_link)
                 continue
             self._show(open_link, closing, trail)
             return
         self.output.append(closing + trail)
 
-    def _show(self, open_link: _Open, closing: str, trail: str) -> None:
-        output, index = self.output, open_link.piece
+    def _show(self, open_link: _OpenBrackets, closing: str, trail: str) -> None:
+        output, index = self.output, open_link.piece_index
         if not open_link.is_file and not self._may_be_link(open_link):
             # Its pieces stay, and are not joined: time would be quadratic.
             output.append(closing + trail)
@@ -297,35 +303,35 @@ class _Scan:
             else:
                 trail = "]" + trail
         if open_link.is_file:
-            caption = self._caption(open_link.written or "", label, open_link.links)
-            output.append((caption or self._gap()) + trail)
+            caption = self._caption(open_link.target or "", label, open_link.link_count)
+            output.append((caption or self._placeholder()) + trail)
             return
-        link = self._link(open_link.written or "", f"|{label}", trail)
+        link = self._link(open_link.target or "", f"|{label}", trail)
         output.append(f"{pieces[0]}{label}]]{trail}" if link is None else link)
 
-    def _may_be_link(self, open_link: _Open) -> bool:
+    def _may_be_link(self, open_link: _OpenBrackets) -> bool:
         """Whether brackets hold a title, which MediaWiki allows, and no other link."""
         return (
-            open_link.written is not None
-            and len(self.links) == open_link.links
-            and read_target(open_link.written, self.language, True)[0] != "invalid"
-            and not _STARTS_AS_ADDRESS.match(open_link.written)
+            open_link.target is not None
+            and len(self.links) == open_link.link_count
+            and read_target(open_link.target, self.language, True)[0] != "invalid"
+            and not _STARTS_AS_ADDRESS.match(open_link.target)
         )
 
-    def _leave(self, open_link: _Open) -> None:
+    def _keep_unclosed(self, open_link: _OpenBrackets) -> None:
         """Deal with opening brackets that are not closed: text, but of a file the line goes up to a link."""
         if open_link.is_file:
-            index = open_link.piece
+            index = open_link.piece_index
             self.output[index] = ""
             if index + 1 < len(self.output) and ANCHOR not in self.output[index + 1]:
                 _, line_end, next_lines = self.output[index + 1].partition("\n")
                 self.output[index + 1] = line_end + next_lines
 
-    def _look(self, text: str) -> None:
+    def _note_line_ends(self, text: str) -> None:
         if "\n" in text:
-            self.lines = len(self.open)
+            self.open_before_line = len(self.open_brackets)
         if HEADING in text:
-            self.sections = len(self.open)
+            self.open_before_heading = len(self.open_brackets)
 
 
 def read_target(written_target: str, language: WikiLanguage, labelled: bool) -> tuple[str, Target | None]:
@@ -333,7 +339,8 @@ def read_target(written_target: str, language: WikiLanguage, labelled: bool) -> 
     "invalid": no title that MediaWiki allows."""
     if ":" not in written_target and _UNUSUAL.search(written_target) is None:
         title = written_target.strip()
-        return ("article", (title, "")) if 0 < len(title) < 64 and "/" not in title else _checked(title, "")
+        is_plain_title = 0 < len(title) < 64 and "/" not in title
+        return ("article", (title, "")) if is_plain_title else _article_target(title, "")
     decoded = unquote(written_target, errors="replace") if "%" in written_target else written_target
     if "&" in decoded:
         decoded = unicodedata.normalize("NFC", decode_entities(decoded))
@@ -346,8 +353,8 @@ def read_target(written_target: str, language: WikiLanguage, labelled: bool) -> 
     if colon and name == language.code:  # [[en:God]] of the English Wikipedia leads to its own page
         title = title_without_colon = title_after_prefix.strip()
         name, colon, _ = _prefix(title_without_colon)
-    if not colon or _checked(title_without_colon, fragment)[0] == "invalid":
-        return _checked(title_without_colon, fragment)
+    if not colon or _article_target(title_without_colon, fragment)[0] == "invalid":
+        return _article_target(title_without_colon, fragment)
     if title_without_colon == title and name in language.hidden:
         return "hidden", None
     if name in language.namespaces or name in language.wikis:
@@ -366,7 +373,7 @@ def _prefix(title: str) -> tuple[str, str, str]:
     return prefix.strip().lower(), colon, after
 
 
-def _checked(title: str, fragment: str) -> tuple[str, Target | None]:
-    too_long = len(title.encode(errors="replace")) > LONGEST_TITLE
-    is_valid = (title or fragment) and not too_long and _INVALID.search(title) is None
+def _article_target(title: str, fragment: str) -> tuple[str, Target | None]:
+    is_too_long = len(title.encode(errors="replace")) > LONGEST_TITLE
+    is_valid = (title or fragment) and not is_too_long and _INVALID.search(title) is None
     return ("article", (title, fragment)) if is_valid else ("invalid", None)

@@ -10,7 +10,7 @@ docs/methods/wikipedia.md has the measurement.
 import re
 from collections.abc import Collection
 
-from irpretrain.wikipedia.titles import spelt
+from irpretrain.wikipedia.titles import normal_name
 from irpretrain.wikipedia.wikitext.arguments import Arguments, first_argument
 from irpretrain.wikipedia.wikitext.dates import Calendar
 from irpretrain.wikipedia.wikitext.marks import BAR, BREAK, DROPPED, NOTHING
@@ -41,9 +41,9 @@ LONGEST_START = 80
 # Characters before a call alone in its line that are looked at.
 LONGEST_BEFORE = 400
 # Words in a script without capitals; fewer may be a name.
-_FEWEST_UNCASED = 4
-_FEWEST_IN_SENTENCE = 5
-_LAST = tuple(".!?…。！？؟۔।»”’'\")]—;,")
+_MIN_UNCASED_WORDS = 4
+_MIN_SENTENCE_WORDS = 5
+_SENTENCE_ENDS = tuple(".!?…。！？؟۔।»”’'\")]—;,")
 _TAG = re.compile("</?[a-zA-Z]+ ?/?>")
 _NO_PROSE = re.compile(r"[=|!{]|\[\[[^\[\]|]*:[^\[\]]*\.\w{3,4}\|")
 
@@ -53,7 +53,7 @@ def words_in_sentence(parameters: Arguments, arguments_text: str) -> str:
 
     Args:
         parameters: the arguments.
-        written: the same as they are written.
+        arguments_text: the same as they are written.
     """
     first_text = first_argument(parameters)
     if (
@@ -71,18 +71,18 @@ def words_in_sentence(parameters: Arguments, arguments_text: str) -> str:
         return ""  # boxes are written over several lines, lists in them with a break behind each item
     visible = _BREAK.sub(" ", _NOT_SEEN.sub("", first_text))
     words = _WORD.findall(visible)
-    letters = sum(map(len, words))
-    if letters < 0.6 * len(visible.replace(" ", "")):
+    letter_count = sum(map(len, words))
+    if letter_count < 0.6 * len(visible.replace(" ", "")):
         return ""
     if _WITHOUT_SPACES.search(visible):
         return first_text
     if " " not in visible.strip() or len(words) < 2:
         return ""
-    cased = any(word.lower() != word.upper() for word in words)
-    prose = (
-        any(word.islower() and len(word) > 1 for word in words) if cased else len(words) >= _FEWEST_UNCASED
-    )
-    return first_text if prose else ""
+    has_case = any(word.lower() != word.upper() for word in words)
+    is_prose = len(words) >= _MIN_UNCASED_WORDS
+    if has_case:
+        is_prose = any(word.islower() and len(word) > 1 for word in words)
+    return first_text if is_prose else ""
 
 
 def foreign_words(name: str, parameters: Arguments, languages: Collection[str]) -> str:
@@ -93,10 +93,10 @@ def foreign_words(name: str, parameters: Arguments, languages: Collection[str]) 
         parameters: its arguments.
         languages: codes.
     """
-    first, code = parameters.get("1", ""), spelt(name).rpartition("-")
-    words = (
-        parameters.get("2", "") if first in languages else first if code[0] and code[2] in languages else ""
-    )
+    first, (prefix, _, code) = parameters.get("1", ""), normal_name(name).rpartition("-")
+    words = first if prefix and code in languages else ""
+    if first in languages:
+        words = parameters.get("2", "")
     return words if _WORD.search(words) and _IN_A_LINE.fullmatch(words) and not _FILE.search(words) else ""
 
 
@@ -106,7 +106,7 @@ def quotation(parameters: Arguments, calendar: Calendar) -> str:
     A hint for editors is no sentence, or has the month in which it was written.
     """
     words = first_argument(parameters)
-    if not words.endswith(_LAST) or not _IN_A_LINE.fullmatch(_TAG.sub("", words).replace("\n", " ")):
+    if not words.endswith(_SENTENCE_ENDS) or not _IN_A_LINE.fullmatch(_TAG.sub("", words).replace("\n", " ")):
         return ""
     for value in parameters.values():
         month, _, year = value.partition(" ")
@@ -125,9 +125,9 @@ def _is_sentence(text: str) -> bool:
     if _WITHOUT_SPACES.search(text):
         return True
     words = _WORD.findall(text)
-    cased = any(word.lower() != word.upper() for word in words)
-    return len(words) >= _FEWEST_IN_SENTENCE and (
-        not cased or sum(word.islower() for word in words) >= len(words) / 3
+    has_case = any(word.lower() != word.upper() for word in words)
+    return len(words) >= _MIN_SENTENCE_WORDS and (
+        not has_case or sum(word.islower() for word in words) >= len(words) / 3
     )
 
 
@@ -135,7 +135,7 @@ def is_within_sentence(text_before: str, words: str, text: str, end: int) -> boo
     """Whether a call is part of a sentence by what stands around it.
 
     Args:
-        before: what is shown before it: the line, or its last `LONGEST_START` characters and more.
+        text_before: what is shown before it: the line, or its last `LONGEST_START` characters and more.
         words: of its first argument.
         text: wikitext of the page.
         end: place in it behind the call.

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable
 from itertools import takewhile
 
-from irpretrain.wikipedia.titles import spelt
+from irpretrain.wikipedia.titles import normal_name
 from irpretrain.wikipedia.wikitext.arguments import (
     CALLS,
     PARAMETER,
@@ -23,7 +23,7 @@ MINUS = "−"
 _NUMBER = re.compile(r"[-−+±~]?[\d.,/ +e]{1,40}")
 # Units that a smaller one may follow: `{{convert|5|ft|8|in}}`.
 _COMPOUND = frozenset({"ft", "yd", "mi", "st", "lb", "oz", "LT", "long ton", "h", "min"})
-_BETWEEN = {
+_JOINERS = {
     **{word: f" {word} " for word in ("to", "to about", "and", "or", "by")},
     **dict.fromkeys(("-", "–", "to(-)"), "–"),
     **dict.fromkeys(("x", "×", "*", "xx"), " × "),
@@ -31,7 +31,7 @@ _BETWEEN = {
     **dict.fromkeys((",", ", "), ", "),
 }
 # The same of Romance languages.
-_BETWEEN_NUMBERS = {**_BETWEEN, **{word: f" {word} " for word in ("à", "ou", "et", "a", "o", "y", "e", "/")}}
+_ROMANCE_JOINERS = {**_JOINERS, **{word: f" {word} " for word in ("à", "ou", "et", "a", "o", "y", "e", "/")}}
 _UNITS: dict[str, str] = CALLS["units"]
 _MULTIPLE = re.compile(r"e([369]|1[258])(?=\D)")
 _SYMBOL_BY_NAME = {symbol.lower(): symbol for symbol in CALLS["symbols"]}
@@ -53,11 +53,11 @@ def convert(arguments: Arguments) -> str:
     text, position = "", 0
     while position < len(words) and _NUMBER.fullmatch(words[position]):
         next_word = words[position + 1] if position + 1 < len(words) else ""
-        between = _BETWEEN.get(next_word.lower())
+        joiner = _JOINERS.get(next_word.lower())
         amount = re.sub(r"(?<=\d)\+(?=\d+/)", " ", words[position])
-        text += amount + (between or _unit_of_code(next_word) + " ")
+        text += amount + (joiner or _unit_of_code(next_word) + " ")
         position += 2
-        if between is None and (next_word not in _COMPOUND or position + 1 >= len(words)):
+        if joiner is None and (next_word not in _COMPOUND or position + 1 >= len(words)):
             break  # what comes now is the unit to convert to, or the number of digits
     return text.strip() or " ".join(words[:2])
 
@@ -80,25 +80,25 @@ def power(exponent: str) -> str:
 
 def exponent(arguments: Arguments) -> str:
     """`5.98{{e|24}}` and `{{exp|5.98|24}}` show "5.98×10^24"."""
-    *number, tens = unnamed(arguments)[:2] or [""]
-    return "".join(number) + power(tens)
+    *number, exponent_text = unnamed(arguments)[:2] or [""]
+    return "".join(number) + power(exponent_text)
 
 
 def value(arguments: Arguments) -> str:
     """A number with its uncertainty, power of ten and unit: `{{val|1.5|0.3|e=3|u=m}}` shows "(1.5±0.3)×10^3 m"."""
     words = unnamed(arguments)
-    text, bracket = "", False
+    text, needs_brackets = "", False
     # Italian: `{{M|5||km}}`
     unit = words.pop() if len(words) > 1 and not re.search("[0-9]", words[-1]) else ""
     if words:
-        text, bracket = _with_uncertainty(words)
-    exponent_given = arguments.get("e") or ""
-    if exponent_given:
-        text = f"({text})" if bracket else text
-        text = text + power(exponent_given) if text else power(exponent_given)[1:]
+        text, needs_brackets = _with_uncertainty(words)
+    exponent_text = arguments.get("e") or ""
+    if exponent_text:
+        text = f"({text})" if needs_brackets else text
+        text = text + power(exponent_text) if text else power(exponent_text)[1:]
     unit = unit or first_argument(arguments, ("u", "ul", "um", "unit", "unité", "unidad", "up", "upl"))
-    if per := first_argument(arguments, ("up", "upl")):
-        unit = first_argument(arguments, ("u", "ul")) + "/" + per
+    if denominator := first_argument(arguments, ("up", "upl")):
+        unit = first_argument(arguments, ("u", "ul")) + "/" + denominator
     return arguments.get("p", "") + _with_unit(text, _DEGREES.get(unit, unit)) + arguments.get("s", "")
 
 
@@ -108,8 +108,8 @@ def _with_uncertainty(words: list[str]) -> tuple[str, bool]:
     if len(words) == 1:
         return number, False
     position = 1
-    while position + 1 < len(words) and (between := _BETWEEN.get(words[position].lower())):
-        number += between + words[position + 1]
+    while position + 1 < len(words) and (joiner := _JOINERS.get(words[position].lower())):
+        number += joiner + words[position + 1]
         position += 2
     if position > 1:
         return number, True
@@ -155,10 +155,10 @@ def measure(arguments: Arguments) -> str:
     text, position = "".join(words[:1]), 1
     while (
         position + 1 < len(words)
-        and words[position] in _BETWEEN_NUMBERS
+        and words[position] in _ROMANCE_JOINERS
         and _NUMBER.fullmatch(words[position + 1])
     ):
-        text += _BETWEEN_NUMBERS[words[position]] + words[position + 1]
+        text += _ROMANCE_JOINERS[words[position]] + words[position + 1]
         position += 2
     text += "".join(f" {word} {arguments[word]}" for word in ("à", "et", "ou") if arguments.get(word))
     units: list[str] = []
@@ -201,7 +201,7 @@ _ORIGINS = {"DE-NN": "ü. NN", "DE-NHN": "ü. NHN", "DE-HN": "ü. HN", "AT": "ü
 
 def unit_named(name: str) -> str:
     """Return the unit that a template's name is, "" for other names."""
-    key = spelt(name)
+    key = normal_name(name)
     if key in _SYMBOL_BY_NAME:
         return _SYMBOL_BY_NAME[key]
     return key if " " in key and _SEA_LEVEL.fullmatch(key) else ""
@@ -224,7 +224,7 @@ def amount(unit: str, arguments: Arguments) -> str:
     words = unnamed(arguments)
     if not words or len(words) > 4 or not _AMOUNT.fullmatch(words[0]) or _COMPASS.intersection(words):
         return ""
-    units = [word for word in words[1:] if spelt(word) in _SYMBOL_BY_NAME]
+    units = [word for word in words[1:] if normal_name(word) in _SYMBOL_BY_NAME]
     exponents = [word for word in words[1:] if word not in units and re.fullmatch(r"[-−]?[0-9]", word)]
     if len(units) + len(exponents) < len(words) - 1 or (exponents and not units):
         return ""

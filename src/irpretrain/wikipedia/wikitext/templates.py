@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 
-from irpretrain.wikipedia.titles import normal_title, spelt
+from irpretrain.wikipedia.titles import normal_name, normal_title
 from irpretrain.wikipedia.wikitext import quantities
 from irpretrain.wikipedia.wikitext.arguments import (
     CALLS,
@@ -57,8 +57,8 @@ def _quote(arguments: Arguments) -> str:
     """A quotation, its German translation and "— Author, Title, Source", each as a paragraph of its own."""
     # The numbers behind the function's name are the positions of who is quoted, if not 2 to 5: `@quote 4 5`.
     lines = [words for words in (first_argument(arguments), arguments.get("Übersetzung")) if words]
-    if lines and (quoted := quoted_arguments(arguments, arguments.get(PARAMETER) or "2 3 4 5")):
-        lines.append(f"— {quoted}")
+    if lines and (attribution := quoted_arguments(arguments, arguments.get(PARAMETER) or "2 3 4 5")):
+        lines.append(f"— {attribution}")
     return "".join(f"{BREAK}\n{words}" for words in lines) + f"{BREAK}\n" if lines else ""
 
 
@@ -83,10 +83,10 @@ def _ship(arguments: Arguments) -> str:
     words = [arguments.get(position, "") for position in ("1", "2", "3", "4")]
     prefix = arguments.get(PARAMETER) or words.pop(0)
     name, number, form = words[:3]
-    behind = f" ({number})" if number else ""
+    number_text = f" ({number})" if number else ""
     title = f"{prefix} {name}".strip()
-    labels = {"1": number or name, "2": name, "3": name + behind, "6": title}
-    return labels.get(form, title + behind) if name else ""
+    labels = {"1": number or name, "2": name, "3": name + number_text, "6": title}
+    return labels.get(form, title + number_text) if name else ""
 
 
 def _siglo(arguments: Arguments) -> str:
@@ -112,10 +112,10 @@ def _case(arguments: Arguments) -> str:
 
 def _if_equal(arguments: Arguments) -> str:
     first, second = arguments.get("1", ""), arguments.get("2", "")
-    return "" if DROPPED in first + second else arguments.get("3" if _same(first, second) else "4", "")
+    return "" if DROPPED in first + second else arguments.get("3" if _are_equal(first, second) else "4", "")
 
 
-def _same(first: str, second: str) -> bool:
+def _are_equal(first: str, second: str) -> bool:
     if first == second or not (_NUMBER.fullmatch(first) and _NUMBER.fullmatch(second)):
         return first == second
     return float(first) == float(second)
@@ -127,7 +127,7 @@ def _switch(arguments: Arguments) -> str:
     words, is_case, is_default, default = "", False, False, ""
     for case in cases if DROPPED not in word else ():
         name, equals, words = map(str.strip, case.partition("="))
-        is_case = is_case or _same(name, word)
+        is_case = is_case or _are_equal(name, word)
         is_default = is_default or name == "#default"
         if equals and is_case:
             return words
@@ -147,19 +147,19 @@ FUNCTIONS: dict[str, Callable[[Arguments], str]] = {
     **DATE_FUNCTIONS,
     "nihongo": _nihongo,
     "interlanguage": _interlanguage,
-    "lines": lambda given: "".join(f"\n* {value}" for value in unnamed(given)) + "\n",
+    "lines": lambda arguments: "".join(f"\n* {value}" for value in unnamed(arguments)) + "\n",
     # What stands behind the function's name comes between the arguments: `@joined +`.
-    "joined": lambda given: given.get(PARAMETER, "").join(unnamed(given)),
+    "joined": lambda arguments: arguments.get(PARAMETER, "").join(unnamed(arguments)),
     "aside": _aside,
     "case": _case,
-    "if": lambda given: given.get("2" if given.get("1", "").strip(DROPPED) else "3", ""),
+    "if": lambda arguments: arguments.get("2" if arguments.get("1", "").strip(DROPPED) else "3", ""),
     "if-equal": _if_equal,
     "switch": _switch,
-    "music": lambda given: _SIGNS.get(given.get("1", ""), ""),
+    "music": lambda arguments: _SIGNS.get(arguments.get("1", ""), ""),
     "red-link": _red_link,
     "ship": _ship,
     "siglo": _siglo,
-    "last": lambda given: (unnamed(given) or [""])[-1],
+    "last": lambda arguments: (unnamed(arguments) or [""])[-1],
     "quote": _quote,
 }
 
@@ -178,7 +178,7 @@ _ORDINAL = re.compile(
 DISAMBIGUATION = "@disambiguation"
 # Begins the pattern of an unlisted template that a unit names: what it shows depends on what stands before it.
 _UNIT = "@unit "
-_REST = re.compile(r"[1-9][0-9]?\*")
+_REST_FIELD = re.compile(r"[1-9][0-9]?\*")
 
 
 class Templates:
@@ -201,18 +201,18 @@ class Templates:
         self.calendar, self.languages = calendar or Calendar(), languages
         self._patterns = {name: pattern for name, pattern in patterns.items() if not name.endswith("*")}
         self._prefixes = {name[:-1]: pattern for name, pattern in patterns.items() if name.endswith("*")}
-        self._spelt: dict[str, str | None] = {}
+        self._pattern_of_name: dict[str, str | None] = {}
 
     def pattern(self, name: str) -> str | None:
         """Return what a template shows: its pattern, "" if it is known to show nothing, None if it is not known.
 
         `name` is as written in the call.
         """
-        if name in self._spelt:
-            return self._spelt[name]
+        if name in self._pattern_of_name:
+            return self._pattern_of_name[name]
         pattern = self._look_up(name)
-        if len(name) < 80 and len(self._spelt) < 100_000:
-            self._spelt[name] = pattern
+        if len(name) < 80 and len(self._pattern_of_name) < 100_000:
+            self._pattern_of_name[name] = pattern
         return pattern
 
     def unit(self, pattern: str | None) -> str:
@@ -222,7 +222,7 @@ class Templates:
     def show(self, pattern: str, name: str, arguments: str) -> str:
         """Return what a call shows, as wikitext; `arguments` is what follows the name's `|`."""
         function, colon, first_argument = name.partition(":")
-        if colon and f"{spelt(function)}:" in self._patterns:  # a parser function: no names
+        if colon and f"{normal_name(function)}:" in self._patterns:  # a parser function: no names
             words = cut_at_bars(f"{first_argument}|{arguments}")
             parameters = {str(position): word.strip() for position, word in enumerate(words, 1)}
         else:
@@ -236,7 +236,7 @@ class Templates:
         return _fill(pattern, parameters)
 
     def _look_up(self, name: str) -> str | None:
-        key = spelt(name).removeprefix("template:").lstrip()
+        key = normal_name(name).removeprefix("template:").lstrip()
         if ":" in key:
             key = key.partition(":")[0] + ":"
             if key not in self._patterns:
@@ -269,14 +269,15 @@ def pattern_fault(pattern: str) -> str | None:
     names = [name for field in texts_and_fields[1::2] for name in field.removesuffix("|").split("|")]
     rest_fields = [name for name in names if name.endswith("*")]
     for name in names:
-        if not name or (name in rest_fields and not (name in texts_and_fields and _REST.fullmatch(name))):
+        is_whole_field = name in texts_and_fields and _REST_FIELD.fullmatch(name)
+        if not name or (name in rest_fields and not is_whole_field):
             return f"has the field {name!r}; fields are {{1}}, {{name}}, {{name|1}} and {{1*}}"
-    repeated = [
+    repeated_fields = [
         name for name in names if rest_fields and name.isdecimal() and int(name) >= int(rest_fields[0][:-1])
     ]
     return (
         "shows an argument twice"
-        if repeated or len(rest_fields) > 1 or len(set(names)) < len(names)
+        if repeated_fields or len(rest_fields) > 1 or len(set(names)) < len(names)
         else None
     )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from irpretrain.config.papers import read_paper
 from irpretrain.config.root import Config
 from irpretrain.config.usage import active_experiments, hidden_views
-from irpretrain.corpora.catalogue.absence import reported
+from irpretrain.corpora.catalogue.absence import missing_data_text
 from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.foundation.progress import size_text
 from irpretrain.foundation.resources import gpu_rates
@@ -260,7 +260,7 @@ def costs_text(prepared: Prepared, jobs: Sequence[PlannedJob]) -> str:
         estimate_text(cost_estimate) if jobs else "",
         columns_text(config, jobs),
         "\n".join(hidden_views(config)),
-        reported(missing_by_entry, f"Not there, and {consequence}:"),
+        missing_data_text(missing_by_entry, f"Not there, and {consequence}:"),
     ]
     return "".join(f"\n{paragraph}\n" for paragraph in paragraphs if paragraph)
 

@@ -13,7 +13,7 @@ from irpretrain.config.usage import needed_models
 from irpretrain.corpora.catalogue.absence import fingerprint
 from irpretrain.corpora.catalogue.completion import data_folders, folder_of
 from irpretrain.corpora.catalogue.read import Entry, read_catalogue
-from irpretrain.corpora.sources import corpus_aids, corpus_files
+from irpretrain.corpora.sources import corpus_files, corpus_option_files
 from irpretrain.foundation.provenance import content_hash
 from irpretrain.foundation.records import parts_of_shard
 from irpretrain.text.languages import ENGLISH, with_language
@@ -109,7 +109,7 @@ class Corpora(PlanPart):
     def aid_states(self, wildcards: Wildcards) -> dict[str, str]:
         """Size and time of files that the options name."""
         # As inputs, 15 GB of spam rankings would be hashed for each shard.
-        aids = corpus_aids(self.config, wildcards.corpus)
+        aids = corpus_option_files(self.config, wildcards.corpus)
         return {path: fingerprint(path) for path in aids if os.path.exists(path)}
 
     def documents(self, wildcards: Wildcards) -> list[str]:

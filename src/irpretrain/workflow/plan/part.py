@@ -21,7 +21,7 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.config.usage import encoder_of
 from irpretrain.corpora.catalogue.absence import absent_file
 from irpretrain.corpora.embedded import Manifest, resolve
-from irpretrain.corpora.file_lists import given_files, list_files
+from irpretrain.corpora.file_lists import files_of_sources, list_files
 from irpretrain.corpora.formats.ir_datasets import PARTS
 from irpretrain.corpora.registry import Kind, format_of
 from irpretrain.foundation.errors import ConfigError
@@ -170,7 +170,7 @@ class PlanPart:
         copies = [self.source(path, section.kind) for path in section.paths if is_made(path)]
         user_paths = [path for path in section.paths if not is_made(path)]
         suffixes = format_of(section.kind, section.format).suffixes
-        return [*copies, *path_strings(given_files(list(map(self.require_path, user_paths)), suffixes))]
+        return [*copies, *path_strings(files_of_sources(list(map(self.require_path, user_paths)), suffixes))]
 
     def require_path(self, path: str, remedy: str = "") -> str:
         """Return a path; ConfigError with the keys that name it where there is no such file or folder."""

@@ -15,7 +15,7 @@ from irpretrain.corpora.catalogue.absence import (
     refuse_absent,
     without_absent,
 )
-from irpretrain.corpora.catalogue.completion import moved, with_data_of_the_project
+from irpretrain.corpora.catalogue.completion import with_data_of_the_project, with_locations
 from irpretrain.corpora.embedded import Manifest, installed_path, read_manifest
 from irpretrain.corpora.sources import (
     UsedFile,
@@ -76,7 +76,7 @@ def with_cached_models(config: Config) -> Config:
     """Return the configuration with models that it names as Hugging Face's hub does read from the hub's cache."""
     paths = [used_file.path for used_file in used_files(config) if used_file.kind == "encoder"]
     folders = {path: str(folder) for path in paths if (folder := cached_model(path)) is not None}
-    return moved(config, folders) if folders else config
+    return with_locations(config, folders) if folders else config
 
 
 # Empty files in place of data that are not there, so that everything that reads them can be planned.
@@ -113,7 +113,9 @@ def with_stand_ins(config: Config, folder: str | Path) -> Config:
         name: {key: with_any_vocabulary(entry) for key, entry in getattr(config, name).items()}
         for name in ("models", "term_weights")
     }
-    return moved(with_any_vocabulary(config).model_copy(update=sections), locations, STAND_IN_FOLD_COUNT)
+    return with_locations(
+        with_any_vocabulary(config).model_copy(update=sections), locations, STAND_IN_FOLD_COUNT
+    )
 
 
 def write_stand_in(used_file: UsedFile, location: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from irpretrain.config.labels import regime_label
 from irpretrain.config.papers import FIRST_STAGE, known_papers
 from irpretrain.config.usage import hidden_views
-from irpretrain.corpora.catalogue.absence import read_entries, reported
+from irpretrain.corpora.catalogue.absence import entries_in_use, missing_data_text
 from irpretrain.corpora.formats.ir_datasets import downloads_text
 from irpretrain.corpora.sources import used_ir_datasets
 from irpretrain.foundation.atomic import read_csv
@@ -156,14 +156,14 @@ def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collecti
     if "datasets" in targets:
         reports = dict(zip(plan.catalogue.present(), plan.catalogue.reports(), strict=True))
         entries, folders = plan.catalogue.entries, plan.catalogue.folders
-        if entries_read := read_entries(plan.config, folders) | missing.keys():
+        if entries_read := entries_in_use(plan.config, folders) | missing.keys():
             entries_read |= {name for entry in entries_read for name in entries[entry].needs}
             entries = {name: entry for name, entry in entries.items() if name in entries_read}
         catalogue = datasets_text(entries, reports, {folder: as_user_path(folder) for folder in folders})
         if entries_read:
             catalogue += f"\n\nThe configuration reads these. All: {as_user_path(paths.DATASETS_TABLE)}"
         return "\n" + "\n\n".join(filter(None, [catalogue, downloads_text(used_ir_datasets(plan.config))]))
-    left_out = reported(dict(missing), "Left out was what needs these files, which are not there:")
+    left_out = missing_data_text(dict(missing), "Left out was what needs these files, which are not there:")
     hidden_text = "".join(f"{line}\n" for line in hidden_views(plan.config))
     headline_text = headlines("results", since)
     other_code = other_code_text(results_of_other_code())
