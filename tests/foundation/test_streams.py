@@ -107,7 +107,7 @@ class Sized(SimpleNamespace):
 
 def choose_diagnosis_pairs(module: ModuleType, patch: pytest.MonkeyPatch, seed: int, name: str) -> None:
     patch.setattr(module, "whole_documents", lambda path: [of(document_ids=[name])])
-    patch.setattr(module, "choose_pairs", lambda *_: of(accepted=np.ones(1)))
+    patch.setattr(module, "choose_pairs", lambda *_: of(accepted_counts=np.ones(1)))
     module.choose_diagnosis_pairs(["x"], MagicMock(), MagicMock(stm_2_threshold=0.5), seed, "x")
 
 
@@ -166,12 +166,12 @@ def begin_step(
     patch: pytest.MonkeyPatch,
     seed: int,
     step: int,
-    position: int = 0,
+    task_index: int = 0,
     batch_number: int = 0,
 ) -> None:
     optimiser, compute = OptimiserConfig(learning_rate=1e-3), ComputeConfig(device="cpu")
     trainer = module.Trainer(torch.nn.Linear(1, 1), optimiser, compute, torch.device("cpu"), seed, 9, 2)
-    parts = [of(loss_denominator=1, batches={}, metrics=None) for _ in range(position)]
+    parts = [of(loss_denominator=1, batches={}, metrics=None) for _ in range(task_index)]
     parts.append(of(loss_denominator=1, batches={batch_number: None}, metrics=None))
     trainer._begin(step, [None] * len(parts), parts, 0.0)
 
@@ -209,6 +209,7 @@ def draw_weights(module: ModuleType, patch: pytest.MonkeyPatch, seed: int, name:
 
 
 SEED, EPOCH, NAME = {"seed": (1, 2)}, {"epoch": (0, 1)}, {"name": ("d1", "d2")}
+STREAM = {"stream": ("rop", "ict")}
 LAYER = {"name": ("one.weight", "two.weight")}
 HIDDEN = {"name": ("first.weight", "second.weight")}  # a network is an encoder or a ranker over words
 MANY = np.arange(40) / 40
@@ -275,7 +276,7 @@ STREAMS = {
     ),
     "models.neural.ranker: generator(seed, 'initialise', name)": Stream(draw_weights, SEED | HIDDEN),
     "models.neural.registry: generator(seed, 'initialise', 'word vectors')": Stream(
-        lambda m, _, seed: m.with_drawn(ROWS, seed), SEED
+        lambda m, _, seed: m.draw_missing_vectors(ROWS, seed), SEED
     ),
     "models.parameters: generator(seed, 'initialise', name)": Stream(initialise, SEED | LAYER),
     "objectives.ares: stream_key(shard.seed, STAGE, name)": Stream(make_ares_groups, SEED | NAME),
@@ -289,16 +290,18 @@ STREAMS = {
         SEED | EPOCH,
     ),
     "text.train_vectors: stream_key(seed, STAGE, name)": Stream(
-        lambda m, _, seed, name: m._choose(of(document_ids=pa.array([name])), np.zeros(1, int), 1, seed),
+        lambda m, _, seed, name: m._choose_documents(
+            of(document_ids=pa.array([name])), np.zeros(1, int), 1, seed
+        ),
         SEED | NAME,
     ),
     "text.train_vectors: stream_key(seed, STAGE)": Stream(train_vectors, SEED),
     "text.train_vectors: generator(seed, STAGE)": Stream(train_vectors, SEED),
-    "training.group_table: generator(self._seed, 'data order', f'{self._name}/{epoch}')": Stream(
-        lambda m, _, seed, name, epoch: m.GroupTable._permutation(
-            of(_epoch=-1, _seed=seed, _name=name, trained=lambda: np.arange(4)), epoch
+    "training.group_table: generator(self._seed, 'data order', f'{self._stream}/{epoch}')": Stream(
+        lambda m, _, seed, stream, epoch: m.GroupTable._permutation(
+            of(_epoch=-1, _seed=seed, _stream=stream, trained_indices=lambda: np.arange(4)), epoch
         ),
-        SEED | NAME | EPOCH,
+        SEED | STREAM | EPOCH,
     ),
     "evaluation.evaluate: generator(seed, 'random-order', query)": Stream(
         lambda m, _, seed, query: m.random_order({query: [("d1", 1.0)]}, {query: {"d1": 1}}, ["RR"], seed),
@@ -312,17 +315,19 @@ STREAMS = {
         SEED | EPOCH | {"identifier": ("q1", "q2")},
     ),
     "training.judged_queries: generator(seed, STAGE)": Stream(check_training_order, SEED),
-    "training.masking: stream_key(self._seed, 'masking', f'{self._name}/{step}')": Stream(
-        lambda m, _, seed, name, step: m.Masker.apply(of(_options=None, _seed=seed, _name=name), None, step),
-        SEED | NAME | {"step": (0, 1)},
+    "training.masking: stream_key(self._seed, 'masking', f'{self._stream}/{step}')": Stream(
+        lambda m, _, seed, stream, step: m.Masker.apply(
+            of(_options=None, _seed=seed, _stream=stream), None, step
+        ),
+        SEED | STREAM | {"step": (0, 1)},
     ),
     "training.probe: generator(seed, 'probe', task)": Stream(probe, SEED | {"task": ("rop", "ict")}),
     "training.trainer: integer_seed(self._seed, 'dropout', str(step))": Stream(
         begin_step, SEED | {"step": (0, 1)}
     ),
-    "training.trainer: integer_seed(self._seed, 'dropout', f'{step}/{position}/{batch_number}')": Stream(
+    "training.trainer: integer_seed(self._seed, 'dropout', f'{step}/{task_index}/{batch_number}')": Stream(
         begin_step,
-        SEED | {"step": (0, 1), "position": (0, 1), "batch_number": (0, 1)},
+        SEED | {"step": (0, 1), "task_index": (0, 1), "batch_number": (0, 1)},
         lambda **_: 1,
     ),
 }

@@ -134,7 +134,7 @@ def test_a_filled_up_batch_has_few_sizes_and_valid_sequences(data: st.DataObject
     assert ((rows > 0) == (read > 0)).all()
     owners = np.searchsorted(filled.sequence_ends, filled.read_rows, "right") - 1
     assert (owners == np.repeat(np.arange(len(read)), read)).all()
-    for name in ("input_ids", "position_ids", "ends", "read", "read_ends", "masked"):
+    for name in ("input_ids", "position_ids", "sequence_ends", "read_rows", "read_ends", "masked_rows"):
         first, whole = getattr(plain, name), getattr(filled, name)
         assert (whole[: len(first)] == first).all(), name
     assert len(filled.input_ids) == filled_size(len(filled.input_ids))

@@ -22,7 +22,7 @@ def test_batches_by_hand(device, rows):
     """8 and fewer positions have 8, 9 to 12 have 12, the most there are; 32 positions a batch."""
     found = batches([3, 8, 9, 5, 2, 1], 12, 32, device)
     assert [(batch.length, batch.items) for batch in found] == [(12, [2]), (8, [0, 1, 3, 4]), (8, [5])]
-    assert [batch.rows for batch in found] == rows
+    assert [batch.row_count for batch in found] == rows
 
 
 @given(st.lists(st.integers(1, 40), max_size=30), st.integers(1, 200))
@@ -31,10 +31,10 @@ def test_the_shape_of_a_sequence_depends_on_its_length_alone(lengths, tokens):
     assert Counter(item for batch in found for item in batch.items) == Counter(range(len(lengths)))
     assert [batch.length for batch in found] == sorted((batch.length for batch in found), reverse=True)
     for batch in found:
-        assert len(batch.items) <= batch.rows
+        assert len(batch.items) <= batch.row_count
         for item in batch.items:
             [alone] = batches([lengths[item]], 40, tokens)
-            assert (alone.length, alone.rows) == (batch.length, batch.rows)
+            assert (alone.length, alone.row_count) == (batch.length, batch.row_count)
             assert lengths[item] <= batch.length < lengths[item] + 8
 
 

@@ -250,11 +250,11 @@ def test_packed_batches_count_real_pieces(lengths: list[int], budget: int) -> No
     assert sorted(item for batch in found for item in batch.items) == list(range(len(lengths)))
     for batch in found:
         own = [lengths[item] for item in batch.items]
-        assert batch.positions == sum(own)
-        assert (batch.length, batch.rows) == (max(own), len(own))
+        assert batch.position_count == sum(own)
+        assert (batch.length, batch.row_count) == (max(own), len(own))
         assert len(own) == 1 or sum(own) <= budget
     for batch, following in itertools.pairwise(found):  # no batch could have taken the next sequence
-        assert batch.positions + following.length > budget
+        assert batch.position_count + following.length > budget
 
 
 def test_what_auto_means_on_a_cpu_and_off_everywhere(encoder: Path) -> None:

@@ -293,9 +293,9 @@ def test_batches_hold_whole_documents(
     assert [name for batch in batches for name in batch.document_ids] == [f"d{d}" for d in range(documents)]
     assert [q for batch in batches for q in batch.rows["query"].to_pylist()] == [one["query"] for one in rows]
     for batch in batches:
-        assert batch.words.tolist() == [len(text.split()) for text in batch.rows["query"].to_pylist()]
+        assert batch.word_counts.tolist() == [len(text.split()) for text in batch.rows["query"].to_pylist()]
         names = batch.rows["document_id"].to_pylist()
-        for start, end in zip(batch.starts[:-1], batch.starts[1:], strict=True):
+        for start, end in zip(batch.document_starts[:-1], batch.document_starts[1:], strict=True):
             assert len(set(names[start:end])) == 1
 
 

@@ -164,7 +164,7 @@ def test_packed_and_padded_pairs_score_the_same(
 
     def look(self: CrossEncoderModel, batch: EncoderBatch) -> object:
         if isinstance(batch, PackedBatch):
-            read[reading].append((len(batch.first) * batch.longest, len(batch.input_ids)))
+            read[reading].append((len(batch.cls_rows) * batch.max_length, len(batch.input_ids)))
         else:
             read[reading].append((batch.input_ids.size, int(batch.attention_mask.sum())))
         return original(self, batch)
@@ -295,7 +295,7 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
     encode = CrossEncoderModel.encode
 
     def counted(self: CrossEncoderModel, batch: PackedBatch) -> Any:
-        scored.append(len(batch.first))
+        scored.append(len(batch.cls_rows))
         if len(scored) == last:
             raise KeyboardInterrupt
         return encode(self, batch)
