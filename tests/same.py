@@ -29,7 +29,7 @@ from snakemake.cli import main as snakemake
 
 from irpretrain.config import load_config
 from irpretrain.foundation.progress import print_line
-from irpretrain.workflow.costs.plan import lay_out
+from irpretrain.workflow.costs.plan import write_stand_ins
 from overlay_commands import OVERLAYS, ROOT, layers, targets
 from snakemake_logger_plugin_irpretrain import internals
 
@@ -83,7 +83,7 @@ def planned_jobs(overlays: list[Path], made_files: list[str]) -> dict[str, list[
     internals.log_after_dry_run = lambda workflow, text: made.append(workflow)
     by_rule = defaultdict(list)
     with tempfile.TemporaryDirectory(prefix="same-") as folder, chdir(ROOT):
-        lay_out(load_config("config.yaml", *overlays), Path(folder))
+        write_stand_ins(load_config("config.yaml", *overlays), Path(folder))
         options = [
             "--workflow-profile",
             "none",

@@ -11,7 +11,7 @@ from overlay_layers import load
 
 from irpretrain.config import Config
 from irpretrain.config.usage import used_models
-from irpretrain.workflow.costs.plan import lay_out
+from irpretrain.workflow.costs.plan import write_stand_ins
 from overlay_commands import OVERLAYS, ROOT, layers, targets
 from warm_snakemake import run_snakemake
 
@@ -60,7 +60,7 @@ walked in tests/workflow/test_journeys.py."""
 @pytest.mark.parametrize("overlay", PLANNED, ids=lambda path: path.stem)
 def test_it_gives_a_plan(overlay, tmp_path):
     config = load(overlay)
-    lay_out(config, tmp_path)
+    write_stand_ins(config, tmp_path)
     command = ["--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
     command += ["--dry-run", "--quiet", "all", "--cores", "2", "--configfile", *layers(overlay)]
     command += ["--config", "skip_absent=true", "--summary"]

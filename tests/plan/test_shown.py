@@ -191,7 +191,9 @@ def test_the_card_of_a_german_model_says_that_its_encoder_is_english_and_which_s
 def test_an_export_is_made_again_where_its_scores_changed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plan, job = plan_of(), W(model="prop", seed="3")
-    [experiment] = (name for name in plan.shown.scored if "prop" in plan.config.experiments[name].models)
+    [experiment] = (
+        name for name in plan.shown.scored_experiments if "prop" in plan.config.experiments[name].models
+    )
     assert plan.exports.scores(job) == {}
     path = tmp_path / "results/scores" / f"{experiment}.csv"
     path.parent.mkdir(parents=True)

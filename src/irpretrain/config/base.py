@@ -130,7 +130,7 @@ def deciding(section: BaseModel, values: dict[str, Any] | None = None) -> dict[s
 def changed_keys(section: Section, ignored_keys: tuple[str, ...]) -> list[str]:
     """Return the keys of a section, but for `ignored_keys`, that have another value than their default."""
     fields = ((key, field) for key, field in type(section).model_fields.items() if key not in ignored_keys)
-    return [k for k, field in fields if getattr(section, k) != field.default]
+    return [key for key, field in fields if getattr(section, key) != field.default]
 
 
 def leaves(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -188,7 +188,9 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
         if not REGIME.fullmatch(regime):
             suggestion = instead_of(regime.rstrip("0123456789"), REGIMES, "allowed are")
             yield f"{key_path}.regimes: {regime!r} is not a regime; {suggestion}"
-    external_models = [m for m in experiment.models if m in config.models and config.models[m].cross_encoder]
+    external_models = [
+        model for model in experiment.models if model in config.models and config.models[model].cross_encoder
+    ]
     if external_models and set(experiment.regimes) != {"zero-shot"}:
         yield (
             f"{key_path}.regimes: {', '.join(external_models)} has cross_encoder and is not fine-tuned here; list it "

@@ -81,10 +81,10 @@ def lay_overlays(
         elif inheritance == "definitions":
             predictor_names = _named_predictors(base_content, overlay_content, content)
             base_content, overlay_content = (
-                _definitions(lower, predictor_names) for lower in (base_content, overlay_content)
+                _definitions(lower_layer, predictor_names) for lower_layer in (base_content, overlay_content)
             )
         base_content, overlay_content = (
-            _without_other_encoder(lower, content) for lower in (base_content, overlay_content)
+            _without_other_encoder(lower_layer, content) for lower_layer in (base_content, overlay_content)
         )
         _refuse_empty_entries(source, content, (base_content, overlay_content))
         overlay_content = deep_merge(overlay_content, content)
@@ -146,12 +146,12 @@ def _refuse_empty_entries(
 
 
 def _with_layers(
-    path: Path, seen: set[Path], is_listed: bool = False
+    path: Path, seen_paths: set[Path], is_listed: bool = False
 ) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the layers of an overlay with their content, lowest first, and then the overlay itself."""
-    if path.resolve() in seen and not is_listed:
+    if path.resolve() in seen_paths and not is_listed:
         return
-    seen.add(path.resolve())
+    seen_paths.add(path.resolve())
     content = read_yaml(path)
     layers = content.pop(LAYERS_KEY, [])
     if not isinstance(layers, list) or not all(isinstance(layer, str) for layer in layers):
@@ -159,7 +159,7 @@ def _with_layers(
     for layer in layers:
         if not os.path.exists(path.parent / layer):  # Path's own raises where the name is too long
             raise ConfigError(_missing_layer_text(path, layer))
-        yield from _with_layers(path.parent / layer, seen)
+        yield from _with_layers(path.parent / layer, seen_paths)
     yield path, content
 
 

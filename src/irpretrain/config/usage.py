@@ -121,7 +121,7 @@ def max_shots(config: Config, dataset: str) -> tuple[int, int]:
 
 def largest_shots(regimes: Iterable[str]) -> int:
     counts = [match[1] for regime in regimes if (match := REGIME.fullmatch(regime))]
-    return max((int(number) for number in counts if number), default=0)
+    return max((int(shot_count) for shot_count in counts if shot_count), default=0)
 
 
 def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
@@ -354,7 +354,7 @@ def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
             for task in config.models[name].tasks:
                 if task.max_length is not None:
                     lengths[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
-    if any(regime != "zero-shot" for e in active_experiments(config).values() for regime in e.regimes):
+    if any(set(experiment.regimes) - {"zero-shot"} for experiment in active_experiments(config).values()):
         for name in models:
             key = (
                 f"models.{name}.finetuning"

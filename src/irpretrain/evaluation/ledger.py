@@ -117,7 +117,7 @@ def counted_facts(counts: Iterable[Mapping[str, Any]], collections: Iterable[str
     return {
         "steps": sum(count["steps"] for count in training_counts),
         "stages": stages_text([count["steps"] for count in training_counts]),
-        "groups": per_task(groups),
+        "groups": totals_by_objective(groups),
         "word_pieces": _count_sum(training_counts, "tokens"),
         "documents": _count_sum(collection_counts, "documents"),
         "text_pieces": _count_sum(collection_counts, "text_pieces"),
@@ -143,11 +143,11 @@ def differences(rows: Iterable[RunFacts], columns: Iterable[str]) -> dict[str, d
 
 def differing_options(rows: Iterable[RunFacts], column: str) -> list[str]:
     """Return the keys of options in which rows differ. A key that a row lacks does not apply to it."""
-    values: dict[str, dict[tuple[str, ...], None]] = {}
+    value_lists: dict[str, dict[tuple[str, ...], None]] = {}
     for option in (option for row in rows for option in getattr(row, column)):
         key, _, value = option.partition(" ")
-        values.setdefault(key, {})[tuple(value.split(BETWEEN_VALUES))] = None
-    return [key for key, lists in values.items() if not all(starmap(_agree, combinations(lists, 2)))]
+        value_lists.setdefault(key, {})[tuple(value.split(BETWEEN_VALUES))] = None
+    return [key for key, lists in value_lists.items() if not all(starmap(_agree, combinations(lists, 2)))]
 
 
 def _agree(values: Sequence[str], other_values: Sequence[str]) -> bool:
@@ -174,14 +174,14 @@ def stages_text(steps: Sequence[int]) -> str:
     """Return "one", or "100 + 100 steps": each stage has a warm-up and a decay of its own."""
     if len(steps) < 2:
         return "one" if steps else ""
-    return f"{' + '.join(f'{number:,}' for number in steps)} steps"
+    return f"{' + '.join(f'{step_count:,}' for step_count in steps)} steps"
 
 
-def per_task(groups: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+def totals_by_objective(groups: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     """Return groups by objective, those of several trainings added."""
     totals: dict[str, int] = {}
-    for objective, number in groups:
-        totals[objective] = totals.get(objective, 0) + number
+    for objective, group_count in groups:
+        totals[objective] = totals.get(objective, 0) + group_count
     return tuple(totals.items())
 
 

@@ -307,7 +307,8 @@ def outcomes_cell(cell: Cell, mark: str) -> TextCell:
 
 
 def _comparison_with(cell: Cell, mark: str) -> Comparison | None:
-    return next((c for c in (cell.ours.comparisons if cell.ours else ()) if c.mark == mark), None)
+    comparisons = cell.ours.comparisons if cell.ours else ()
+    return next((comparison for comparison in comparisons if comparison.mark == mark), None)
 
 
 class CellValues:

@@ -147,7 +147,10 @@ class ClaimTester:
         options = [self._predictor_options(predictor) for predictor in predictors]
         return "; ".join(
             f"{key}: "
-            + ", ".join(f"{values[key]} ({p.name})" for p, values in zip(predictors, options, strict=True))
+            + ", ".join(
+                f"{values[key]} ({predictor.name})"
+                for predictor, values in zip(predictors, options, strict=True)
+            )
             for key in options[0]
             if all(key in values for values in options) and len({values[key] for values in options}) > 1
         )

@@ -216,7 +216,9 @@ def write_attributions(
         "models": len(maps),
         "query": case.query_id,
         "document": case.document_id,
-        "word_pieces": sum(len(a.query.pieces) + len(a.document.pieces) for a in attributions),
+        "word_pieces": sum(
+            len(attribution.query.pieces) + len(attribution.document.pieces) for attribution in attributions
+        ),
         "largest_relative_residual": max(relative_residual(attribution) for attribution in attributions),
     }
 

@@ -85,9 +85,9 @@ def _panel_plot(panel: Panel) -> DifferencePlot | None:
     if not lines:
         return None
     comparisons = [comparison for _, row_comparisons in lines for comparison in row_comparisons]
-    bounds = [bound for c in comparisons for bound in _interval(c)]
+    bounds = [bound for comparison in comparisons for bound in _interval(comparison)]
     axis = Axis.over(min(bounds), max(bounds))
-    marks = sorted({c.mark for c in comparisons})
+    marks = sorted({comparison.mark for comparison in comparisons})
     return DifferencePlot(
         panel.title,
         panel.columns[0].label,

@@ -348,7 +348,9 @@ def importance_bars(
 def _draw_importance(
     axis: Any, axioms: PublishedAxioms, group: PredictorGroup, scores: PredictorScores
 ) -> None:
-    names = in_paper_order(axioms, [*axioms.groups, *(a for a in scores.axioms if a not in axioms.groups)])
+    names = in_paper_order(
+        axioms, [*axioms.groups, *(axiom for axiom in scores.axioms if axiom not in axioms.groups)]
+    )
     colours = {
         group_name: COLOURS[position]
         for position, group_name in enumerate(dict.fromkeys(axioms.groups.values()))

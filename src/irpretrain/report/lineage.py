@@ -77,8 +77,8 @@ class Lineage:
             base = f"/runs/{run.dataset}/{run.candidates}/{run.model}/{run.regime}/seed-"
             path_stems = [f"{base}{seed}{separator}" for seed in seeds for separator in "./"]
         makers = {
-            i
-            for output, i in self._index_of_maker.items()
+            index
+            for output, index in self._index_of_maker.items()
             if any(stem in f"/{output}" for stem in path_stems)
         }
         return sorted(makers)

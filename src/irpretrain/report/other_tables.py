@@ -172,15 +172,19 @@ class DepthTable:
         """What candidates of a data set come from: the paper's indexes, then other first stages that experiments at
         several depths name."""
         experiments = [
-            e for e in active_experiments(self.config).values() if e.depths and e.dataset == dataset
+            experiment
+            for experiment in active_experiments(self.config).values()
+            if experiment.depths and experiment.dataset == dataset
         ]
-        stages_of_experiments = [stage for e in experiments for stage in (e.candidates, *e.first_stages)]
+        stages_of_experiments = [
+            stage for experiment in experiments for stage in (experiment.candidates, *experiment.first_stages)
+        ]
         paper_indexes = [index for index in self.paper_indexes if self._runs(dataset, [index])]
         labels = first_stage_labels(self.config)
         other_stages = [
-            s
-            for s in dict.fromkeys(stages_of_experiments)
-            if s not in {index.first_stage for index in self.paper_indexes}
+            stage
+            for stage in dict.fromkeys(stages_of_experiments)
+            if stage not in {index.first_stage for index in self.paper_indexes}
         ]
         return paper_indexes + [
             PublishedIndex(label=labels[stage], first_stage=stage) for stage in other_stages
@@ -197,7 +201,7 @@ class DepthTable:
     def _series(self, dataset: str, indexes: list[PublishedIndex]) -> list[_ColumnSeries]:
         runs = self._runs(dataset, indexes)
         rankings: list[tuple[str, str | None, str]] = [("Not re-ranked", None, FIRST_STAGE)]
-        for model, regime in sorted({(n.model, n.regime) for n in runs if n.regime != FIRST_STAGE}):
+        for model, regime in sorted({(run.model, run.regime) for run in runs if run.regime != FIRST_STAGE}):
             rankings.append((f"{model_label(self.config, model)}, {regime_label(regime)}", model, regime))
         measures = self._measures(dataset)
         return [RECALL, *(_ColumnSeries(*ranking, measure) for ranking in rankings for measure in measures)]
@@ -209,7 +213,7 @@ class DepthTable:
         return [measure for measure in computed if measure in configured or measure not in depths]
 
     def _depths(self, dataset: str) -> list[int]:
-        return sorted({depth_of(n.candidates) for n in self.scores.runs() if n.dataset == dataset})
+        return sorted({depth_of(run.candidates) for run in self.scores.runs() if run.dataset == dataset})
 
     def _panel(
         self, title: str, dataset: str, indexes: list[PublishedIndex], series: list[_ColumnSeries]
@@ -220,7 +224,8 @@ class DepthTable:
         def make_cell(depth: int, column: tuple[_ColumnSeries, int]) -> Cell:
             series_of_column, position = column
             baseline_run, run = (
-                series_of_column.run(dataset, indexes[i].first_stage, depth) for i in (0, position)
+                series_of_column.run(dataset, indexes[index_position].first_stage, depth)
+                for index_position in (0, position)
             )
             measure = series_of_column.measure or f"R@{depth}"
             reason = self._reason(series_of_column, run, measure)

@@ -123,7 +123,7 @@ class PaperTable:
             if (column.dataset, column.candidates) in self._pairs
         ]
         measures = dict.fromkeys(column.measure for column in columns)
-        measures |= dict.fromkeys(m for dataset, _ in our_pairs for m in self._measures(dataset))
+        measures |= dict.fromkeys(measure for dataset, _ in our_pairs for measure in self._measures(dataset))
         return table_notes(
             self.table, self.config, self.scores, [*published_pairs, *our_pairs], list(measures)
         )
@@ -132,7 +132,7 @@ class PaperTable:
 
     def _paper_panel(self) -> Panel:
         columns = {
-            _Column((column.dataset, column.candidates), column.measure, column.regime): self._group(column)
+            _Column((column.dataset, column.candidates), column.measure, column.regime): self._heading(column)
             for column in self.table.columns
         }
         panel = self._panel("Data sets of the paper", self.table.rows, columns)
@@ -177,7 +177,7 @@ class PaperTable:
             return cell
         return outcomes_cell(cell, self.table.outcomes.mark)
 
-    def _group(self, column: PublishedColumn) -> str:
+    def _heading(self, column: PublishedColumn) -> str:
         label_parts = [self.published.datasets[column.dataset].label]
         if len({c.candidates for c in self.table.columns if c.dataset == column.dataset}) > 1:
             label_parts.append(self.published.candidates.get(column.candidates, column.candidates))
@@ -202,7 +202,9 @@ class PaperTable:
             if (run.dataset, run.candidates) == (dataset, candidates) and run.model in models
         }
         regimes = dict.fromkeys(column.regime for column in self.table.columns if column.regime)
-        regimes |= dict.fromkeys(r for row in self.table.rows for r in row.regimes if r != FIRST_STAGE)
+        regimes |= dict.fromkeys(
+            regime for row in self.table.rows for regime in row.regimes if regime != FIRST_STAGE
+        )
         return [regime for regime in regimes if regime in measured_regimes] or [FIRST_STAGE]
 
     # Cells

@@ -43,11 +43,11 @@ from irpretrain.evaluation.ledger import (
     cell_text,
     counted_facts,
     describe_differences,
-    per_task,
     reading_notes,
     shorten,
     stages_text,
     teaching_text,
+    totals_by_objective,
 )
 from irpretrain.evaluation.measures import cutoff
 from irpretrain.foundation.errors import InputError
@@ -158,7 +158,7 @@ def planned_facts(config: Config, dataset: str, candidates: str, model: str, reg
         facts |= _pretraining_facts(config, dataset, name, int(step) if step else None)
         facts |= {key: getattr(run, key) for key in READING_LABELS}
         if config.models[name].neural is None:
-            facts["reranking"] = _option_texts([_compared_keys(config.reranking, READING | {"depth"})])
+            facts["reranking"] = _option_texts([_compared_options(config.reranking, READING | {"depth"})])
         if regime != "zero-shot" and dataset in config.datasets:
             facts |= _finetuning_facts(config, dataset, first_stage, name)
     return RunFacts(dataset, candidates, model, regime, **facts)
@@ -169,7 +169,7 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
     facts: dict[str, Any] = {"test_reads": weighting_reads(config, weighting)}
     if weighting in config.indexes:
         index = config.indexes[weighting]
-        return facts | {"weighting": _option_texts([{index.type: _compared_keys(index)}])}
+        return facts | {"weighting": _option_texts([{index.type: _compared_options(index)}])}
     if weighting not in config.term_weights:
         return facts
     entry = config.term_weights[weighting]
@@ -184,12 +184,12 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
         )
     if predictor.model == "regressor":
         facts["encoder"] = _encoder_text(predictor.encoder or config.encoder)
-        options["inference"] = _compared_keys(predictor.inference)
+        options["inference"] = _compared_options(predictor.inference)
         if predictor.window_overlap is not None:
             options["window_overlap"] = predictor.window_overlap
         training = predictor.training
         epochs = DEFAULT_EPOCHS if training.steps is None and training.epochs is None else training.epochs
-        options |= {"training": _compared_keys(training) | {"epochs": epochs}, "seed": predictor.seed}
+        options |= {"training": _compared_options(training) | {"epochs": epochs}, "seed": predictor.seed}
     if predictor.model == "word-vectors":
         corpora = config.collections[str(predictor.collection)]
         facts["texts"] = tuple(sorted({_pretraining_text(config, corpus) for corpus in corpora}))
@@ -262,7 +262,7 @@ def _pretraining_facts(config: Config, dataset: str, model: str, step: int | Non
         steps = [training.steps or 0 for _, training in stages]
         facts["steps"] = sum(steps) or None
         facts["stages"] = stages_text(steps)
-        facts["groups"] = per_task(
+        facts["groups"] = totals_by_objective(
             (task.objective, (training.steps or 0) * training.batch_groups)
             for stage, training in stages
             for task in stage.tasks
@@ -275,7 +275,7 @@ def _training_options(
 ) -> tuple[str, ...]:
     sections: list[dict[str, Any]] = []
     for model_config, training in stages:
-        sections.append(_compared_keys(training, LENGTH_KEYS | TASK_KEYS | READING))
+        sections.append(_compared_options(training, LENGTH_KEYS | TASK_KEYS | READING))
         if model_config.select_on is not None:
             sections.append(
                 {
@@ -288,7 +288,7 @@ def _training_options(
             sections += [
                 training.of_task(task).model_dump(include=TASK_KEYS),
                 task.model_dump(include={"weight", "mlm_weight"}),
-                {objective.type: _compared_keys(objective)},
+                {objective.type: _compared_options(objective)},
             ]
     return _option_texts(sections)
 
@@ -308,15 +308,15 @@ def _encoder_text(encoder: EncoderConfig) -> str:
 def _finetuning_facts(config: Config, dataset: str, candidates: str, model: str) -> dict[str, Any]:
     training_dataset = trained_on(config, dataset)
     taught_candidates = training_candidates(config, dataset, candidates)
-    recipe = _compared_keys(config.finetuning_of(model), READING)
+    recipe = _compared_options(config.finetuning_of(model), READING)
     del recipe["optimiser"]["learning_rate"]  # `learning_rates` has those that are tried
     sections = [recipe]
     if (neural := config.models[model].neural) is not None:
-        sections.append({neural.type: _compared_keys(neural)})
+        sections.append({neural.type: _compared_options(neural)})
     return {"training_queries": f"{training_dataset}, {taught_candidates}", "recipe": _option_texts(sections)}
 
 
-def _compared_keys(section: Section, excluded: Iterable[str] = ()) -> dict[str, Any]:
+def _compared_options(section: Section, excluded: Iterable[str] = ()) -> dict[str, Any]:
     """Return the options of a section that change results; of how a job computes, its precision alone."""
     options = section.model_dump(exclude=NOT_COMPARED.union(excluded))
     if "compute" in options:

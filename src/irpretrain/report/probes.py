@@ -106,5 +106,8 @@ def probe_markdown(paths: Sequence[str | Path]) -> str:
     """Return the tasks of probes as a table in Markdown with its explanation; nothing without tasks."""
     tasks = [task for path in paths for task in read_probe(path)]
     heading = ["objective", "groups", *INPUT_HEADINGS.values(), "reading"]
-    rows = ([t.objective, str(t.groups), *map(str, t.accuracies.values()), t.reading] for t in tasks)
+    rows = (
+        [task.objective, str(task.groups), *map(str, task.accuracies.values()), task.reading]
+        for task in tasks
+    )
     return f"{EXPLANATION}\n\n{pipe_table(heading, rows)}" if tasks else ""

@@ -208,7 +208,7 @@ def ordered_measures(config: Config, scores: Scores, dataset: str) -> list[str]:
     """Return the measures that were computed on a data set, in the order of the configuration."""
     computed = scores.measures(dataset)
     configured = config.datasets[dataset].measures if dataset in config.datasets else []
-    return list(dict.fromkeys([*(m for m in configured if m in computed), *computed]))
+    return list(dict.fromkeys([*(measure for measure in configured if measure in computed), *computed]))
 
 
 # Tests and intervals over results of several seeds.

@@ -229,7 +229,7 @@ def _values(results: Results, queries: Sequence[str]) -> list[float]:
 
 def _baseline_views(ours: OurValue, runs: Sequence[RunName]) -> dict[str, Any]:
     """Return the numbers of the rows that a run is compared with, and how it compares."""
-    by_mark = {c.mark: c for c in ours.comparisons if c.run in runs}
+    by_mark = {comparison.mark: comparison for comparison in ours.comparisons if comparison.run in runs}
     return {
         name: [runs.index(by_mark[mark].run), comparison_text(by_mark[mark])]
         for name, mark in (("bm25", BM25_MARK), ("control", CONTROL_MARK))

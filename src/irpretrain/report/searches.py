@@ -70,11 +70,13 @@ def collect_searches(
         rankings = [_first_documents(run, query, ranks.get(query, {})) for query in sample]
         rows.append({**key, "rankings": rankings})
     # The documents that some run ranks first for each query.
-    shown = [
+    documents_by_query = [
         dict.fromkeys(document for row in rows for document, *_ in row["rankings"][index])
         for index in range(len(sample))
     ]
-    texts = read_chosen(documents, {document for group in shown for document in group}, text)
+    texts = read_chosen(
+        documents, {document for shown_documents in documents_by_query for document in shown_documents}, text
+    )
     excerpts = {document: texts[document][:MAX_CHARACTERS] for document in sorted(texts)}
     find_marks = Marker(text)
     content = {
@@ -83,12 +85,12 @@ def collect_searches(
         "runs": rows,
         "documents": {document: [excerpt, len(texts[document])] for document, excerpt in excerpts.items()},
         "grades": [
-            {document: judged[query][document] for document in group if document in judged[query]}
-            for query, group in zip(sample, shown, strict=True)
+            {document: judged[query][document] for document in shown_documents if document in judged[query]}
+            for query, shown_documents in zip(sample, documents_by_query, strict=True)
         ],
         "marks": [
-            {document: find_marks(query_texts[query], excerpts[document]) for document in group}
-            for query, group in zip(sample, shown, strict=True)
+            {document: find_marks(query_texts[query], excerpts[document]) for document in shown_documents}
+            for query, shown_documents in zip(sample, documents_by_query, strict=True)
         ],
     }
     write_text(output, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")

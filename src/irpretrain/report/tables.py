@@ -205,7 +205,7 @@ def make_tables(
     tables = build_tables(published, config, replace(files, claims=[] if claims is None else [claims]))
     for table in tables:
         write_table(table, output_directory)
-    return {"tables": len(tables), "cells": sum(1 for t in tables for _ in t.cells()), **claim_counts}
+    return {"tables": len(tables), "cells": sum(1 for table in tables for _ in table.cells()), **claim_counts}
 
 
 def write_table(table: Table, directory: str | Path) -> None:

@@ -77,10 +77,10 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
     """Refuse an expansion that adds nothing to any document; log one that misses more than `NOTED` of lines or
     documents."""
     counts = [read_sidecar(path).get("counts", {}) for path in vectors]
-    if not all(LINES_KEY in count for count in counts):
+    if not all(LINES_KEY in file_counts for file_counts in counts):
         return
-    lines = max(count[LINES_KEY] for count in counts)
-    matched_lines = sum(count[LINES_KEY] - count[ELSEWHERE_KEY] for count in counts)
+    lines = max(file_counts[LINES_KEY] for file_counts in counts)
+    matched_lines = sum(file_counts[LINES_KEY] - file_counts[ELSEWHERE_KEY] for file_counts in counts)
     source = counts[0]["source"]
     if not matched_lines:
         document = next(iter(TERM_VECTORS.stream(vectors[0], ["document_id"], 1))).column(0)[0].as_py()
@@ -90,7 +90,7 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
             remedy="Give the expansion of this corpus, with the identifiers that its documents have here.",
         )
     documents, without_addition = (
-        sum(count[name] for count in counts) for name in ("documents", WITHOUT_KEY)
+        sum(file_counts[name] for file_counts in counts) for name in ("documents", WITHOUT_KEY)
     )
     if without_addition == documents:
         raise InputError(

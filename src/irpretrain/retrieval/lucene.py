@@ -262,7 +262,9 @@ def rank_candidates(
         documents = [document for document, _ in candidate_run[query]]
         with java_faults(f"ranking candidates by {index}", "give fewer candidates or shorter queries"):
             scores = (
-                dict(_matching(opened_index, opened_index.bag_of_words(terms), documents)) if terms else {}
+                dict(_rank_candidates(opened_index, opened_index.bag_of_words(terms), documents))
+                if terms
+                else {}
             )
         without_query_words += len(documents) - len(scores)
         run[query] = [(document, scores.get(document, 0.0)) for document in documents]
@@ -275,7 +277,7 @@ def rank_candidates(
     }
 
 
-def _matching(opened_index: OpenedIndex, bag: Any, documents: Iterable[str]) -> Ranking:
+def _rank_candidates(opened_index: OpenedIndex, bag_query: Any, documents: Iterable[str]) -> Ranking:
     """Return those of some documents that hold a term of the query, with Lucene's single-precision scores."""
     identifiers = java_class("java.util.ArrayList")()
     for document in documents:
@@ -283,7 +285,7 @@ def _matching(opened_index: OpenedIndex, bag: Any, documents: Iterable[str]) -> 
     is_candidate = java_class("org.apache.lucene.search.TermInSetQuery")(IDENTIFIER, identifiers)
     occurs = java_class("org.apache.lucene.search.BooleanClause$Occur")
     builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
-    builder.add(bag, occurs.MUST)
+    builder.add(bag_query, occurs.MUST)
     builder.add(is_candidate, occurs.FILTER)
     return opened_index.ranking(opened_index.searcher.search(builder.build(), identifiers.size()))
 

@@ -204,8 +204,8 @@ def rerank_words(
     lengths = [len(queries[pair.query]) + int(words) for pair, words in zip(pairs, cut_lengths, strict=True)]
 
     def build(indices: Sequence[int], _: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        query = pad([queries[pairs[i].query] for i in indices])
-        return query, pad([builder.document(pairs[i].row) for i in indices])
+        query = pad([queries[pairs[pair_index].query] for pair_index in indices])
+        return query, pad([builder.document(pairs[pair_index].row) for pair_index in indices])
 
     def score(batch: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Tensor:
         from irpretrain.models.length_batches import host_to_device  # torch

@@ -187,7 +187,7 @@ def score_with_its_tokenizer(
 
     def build(rows: Sequence[int], layout: Layout) -> EncoderBatch:
         return encoder_batch(
-            layout, PaddedBatch(*tokenizer.join([cut_pairs[i] for i in rows])), options.max_length
+            layout, PaddedBatch(*tokenizer.join([cut_pairs[index] for index in rows])), options.max_length
         )
 
     scores = score_sequences(reranker, reranker.score, pairs, lengths, build, options, saved_scores)

@@ -63,7 +63,7 @@ class Faults:
         if not self.cases:
             return
         has_several = len(self.cases) > 1
-        descriptions = [f"{number:,} {kind}, such as {case}" for kind, (number, case) in self.cases.items()]
+        descriptions = [f"{count:,} {kind}, such as {case}" for kind, (count, case) in self.cases.items()]
         reason = "the run cannot be used" + (
             "\n  - " + "\n  - ".join(descriptions) if has_several else f": {descriptions[0]}"
         )
@@ -189,9 +189,9 @@ def read_ordered(
 
 
 def _note_ties(name: str, run_name: str | Path, ties: dict[str, int]) -> None:
-    for tie_kind, number in ties.items():
-        if number:
-            notice(name, f"{run_name}: {number:,} {tie_kind}")
+    for tie_kind, tie_count in ties.items():
+        if tie_count:
+            notice(name, f"{run_name}: {tie_count:,} {tie_kind}")
 
 
 def _read(

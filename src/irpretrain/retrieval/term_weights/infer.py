@@ -264,8 +264,8 @@ class WeightPredictor:
         return sha256(path), counts
 
     def _batches(self, sequences: Iterable[Window]) -> Iterator[LengthBatch[Window]]:
-        special = len(self.encoder.prefix) + len(self.encoder.suffix)
-        lengths = ((window, window.end - window.start + special) for window in sequences)
+        special_count = len(self.encoder.prefix) + len(self.encoder.suffix)
+        lengths = ((window, window.end - window.start + special_count) for window in sequences)
         if self.layout.packs:
             return packed_batches(lengths, self.batch_tokens)
         return length_batches(

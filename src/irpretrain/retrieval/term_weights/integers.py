@@ -105,14 +105,14 @@ def weighted_terms(
 ) -> tuple[list[dict[str, Any]], int]:
     """Return distinct words by code point with their largest weight, and the number of words that are not read."""
     weight_of_word: dict[str, float] = {}
-    read_words = np.ones(len(words), bool) if is_read is None else is_read
-    for word, weight, has_weight in zip(words, weights.tolist(), read_words.tolist(), strict=True):
-        if not has_weight:
+    read_mask = np.ones(len(words), bool) if is_read is None else is_read
+    for word, weight, is_word_read in zip(words, weights.tolist(), read_mask.tolist(), strict=True):
+        if not is_word_read:
             continue
         best_weight = weight_of_word.get(word)
         # A NaN stays: it is a fault, and must be seen where weights become integers.
         if best_weight is None or (best_weight == best_weight and not weight <= best_weight):
             weight_of_word[word] = weight
     return [{"term": word, "weight": weight_of_word[word]} for word in sorted(weight_of_word)], int(
-        (~read_words).sum()
+        (~read_mask).sum()
     )

@@ -197,8 +197,8 @@ class Oracle:
     def __init__(self, targets: str | Path, text: TextConfig) -> None:
         table = TERM_TARGETS.read(targets, ["document_id", "targets"])
         self._targets: dict[str, list[np.ndarray]] = {}
-        for name, values in zip(table["document_id"].to_pylist(), table["targets"], strict=True):
-            self._targets.setdefault(name, []).append(values.values.to_numpy())
+        for document_id, values in zip(table["document_id"].to_pylist(), table["targets"], strict=True):
+            self._targets.setdefault(document_id, []).append(values.values.to_numpy())
         self._find_words = word_finder(text.word_kind)
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:

@@ -31,15 +31,15 @@ FILE = "regression.npz"
 @dataclass(frozen=True)
 class WordFeatures:
     vectors: np.ndarray  # float32 [words, dimensions]; rows of zeros where there is no vector
-    numbers: dict[str, int]  # word → row
+    row_of_word: dict[str, int]  # word → row
 
     @classmethod
     def open(cls, vectors: str | Path, statistics: str | Path) -> Self:
         """Open the word vectors of a collection; IntegrityError if they do not match the statistics."""
         from irpretrain.text.word_vectors import open_word_vectors  # numba
 
-        numbers = word_numbers(statistics)
-        return cls(open_word_vectors(vectors, len(numbers)), numbers)
+        row_of_word = word_numbers(statistics)
+        return cls(open_word_vectors(vectors, len(row_of_word)), row_of_word)
 
     @property
     def dimensions(self) -> int:
@@ -47,7 +47,7 @@ class WordFeatures:
 
     def of(self, words: Sequence[str]) -> np.ndarray:
         """Return the features of the words of one text, float64 [words, dimensions]."""
-        rows = np.array([self.numbers.get(word, -1) for word in words], np.int64)
+        rows = np.array([self.row_of_word.get(word, -1) for word in words], np.int64)
         features = np.zeros((len(words), self.dimensions))
         features[rows >= 0] = self.vectors[rows[rows >= 0]]
         has_vector = features.any(1)

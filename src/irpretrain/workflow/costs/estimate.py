@@ -158,7 +158,9 @@ def estimate(
             if rule == "pretrain":
                 snapshots = config.training_of(wildcards["model"]).snapshots
                 result.disk += job_rates.shape(work).model_bytes * (1 + len(snapshots))
-            new_row = CostRow(work, job_rates.measured(work), rule_indices[rule], job_rates.per_second(work))
+            new_row = CostRow(
+                work, job_rates.throughput(work), rule_indices[rule], job_rates.per_second(work)
+            )
             new_row.repeats_jobs = position > 0
             row = rows.setdefault((work.stage, work.computing), new_row)
             row.jobs += 1
@@ -195,7 +197,7 @@ class _Rates:
         self._rates = {(rate.stage, rate.computing): rate for rate in rates}
         self._shapes, self._card = shapes, card
 
-    def measured(self, work: Work) -> Throughput | None:
+    def throughput(self, work: Work) -> Throughput | None:
         return self._rates.get((work.stage, work.computing))
 
     def shape(self, work: Work) -> Shape:
@@ -207,7 +209,7 @@ class _Rates:
         Operations per second are those of the most similar stage that was measured with the same computing, or else
         the card's; no CPU's are guessed.
         """
-        if rate := self.measured(work):
+        if rate := self.throughput(work):
             return rate.per_second
         if work.computing is None:
             return None

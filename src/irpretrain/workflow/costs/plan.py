@@ -31,13 +31,13 @@ from irpretrain.workflow.plan.preparation import write_stand_in
 STAND_IN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
 
 
-def lay_out(config: Config, folder: Path) -> None:
+def write_stand_ins(config: Config, folder: Path) -> None:
     """Put a stand-in into `folder` for every file that the configuration names by a relative path; those of the
     catalogue are a dry run's own affair (`skip_absent`)."""
-    catalogued = catalogue_paths(config.data_folder)
+    catalogue_files = catalogue_paths(config.data_folder)
     for needed_file in needed_files(config, all_entries(config)):
         location = folder / needed_file.path
-        if Path(needed_file.path).is_absolute() or location.exists() or needed_file.path in catalogued:
+        if Path(needed_file.path).is_absolute() or location.exists() or needed_file.path in catalogue_files:
             continue
         write_stand_in(needed_file, location)
         if needed_file.kind == "folds":
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
             project = project_directory()
             check_configuration_files(overlays)
             config = load_config(project / "config.yaml", *overlays)
-            lay_out(config, Path(folder))
+            write_stand_ins(config, Path(folder))
             card = Card.find(options.card).name
             files_by_target = score_files(config)
             snakemake_arguments = [

@@ -55,16 +55,16 @@ class Catalogue(PlanPart):
     def states(self, wildcards: Wildcards) -> dict[str, str]:
         """Size and time of what is there, so that a changed file is verified anew."""
         folder = self.folder(wildcards)
-        return {path: fingerprint(f"{folder}/{path}") for path in self._present(wildcards.entry)}
+        return {path: fingerprint(f"{folder}/{path}") for path in self._present_files(wildcards.entry)}
 
     def present(self, wildcards: Wildcards | None = None) -> list[str]:
         """Entries of which anything is there; the others need no job to be missing."""
-        return [entry for entry in self.entries if self._present(entry)]
+        return [entry for entry in self.entries if self._present_files(entry)]
 
     def reports(self, wildcards: Wildcards | None = None) -> list[str]:
         return paths_of(paths.CATALOGUE_REPORT, self.present())
 
-    def _present(self, entry: str) -> list[str]:
+    def _present_files(self, entry: str) -> list[str]:
         folder = folder_of(self.entries[entry], self.config.data_folder)
         return [path for path in self.entries[entry].files if Path(folder, path).exists()]
 

@@ -80,7 +80,7 @@ class Exports(PlanPart):
         # No job makes them for an export, so they are no inputs; an export is made again if they have changed.
         experiments = self.config.experiments
         experiments_of_model = [
-            name for name in self.shown.scored if wildcards.model in experiments[name].models
+            name for name in self.shown.scored_experiments if wildcards.model in experiments[name].models
         ]
         return {
             path: sha256(path) for path in paths_of(paths.SCORES, experiments_of_model) if Path(path).exists()

@@ -86,23 +86,23 @@ class ReportFiles:
     # Experiments
 
     @cached_property
-    def scored(self) -> list[str]:
+    def scored_experiments(self) -> list[str]:
         """Experiments whose runs are scored as they are; those at several depths have tables of their own."""
         experiments = active_experiments(self.config).items()
         return [name for name, experiment in experiments if not experiment.depths]
 
     @property
     def scores(self) -> list[str]:
-        return paths_of(paths.SCORES, self.scored)
+        return paths_of(paths.SCORES, self.scored_experiments)
 
     @property
     def per_query(self) -> list[str]:
-        return paths_of(paths.PER_QUERY, self.scored)
+        return paths_of(paths.PER_QUERY, self.scored_experiments)
 
     @property
     def searches(self) -> list[str]:
         """Some searches of these experiments."""
-        return paths_of(paths.SEARCHES, self.scored)
+        return paths_of(paths.SEARCHES, self.scored_experiments)
 
     @property
     def attributions(self) -> list[str]:

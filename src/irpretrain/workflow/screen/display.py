@@ -217,7 +217,10 @@ class LiveDisplay(PlainDisplay):
         shown_jobs = list(state.running.values())[: max(1, height - 5)]
         title_width = min(max((len(job.title) for job in shown_jobs), default=0), width // 2 - 4)
         bar = "━" * (BAR_WIDTH * state.done // state.total)
-        lines = [f"{jobs_done(state)}  {bar:╌<{BAR_WIDTH}}  {elapsed}", time_left(state.left(now, statuses))]
+        lines = [
+            f"{jobs_done(state)}  {bar:╌<{BAR_WIDTH}}  {elapsed}",
+            time_left(state.seconds_left(now, statuses)),
+        ]
         for job in shown_jobs:
             title = job.title if len(job.title) <= title_width else job.title[: title_width - 1] + "…"
             lines.append(f"  {title:<{title_width}}  {running_text(job, now, statuses.get(job.number))}")

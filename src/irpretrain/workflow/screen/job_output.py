@@ -61,7 +61,7 @@ class Status(NamedTuple):
     share: float | None
 
     @property
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Seconds that the job's present work still takes by its own rate; None where the line has no time."""
         match = TIME_LEFT.search(self.text)
         return float(match["number"]) * SECONDS[match["unit"]] if match else None
@@ -174,8 +174,8 @@ class JobOutput(threading.Thread):
         sys.stdout.flush()
         sys.stderr.flush()
         os.write(2, END_MARK)
-        for number, screen in enumerate(self._screen, 1):
-            os.dup2(screen, number)
+        for descriptor, screen in enumerate(self._screen, 1):
+            os.dup2(screen, descriptor)
             os.close(screen)
         self._ended.wait(LONGEST_WAIT)
 

@@ -104,7 +104,7 @@ class RunState:
             self.failures[number] = replace(job, how=how, logs=tuple(logs) or job.logs)
         return self.failures.get(number)
 
-    def left(self, now: float, statuses: Mapping[int, Status | None]) -> float | None:
+    def seconds_left(self, now: float, statuses: Mapping[int, Status | None]) -> float | None:
         """Estimate the seconds left; None without a plan, or where it knows too little.
 
         A job takes its time by the plan, times the ratio that jobs of its kind have had in this run: those that have
@@ -121,9 +121,9 @@ class RunState:
             return None
         elapsed = {number: now - job.started for number, job in self.running.items()}
         reported = {
-            number: status.left
+            number: status.seconds_left
             for number, status in statuses.items()
-            if status and status.left is not None and (status.share or 0.0) >= SURE_SHARE
+            if status and status.seconds_left is not None and (status.share or 0.0) >= SURE_SHARE
         }
         # Measured and planned seconds of each kind.
         sums = self._ended.copy()
@@ -173,13 +173,13 @@ def finished_line(state: RunState, job: Job, seconds: float) -> str:
 
 def progress_line(state: RunState, now: float, statuses: Mapping[int, Status | None]) -> str:
     """Return a run's progress: jobs done, time left, and running jobs with their status."""
-    left = time_left(state.left(now, statuses))
+    remaining_text = time_left(state.seconds_left(now, statuses))
     running = [
         f"{job.title} ({running_text(job, now, statuses.get(job.number))})" for job in state.running.values()
     ]
     more = f"; and {len(running) - DISPLAYED_RUNNING} more" if len(running) > DISPLAYED_RUNNING else ""
     running_note = f" Running: {'; '.join(running[:DISPLAYED_RUNNING])}{more}." if running else ""
-    return f"{jobs_done(state)}, {left}.{running_note}"
+    return f"{jobs_done(state)}, {remaining_text}.{running_note}"
 
 
 def jobs_done(state: RunState) -> str:
@@ -192,8 +192,8 @@ def running_text(job: Job, now: float, status: Status | None) -> str:
     if status is None:
         return elapsed
     parts = status.text.split(", ")
-    left = f", {parts[-1]}" if parts[-1].endswith(" left") else ""
-    return f"{elapsed}: {parts[0]}{left}"
+    remaining_note = f", {parts[-1]}" if parts[-1].endswith(" left") else ""
+    return f"{elapsed}: {parts[0]}{remaining_note}"
 
 
 def time_left(seconds: float | None) -> str:
