@@ -242,7 +242,7 @@ def test_intervals_are_over_seeds_where_there_are_several() -> None:
     results = Results((1, 2), ("q1", "q2", "q3"), values)
     found = student_interval([0.5, 0.6], 0.95)
     assert interval(results, 3, "cell") == pytest.approx((found.low, found.high))
-    one = Results((1,), results.queries, values[:1])
+    one = Results((1,), results.query_ids, values[:1])
     alone = bootstrap_interval(values[0], 2_000, 0.95, 3, "cell")
     assert interval(one, 3, "cell") == (alone.low, alone.high)
 

@@ -290,8 +290,10 @@ def test_long_texts_are_analysed_in_several_calls(monkeypatch: pytest.MonkeyPatc
     texts = ["apples and pies", "", "a much longer text of pears", "figs", "plums"]
     analyser = Analyser("porter", "lucene")
     together, blocks = analyser.terms(texts), list[int]()
-    retained = analyser._together
-    monkeypatch.setattr(analyser, "_together", lambda block: blocks.append(len(block)) or retained(block))
+    retained = analyser._terms_in_one_call
+    monkeypatch.setattr(
+        analyser, "_terms_in_one_call", lambda block: blocks.append(len(block)) or retained(block)
+    )
     monkeypatch.setattr(analysis, "CHARACTERS_AT_ONCE", 15)
     assert analyser.terms(texts) == together
     assert blocks == [2, 1, 2]

@@ -21,7 +21,7 @@ from small_weights import TEXT, weighting
 from irpretrain.retrieval.term_weights import infer
 from irpretrain.retrieval.term_weights.infer import infer_documents
 
-infer.BLOCK = 3
+infer.TEXTS_IN_BLOCK = 3
 module, _, path = {position!r}.rpartition(":")
 owner = import_module(module)
 *classes, name = path.split(".")
