@@ -46,7 +46,7 @@ class AnswerTable(PaperTable):
             [self._paper_panel(), *map(self._panel_of_pair, our_tasks)], self._notes(our_tasks)
         )
 
-    def _group(self, column: PublishedColumn) -> str:
+    def _heading(self, column: PublishedColumn) -> str:
         return self.answers.tasks[column.dataset]
 
     def _group_of_pair(self, pair: Pair, regime: str) -> str:
