@@ -258,7 +258,7 @@ def test_queries_without_terms_are_left_out(tmp_path: Path) -> None:
         [write(tmp_path / "pseudo.parquet", [row(0, 0)])],
         options(),
     )
-    assert candidates.names == ["d0\x1fq1"]
+    assert candidates.query_names == ["d0\x1fq1"]
     assert candidates.counts["judged_queries_without_terms"] == 1
 
 

@@ -104,7 +104,7 @@ class CandidateQueries:
     judged_values: np.ndarray  # float64 [pairs, 9], of the judged queries, larger is better, in corpus order
     terms: np.ndarray  # int64 [pairs], terms of the judged queries
     documents: np.ndarray  # int64 [pairs], number of the document of each judged query
-    names: list[str]  # of each, document id U+001F query id
+    query_names: list[str]  # of each, document id U+001F query id
     groups: np.ndarray  # int64 [pairs], number of the group of each
     pseudo_values: np.ndarray  # float64 [pseudo-queries, 9], a group's together, in the order of `sample`
     pseudo_terms: np.ndarray  # int64 [pseudo-queries], their terms
@@ -139,9 +139,9 @@ def read_candidates(
     table = AXIOM_VALUES.read(judged_path, ["document_id", "query_id", "terms", *VALUE_COLUMNS])
     queries_with_terms = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
     document_ids = queries_with_terms["document_id"]
-    names = pc.binary_join_element_wise(document_ids, queries_with_terms["query_id"], "\x1f")
+    query_names = pc.binary_join_element_wise(document_ids, queries_with_terms["query_id"], "\x1f")
     per_judged_query = options.negative_terms == "equal"
-    keys = names if per_judged_query else document_ids
+    keys = query_names if per_judged_query else document_ids
     group_keys = pc.unique(keys)
     groups = _indices_of(keys, group_keys)
     values, pseudo_terms, ranks, starts = _read_pseudo(pseudo_paths, group_keys, per_judged_query)
@@ -149,7 +149,7 @@ def read_candidates(
         judged_values=larger_is_better(queries_with_terms, judged_path),
         terms=queries_with_terms["terms"].to_numpy().astype(np.int64),
         documents=_indices_of(document_ids, pc.unique(document_ids)),
-        names=names.to_pylist(),
+        query_names=query_names.to_pylist(),
         groups=groups,
         pseudo_values=values,
         pseudo_terms=pseudo_terms,
@@ -173,7 +173,7 @@ def make_pairs(
     negative query, and the mean terms of both sides.
     """
     weights = negative_weights(candidates.ranks, candidates.starts, options.setting)
-    negatives = draw_negatives(candidates.groups, candidates.starts, weights, candidates.names, seed)
+    negatives = draw_negatives(candidates.groups, candidates.starts, weights, candidates.query_names, seed)
     rows = np.flatnonzero(negatives != NO_NEGATIVE)
     is_barred = (np.diff(candidates.starts) > 0) & (count_per_group(weights > 0, candidates.starts) == 0)
     terms, negative_terms = candidates.terms[rows], candidates.pseudo_terms[negatives[rows]]

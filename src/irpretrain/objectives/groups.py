@@ -175,8 +175,8 @@ def _type(column: str) -> pa.DataType:
     return GROUPS.schema.field(column).type
 
 
-def _lists(values: pa.Array, size: int, list_type: pa.DataType) -> pa.Array:
-    offsets = pa.array(np.arange(0, len(values) + 1, size, dtype=np.int32))
+def _lists(values: pa.Array, list_size: int, list_type: pa.DataType) -> pa.Array:
+    offsets = pa.array(np.arange(0, len(values) + 1, list_size, dtype=np.int32))
     return pa.ListArray.from_arrays(offsets, values, type=list_type)
 
 

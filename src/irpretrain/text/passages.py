@@ -141,4 +141,4 @@ def text_passages(text: str, options: PassagesConfig, language: str = ENGLISH) -
     """Return the passages of a text, whose words are those of `text.words`."""
     words = spaced_words(text, language)
     bounds = passage_bounds(len(words), options)
-    return [text[words[first][0] : words[last - 1][1]] if first < last else "" for first, last in bounds]
+    return [text[words[first][0] : words[end - 1][1]] if first < end else "" for first, end in bounds]

@@ -58,11 +58,11 @@ class WordDocuments(DocumentRows[WordStore]):
         """
         stores = [WordStore(directory) for directory in directories]
         for store in stores:
-            expected = stores[0].vocabulary_size if vocabulary_size is None else vocabulary_size
-            if store.vocabulary_size != expected:
+            expected_size = stores[0].vocabulary_size if vocabulary_size is None else vocabulary_size
+            if store.vocabulary_size != expected_size:
                 raise IntegrityError(
                     store.directory,
-                    f"it numbers {store.vocabulary_size:,} words, but the collection has {expected:,}",
+                    f"it numbers {store.vocabulary_size:,} words, but the collection has {expected_size:,}",
                     remedy="Delete the store and run the workflow again.",
                 )
         return cls(stores)

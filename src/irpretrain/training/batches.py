@@ -207,16 +207,16 @@ def _copy_pieces(
 @compiled
 def _mark_anchors(
     anchor_spans: np.ndarray,
-    queries: np.ndarray,
+    query_spans: np.ndarray,
     query_lengths: np.ndarray,
     query_column: int,
     anchor_mask: np.ndarray,
 ) -> None:
     for row in range(len(anchor_spans)):
-        start = queries[row].start  # an anchor counts from the beginning of the document
-        begin = query_column + _clamp(anchor_spans[row, 0] - start, query_lengths[row])
-        end = query_column + _clamp(anchor_spans[row, 1] - start, query_lengths[row])
-        anchor_mask[row, begin:end] = True
+        query_start = query_spans[row].start  # an anchor counts from the beginning of the document
+        start = query_column + _clamp(anchor_spans[row, 0] - query_start, query_lengths[row])
+        end = query_column + _clamp(anchor_spans[row, 1] - query_start, query_lengths[row])
+        anchor_mask[row, start:end] = True
 
 
 # From ranking groups and word stores to padded batches of word ids, for rankers over words.

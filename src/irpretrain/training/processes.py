@@ -118,16 +118,16 @@ def in_processes(
         TrainingError: a process was killed, or ended without a report.
         Exception: of the first process to fail, with its traceback as a note.
     """
-    count = compute.process_count
+    process_count = compute.process_count
     on_gpu = choose_device(compute).type == "cuda"
-    gpus = take_gpus(compute)[:count] if on_gpu else [None] * count
+    gpus = take_gpus(compute)[:process_count] if on_gpu else [None] * process_count
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     with ExitStack() as resources:
         # Files without a name: nothing is left behind, however this process ends.
-        files = [[resources.enter_context(TemporaryFile()) for _ in range(3)] for _ in range(count)]
+        files = [[resources.enter_context(TemporaryFile()) for _ in range(3)] for _ in range(process_count)]
         processes = []
         for rank, (call_file, report_file, output_file) in enumerate(files):
-            pickle.dump((function, arguments, Ranks(rank, count, gpus[rank]), store.port), call_file)
+            pickle.dump((function, arguments, Ranks(rank, process_count, gpus[rank]), store.port), call_file)
             call_file.seek(0)
             report_descriptor = report_file.fileno()
             program_arguments = [json.dumps(sys.path), str(os.getpid()), str(report_descriptor)]

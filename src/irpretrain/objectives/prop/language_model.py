@@ -96,9 +96,9 @@ def read_collection_model(
     uses_document_frequencies = background == "document-frequencies"
     term_masses = vocabulary.documents if uses_document_frequencies else vocabulary.counts
     counts_rare_words = rare_words == "counted"
-    total = vocabulary.all_counts if counts_rare_words else int(vocabulary.counts.sum())
+    total = vocabulary.total_count if counts_rare_words else int(vocabulary.counts.sum())
     total_mass = (
-        (vocabulary.all_documents if uses_document_frequencies else vocabulary.all_counts)
+        (vocabulary.total_documents if uses_document_frequencies else vocabulary.total_count)
         if counts_rare_words
         else int(term_masses.sum())
     )
@@ -120,8 +120,8 @@ class _Vocabulary:
     counts: np.ndarray
     documents: np.ndarray
     number_of_term: dict[str, int]
-    all_counts: int
-    all_documents: int
+    total_count: int
+    total_documents: int
 
 
 def _words(statistics: str | Path, stop_words: pa.Array) -> Iterator[pa.RecordBatch]:
@@ -130,13 +130,13 @@ def _words(statistics: str | Path, stop_words: pa.Array) -> Iterator[pa.RecordBa
 
 
 def _vocabulary(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vocabulary:
-    frequent_rows, all_counts, all_documents = [], 0, 0
+    frequent_rows, total_count, total_documents = [], 0, 0
     for batch in batches:
-        all_counts += pc.sum(batch.column("count")).as_py() or 0
-        all_documents += pc.sum(batch.column("documents")).as_py() or 0
+        total_count += pc.sum(batch.column("count")).as_py() or 0
+        total_documents += pc.sum(batch.column("documents")).as_py() or 0
         frequent_rows.append(batch.filter(pc.greater_equal(batch.column("count"), minimum_count)))
     table = pa.Table.from_batches(frequent_rows, WORD_COUNTS.schema).combine_chunks()
     terms: list[str] = table["word"].to_pylist()
     number_of_term = {term: number for number, term in enumerate(terms)}
     counts, documents = table["count"].to_numpy(), table["documents"].to_numpy()
-    return _Vocabulary(terms, counts, documents, number_of_term, all_counts, all_documents)
+    return _Vocabulary(terms, counts, documents, number_of_term, total_count, total_documents)
