@@ -67,7 +67,7 @@ def test_a_control_below_a_random_order_is_said(
         f"; a random order has {means['RR@10']:.3f}, more than the control; PROP" in table.summary[1]
     ) == is_said
     [note] = [note for note in table.notes if "a random order of the candidates has RR@10" in note]
-    assert note.endswith(", more than control." if is_said else f"{means['RR@10']:.3f}.")
+    assert note.endswith(", more than control zero-shot." if is_said else f"{means['RR@10']:.3f}.")
 
 
 def test_the_paper_s_own_model_is_spoken_of_before_others(config_of, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from irpretrain.config.labels import (
     dataset_label,
     first_stage_labels,
     listed,
+    regime_label,
 )
 from irpretrain.config.objectives import AnchorOptions, needs
 from irpretrain.config.papers import Published, PublishedTable
@@ -165,7 +166,7 @@ def _random_order_text(config: Config, scores: Scores, pair: Pair) -> str:
     if random_mean is None:
         return ""
     worse_models = dict.fromkeys(
-        configured_label(config, run.model)
+        f"{configured_label(config, run.model)} {regime_label(run.regime)}"
         for run in scores.runs()
         if (run.dataset, run.candidates) == pair
         and run.regime != FIRST_STAGE
