@@ -258,7 +258,7 @@ def init(
     )
     return (
         f"{message}\nNow run, in the project's folder: make run ARGS={in_make(run_options)}\n"
-        "With `make plan` in place of `make run` it says how long that takes at most."
+        "With `make plan` in place of `make run` it estimates how long that takes."
     )
 
 
