@@ -120,9 +120,9 @@ def _make_urn(words: np.ndarray, tables: ContrastTables, rules: ContrastRules, s
 
 
 @compiled
-def _holds(query: np.ndarray, size: int, word: int) -> bool:
+def _holds(query: np.ndarray, word_count: int, word: int) -> bool:
     is_held = False
-    for position in range(size):
+    for position in range(word_count):
         is_held |= query[position] == word
     return is_held
 

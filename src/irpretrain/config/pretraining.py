@@ -154,7 +154,10 @@ class PretrainingConfig(SequenceConfig):
         )
 
     def task_faults(
-        self, tasks: Sequence[TaskConfig], words_of_segments: Mapping[str, int], key_path: str = "tasks"
+        self,
+        tasks: Sequence[TaskConfig],
+        segment_words_by_objective: Mapping[str, int],
+        key_path: str = "tasks",
     ) -> Iterator[str]:
         """Yield the faults of one model's tasks under these options, for configuration and library.
 
@@ -167,7 +170,7 @@ class PretrainingConfig(SequenceConfig):
             model_prefix = f"{key_path.rpartition('.')[0]}: ".removeprefix(": ")
             yield from unknown_names(f"{model_prefix}epochs_of", [self.epochs_of], objectives, key_path)
         for task in tasks:
-            yield from self._faults_of_task(task, key_path, words_of_segments.get(task.objective, 0))
+            yield from self._faults_of_task(task, key_path, segment_words_by_objective.get(task.objective, 0))
 
     def _faults_of_task(self, task: TaskConfig, key_path: str, segment_words: int) -> Iterator[str]:
         name = task.objective

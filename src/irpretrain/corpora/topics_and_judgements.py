@@ -126,9 +126,9 @@ def near_hint(unknown_ids: Iterable[str], known_ids: Iterable[pa.Array], source_
     return ""
 
 
-def _comparable_forms(names: pa.Array) -> pa.Array:
+def _comparable_forms(ids: pa.Array) -> pa.Array:
     """Identifiers in small letters, with one sign as every separator, their numbers without zeros in front and a .0."""
-    without_decimals = pc.replace_substring_regex(pc.utf8_lower(names), r"^([0-9]+)\.0+$", r"\1")
+    without_decimals = pc.replace_substring_regex(pc.utf8_lower(ids), r"^([0-9]+)\.0+$", r"\1")
     with_hyphens = pc.replace_substring_regex(without_decimals, r"[-_./: ]+", "-")
     return pc.replace_substring_regex(with_hyphens, r"(^|[^0-9])0+([0-9])", r"\1\2")
 

@@ -88,11 +88,14 @@ def paired(better: ArrayLike, worse: ArrayLike, articles: Sequence[str] | None =
     clusters = np.arange(queries) if articles is None else np.unique(articles, return_inverse=True)[1]
     if len(np.unique(clusters)) < 2:
         return EffectEstimate(mean, math.nan, math.nan, math.nan, ())
-    query_variance = mean_square(differences.mean(axis=0) - mean, clusters) / queries, int(clusters.max())
+    query_variance_and_freedom = (
+        mean_square(differences.mean(axis=0) - mean, clusters) / queries,
+        int(clusters.max()),
+    )
     if seeds == 1:
-        return EffectEstimate.of(mean, query_variance)
+        return EffectEstimate.of(mean, query_variance_and_freedom)
     return EffectEstimate.of(
-        mean, query_variance, (float(np.var(differences.mean(axis=1), ddof=1)) / seeds, seeds - 1)
+        mean, query_variance_and_freedom, (float(np.var(differences.mean(axis=1), ddof=1)) / seeds, seeds - 1)
     )
 
 

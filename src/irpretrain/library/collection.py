@@ -239,18 +239,20 @@ class Collection(SearchableCollection):
             maker = BatchMaker(over_present_terms(axiom_collection), documents, self.options.text.word_kind)
             for start in range(0, len(triples), _PAIRS_PER_BATCH):
                 batches = [
-                    maker.make(queries, documents.rows(names), axiom_collection.postings.rows(names))
-                    for queries, names in (
+                    maker.make(
+                        queries, documents.rows(document_ids), axiom_collection.postings.rows(document_ids)
+                    )
+                    for queries, document_ids in (
                         _queries_and_ids(side[start : start + _PAIRS_PER_BATCH]) for side in (first, second)
                     )
                 ]
                 features.append(document_preferences(*batches))
-        texts = [
+        key_rows = [
             (query, first_id, second_id)
             for (query, first_id), (_, second_id) in zip(first, second, strict=True)
         ]
         columns = [definition.column for definition in DEFINITIONS.values()]
-        frame = pd.DataFrame(texts, columns=["query", "first", "second"], dtype=object)
+        frame = pd.DataFrame(key_rows, columns=["query", "first", "second"], dtype=object)
         return frame.join(pd.DataFrame(np.concatenate(features), columns=columns))
 
     def _pseudo_query_values(self) -> Path:

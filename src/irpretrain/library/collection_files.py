@@ -48,8 +48,10 @@ class CollectionFiles:
         """Name the source, the number of documents, and what decides results."""
         source = "" if self.source == CollectionFiles.source else f" of {self.source}"
         descriptions = [f"{DOCUMENTS.count(self.documents):,} documents", f"preset {self.options.preset}"]
-        encoder = [f"encoder {self._encoder}"] if self.has_encoder else []
-        return f"<Collection{source}: {', '.join([*descriptions, f'seed {self.options.seed}', *encoder])}>"
+        encoder_texts = [f"encoder {self._encoder}"] if self.has_encoder else []
+        return (
+            f"<Collection{source}: {', '.join([*descriptions, f'seed {self.options.seed}', *encoder_texts])}>"
+        )
 
     @property
     def has_encoder(self) -> bool:

@@ -185,9 +185,9 @@ class SearchableCollection(CollectionFiles):
 
     def _checked_pairs(self, pairs: Iterable[Pair]) -> list[tuple[str, str]]:
         checked_pairs = listed_pairs(pairs, IDENTIFIER)
-        for pair_number, (_, name) in enumerate(checked_pairs):
-            if name not in self._document_ids:
-                raise ConfigError(f"pair {pair_number}: the collection has no document {name!r}")
+        for pair_number, (_, document_id) in enumerate(checked_pairs):
+            if document_id not in self._document_ids:
+                raise ConfigError(f"pair {pair_number}: the collection has no document {document_id!r}")
         return checked_pairs
 
     @cached_property

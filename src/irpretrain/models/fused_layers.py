@@ -75,13 +75,13 @@ class NarrowLayer:
     """A layer's parameters, and their copies in a narrower precision: one matrix for query, key and value."""
 
     def __init__(self, layer: Any, dtype: torch.dtype) -> None:
-        attention, output = layer.attention.self, layer.attention.output
+        attention, attention_output = layer.attention.self, layer.attention.output
         up, down = layer.intermediate.dense, layer.output.dense
-        self.norm, self.last_norm = output.LayerNorm, layer.output.LayerNorm
-        linears = [attention.query, attention.key, attention.value, output.dense, up, down]
+        self.norm, self.last_norm = attention_output.LayerNorm, layer.output.LayerNorm
+        linears = [attention.query, attention.key, attention.value, attention_output.dense, up, down]
         norms = [self.norm, self.last_norm]
         self.head_count, self.head_size = attention.num_attention_heads, attention.attention_head_size
-        self.attention_dropout, self.dropout = float(attention.dropout.p), float(output.dropout.p)
+        self.attention_dropout, self.dropout = float(attention.dropout.p), float(attention_output.dropout.p)
         self.epsilon = float(self.norm.eps)
         # In the order of the gradients that `_LayerFunction` returns.
         self.parameters = [p for module in (*linears, *norms) for p in (module.weight, module.bias)]

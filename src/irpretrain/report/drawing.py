@@ -253,8 +253,8 @@ class ScoreFigure:
             axis.set_xticks(range(len(ticks)), [tick if has_named_ticks else f"{tick:,}" for tick in ticks])
         axis.set_xlabel(panel.xlabel)
         axis.set_ylabel(measure)
-        queries = f"{number_of_queries(self.scores, panel.pair[0]):,} test queries"
-        title_parts = (dataset_label(self.config, *panel.pair), panel.detail, queries)
+        queries_text = f"{number_of_queries(self.scores, panel.pair[0]):,} test queries"
+        title_parts = (dataset_label(self.config, *panel.pair), panel.detail, queries_text)
         axis.set_title(", ".join(filter(None, title_parts)), fontsize=10)
         legend_below(axis)
 

@@ -455,9 +455,9 @@ def _draw_weight_curves(
 def _legend_text(weighting: WeightingShares, label: str) -> str:
     if weighting.shares[0] is None:
         return f"{label}: no passage has a term"
-    without_terms = (
+    without_terms_text = (
         f", {count_of(weighting.passages_without_terms, 'passage')} without terms"
         if weighting.passages_without_terms
         else ""
     )
-    return f"{label}: {100 * weighting.shares[0]:.1f} % on the heaviest{without_terms}"
+    return f"{label}: {100 * weighting.shares[0]:.1f} % on the heaviest{without_terms_text}"

@@ -53,12 +53,12 @@ def cell_text(table: Table, cell: AnyCell) -> str:
     """Return a cell as plain text: "0.459* · ours 0.412*† [0.373, 0.451], -0.047", or "0.459* · not run (a)"."""
     if isinstance(cell, TextCell):
         return plain_text(cell)
-    note = f" ({table.letters[cell.note]})" if cell.note else ""
+    note_letter = f" ({table.letters[cell.note]})" if cell.note else ""
     if cell.ours is None:
-        our_text = f"not run{note}" if note else "–"
+        our_text = f"not run{note_letter}" if note_letter else "–"
     else:
-        difference = "" if cell.difference is None else f", {difference_text(cell.difference)}"
-        our_text = f"{'ours ' if cell.printed else ''}{value_text(cell.ours)}{difference}{note}"
+        difference_suffix = "" if cell.difference is None else f", {difference_text(cell.difference)}"
+        our_text = f"{'ours ' if cell.printed else ''}{value_text(cell.ours)}{difference_suffix}{note_letter}"
     return f"{cell.printed} · {our_text}" if cell.printed else our_text
 
 

@@ -85,7 +85,7 @@ def index(
         text_count = counts["documents"] - counts["documents_without_text"]
         arguments = ["-collection", "JsonCollection", *_analyser_arguments(options, text.word_kind)]
         record = counts if text.language == ENGLISH else {**counts, "query_words": text.word_kind}
-        run_indexing(source, output, arguments, options, expected=text_count, record=record)
+        run_indexing(source, output, arguments, options, expected=text_count, further_facts=record)
     return counts
 
 
@@ -96,7 +96,7 @@ def run_indexing(
     options: RetrievalConfig,  # threads and Java heap; stemmer and stop words, for the record
     *,
     expected: int,  # how many documents Lucene must report as indexed
-    record: Mapping[str, Any],  # further facts for the record
+    further_facts: Mapping[str, Any],  # further facts for the record
 ) -> None:
     """Index the files in `source` and store the record of the analysis beside the index.
 
@@ -106,9 +106,9 @@ def run_indexing(
     # Lucene buffers up to this much before it writes a segment; Anserini's own 4 GB would overflow the heap.
     buffer_mb = max(16, options.memory_mb // 4)
     with atomic_directory(output) as temporary:
-        command = [*arguments, "-generator", "DefaultLuceneDocumentGenerator", "-input", str(source)]
-        command += ["-index", str(temporary), "-threads", str(options.threads)]
-        command += ["-memoryBuffer", str(buffer_mb), "-optimize"]
+        all_arguments = [*arguments, "-generator", "DefaultLuceneDocumentGenerator", "-input", str(source)]
+        all_arguments += ["-index", str(temporary), "-threads", str(options.threads)]
+        all_arguments += ["-memoryBuffer", str(buffer_mb), "-optimize"]
         counter = Counter("index by Lucene", "documents", expected)
         print_line(f"[index by Lucene] 0/{expected:,} documents, Lucene says once a minute how far it is")
 
@@ -117,13 +117,13 @@ def run_indexing(
                 counter.reach(int(match[1].replace(",", "")))
 
         indexed_documents = _indexed_count(
-            run_anserini("index.IndexCollection", command, options.memory_mb, count)
+            run_anserini("index.IndexCollection", all_arguments, options.memory_mb, count)
         )
         if indexed_documents != expected:
             raise IntegrityError(
                 output, f"Lucene indexed {indexed_documents:,} of {expected:,} documents with text"
             )
-        record_json = json.dumps({**options.model_dump(include={*ANALYSIS}), **record}, indent=1)
+        record_json = json.dumps({**options.model_dump(include={*ANALYSIS}), **further_facts}, indent=1)
         (temporary / RECORD).write_text(record_json + "\n", encoding="utf-8")
 
 

@@ -99,8 +99,8 @@ class OpenedIndex:
         self._sort_order = _score_then_identifier()
 
     def rank_by(self, model: RankingModel, parameters: Mapping[str, float]) -> None:
-        similarity = java_class(f"org.apache.lucene.search.similarities.{SIMILARITIES[model]}")
-        self.searcher.setSimilarity(similarity(*map(float, parameters.values())))
+        similarity_class = java_class(f"org.apache.lucene.search.similarities.{SIMILARITIES[model]}")
+        self.searcher.setSimilarity(similarity_class(*map(float, parameters.values())))
 
     def terms(self, texts: Mapping[str, str]) -> dict[str, list[str]]:
         words = self.record.get("query_words", LUCENE_WORDS)

@@ -311,9 +311,9 @@ def _ranking(
         return [(entry.document_id, float(-_rank(entry))) for entry in sorted(known_entries, key=_rank)]
     ordered = sorted(known_entries, key=lambda entry: entry.document_id, reverse=True)
     ranks = {entry.rank for entry in entries}
-    has_order = None not in ranks and len(ranks) == len(entries) and _contradiction(entries) is None
-    if has_order:
+    ranks_break_ties = None not in ranks and len(ranks) == len(entries) and _contradiction(entries) is None
+    if ranks_break_ties:
         ordered.sort(key=_rank)
     ordered.sort(key=_score, reverse=True)
-    ties[BY_RANKS if has_order else BY_NAMES] += len(ordered) - len({entry.score for entry in ordered})
+    ties[BY_RANKS if ranks_break_ties else BY_NAMES] += len(ordered) - len({entry.score for entry in ordered})
     return [(entry.document_id, _score(entry)) for entry in ordered]

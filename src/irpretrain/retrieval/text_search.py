@@ -104,8 +104,8 @@ def _write_terms(
     """Write the terms of each document by number, and number them as they come; documents go by their identifiers."""
     document_ids = DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist()
     # UTF-8 sorts as code points do, which is Lucene's order of identifiers.
-    identifier_order = np.empty(len(document_ids), np.int64)
-    identifier_order[sorted(range(len(document_ids)), key=document_ids.__getitem__)] = np.arange(
+    identifier_ranks = np.empty(len(document_ids), np.int64)
+    identifier_ranks[sorted(range(len(document_ids)), key=document_ids.__getitem__)] = np.arange(
         len(document_ids)
     )
     folder.mkdir()
@@ -116,14 +116,14 @@ def _write_terms(
             batches, "analyse documents", "documents", document_count, size=lambda batch: len(batch[1])
         ):
             term_lists = find_terms(texts)
-            ids_end_to_end = [
+            term_numbers_end_to_end = [
                 term_numbers.setdefault(term, len(term_numbers)) for terms in term_lists for term in terms
             ]
-            store.add(term_lists, words=np.array(ids_end_to_end, np.int32))
+            store.add(term_lists, words=np.array(term_numbers_end_to_end, np.int32))
         keys = {
             "document_id": pa.array(document_ids, pa.string()),
             "part": np.zeros(document_count, np.int32),
-            "position": identifier_order,
+            "position": identifier_ranks,
         }
         store.finish(
             pa.table(keys), {"vocabulary": max(1, len(term_numbers))}, ["words"], compression="snappy"

@@ -78,7 +78,7 @@ def index_weights(
             arguments,
             options,
             expected=counts["documents"] - counts["documents_without_terms"],
-            record={**counts, "query_words": query_words},
+            further_facts={**counts, "query_words": query_words},
         )
     return counts
 

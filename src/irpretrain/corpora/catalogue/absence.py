@@ -53,12 +53,12 @@ def status_of(entry: Entry, files: Mapping[str, FileState]) -> Status:
     """Return what the states of a data set's own files amount to."""
     if any(state.status == "broken" for state in files.values()):
         return "broken"
-    required = [files[path].status for path in entry.required()]
-    if required and all(status == "missing" for status in required):
+    required_statuses = [files[path].status for path in entry.required()]
+    if required_statuses and all(status == "missing" for status in required_statuses):
         return "missing"
-    if "missing" in required:
+    if "missing" in required_statuses:
         return "incomplete"
-    return "verified" if all(status == "verified" for status in required) else "present"
+    return "verified" if all(status == "verified" for status in required_statuses) else "present"
 
 
 # The files outside the project that a configuration reads, and which of them the catalogue knows.
@@ -108,8 +108,8 @@ def missing_data_text(paths_by_entry: dict[str, list[str]], heading: str) -> str
         sizes[name] = entry.download(
             file for file in entry.files if any(path.endswith(f"/{file}") for path in paths)
         )
-        more_files = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        lines += [f"  {name:<{width}}  {paths[0]}{more_files}, {_size(sizes[name])}", f"      {entry.source}"]
+        more_text = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        lines += [f"  {name:<{width}}  {paths[0]}{more_text}, {_size(sizes[name])}", f"      {entry.source}"]
     known_bytes = sum(size for size in sizes.values() if size is not None)
     entries_without_size = [name for name, size in sizes.items() if size is None]
     size_texts = [size_text(known_bytes)] if known_bytes else []

