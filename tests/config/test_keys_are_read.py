@@ -24,7 +24,8 @@ def sections(parent: type[Section] = Section) -> Iterator[type[Section]]:
 def names_read() -> set[str]:
     """Names of attributes, and texts (`getattr`) that are no members of sets: such sets list keys to pass over."""
     found, nodes = set(), list[ast.AST]()
-    for path in (*ROOT.glob("src/irpretrain/**/*.py"), *ROOT.glob("scripts/*.py")):
+    folders = ("src/irpretrain/**", "scripts", ".ci/pages")  # the catalogue's page is made of its keys
+    for path in (path for folder in folders for path in ROOT.glob(f"{folder}/*.py")):
         nodes.append(ast.parse(path.read_text(encoding="utf-8")))
     while nodes:
         node = nodes.pop()

@@ -51,7 +51,8 @@ def test_all_five_papers_are_planned_without_their_data(tmp_path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [".snakemake"]
 
 
-def test_the_full_scale_is_planned_with_its_cost(capfd) -> None:
+def test_the_full_scale_is_planned_with_its_cost(capfd, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)  # results of other code in the checkout would be told too
     assert main(MODEL) == 0
     shown, noted = capfd.readouterr()
     assert noted == "Planned as if all data were there and nothing were done yet.\n"
@@ -148,9 +149,9 @@ def test_a_configuration_that_is_refused_has_one_message(capfd, tmp_path) -> Non
     assert "Traceback" not in shown
 
 
-def test_a_reader_that_stops_reading_ends_the_plan_without_a_traceback() -> None:
+def test_a_reader_that_stops_reading_ends_the_plan_without_a_traceback(tmp_path) -> None:
     command = f"{sys.executable} -m irpretrain.workflow.costs.plan | head -1"
-    read = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    read = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert len(read.stdout.splitlines()) == 1
     assert read.stderr == "Planned as if all data were there and nothing were done yet.\n"
 

@@ -239,7 +239,7 @@ def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: 
         if not self.training:
             if len(done) == last:
                 raise Stop
-            done.append(f"score {len(batch.first)}")
+            done.append(f"score {len(batch.cls_rows)}")
         return score(self, batch, *rest)
 
     monkeypatch.setattr(Trainer, "_begin", train)
