@@ -64,7 +64,7 @@ def prepare(
     # Where the TREC file of judgements goes; None where answers judge later, see `judge_by_answers`.
     qrels: str | Path | None,
     # How many records the corpus must have, by its name; see `collection.check_collection`.
-    corpora: Mapping[str, int] | None = None,
+    expected_records: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """Read, check and sample the queries and judgements of a data set.
 
@@ -82,7 +82,7 @@ def prepare(
         ConfigError: there are fewer queries than `sample_queries`.
     """
     nouns, read_relevance = (ANSWERED, read_answers) if qrels is None else (JUDGED, read_judgements)
-    collection_counts = check_collection(documents, expected=corpora)
+    collection_counts = check_collection(documents, expected=expected_records)
     queries_files = source_files(dataset.queries, queries_source)
     qrels_files = source_files(dataset.qrels, qrels_source)
     topic_tally = RecordTally(dataset.queries.malformed, "queries.malformed")
@@ -102,12 +102,12 @@ def prepare(
                 grades.pop(query, None) is not None for query, grades in judgements.items()
             )
         unknown_documents = absent_documents(
-            {name for pairs in judgements.values() for name in pairs}, documents
+            {name for grades in judgements.values() for name in grades}, documents
         )
         check_documents_are_known(judgements, unknown_documents, documents, qrels_files[0])
         check_something_is_relevant(judgements, qrels_files[0])
         usable_queries = {
-            name for name, pairs in judgements.items() if any(grade > 0 for grade in pairs.values())
+            name for name, grades in judgements.items() if any(grade > 0 for grade in grades.values())
         }
     sampled_queries = sample(texts, usable_queries, dataset, seed, queries_files[0], nouns.needed)
     QUERIES.write(queries, ({"query_id": query, "text": text} for query, text in sampled_queries.items()))
@@ -126,7 +126,7 @@ def prepare(
     ]
     if text := unread_fields(topic_tally.counts(), dataset.queries.format):
         notice(dataset.label, text)
-    content_text, counts = count_of(len(sampled_queries), nouns.query), dict[str, int]()
+    sizes_text, counts = count_of(len(sampled_queries), nouns.query), dict[str, int]()
     if qrels is not None:
         written_judgements = {query: judgements[query] for query in sampled_queries}
         lines = [
@@ -146,19 +146,19 @@ def prepare(
             _unknown_document_loss(written_judgements, unknown_documents, documents),
             unanswerable_loss,
         ]
-        content_text += f", {count_of(len(lines), 'judgement')}"
+        sizes_text += f", {count_of(len(lines), 'judgement')}"
         counts = {
             "queries_whose_relevant_documents_are_unknown": unanswerable_loss.count,
             "judged_queries_unknown": len(unknown_queries),
             "judgements_of_unknown_queries": sum(unknown_queries.values()),
             "judgements_of_own_documents": self_judgement_count,
             "judgements_of_unknown_documents": sum(
-                name in unknown_documents for pairs in written_judgements.values() for name in pairs
+                name in unknown_documents for grades in written_judgements.values() for name in grades
             ),
             "judgements_written": len(lines),
         }
     return {
-        **log_losses(dataset.label, content_text, collection_counts["documents"], losses),
+        **log_losses(dataset.label, sizes_text, collection_counts["documents"], losses),
         "documents": collection_counts["documents"],
         "queries": topic_tally.counts(),
         f"{nouns.judgement}s": judgement_tally.counts(),

@@ -201,9 +201,9 @@ def _create(path: Path, mode: int) -> None:
 def _remove_leftovers(target: Path) -> None:
     """Remove what processes of this host that are no more left of `target`; other hosts' cannot be judged here."""
     host = re.escape(socket.gethostname())
-    leftover_name = re.compile(rf"\.{re.escape(target.name)}\.{host}\.(\d+)(\.\d+)?(\.old)?\.partial")
+    leftover_pattern = re.compile(rf"\.{re.escape(target.name)}\.{host}\.(\d+)(\.\d+)?(\.old)?\.partial")
     for name in os.listdir(target.parent):
-        match = leftover_name.fullmatch(name)
+        match = leftover_pattern.fullmatch(name)
         path = target.with_name(name)
         if match is None or os.path.abspath(path) in _partial_paths:
             continue

@@ -188,25 +188,26 @@ def _write_groups(
     for position, (name, text) in enumerate(collection):
         positions[name], digests[name] = position, hash(_words(text))
     pair_queries = dict.fromkeys(
-        queries[0] for queries, names in identified_groups.values() if _is_pair(queries, names)
+        queries[0] for queries, document_ids in identified_groups.values() if _is_pair(queries, document_ids)
     )
     documents_of_pairs = {query: documents_of_query[query] for query in pair_queries}
     negatives_of_query = (
         _negatives(collection, documents_of_pairs, digests, negatives) if pair_queries else {}
     )
     rows: list[dict[str, Any]] = []
-    samples = Counter[int]()
+    group_counts = Counter[int]()
     for group_number, (queries, preferred) in identified_groups.items():
-        names = [*preferred, *(negatives_of_query[queries[0]] if _is_pair(queries, preferred) else ())]
-        if len(queries) == len(names) == 1:
+        document_ids = [*preferred, *(negatives_of_query[queries[0]] if _is_pair(queries, preferred) else ())]
+        if len(queries) == len(document_ids) == 1:
             raise ConfigError(
                 f"{location_of(group_number)}: all documents here are of its query; a pair needs another document to "
                 "be preferred to"
             )
-        position = positions[names[0]]
-        rows.append(group((0, position), queries, [Span(name) for name in names], sample=samples[position]))
-        samples[position] += 1
-    if short_counts := [len(names) for names in negatives_of_query.values() if len(names) < negatives]:
+        position = positions[document_ids[0]]
+        spans = [Span(name) for name in document_ids]
+        rows.append(group((0, position), queries, spans, sample=group_counts[position]))
+        group_counts[position] += 1
+    if short_counts := [count for count in map(len, negatives_of_query.values()) if count < negatives]:
         short_text = (
             f"pairs of {count_of(len(short_counts), 'query')} have fewer than {negatives:,} negatives"
         )

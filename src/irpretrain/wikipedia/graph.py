@@ -278,5 +278,5 @@ class GraphDatabase:
 
 def parquet(paths: Sequence[str | Path]) -> str:
     """Return the SQL that reads some Parquet files as one table."""
-    quoted = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
-    return f"read_parquet([{quoted}], hive_partitioning = false)"
+    quoted_paths = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+    return f"read_parquet([{quoted_paths}], hive_partitioning = false)"
