@@ -29,7 +29,7 @@ COUNT_NAMES = (
 
 def compute_axiom_values(
     queries: str | Path,  # a DOCUMENT_QUERIES table. Queries of one document should follow each other.
-    words: Sequence[str | Path],  # word stores that hold the documents
+    word_stores: Sequence[str | Path],  # word stores that hold the documents
     # The documents' collection, with the choices and thresholds of docs/methods/axioms.md.
     collection: AxiomCollection,
     text: TextConfig,  # how a text becomes words; as the statistics were made with
@@ -44,7 +44,7 @@ def compute_axiom_values(
         InputError: the stores or the postings lack a document.
         IntegrityError: the inputs are damaged, or not of the same collection.
     """
-    stores = WordDocuments.open(words, len(collection.terms.word_numbers))
+    stores = WordDocuments.open(word_stores, len(collection.terms.word_numbers))
     maker = BatchMaker(collection, stores, text.word_kind)
     document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
     rows, document_numbers = stores.rows(document_ids), collection.postings.rows(document_ids)

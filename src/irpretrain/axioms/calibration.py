@@ -39,7 +39,7 @@ class RankSample:
 
     def __init__(
         self,
-        words: Sequence[str | Path],  # the word stores of all shards
+        word_stores: Sequence[str | Path],  # the word stores of all shards
         statistics: str | Path,  # merged WORD_COUNTS of the collection, which the stores' numbers refer to
         postings: str | Path,  # the collection's postings, made with the stop list and stemming of `options`
         options: AxiomsConfig,
@@ -66,7 +66,7 @@ class RankSample:
         random_order = generator(seed, STAGE).permutation(documents_with_terms)
         self.document_numbers = np.sort(random_order[:document_count])
         self.document_ids: pa.ChunkedArray = self._postings.document_ids.take(pa.array(self.document_numbers))
-        stores = WordDocuments.open(words, len(self._terms.word_numbers))
+        stores = WordDocuments.open(word_stores, len(self._terms.word_numbers))
         self._words, self._offsets = stores.gather(stores.rows(self.document_ids))
 
     def ranks(self, sampler: PseudoQuerySampler) -> np.ndarray:

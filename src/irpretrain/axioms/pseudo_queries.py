@@ -57,7 +57,7 @@ def at_temperature(options: PseudoQueriesConfig, path: str | Path | None) -> Pse
 
 
 def sample_pseudo_queries(
-    words: str | Path,  # the shard's word store
+    word_store: str | Path,  # the shard's word store
     # Merged WORD_COUNTS of the collection, the ones that the word store was made with.
     statistics: str | Path,
     options: PseudoQueriesConfig,  # see `PseudoQueriesConfig`
@@ -84,11 +84,11 @@ def sample_pseudo_queries(
     origin = "a number in the configuration, for every collection"
     if options.temperature == "calibrated":
         options, origin = at_temperature(options, temperature), "calibrated on the collection"
-    store = WordStore(words)
+    store = WordStore(word_store)
     sampler = PseudoQuerySampler(statistics, options, seed)
     if store.vocabulary_size != len(sampler.tables.position_of):
         raise IntegrityError(
-            words,
+            word_store,
             f"this word store numbers {store.vocabulary_size:,} words, but {statistics} has "
             f"{len(sampler.tables.position_of):,}",
             remedy="Delete both and run the workflow again.",
