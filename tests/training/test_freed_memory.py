@@ -24,9 +24,9 @@ print(held() - before)
 """
 PRODUCTS = """
 import sys, torch
-from irpretrain.training.compute import keep_few_products
+from irpretrain.training.compute import limit_product_caches
 if sys.argv[1] == "few":
-    keep_few_products()
+    limit_product_caches()
 held = lambda: int(open("/proc/self/statm").read().split()[1])
 layer = torch.nn.Linear(384, 384)
 def multiply(rows):
