@@ -80,7 +80,7 @@ class Files:
             for sample, (text, number) in enumerate(queries)
         ]
         DOCUMENT_QUERIES.write(self.folder / "queries.parquet", rows)
-        arguments = {"words": self.stores} | changes
+        arguments = {"word_stores": self.stores} | changes
         threads = arguments.pop("threads", 1)
         collection = open_collection(self.statistics, self.postings, self.vectors, self.options, threads)
         output = self.folder / "values.parquet"
@@ -184,7 +184,7 @@ def test_a_table_without_queries_gives_one_without_values(tmp_path: Path) -> Non
 def test_a_document_that_no_store_holds_is_named(tmp_path: Path) -> None:
     files = Files(tmp_path, TEXTS, AxiomsConfig(), shards=2)
     with pytest.raises(InputError, match=r"1 documents are in none of the 1 word stores, such as d1"):
-        files.compute([("a", 0), ("b", 1), ("c", 1)], words=files.stores[:1])
+        files.compute([("a", 0), ("b", 1), ("c", 1)], word_stores=files.stores[:1])
     assert not (tmp_path / "values.parquet").exists()
 
 
@@ -198,7 +198,7 @@ def test_postings_of_other_options_are_refused(tmp_path: Path) -> None:
 def test_a_store_of_other_statistics_is_refused(tmp_path: Path) -> None:
     files, other = Files(tmp_path / "1", TEXTS, AxiomsConfig()), Files(tmp_path / "2", ["a"], AxiomsConfig())
     with pytest.raises(IntegrityError, match="it numbers 1 words, but the collection has"):
-        files.compute(QUERIES, words=other.stores)
+        files.compute(QUERIES, word_stores=other.stores)
 
 
 def test_vectors_of_another_collection_are_refused(tmp_path: Path) -> None:
