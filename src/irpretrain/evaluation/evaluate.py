@@ -140,14 +140,15 @@ def evaluate(
     return counts
 
 
-# Rankings that a random order's means are taken over, and orders of each query's candidates at most.
-RANDOM_RANKINGS, RANDOM_ORDERS = 20_000, 100
+# Random orders of each query's candidates at most, and documents in all of them: so deep lists cost a run or two more.
+RANDOM_ORDERS, RANDOM_DOCUMENTS = 100, 1_000_000
 
 
 def random_order(run: Run, qrels: Qrels, measures: Sequence[str], seed: int = 1) -> dict[str, float]:
     """Return each measure's mean over judged queries, and over random orders of each query's documents: what a model
     reaches that has learned nothing."""
-    order_count = max(1, min(RANDOM_ORDERS, RANDOM_RANKINGS // max(len(run), 1)))
+    document_count = sum(map(len, run.values()))
+    order_count = max(1, min(RANDOM_ORDERS, RANDOM_DOCUMENTS // max(document_count, 1)))
     positions = {
         query: generator(seed, "random-order", query).permuted(
             np.tile(np.arange(len(ranking)), (order_count, 1)), axis=1

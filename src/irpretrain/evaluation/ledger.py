@@ -285,13 +285,12 @@ def reading_notes(config: Config, rows: Iterable[RunFacts]) -> list[str]:
     """
     stages: dict[str, dict[str, list[RunFacts]]] = {}
     for row in rows:
+        reads_alike = row.finetuning_reads in ("", row.test_reads)
         for key, label in READING_LABELS.items():
             stage = label.removeprefix("read in ")
-            if row.finetuning_reads != row.test_reads and row.finetuning_reads and key == "test_reads":
+            if key == "test_reads" and not reads_alike:
                 stage += " after fine-tuning"
-            elif row.finetuning_reads == row.test_reads and key == "finetuning_reads":
-                stage = READING_LABELS["test_reads"].removeprefix("read in ")
-            if text := getattr(row, key):
+            if (text := getattr(row, key)) and not (key == "finetuning_reads" and reads_alike):
                 stages.setdefault(stage, {}).setdefault(text, []).append(row)
     return [f"Read in {stage}: {_values_text(config, stage, by_text)}." for stage, by_text in stages.items()]
 
