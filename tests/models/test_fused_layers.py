@@ -225,7 +225,8 @@ def test_the_loss_of_masked_pieces_is_cross_entropy_and_so_are_its_gradients(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Some positions at a time, the last of which only fill up."""
-    monkeypatch.setattr("irpretrain.models.mlm_heads.MAX_LOGIT_BYTES", 64 * 4 * 3)
+    monkeypatch.setattr("irpretrain.models.mlm_heads.MAX_LOGIT_BYTES", 50 * 4 * 5)
+    monkeypatch.setattr("irpretrain.models.mlm_heads.CPU_SOFTMAX_BYTES", 50 * 4 * 2)
     torch.manual_seed(1)
     head = BertMlmHead(BertConfig(hidden_size=16, vocab_size=50))
     for parameter in head.parameters():

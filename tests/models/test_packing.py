@@ -26,7 +26,7 @@ from irpretrain.models.length_batches import packed_batches
 from irpretrain.models.packed import attend_by_sequence, layout_of
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from irpretrain.training.compute import use_fast_paths
+from irpretrain.training.compute import autocast, use_fast_paths
 from irpretrain.training.ranking_tasks import ranking_loss
 from tiny_models import VOCABULARY, write_bert, write_distilbert, write_encoder, write_family
 
@@ -265,6 +265,16 @@ def test_what_auto_means_on_a_cpu_and_off_everywhere(encoder: Path) -> None:
         assert layout_of(model).packs == expected
         put_back()
         assert model.packing == "off"
+
+
+def test_packed_batches_of_a_processor_are_filled_up_in_bf16(encoder: Path) -> None:
+    """Each new shape of a product in bf16 is prepared anew; padded batches would be filled up with more than that."""
+    model = CrossEncoderModel.from_encoder(encoder)
+    for packing, precision, fills_up in (("on", "bf16", True), ("on", "fp32", False), ("off", "bf16", False)):
+        model.packing = packing
+        with autocast(torch.device("cpu"), ComputeConfig(precision=precision)):
+            assert layout_of(model).fills_up == fills_up
+    assert not layout_of(model.double()).fills_up
 
 
 def test_a_model_that_packs_is_saved_as_any(encoder: Path, tmp_path: Path) -> None:

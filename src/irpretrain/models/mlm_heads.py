@@ -127,11 +127,14 @@ class TransformersMlmHead(nn.Module):
         return self._is_pretrained
 
 
-# The MLM loss. On a GPU the logits of all masked positions, in single precision, would take more memory than the
-# rest of a step: there they are computed, and their gradients taken, some positions at a time.
+# The MLM loss. The logits of all masked positions, in single precision, would take more memory than the rest of a
+# step. So in narrow precision they are computed, and their gradients taken, some positions at a time.
 
 # Bytes that the logits of the positions computed at a time may take.
 MAX_LOGIT_BYTES = 1 << 28
+
+# Of these, what a processor takes the softmax of at a time: it stays in the caches.
+CPU_SOFTMAX_BYTES = 1 << 21
 
 
 def mlm_loss_sum(head: nn.Module, states: Tensor, embeddings: Tensor, labels: Tensor) -> Tensor:
@@ -143,7 +146,8 @@ def mlm_loss_sum(head: nn.Module, states: Tensor, embeddings: Tensor, labels: Te
         embeddings: of word pieces, [vocabulary, hidden size].
         labels: word pieces, int64 [positions].
     """
-    if states.device.type == "cpu" or not isinstance(head, BertMlmHead):
+    on_cpu = states.device.type == "cpu"
+    if not isinstance(head, BertMlmHead) or (on_cpu and compute_dtype(states) == torch.float32):
         return functional.cross_entropy(
             head(states[: len(labels)], embeddings).float(), labels, reduction="sum"
         )
@@ -152,7 +156,7 @@ def mlm_loss_sum(head: nn.Module, states: Tensor, embeddings: Tensor, labels: Te
     return loss
 
 
-# Of the vocabulary, in matrix products.
+# Of the vocabulary, in matrix products of a GPU, which are slow otherwise.
 VOCABULARY_MULTIPLE = 64
 
 # Label of a position that is not predicted.
@@ -167,45 +171,62 @@ class _VocabularyLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(context: Any, x: Tensor, embeddings: Tensor, bias: Tensor, labels: Tensor) -> Tensor:
-        dtype = compute_dtype(x)
-        context.trains_embeddings = context.needs_input_grad[1]
+        dtype, on_cpu = compute_dtype(x), x.device.type == "cpu"
         with without_autocast(x.device):
-            # Matrix products of a GPU are slow where the vocabulary is no multiple of `VOCABULARY_MULTIPLE`.
-            padding = -len(bias) % VOCABULARY_MULTIPLE
-            narrow_embeddings = functional.pad(embeddings.to(dtype), (0, 0, 0, padding))
-            narrow_bias, rows = functional.pad(bias.to(dtype), (0, padding), value=-torch.inf), x.to(dtype)
+            narrow_embeddings, narrow_bias, rows = embeddings.to(dtype), bias.to(dtype), x.to(dtype)
+            padding = 0 if on_cpu else -len(bias) % VOCABULARY_MULTIPLE
+            if padding:
+                narrow_embeddings = functional.pad(narrow_embeddings, (0, 0, 0, padding))
+                narrow_bias = functional.pad(narrow_bias, (0, padding), value=-torch.inf)
             loss = x.new_zeros((), dtype=torch.float32)
             x_gradient = torch.empty_like(rows)
-            embeddings_gradient = torch.zeros_like(narrow_embeddings, dtype=torch.float32)
+            embeddings_gradient: Tensor | None = None
             bias_gradient = torch.zeros_like(narrow_bias, dtype=torch.float32)
-            chunk_rows = max(MAX_LOGIT_BYTES // (4 * len(narrow_embeddings)), 1)
+            bytes_per_position = 4 * len(narrow_embeddings)
+            chunk_rows = max(MAX_LOGIT_BYTES // bytes_per_position, 1)
+            softmax_rows = max(CPU_SOFTMAX_BYTES // bytes_per_position, 1) if on_cpu else chunk_rows
             for rows_chunk, labels_chunk, gradient_chunk in zip(
                 *(tensor.split(chunk_rows) for tensor in (rows, labels, x_gradient)), strict=True
             ):
                 logits = torch.addmm(narrow_bias, rows_chunk, narrow_embeddings.t())
-                log_softmax = torch.log_softmax(logits, 1, dtype=torch.float32)
-                del logits
-                loss += functional.nll_loss(log_softmax, labels_chunk, reduction="sum", ignore_index=IGNORED)
-                gradient = log_softmax.exp_()
-                is_predicted = (labels_chunk != IGNORED)[:, None]
-                gradient.scatter_add_(1, labels_chunk.clamp(min=0)[:, None], -is_predicted.to(gradient.dtype))
-                narrow_gradient = (gradient * is_predicted).to(dtype)
-                del log_softmax, gradient
-                torch.mm(narrow_gradient, narrow_embeddings, out=gradient_chunk)
-                if context.trains_embeddings:
-                    embeddings_gradient += torch.mm(narrow_gradient.t(), rows_chunk)
-                bias_gradient += narrow_gradient.sum(0, dtype=torch.float32)
-        embeddings_gradient, bias_gradient = embeddings_gradient[: len(bias)], bias_gradient[: len(bias)]
+                for some_logits, some_labels in zip(
+                    logits.split(softmax_rows), labels_chunk.split(softmax_rows), strict=True
+                ):
+                    loss += _replace_by_gradients(some_logits, some_labels, bias_gradient)
+                logit_gradients = logits
+                torch.mm(logit_gradients, narrow_embeddings, out=gradient_chunk)
+                if context.needs_input_grad[1]:
+                    product = torch.mm(logit_gradients.t(), rows_chunk)
+                    embeddings_gradient = (
+                        product if embeddings_gradient is None else embeddings_gradient.float().add_(product)
+                    )
+        context.dtypes = (x.dtype, embeddings.dtype, bias.dtype)
         context.save_for_backward(
-            x_gradient.to(x.dtype), embeddings_gradient.to(embeddings.dtype), bias_gradient.to(bias.dtype)
+            x_gradient,
+            None if embeddings_gradient is None else embeddings_gradient[: len(bias)],
+            bias_gradient[: len(bias)],
         )
         return loss
 
     @staticmethod
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        x_gradient, embeddings_gradient, bias_gradient = context.saved_tensors
-        scaled_embeddings_gradient = gradient * embeddings_gradient if context.trains_embeddings else None
-        return gradient * x_gradient, scaled_embeddings_gradient, gradient * bias_gradient, None
+        x_gradient, embeddings_gradient, bias_gradient = (
+            None if tensor is None else tensor.to(dtype, copy=True).mul_(gradient)
+            for tensor, dtype in zip(context.saved_tensors, context.dtypes, strict=True)
+        )
+        return x_gradient, embeddings_gradient, bias_gradient, None
+
+
+def _replace_by_gradients(logits: Tensor, labels: Tensor, bias_gradient: Tensor) -> Tensor:
+    """Put the gradients of the summed cross-entropy into the place of the logits; return the sum, float32."""
+    log_softmax = torch.log_softmax(logits, 1, dtype=torch.float32)
+    loss = functional.nll_loss(log_softmax, labels, reduction="sum", ignore_index=IGNORED)
+    gradients = log_softmax.exp_()
+    is_predicted = (labels != IGNORED)[:, None].to(gradients.dtype)
+    gradients.scatter_add_(1, labels.clamp(min=0)[:, None], -is_predicted)
+    bias_gradient += gradients.mul_(is_predicted).sum(0)
+    logits.copy_(gradients)
+    return loss
 
 
 def make_mlm_head(directory: Path, config: Any, seed: int) -> nn.Module:
