@@ -2,12 +2,13 @@
 
 Embeddings, linear layers, LayerNorm and dropout treat each position by itself, and need no sequences; attention gets
 their bounds. Values are those of the padded encoder but for rounding. Two ways: transformers' layers with one call of
-torch's attention per sequence, anywhere; and on GPUs the layers of `irpretrain.models.fused_layers`.
+torch's attention for sequences of equal length, anywhere; and on GPUs the layers of `irpretrain.models.fused_layers`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -39,19 +40,23 @@ def attend_by_sequence(
                 query.float(), key.float(), value.float(), query_bounds, key_bounds, dropout
             )
         return attention_output.to(query.dtype)
-    sequences = zip(
-        query.split(query_bounds.lengths),
-        key.split(key_bounds.lengths),
-        value.split(key_bounds.lengths),
-        strict=True,
-    )
-    return torch.cat([_attend_sequence(*sequence, dropout) for sequence in sequences])
-
-
-def _attend_sequence(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
-    q, k, v = (x.transpose(0, 1)[None] for x in (query, key, value))  # [1, heads, rows, size of a head]
-    attention_output = functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout)
-    return attention_output[0].transpose(0, 1)
+    # Sequences of equal lengths that follow each other are computed in one call; scoring sorts them by length.
+    shapes = [
+        (len([*equals]), *lengths)
+        for lengths, equals in groupby(zip(query_bounds.lengths, key_bounds.lengths, strict=True))
+    ]
+    queries = query.split([count * length for count, length, _ in shapes])
+    keys, values = (x.split([count * length for count, _, length in shapes]) for x in (key, value))
+    outputs = []
+    for (count, query_length, key_length), *rows in zip(shapes, queries, keys, values, strict=True):
+        # [sequences, heads, rows of a sequence, size of a head]
+        q, k, v = (
+            x.unflatten(0, (count, length)).transpose(1, 2)
+            for x, length in zip(rows, (query_length, key_length, key_length), strict=True)
+        )
+        output = functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout)
+        outputs.append(output.transpose(1, 2).flatten(0, 1))
+    return torch.cat(outputs)
 
 
 def encode_by_sequence(bert: BertModel, sequences: PackedSequences) -> Tensor:
