@@ -1,7 +1,7 @@
 # make run    set up what is missing, run the workflow, print where the report lies
 # make test   set up what is missing, run the tests
 # make test-deep  the long tests: many random examples, many kills, memory, Slurm
-# make same   compare loaded configurations, plans, and the files of two runs with those frozen in tests/same.txt
+# make same   compare loaded configurations, plans, and the files of two runs with those of another commit
 # make plan   count the jobs and what they would cost, as if all files were there: ARGS="--configfile mine.yaml"
 # make resume the same as run, after the machine or the run was killed (takes over the dead run's lock)
 # make redo   make results of other code again, of one target with ARGS=prop (docs/report.md)

@@ -1,10 +1,10 @@
-"""Whether a change of the code leaves everything as it was: `make same`, which compares with the list same.txt.
+"""Whether a change of the code leaves everything as it was: `make same`, which compares with another commit.
 
-The list has a digest of each shipped configuration as it is loaded, of the jobs of each rule that it plans (wildcards,
-files, parameters, threads, memory), and of each file that the tests' tiny project and the default make. A commit that
-means to change some of them freezes them anew (`make same ARGS="plan --freeze"`), so that it shows just these.
+    make same ARGS="plan tiny --with main"
 
-Models' bytes depend on the processor: on another one than the list's, freeze the commit before the change first.
+Compared are each shipped configuration as it is loaded, the jobs of each rule that it plans (wildcards, files,
+parameters, threads, memory), and each file that the tests' tiny project and the default make. Both commits are computed
+here, so that the processor is the same; the default takes as long as two runs of it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from multiprocessing import get_context
 from pathlib import Path
@@ -33,7 +34,6 @@ from irpretrain.workflow.costs.plan import write_stand_ins
 from overlay_commands import OVERLAYS, ROOT, layers, targets
 from snakemake_logger_plugin_irpretrain import internals
 
-LIST = Path(__file__).with_suffix(".txt")
 # Files that tell of the run (how long it took, how far it was), and Lucene's, which have a random number in them.
 NOT_COMPARED = re.compile(
     r"\.meta\.json$|\.log$|\.snakemake_timestamp$|\.html$|^results/(metrics|(weighted_)?indexes)/"
@@ -149,36 +149,59 @@ PARTS: dict[str, Callable[[], Digests]] = {
 }
 
 
-def frozen() -> dict[str, str]:
-    """The list: digests by part and thing."""
-    lines = LIST.read_text(encoding="utf-8").splitlines() if LIST.exists() else []
-    return dict(line.rsplit(" ", 1) for line in lines)
+def digests(part: str) -> dict[str, str]:
+    """What a part has in this checkout: digests by name."""
+    return dict(PARTS[part]())
+
+
+def digests_of(commit: str, parts: Sequence[str]) -> dict[str, dict[str, str]]:
+    """What parts have in another commit, by a worktree of it and this file."""
+    git = ["git", "-C", str(ROOT)]
+    with tempfile.TemporaryDirectory(prefix="same-") as folder:
+        worktree, digest_file = Path(folder, "checkout"), Path(folder, "digests.json")
+        if subprocess.run([*git, "worktree", "add", "--quiet", "--detach", str(worktree), commit]).returncode:
+            sys.exit(f"--with names a commit or branch of this repository, not {commit!r}")
+        try:
+            script = shutil.copy(__file__, worktree / "tests")
+            paths = os.pathsep.join(str(worktree / name) for name in ("src", "tests", "tests/workflow"))
+            command = [sys.executable, script, *parts, "--write", str(digest_file)]
+            if subprocess.run(command, cwd=worktree, env={**os.environ, "PYTHONPATH": paths}).returncode:
+                sys.exit(f"{commit} could not be computed: its message is above")
+            found: dict[str, dict[str, str]] = json.loads(digest_file.read_text(encoding="utf-8"))
+            return found
+        finally:
+            subprocess.run([*git, "worktree", "remove", "--force", str(worktree)], check=True)
+
+
+def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """What is new, gone or differs, in the order of names."""
+    return [
+        f"{'new' if name not in before else 'gone' if name not in now else 'differs'}: {name}"
+        for name in sorted(before.keys() | now.keys())
+        if before.get(name) != now.get(name)
+    ]
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, prog="make same ARGS=")
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all if none is named")
-    parser.add_argument("--freeze", action="store_true", help="write the list anew, for these parts")
+    parser.add_argument("--with", dest="commit", default="HEAD", help="a commit or branch (default: HEAD)")
+    parser.add_argument("--write", type=Path, help="write the digests of this checkout to a file instead")
     options = parser.parse_args(arguments)
-    old, new = frozen(), {}
-    differences = 0
-    for part in options.parts or PARTS:
-        print_line(f"{part} ...")
-        made = {f"{part} {thing}": value for thing, value in PARTS[part]()}
-        expected = {thing: value for thing, value in old.items() if thing.startswith(f"{part} ")}
-        for thing in sorted(made.keys() | expected.keys()):
-            if made.get(thing) != expected.get(thing):
-                differences += 1
-                state = "new" if thing not in expected else "gone" if thing not in made else "differs"
-                print_line(f"{state}: {thing}")
-        print_line(f"{part}: {len(made)} compared")
-        old = {thing: value for thing, value in old.items() if thing not in expected}
-        new |= made
-    if options.freeze:
-        LIST.write_text("".join(f"{thing} {value}\n" for thing, value in sorted((old | new).items())))
+    parts = options.parts or [*PARTS]
+    if options.write:
+        options.write.write_text(json.dumps({part: digests(part) for part in parts}), encoding="utf-8")
         return 0
-    print_line(f"{differences} differences" if differences else "all the same")
-    return bool(differences)
+    before, difference_count = digests_of(options.commit, parts), 0
+    for part in parts:
+        print_line(f"{part} ...")
+        now = digests(part)
+        for line in (found := differences(before[part], now)):
+            print_line(f"{part}: {line}")
+        print_line(f"{part}: {len(now)} compared")
+        difference_count += len(found)
+    print_line(f"{difference_count} differences" if difference_count else "all the same")
+    return bool(difference_count)
 
 
 if __name__ == "__main__":

@@ -1,25 +1,44 @@
-"""`make same` compares with its list, and the list is of this checkout."""
+"""`make same` names what another commit has otherwise."""
 
 from __future__ import annotations
 
-import same
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from same import ROOT, differences
 
 
-def test_configurations_are_those_of_the_list() -> None:
-    """Where a change of one is meant: `make same ARGS="configuration --freeze"`."""
-    assert same.main(["configuration"]) == 0
+def test_what_differs_is_new_or_gone_is_named() -> None:
+    before = {"all 1": "aa", "read_corpus 2": "bb", "results/a.csv": "cc"}
+    now = {"all 1": "aa", "read_corpus 3": "bb", "results/a.csv": "dd"}
+    assert differences(before, now) == [
+        "gone: read_corpus 2",
+        "new: read_corpus 3",
+        "differs: results/a.csv",
+    ]
+    assert differences(before, before) == []
 
 
-def test_what_differs_is_new_or_gone_is_named(monkeypatch, tmp_path, capsys) -> None:
-    frozen = tmp_path / "same.txt"
-    frozen.write_text("plan all 1 aa\nplan read_corpus 2 bb\ntiny results/a.csv cc\n")
-    monkeypatch.setattr(same, "LIST", frozen)
-    monkeypatch.setitem(same.PARTS, "plan", lambda: iter([("all 1", "aa"), ("read_corpus 3", "bb")]))
-    monkeypatch.setitem(same.PARTS, "tiny", lambda: iter([("results/a.csv", "dd")]))
-    assert same.main(["plan", "tiny"]) == 1
-    printed = capsys.readouterr().err
-    assert "gone: plan read_corpus 2\nnew: plan read_corpus 3\n" in printed
-    assert "differs: tiny results/a.csv\n" in printed
-    assert "3 differences" in printed
-    assert same.main(["tiny", "--freeze"]) == 0
-    assert frozen.read_text() == "plan all 1 aa\nplan read_corpus 2 bb\ntiny results/a.csv dd\n"
+def test_a_changed_key_shows_in_the_configurations_that_have_it(tmp_path: Path) -> None:
+    """In a clone, whose worktree has another seed than its commit."""
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(clone)], check=True)
+    (clone / "tests/same.py").write_bytes((ROOT / "tests/same.py").read_bytes())
+
+    def same(*arguments: str) -> tuple[int, str]:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(clone / "src"), str(clone / "tests/workflow")]),
+        }
+        command = [sys.executable, str(clone / "tests/same.py"), "configuration", *arguments]
+        done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    assert same() == (0, "configuration ...\nconfiguration: 30 compared\nall the same\n")
+    overlay = clone / "configs/minimal.yaml"
+    overlay.write_text(overlay.read_text() + "\nseed: 77\n")
+    returncode, printed = same()
+    assert (returncode, "configuration: differs: minimal.yaml" in printed) == (1, True), printed
+    assert same("--with", "no-such-branch")[0] == 1

@@ -15,8 +15,8 @@ from irpretrain.foundation.atomic import read_csv
 from irpretrain.report.claim_answers import Answer, read_answers
 
 BLOCK = re.compile(r"(<!-- (claims|models) of ([\w-]+)(?:: (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)
-# What the saved runs are called in a sentence.
-RUNS = {"showcase": "two cores", "one-gpu": "one GPU"}
+# Where a saved run's verdict holds, as a sentence says it.
+RUNS = {"showcase": "where documents are cut", "equal-reading": "at equal reading", "one-gpu": "on one GPU"}
 # The measure that a table does not repeat.
 USUAL = "RR@10"
 # Of the table of models: columns by regime, and rows in their order.
@@ -25,7 +25,7 @@ MODELS = {
     "control": "control", "prop": "**PROP**", "prop-rop": "ROP alone", "prop-random": "ROP alone, random words",
     "prop-mlm": "MLM alone", "ict": "ICT", "ares-simple": "**ARES_simple**", "ares-strict": "ARES_strict",
     "ares-hard": "ARES_hard", "ares-rank": "ARES_RANK", "ares-rep": "ARES_REP", "wikiformer": "**Wikiformer**",
-    "php": "**PHP**", "duet-v2": "Duet v2", "conv-knrm": "Conv-KNRM", "knrm": "KNRM", "drmm": "DRMM",
+    "php": "**PHP**", "php-without-mlm": "PHP without MLM", "duet-v2": "Duet v2", "conv-knrm": "Conv-KNRM", "knrm": "KNRM", "drmm": "DRMM",
 }  # fmt: skip
 
 
@@ -54,8 +54,8 @@ def _others(docs: Path, run: str) -> dict[str, dict[tuple[str, str], Answer]]:
             for answer in read_answers([path])
             if answer.verdict in TESTED
         }
-        for name in RUNS.keys() - {run}
-        if (path := docs / name / "results" / "claims.csv").is_file()
+        for name in RUNS
+        if name != run and (path := docs / name / "results" / "claims.csv").is_file()
     }
 
 
@@ -101,7 +101,7 @@ def _tested(
 
 def _otherwise(run: str, answer: Answer) -> str:
     difference, low, high = map(_signed, (answer.difference, answer.low, answer.high))
-    return f"on {RUNS[run]} {answer.verdict} ({difference} [{low}, {high}])"
+    return f"{RUNS[run]} {answer.verdict} ({difference} [{low}, {high}])"
 
 
 def _models(files: Iterable[Path]) -> Iterator[str]:
