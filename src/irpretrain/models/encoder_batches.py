@@ -1,7 +1,7 @@
 """Batches of sequences for an encoder, padded or laid end to end: on the host, and on the device that encodes them.
 
-On a GPU each new size costs its libraries a plan and the allocator memory, so batches for it have few sizes: they are
-filled up.
+Each new size costs a GPU's libraries a plan and its allocator memory, and a processor the preparation of each product in
+narrow precision. So there batches have few sizes: they are filled up.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Layout(NamedTuple):
     """How the batches of a model lie: decided before they are made, perhaps in another process."""
 
     packs: bool = False  # end to end, without padding
-    fills_up: bool = False  # to few different sizes, as a GPU needs it
+    fills_up: bool = False  # to few different sizes
 
 
 PADDED = Layout()
