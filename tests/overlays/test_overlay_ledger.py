@@ -59,8 +59,8 @@ def test_no_comparison_differs_in_queries_lists_depth_or_withheld_articles(path:
 def test_no_line_is_longer_than_a_reader_wants() -> None:
     config = load(ROOT / "configs/paper.yaml")
     notes = (note for plan in plans(config) for note in plan.notes)
-    lines = [note for note in notes if note.startswith("Rows differ in ")]
-    assert max(map(len, lines)) <= len("Rows differ in .") + LONGEST_LINE
+    lines = [note for note in notes if note.startswith("Not equal between rows: ")]
+    assert max(map(len, lines)) <= len("Not equal between rows: .") + LONGEST_LINE
     assert "groups read" in lines[0]
 
 

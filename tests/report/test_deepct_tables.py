@@ -48,6 +48,14 @@ def row(table: Table, panel: int, key: str):
     return next(row for row in table.panels[panel].rows if row.key == key)
 
 
+def test_the_note_on_published_numbers_has_one_full_stop(config: Config) -> None:
+    """Case protocol-runs-into-marks: "… of the official BM25 Marks: none, none, as only …"."""
+    tables = (build_table(load_published(DEEPCT_YAML), name, config) for name in ("table2", "table3"))
+    tuned, reranked = (next(note for note in t.notes if note.startswith("Published: ")) for t in tables)
+    assert ". Marks: * better than " in tuned
+    assert reranked.endswith("official BM25. Marks: none (only summary results are published).")
+
+
 def test_wins_ties_and_losses_by_hand(config) -> None:
     table = table2(config)
     [panel] = [place for place, panel in enumerate(table.panels) if "SQuAD" in panel.title]

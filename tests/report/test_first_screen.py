@@ -6,18 +6,20 @@ import json
 from pathlib import Path
 
 import pytest
-from small_run import flat_rows, write_results
+from small_run import PHP_YAML, flat_rows, write_results
 
 from irpretrain.config import Config
+from irpretrain.config.papers import load_published
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.evaluation.verdicts import paired
 from irpretrain.foundation.provenance import sidecar_path
 from irpretrain.report.cells import Table, difference_text
 from irpretrain.report.difference_plot import Axis, difference_plots
 from irpretrain.report.first_screen import first_table
+from irpretrain.report.page_views import displayed_panels, first_table_note
 from irpretrain.report.pages import number_text
 from irpretrain.report.scores import RunName, Scores
-from irpretrain.report.tables import build_headline
+from irpretrain.report.tables import build_headline, build_table
 
 
 def headline(config: Config, folder: Path, rows: list[dict]) -> Table:
@@ -28,8 +30,9 @@ def headline(config: Config, folder: Path, rows: list[dict]) -> Table:
 def test_the_sentences_name_the_best_and_the_lead_over_the_control(config: Config, tmp_path: Path) -> None:
     rows = flat_rows("squad", {"control": 0.2, "prop": 0.4}, ("zero-shot", "full"))
     best, lead = headline(config, tmp_path, rows).summary
-    assert best.startswith("Best on SQuAD 1.1 (20 queries): PROP, fine-tuned, with RR@10 0.600 [")
-    assert ", 0.300 ahead of BM25 [" in best
+    assert best.startswith(
+        "Best on SQuAD 1.1 (20 queries): PROP, fine-tuned, with RR@10 0.600, 0.300 ahead of BM25 ["
+    )
     assert lead.startswith("Fine-tuned, PROP is 0.200 ahead of its control [")
     assert lead.endswith(", one seed; PROP passes BM25.")
 
@@ -82,10 +85,38 @@ def test_the_paper_s_own_model_is_spoken_of_before_others(config_of, tmp_path: P
 
 def test_first_stages_have_one_sentence_and_nothing_has_none(config: Config, tmp_path: Path) -> None:
     (best,) = headline(config, tmp_path, flat_rows("squad", {})).summary
-    assert best.startswith("Best on SQuAD 1.1 (20 queries): BM25, with RR@10 0.300 [")
-    assert "ahead" not in best
+    assert best == "Best on SQuAD 1.1 (20 queries): BM25, with RR@10 0.300."
     empty = build_headline(config, Scores({}))
     assert (empty.summary, difference_plots(empty), first_table(empty).panels) == ((), [], ())
+
+
+def test_the_tables_note_names_its_measure_and_only_its_marks(config: Config, tmp_path: Path) -> None:
+    def note(folder: str, **levels: float) -> str:
+        (tmp_path / folder).mkdir()
+        return first_table_note(
+            first_table(headline(config, tmp_path / folder, flat_rows("squad", levels))), "95%"
+        )
+
+    # Case mark-of-no-row: a run of first stages alone explained the mark of the control.
+    interval = "RR@10, mean with its 95% interval; those of differences are in the plot."
+    assert note("stages") == interval
+    better_than_control = f"{interval} ᶜ significantly better than the control."
+    assert note("worse", control=0.1, prop=0.2) == better_than_control
+    assert note("better", control=0.1, prop=0.4) == better_than_control.replace(
+        " ᶜ", " ᵇ significantly better than BM25, ᶜ"
+    )
+
+
+def test_a_papers_table_with_one_of_our_models_is_not_on_the_page(config: Config, tmp_path: Path) -> None:
+    """Case ablation-of-one: PHP's table of its stages had one row, the whole model."""
+    _, per_query = write_results(
+        tmp_path, flat_rows("squad", {"control": 0.2, "php": 0.3}, ("zero-shot", "full"))
+    )
+    scores, php = Scores.read(per_query), load_published(PHP_YAML)
+    ablation, baselines = (build_table(php, name, config, scores) for name in ("table5", "table3"))
+    assert displayed_panels(ablation) == []
+    [panel] = displayed_panels(baselines)
+    assert {row.label for row in panel.rows} >= {"BERT", "PHP"}
 
 
 def test_dots_lie_where_their_differences_are(config: Config, tmp_path: Path) -> None:
@@ -107,7 +138,7 @@ def test_dots_lie_where_their_differences_are(config: Config, tmp_path: Path) ->
     assert first.mean == pytest.approx(ticks["0"] + 1.5 * (ticks["+0.2"] - ticks["0"]), abs=0.05)
     assert second.mean == pytest.approx(ticks["+0.2"], abs=0.01)
     assert all(0 < dot.low < dot.mean < dot.high < 100 for dots in lines.values() for dot in dots)
-    assert "BM25" in lines, "against the control"
+    assert "BM25" not in lines, "minus the control in which regime?"
 
 
 @pytest.mark.parametrize(
@@ -204,7 +235,9 @@ def test_the_first_sentence_names_a_model_that_is_behind_itself(config: Config, 
         "Training did not help: on SQuAD 1.1 (20 queries) PROP, fine-tuned, is 0.326 behind itself zero-shot "
         "[-0.326, -0.326] in RR@10."
     )
-    assert best.startswith("Best on SQuAD 1.1 (20 queries): PROP, zero-shot, with RR@10 0.762 [")
+    assert best.startswith(
+        "Best on SQuAD 1.1 (20 queries): PROP, zero-shot, with RR@10 0.762, 0.462 ahead of BM25 ["
+    )
     assert lead.startswith("Fine-tuned, PROP is 0.036 ahead of its control [")
 
 
@@ -264,8 +297,10 @@ def test_a_tuned_first_stage_is_compared_with_one_tuned_alike(config: Config, tm
     config = config.model_copy(update={"first_stages": stages})
     levels = {"bm25": 0.840, "ql": 0.8, "tf-bm25": 0.847, "deepct-bm25": 0.858}
     table = headline(config, tmp_path, stage_rows(levels))
-    assert "DeepCT, BM25, with RR@10 0.858 [" in table.summary[0]
-    assert ", 0.011 ahead of tf index, BM25, tuned alike, [" in table.summary[0]
+    assert (
+        "“DeepCT, BM25”, with RR@10 0.858, 0.011 ahead of “tf index, BM25”, tuned alike, ["
+        in table.summary[0]
+    )
     against = {
         row.key: [(c.label, round(c.difference, 3)) for c in row.cells[0].ours.comparisons]
         for row in table.panels[0].rows

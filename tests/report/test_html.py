@@ -302,8 +302,8 @@ def test_a_paper_names_its_tables_and_figures(config: Config, results, tmp_path:
     text = page.read_text(encoding="utf-8")
     for wanted in (
         '<a href="#php_table3">Table 3</a>',
-        "Table 5: Each pre-training stage alone",
-        "Not drawn: PHP, figure 5a: ",
+        "<li>Table 5: Each pre-training stage alone (",
+        "<li>PHP, figure 5a: ",
     ):
         assert wanted in text, wanted
     assert "All papers" not in text, "this is the run's own report"
@@ -443,6 +443,7 @@ def choose(page, name: str, value: str) -> None:
 @pytest.mark.browser
 @needs_chromium
 def test_queries_are_sorted_by_the_difference_of_two_rows(page) -> None:
+    assert page.evaluate(SUMMARY).startswith("PROP, fine-tuned minus BM25"), "the best trained model"
     listed = texts_of(page, LISTED)
     assert len(listed) == 20
     differences = [float(text[:6].replace("−", "-")) for text in listed]

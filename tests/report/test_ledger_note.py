@@ -85,14 +85,14 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
         f"{cut} 16 / {cut} 30 (Wikiformer).",
     ]
     assert taught == (
-        "Taught by judged queries: ARES_simple's pre-training labels, through their predictor, (SQuAD 1.1 train, "
+        "Taught by judged queries: ARES_simple's predictor, which labels its pre-training pairs (SQuAD 1.1 train, "
         "10,000 questions); PROP, control, ARES_simple, Wikiformer when fine-tuned (SQuAD 1.1 train, 600 questions); "
         "others by none."
     )
     assert line == (
-        "Rows differ in groups read: 3,200 (PROP, ARES_simple), 800 in each of 4 tasks (Wikiformer); word pieces read: "
-        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, ARES_simple), 100 "
-        "(Wikiformer); options of pre-training; headline.ledger.csv has the rest."
+        "Not equal between rows: groups read: 3,200 (PROP, ARES_simple), 800 in each of 4 tasks (Wikiformer); word "
+        "pieces read: 380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, "
+        "ARES_simple), 100 (Wikiformer); options of pre-training; headline.ledger.csv has the rest."
     )
 
 
@@ -101,7 +101,7 @@ def test_rows_that_differ_in_nothing_get_no_line(
 ) -> None:
     _, per_query = write_results(tmp_path, rows_of("squad", models=("control", "prop")))
     table = build_headline(default, Scores.read(per_query, trainings))
-    assert not any(note.startswith("Rows differ") for note in table.notes)
+    assert not any(note.startswith("Not equal between rows: ") for note in table.notes)
 
 
 def test_the_ledger_beside_a_table_has_a_line_for_each_run(
@@ -137,11 +137,13 @@ def test_the_line_and_the_ledger_have_the_depth_that_is_found_not_the_planned_on
     (tmp_path / "per_query.parquet.meta.json").write_text(json.dumps({"counts": {"lists": lists}}))
     files = ResultFiles(scores, per_query)
     line = next(
-        note for note in build_headline(default, files.read()).notes if note.startswith("Rows differ")
+        note
+        for note in build_headline(default, files.read()).notes
+        if note.startswith("Not equal between rows: ")
     )
     assert line == (
-        "Rows differ in documents scored per query, at most: 10 (PROP, BM25, control), 7 (QL); queries with a list: "
-        "20 (PROP, BM25, control), 19 (QL); documents scored in all: 199 (PROP), 200 (control)."
+        "Not equal between rows: documents scored per query, at most: 10 (PROP, BM25, control), 7 (QL); queries with "
+        "a list: 20 (PROP, BM25, control), 19 (QL); documents scored in all: 199 (PROP), 200 (control)."
     )
     make_tables(PROP_YAML, default, files, tmp_path / "tables")
     with open(tmp_path / "tables" / "prop_headline.ledger.csv", newline="") as file:
@@ -196,7 +198,8 @@ def test_a_claim_says_what_its_sides_differ_in(
     write_answers(rows.values(), tmp_path / "claims.csv")
     published = load_published(PROP_YAML.with_name("wikiformer.yaml"))
     (table,) = claims_tables(published, default, [tmp_path / "claims.csv"])
-    assert table.notes[0].startswith(f"Sides differ in {difference} (Wikiformer, zero-shot – PROP, zero-shot")
+    sides = "Wikiformer, zero-shot – PROP, zero-shot; Wikiformer, fine-tuned – PROP, fine-tuned"
+    assert table.notes[0] == f"Not equal in {sides}: {difference}."
 
 
 def test_a_snapshot_has_read_only_a_part(default: Config, trainings: list[Path], tmp_path: Path) -> None:
@@ -220,9 +223,9 @@ def test_a_line_that_would_be_long_names_the_longest_differences_in_short(
         }
     )
     notes = build_headline(config, scores_of(tmp_path, trainings)).notes
-    [line] = [note for note in notes if note.startswith("Rows differ")]
+    [line] = [note for note in notes if note.startswith("Not equal between rows: ")]
     assert line == (
-        "Rows differ in texts of pre-training; groups read: 3,200 (PROP, ARES_simple), 800 in each of 4 tasks "
+        "Not equal between rows: texts of pre-training; groups read: 3,200 (PROP, ARES_simple), 800 in each of 4 tasks "
         "(Wikiformer); word pieces read: 380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: "
         "200 (PROP, ARES_simple), 100 (Wikiformer); options of pre-training; "
         "headline.ledger.csv has the rest."

@@ -303,7 +303,7 @@ def teaching_text(config: Config, rows: Iterable[RunFacts]) -> str:
         fine_tuned = "" if row.regime in (FIRST_STAGE, "") else " when fine-tuned"
         teachers = [
             (row.training_queries.partition(",")[0], fine_tuned),
-            (row.predictor_queries, "'s pre-training labels, through their predictor,"),
+            (row.predictor_queries, "'s predictor, which labels its pre-training pairs"),
         ]
         for dataset, pupil in teachers:
             if dataset:

@@ -223,15 +223,14 @@ def _side_labeller(paper: Published, config: Config) -> Callable[[Answer], str]:
 
 
 def _differences_notes(labelled_differences: Iterable[tuple[str, str]]) -> list[str]:
-    """The line on what sides differ in, those with the same difference together."""
+    """A line for each difference between sides, with all pairs of sides that have it."""
     sides_by_text: dict[str, list[str]] = {}
     for text, sides in labelled_differences:
         if text:
             sides_by_text.setdefault(text, []).append(sides)
-    difference_texts = (
-        f"{text} ({'; '.join(dict.fromkeys(sides))})" for text, sides in sides_by_text.items()
-    )
-    return [f"Sides differ in {'; '.join(difference_texts)}."] if sides_by_text else []
+    return [
+        f"Not equal in {'; '.join(dict.fromkeys(sides))}: {text}." for text, sides in sides_by_text.items()
+    ]
 
 
 def _columns(labels: Iterable[str]) -> tuple[Column, ...]:

@@ -77,11 +77,12 @@ def comparison_text(comparison: Comparison) -> str:
 def _panel_plot(panel: Panel) -> DifferencePlot | None:
     # Of several numbers of training queries the ends are drawn.
     regimes = [regime for regime, _ in panel.groups()]
-    lines = [
-        (label, ours.comparisons)
+    drawn_rows = [
+        (label, _drawn_comparisons(ours))
         for label, ours, regime in compared_rows(panel)
-        if ours.comparisons and (regime in (regimes[0], regimes[-1]) or ours.run.regime == FIRST_STAGE)
+        if regime in (regimes[0], regimes[-1]) or ours.run.regime == FIRST_STAGE
     ]
+    lines = [(label, row_comparisons) for label, row_comparisons in drawn_rows if row_comparisons]
     if not lines:
         return None
     comparisons = [comparison for _, row_comparisons in lines for comparison in row_comparisons]
@@ -99,6 +100,12 @@ def _panel_plot(panel: Panel) -> DifferencePlot | None:
             for label, row_comparisons in lines
         ),
     )
+
+
+def _drawn_comparisons(ours: OurValue) -> list[Comparison]:
+    # A first stage has no regime, so "minus control" would not say which of the control's regimes is subtracted.
+    is_first_stage = ours.run.regime == FIRST_STAGE
+    return [c for c in ours.comparisons if not is_first_stage or c.run.regime == FIRST_STAGE]
 
 
 def _series_label(comparisons: Sequence[Comparison], mark: str) -> str:

@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from irpretrain.config import Config
-from irpretrain.config.labels import BUILT_IN_LABELS, is_control
+from irpretrain.config.labels import BUILT_IN_LABELS, is_control, quoted
 from irpretrain.config.usage import bm25_baseline, encoder_of, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.evaluation.verdicts import EffectEstimate
 from irpretrain.foundation.errors import count_of
-from irpretrain.report.cells import Cell, Column, OurValue, Panel, Row, Table, TextCell, value_text
+from irpretrain.report.cells import Cell, Column, OurValue, Panel, Row, Table, TextCell
 from irpretrain.report.scores import Scores, paired_lead
 
 BM25 = "bm25"
@@ -137,12 +137,14 @@ def _dataset_text(panel: Panel, score: Score) -> str:
 
 
 def _best_sentence(panel: Panel, config: Config, scores: Scores) -> str:
-    """Return "Best on SQuAD 1.1 (150 queries): PROP, fine-tuned, with RR@10 0.847 [0.801, 0.893]", and its lead."""
+    """Return "Best on SQuAD 1.1 (150 queries): PROP, fine-tuned, with RR@10 0.847", and its lead with an interval."""
     scores_by_regime = [(regime, score) for regime, column in leading_columns(panel) for score in column]
     regime, best = max(scores_by_regime, key=lambda item: item[1].ours.mean)
-    best_text = best.label if best.ours.run.regime == FIRST_STAGE else f"{best.label}, {regime}"
-    value = value_text(best.ours, marks=False)
-    text = f"Best on {_dataset_text(panel, best)}: {best_text}, with {best.ours.measure} {value}"
+    best_text = quoted(best.label) if best.ours.run.regime == FIRST_STAGE else f"{best.label}, {regime}"
+    # The mean's own interval stands in the table: beside the difference's it would be taken for the same kind.
+    text = (
+        f"Best on {_dataset_text(panel, best)}: {best_text}, with {best.ours.measure} {best.ours.mean:z.3f}"
+    )
     bm25, bm25_text = _bm25_beside(config, best, [score for _, score in scores_by_regime])
     if bm25 is not None and best.model != bm25.model:
         text += f", {_lead_text(_lead(best.ours, bm25.ours, scores), bm25_text)}"
@@ -158,7 +160,7 @@ def _bm25_beside(config: Config, score: Score, column_scores: list[Score]) -> tu
     if bm25_stage == BM25:
         return score_of_model.get(BM25), BUILT_IN_LABELS[BM25]
     if bm25_stage in score_of_model:
-        return score_of_model[bm25_stage], f"{score_of_model[bm25_stage].label}, tuned alike,"
+        return score_of_model[bm25_stage], f"{quoted(score_of_model[bm25_stage].label)}, tuned alike,"
     return score_of_model.get(BM25), f"{BUILT_IN_LABELS[BM25]}, which is not tuned,"
 
 

@@ -13,7 +13,14 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.finetuning import FEWEST_GROUPS
-from irpretrain.config.labels import configured_label, dataset_label, first_stage_labels, listed, model_label
+from irpretrain.config.labels import (
+    configured_label,
+    dataset_label,
+    first_stage_labels,
+    listed,
+    model_label,
+    quoted,
+)
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.usage import tested_datasets
 from irpretrain.corpora.embedded import read_manifest
@@ -21,32 +28,65 @@ from irpretrain.corpora.sources import used_assets
 from irpretrain.foundation.atomic import load_json
 from irpretrain.foundation.errors import MAKE_AGAIN, count_of, refusing
 from irpretrain.foundation.progress import duration
-from irpretrain.report.cells import Panel, Row, Table
+from irpretrain.report.cells import Cell, Panel, Row, Table
 from irpretrain.report.lineage import Lineage, Record
+from irpretrain.report.tables import BM25_MARK, CONTROL_MARK
 
 
 def displayed_panels(table: Table) -> list[Panel]:
-    """Return the panels and rows with a value of ours; all rows where the paper's numbers stand beside ours."""
+    """Return the panels and rows with a value of ours; all rows where the paper's numbers stand beside ours. Of a
+    paper's table, a panel that compares one run with nothing is left out."""
     panels = []
     for panel in filter(Panel.is_filled, table.panels):
         is_printed = any(cell.printed for row in panel.rows for cell in row.cells)
-        panels.append(replace(panel, rows=tuple(row for row in panel.rows if is_printed or row.is_filled())))
+        rows = tuple(row for row in panel.rows if is_printed or row.is_filled())
+        is_of_models = bool(table.paper) and table.ledger is not None  # claims are no runs
+        if is_printed or not is_of_models or _has_comparison(panel):
+            panels.append(replace(panel, rows=rows))
     return panels
+
+
+def _has_comparison(panel: Panel) -> bool:
+    cells = (cell for row in panel.rows for cell in row.cells)
+    runs = [cell.ours.run for cell in cells if isinstance(cell, Cell) and cell.ours]
+    # The regimes of one model are no comparison: the table is about models.
+    return len({(run.dataset, run.candidates, run.model) for run in runs}) != 1
+
+
+def first_table_note(table: Table, confidence: str) -> str:
+    """Return what the numbers, intervals and marks of the first screen's table are."""
+    values = [cell.ours for cell in table.cells() if isinstance(cell, Cell) and cell.ours]
+    measures = {ours.measure for ours in values}
+    what = f"{measures.pop()}, mean" if len(measures) == 1 else "Mean"
+    marks = "".join(ours.marks for ours in values)
+    meanings = {
+        BM25_MARK: "significantly better than BM25",
+        CONTROL_MARK: "significantly better than the control",
+    }
+    mark_texts = [f"{mark} {meaning}" for mark, meaning in meanings.items() if mark in marks]
+    ending = f" {', '.join(mark_texts)}." if mark_texts else ""
+    return f"{what} with its {confidence} interval; those of differences are in the plot.{ending}"
 
 
 def left_out(table: Table) -> str:
     """Return what of a table is not on the page, which its files have, in one line; empty for nothing."""
-    unfilled_panels = [
+    displayed = displayed_panels(table)
+    titles = {panel.title for panel in displayed}
+    missing_panels = [
         f"{panel.title} ({count_of(len(panel.rows), 'row')})"
         for panel in table.panels
-        if not panel.is_filled()
+        if panel.title not in titles
     ]
-    displayed_rows = {row for panel in displayed_panels(table) for row in panel.rows}
+    displayed_rows = {row for panel in displayed for row in panel.rows}
     rows = (
-        row for panel in table.panels if panel.is_filled() for row in panel.rows if row not in displayed_rows
+        row
+        for panel in table.panels
+        if panel.title in titles
+        for row in panel.rows
+        if row not in displayed_rows
     )
-    names = ", ".join(dict.fromkeys(row.short_label for row in rows))
-    return "; ".join(filter(None, [*unfilled_panels, names]))
+    names = ", ".join(dict.fromkeys(quoted(row.short_label) for row in rows))
+    return "; ".join(filter(None, [*missing_panels, names]))
 
 
 def displayed_letters(table: Table) -> list[tuple[str, str]]:
@@ -94,7 +134,7 @@ def stages(lineage: Lineage) -> dict[str, Any]:
                 sum(wall_seconds),
                 max(wall_seconds),
                 cpu_seconds,
-                peak_memory,
+                round(peak_memory),
                 requested_memory or "–",
             )
         )

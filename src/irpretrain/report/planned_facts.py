@@ -131,7 +131,7 @@ def with_ledger(table: Table, config: Config, scores: Scores) -> Table:
     notes = [
         *reading_notes(config, ledger),
         teaching_text(config, ledger),
-        f"Rows differ in {note}." if note else "",
+        f"Not equal between rows: {note}." if note else "",
     ]
     return replace(table, notes=(*filter(None, notes), *table.notes), ledger=ledger)
 

@@ -28,7 +28,7 @@ from irpretrain.report.scores import FIRST_STAGE, Pair, Scores, TableTest, order
 TESTS = {
     "t-test": "two-tailed paired t-test over queries",
     "randomisation": "Fisher's randomisation test over queries",
-    "claims": "two-tailed paired t-test over queries, those of an article as one, and seeds, as claims are tested",
+    "claims": "two-tailed paired t-test, as of claims: over queries (over articles, if known) and seeds",
 }
 
 INTERVALS = (
@@ -49,7 +49,7 @@ def table_notes(
     table_models = {model for row in table.rows for model in row.all_models}
     interval = f"mean [{CONFIDENCE:.0%} interval]"
     return [
-        f"Published: {table.protocol} {_marks_text(table)}.",
+        f"Published: {table.protocol.rstrip('.')}. {_marks_text(table)}.",
         f"Ours: {interval}. Same marks, {test_text(TableTest.of(table))}."
         if table.marks
         else f"Ours: {interval}.",
@@ -97,7 +97,7 @@ def _tuning_notes(config: Config, scores: Scores, pairs: Iterable[Pair]) -> list
 
 def _marks_text(table: PublishedTable) -> str:
     if not table.marks:
-        return f"Marks: none, {table.test}"
+        return f"Marks: none ({table.test})"
     texts = []
     for mark, direction in dict.fromkeys((m.mark, m.direction) for m in table.marks):
         marks_alike = [m for m in table.marks if (m.mark, m.direction) == (mark, direction)]

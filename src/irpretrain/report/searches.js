@@ -178,9 +178,11 @@
       choice.replaceChildren();
       set.rows.forEach((row, i) => option(choice, i, row.label));
     }
-    // A trained model, where there is one.
+    // The best trained model, where there is one: it has a control, which the control itself has not.
     const compared = [...set.rows.keys()].filter((i) => set.rows[i].baselines.bm25);
-    const model = compared.find((i) => !set.rows[i].first_stage) ?? compared[0] ?? 0;
+    const models = compared.filter((i) => !set.rows[i].first_stage);
+    const trained = models.filter((i) => set.rows[i].baselines.control).sort((a, b) => set.rows[b].mean - set.rows[a].mean);
+    const model = trained[0] ?? models[0] ?? compared[0] ?? 0;
     compare(model, set.rows[model].baselines.bm25?.[0] ?? Math.min(1, set.rows.length - 1));
     filter.value = "";
     showTable();
