@@ -140,13 +140,15 @@ def test_a_run_of_others_that_is_shorter_than_a_measure_is_named(
     project["measures"] = ["RR@10", "AP", "RR@1"]
     call(project)
     assert (
-        "the longest list has 2 documents, and RR@10 looks at 10, which 3 of 3 queries lack; AP looks at 100, which "
-        "3 of 3 queries lack. If"
+        "fewer than the 10 documents of RR@10 for 3 of 3 queries; fewer than the 100 documents of AP for 3 of 3 "
+        "queries. The longest list has 2 documents. If"
     ) in " ".join(capsys.readouterr().err.split())
     write_run(project["folder"] / "bm25", {**CANDIDATES, "q3": [("b", 1.0)]}, "bm25")
     project["measures"] = ["P@2"]
     call(project)
-    assert "P@2 looks at 2, which 1 of 3 queries lack." in " ".join(capsys.readouterr().err.split())
+    assert "fewer than the 2 documents of P@2 for 1 of 3 queries." in " ".join(
+        capsys.readouterr().err.split()
+    )
     project["runs"][-1]["of_others"] = False
     call(project)
     assert "longest list" not in capsys.readouterr().err

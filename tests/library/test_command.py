@@ -488,7 +488,7 @@ def test_an_index_of_the_workflow_is_searched(documents: Path, tmp_path: Path) -
         assert done.returncode == 0, done.stderr
         rows = [line.split() for line in done.stdout.splitlines()]
         assert [(row[0], row[2], row[5]) for row in rows] == [("7", "d2", model), ("7", "d0", model)]
-        assert "2 queries in standard output; 1 have no document" in done.stderr
+        assert "1 queries in standard output; no document for 1 of 2 queries" in done.stderr
     wrong = piped("irpretrain search index - --set k1=0.5", tmp_path, "7\tword07\n")
     assert (wrong.returncode, "k1: unknown key" in wrong.stderr) == (2, True)
 
@@ -583,8 +583,11 @@ def test_lists_that_end_above_a_cut_off_are_noted(tmp_path):
     done = evaluated(
         tmp_path, ONE_RELEVANT, TIED, "q1 Q0 d1 1 2 t\n", command="irpretrain evaluate q {} --measure AP"
     )
-    assert "r1: the longest list has 1 documents, and AP looks at 3, which 1 of 1 queries lack" in done.stderr
-    assert "r0: the longest" not in done.stderr
+    assert (
+        "r1: fewer than the 3 documents of AP for 1 of 1 queries. The longest list has 1 document"
+        in done.stderr
+    )
+    assert "r0: fewer" not in done.stderr
 
 
 def test_tabs_between_the_columns_of_judgements(tmp_path):

@@ -205,8 +205,10 @@ def search(
             ranked_count += 1
             write_ranking(handle, query, ranking, model)
     unranked_count = len(queries) - ranked_count
-    unranked_note = f"; {unranked_count:,} have no document" if unranked_count else ""
-    return f"{written_text(output, len(queries), 'queries')}{unranked_note}"
+    unranked_note = (
+        f"; no document for {unranked_count:,} of {len(queries):,} queries" if unranked_count else ""
+    )
+    return f"{written_text(output, ranked_count, 'queries')}{unranked_note}"
 
 
 def _rank_documents(

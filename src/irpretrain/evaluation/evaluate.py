@@ -17,7 +17,7 @@ from irpretrain.evaluation.folds import Folds, read_folds
 from irpretrain.evaluation.runs import ListSizes, Qrels, Run, as_scored, merge, read_qrels, read_run, within
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.foundation.contracts import PER_QUERY, SCORES
-from irpretrain.foundation.errors import InputError, one_line
+from irpretrain.foundation.errors import InputError, count_of, one_line
 from irpretrain.foundation.progress import notice, progress
 from irpretrain.foundation.randomness import generator
 
@@ -259,9 +259,11 @@ def short_lists(run: Run, measures: Sequence[str], depth: int) -> str:
     for name in measures:
         deepest = effectiveness.cutoff(name) or depth
         if short_count := sum(len(ranking) < deepest for ranking in run.values()):
-            notes.append(f"{name} looks at {deepest}, which {short_count:,} of {len(run):,} queries lack")
+            notes.append(
+                f"fewer than the {deepest} documents of {name} for {short_count:,} of {len(run):,} queries"
+            )
     longest = max(map(len, run.values()), default=0)
-    return f"the longest list has {longest} documents, and {'; '.join(notes)}" if notes else ""
+    return f"{'; '.join(notes)}. The longest list has {count_of(longest, 'document')}" if notes else ""
 
 
 def _note_own_documents(description: Mapping[str, Any], run: Run) -> None:
