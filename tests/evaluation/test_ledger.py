@@ -79,10 +79,12 @@ def test_rows_of_other_depth_are_unlike_where_a_measure_sees_it(default: Config)
 def test_counts_of_all_stages_are_added() -> None:
     first = {"steps": 40, "groups": {"hp": 320}, "tokens": 5, "documents": 2, "text_pieces": 9}
     second = {"steps": 10, "groups": {"shp": 80}, "tokens": 7, "documents": 2, "text_pieces": 9}
+    first["groups_available"], second["groups_available"] = {"hp": 939}, {"shp": 52}
     counted = counted_facts([{"steps": 0}, first, second], ["", "articles", "articles"])
     assert (counted["steps"], counted["word_pieces"]) == (50, 12)
-    assert RunFacts("d", "c", "php", "full", **counted).cells()[COLUMNS.index("groups") :][:4] == [
+    assert RunFacts("d", "c", "php", "full", **counted).cells()[COLUMNS.index("groups") :][:5] == [
         "hp 320;shp 80",
+        "372",
         "12",
         "50",
         "40 + 10 steps",
@@ -91,6 +93,18 @@ def test_counts_of_all_stages_are_added() -> None:
     assert (counted["documents"], counted["text_pieces"]) == (2, 9), "both stages read the same articles"
     others = counted_facts([first, second], ["articles", "passages"])
     assert (others["documents"], others["text_pieces"]) == (4, 18)
+
+
+def test_a_group_that_is_read_again_is_no_distinct_group() -> None:
+    """Eight of two groups: each is read four times. Two tasks of one objective read the same groups."""
+    sizes = {"steps": 1, "tokens": 5, "documents": 2, "text_pieces": 9}
+    repeating = sizes | {"groups": {"mrds": 8, "hp#1": 8}, "groups_available": {"mrds": 2, "hp#1": 90}}
+    assert counted_facts([repeating], ["articles"])["distinct_groups"] == 10
+    twice = sizes | {"groups": {"hp": 8, "hp#1": 8}, "groups_available": {"hp": 10, "hp#1": 10}}
+    assert counted_facts([twice], ["articles"])["distinct_groups"] == 10
+    assert counted_facts([repeating, twice], ["articles", "articles"])["distinct_groups"] == 2 + 24
+    assert counted_facts([repeating, twice], ["articles", "passages"])["distinct_groups"] == 2 + 8 + 10
+    assert counted_facts([sizes], ["articles"])["distinct_groups"] is None
 
 
 def read_in_pretraining(default: Config, changes: dict[str, dict[str, object]]) -> list[RunFacts]:

@@ -20,7 +20,14 @@ from irpretrain.config.papers import load_published
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, PassagesConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.evaluation.claims import read_claims
-from irpretrain.evaluation.ledger import COLUMNS, FACT_LABELS, OPTION_LABELS, RunFacts, differences_text
+from irpretrain.evaluation.ledger import (
+    COLUMNS,
+    FACT_LABELS,
+    OPTION_LABELS,
+    RunFacts,
+    differences_text,
+    reading_notes,
+)
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.report.claim_answers import answer, claims_tables, write_answers
 from irpretrain.report.claim_tests import ClaimTester
@@ -75,12 +82,13 @@ def scores_of(folder: Path, trainings: list[Path], seeds: tuple[int, ...] = (1,)
 
 
 def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path], tmp_path: Path) -> None:
-    *read, taught, line = build_headline(default, scores_of(tmp_path, trainings)).notes[:4]
+    *read, taught, line = build_headline(default, scores_of(tmp_path, trainings)).notes[:5]
     with_query = "word pieces with the query, query at"
     passages = f"passages of 40 words every 40, at most 30 of a document, cut at 96 {with_query} 32"
     cut = f"documents cut at 64 {with_query}"
     assert read == [
         f"Read in test: {passages} (PROP, control, ARES_simple, Wikiformer), whole texts (BM25, QL).",
+        "Read in fine-tuning and the test after it: as zero-shot (PROP, control, ARES_simple, Wikiformer).",
         f"Read in pre-training: passages of 40 words cut at 64 {with_query} 16 (PROP, ARES_simple), "
         f"{cut} 16 / {cut} 30 (Wikiformer).",
     ]
@@ -94,6 +102,20 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
         "pieces read: 380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, "
         "ARES_simple), 100 (Wikiformer); options of pre-training; headline.ledger.csv has the rest."
     )
+
+
+def test_a_note_says_what_fine_tuned_rows_read_where_zero_shot_ones_read_less(default: Config) -> None:
+    reranking = default.reranking.model_copy(update={"passages": None, "max_length": 24, "query_length": 8})
+    config = default.model_copy(update={"reranking": reranking})
+    rows = [planned_facts(config, "squad", "bm25", "control", regime) for regime in ("zero-shot", "full")]
+    cut = "documents cut at {} word pieces with the query, query at {} (control)"
+    assert reading_notes(config, rows) == [
+        f"Read in test: {cut.format(24, 8)}.",
+        f"Read in fine-tuning and the test after it: {cut.format(96, 32)}.",
+    ]
+    assert reading_notes(config, rows[1:]) == [
+        f"Read in fine-tuning and the test after it: {cut.format(96, 32)}."
+    ]
 
 
 def test_rows_that_differ_in_nothing_get_no_line(
@@ -252,6 +274,19 @@ def test_the_line_names_every_fact_of_the_ledger(default: Config) -> None:
         "candidates: bm25 (PROP on SQuAD 1.1), ql (PROP on SQuAD 1.1); "
         "documents scored per query, at most: 10 (PROP on SQuAD 1.1), 20 (PROP on SQuAD 1.1)"
     )
+
+
+def test_distinct_groups_are_named_where_a_row_reads_groups_again(default: Config) -> None:
+    prop = RunFacts("squad", "bm25", "prop", "zero-shot", groups=(("rop", 3200),), distinct_groups=3200)
+    shorter = replace(prop, model="ares-simple", groups=(("ares-simple", 800),), distinct_groups=800)
+    repeating = replace(
+        prop, model="wikiformer", groups=(("srr", 1600), ("rwi", 1600)), distinct_groups=312 + 87
+    )
+    assert differences_text(default, [[prop, repeating]]) == (
+        "groups read: 3,200 (PROP), 1,600 in each of 2 tasks (Wikiformer); "
+        "distinct groups: 3,200 (PROP), 399 (Wikiformer)"
+    )
+    assert differences_text(default, [[prop, shorter]]) == "groups read: 3,200 (PROP), 800 (ARES_simple)"
 
 
 def test_a_model_that_differs_from_data_set_to_data_set_has_both_named(default: Config) -> None:

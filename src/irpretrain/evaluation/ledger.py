@@ -75,6 +75,7 @@ class RunFacts:
     documents: int | None = None
     text_pieces: int | None = None
     groups: tuple[tuple[str, int], ...] = ()  # ranking groups read per task
+    distinct_groups: int | None = None  # in all tasks; the others are read again
     word_pieces: int | None = None  # word pieces read in pre-training, special tokens included
     steps: int | None = None  # of pre-training
     stages: str = ""  # of pre-training: "one", or the steps of each
@@ -118,10 +119,29 @@ def counted_facts(counts: Iterable[Mapping[str, Any]], collections: Iterable[str
         "steps": sum(count["steps"] for count in training_counts),
         "stages": stages_text([count["steps"] for count in training_counts]),
         "groups": totals_by_objective(groups),
+        "distinct_groups": _count_distinct_groups(pairs),
         "word_pieces": _count_sum(training_counts, "tokens"),
         "documents": _count_sum(collection_counts, "documents"),
         "text_pieces": _count_sum(collection_counts, "text_pieces"),
     }
+
+
+def _count_distinct_groups(pairs: Iterable[tuple[Mapping[str, Any], str]]) -> int | None:
+    """Count the groups that the trainings read, those of an objective and a collection once.
+
+    Where several trainings or tasks share groups and pass none of them entirely, they may have drawn the same ones: the
+    count is the largest possible one.
+    """
+    read_counts: Counter[tuple[str, str]] = Counter()
+    available_counts: dict[tuple[str, str], int] = {}
+    for counts, collection in pairs:
+        if not counts.get("groups") or "groups_available" not in counts:
+            return None
+        for task, group_count in counts["groups"].items():
+            source = collection, task.partition("#")[0]  # "ltm#3" is the fourth task's name
+            read_counts[source] += group_count
+            available_counts[source] = max(available_counts.get(source, 0), counts["groups_available"][task])
+    return sum(min(count, available_counts[source]) for source, count in read_counts.items())
 
 
 def differences(rows: Iterable[RunFacts], columns: Iterable[str]) -> dict[str, dict[str, list[RunFacts]]]:
@@ -241,6 +261,7 @@ FACT_LABELS = {
     "documents": "documents of pre-training",
     "text_pieces": "word pieces of these",
     "groups": "groups read",
+    "distinct_groups": "distinct groups",
     "word_pieces": "word pieces read",
     "steps": "steps of pre-training",
     "stages": "stages of pre-training",
@@ -281,18 +302,26 @@ def differences_text(config: Config, columns: Sequence[Sequence[RunFacts]]) -> s
 def reading_notes(config: Config, rows: Iterable[RunFacts]) -> list[str]:
     """Return "Read in test: whole texts (BM25), documents cut at 96 word pieces with the query (PROP)." and the like.
 
-    Rows that read in fine-tuning what they read in their test count once.
+    A fine-tuned row reads in its test what it reads in fine-tuning (`config.run.Run`), so both are said once.
     """
-    stages: dict[str, dict[str, list[RunFacts]]] = {}
+    rows = list(rows)
+    zero_shot_reads = {(row.dataset, row.model): row.test_reads for row in rows if not row.finetuning_reads}
+    tested, finetuned, pretrained = "test", "fine-tuning and the test after it", "pre-training"
+    stages: dict[str, dict[str, list[RunFacts]]] = {tested: {}, finetuned: {}, pretrained: {}}
     for row in rows:
-        reads_alike = row.finetuning_reads in ("", row.test_reads)
-        for key, label in READING_LABELS.items():
-            stage = label.removeprefix("read in ")
-            if key == "test_reads" and not reads_alike:
-                stage += " after fine-tuning"
-            if (text := getattr(row, key)) and not (key == "finetuning_reads" and reads_alike):
-                stages.setdefault(stage, {}).setdefault(text, []).append(row)
-    return [f"Read in {stage}: {_values_text(config, stage, by_text)}." for stage, by_text in stages.items()]
+        texts = {tested: row.test_reads, pretrained: row.pretraining_reads}
+        if row.finetuning_reads:
+            is_equal = zero_shot_reads.get((row.dataset, row.model)) == row.test_reads
+            texts[finetuned] = "as zero-shot" if is_equal else texts[tested]
+            del texts[tested]
+        for stage, text in texts.items():
+            if text:
+                stages[stage].setdefault(text, []).append(row)
+    return [
+        f"Read in {stage}: {_values_text(config, stage, by_text)}."
+        for stage, by_text in stages.items()
+        if by_text
+    ]
 
 
 def teaching_text(config: Config, rows: Iterable[RunFacts]) -> str:
@@ -336,7 +365,7 @@ def shorten(differences: Sequence[tuple[str, str]], ending: str) -> str:
 def describe_differences(config: Config, columns: Sequence[Sequence[RunFacts]]) -> list[tuple[str, str]]:
     """Return each difference with its rows, and in short: "word pieces read: 800 to 3,200"."""
     differing_columns: dict[str, dict[str, list[RunFacts]]] = {}
-    for rows in map(_without_common_texts, columns):
+    for rows in map(_without_redundant_counts, map(_without_common_texts, columns)):
         differing_in_column = differences(map(_without_intended, rows), FACT_LABELS)
         for key, by_value in differing_in_column.items():
             for value, equal_rows in (
@@ -386,6 +415,13 @@ def _without_common_texts(rows: Sequence[RunFacts]) -> list[RunFacts]:
         else row
         for row in rows
     ]
+
+
+def _without_redundant_counts(rows: Sequence[RunFacts]) -> list[RunFacts]:
+    """Leave out the number of distinct groups where no row reads a group again: it is that of the groups read."""
+    if any(row.distinct_groups not in (None, sum(count for _, count in row.groups)) for row in rows):
+        return list(rows)
+    return [replace(row, distinct_groups=None) for row in rows]
 
 
 def _values_text(config: Config, key: str, by_value: dict[str, list[RunFacts]]) -> str:
