@@ -163,6 +163,7 @@ rule write_overview:
         scores=plan.shown.scores,
         per_query=plan.shown.per_query,
         trainings=plan.shown.trainings,
+        sweeps=plan.shown.sweeps,
         claims=plan.shown.claims,
         published=plan.shown.published,
     output:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
-from small_run import PROP_YAML, rows_of, write_results
+from small_run import DEEPCT_YAML, PROP_YAML, QUERIES, flat_rows, rows_of, write_results
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.base import deep_merge
@@ -26,9 +26,11 @@ from irpretrain.evaluation.ledger import (
     OPTION_LABELS,
     RunFacts,
     differences_text,
+    parameters_text,
     reading_notes,
 )
 from irpretrain.evaluation.runs import ListSizes
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.report.claim_answers import answer, claims_tables, write_answers
 from irpretrain.report.claim_tests import ClaimTester
 from irpretrain.report.planned_facts import facts_of, planned_facts, weighting_facts
@@ -82,7 +84,7 @@ def scores_of(folder: Path, trainings: list[Path], seeds: tuple[int, ...] = (1,)
 
 
 def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path], tmp_path: Path) -> None:
-    *read, taught, line = build_headline(default, scores_of(tmp_path, trainings)).notes[:5]
+    *read, parameters, taught, line = build_headline(default, scores_of(tmp_path, trainings)).notes[:6]
     with_query = "word pieces with the query, query at"
     passages = f"passages of 40 words every 40, at most 30 of a document, cut at 96 {with_query} 32"
     cut = f"documents cut at 64 {with_query}"
@@ -92,6 +94,7 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
         f"Read in pre-training: passages of 40 words cut at 64 {with_query} 16 (PROP, ARES_simple), "
         f"{cut} 16 / {cut} 30 (Wikiformer).",
     ]
+    assert parameters == "Parameters: k1 0.9, b 0.4, not tuned (BM25), μ 1000, not tuned (QL)."
     assert taught == (
         "Taught by judged queries: ARES_simple's predictor, which labels its pre-training pairs (SQuAD 1.1 train, "
         "10,000 questions); PROP, control, ARES_simple, Wikiformer when fine-tuned (SQuAD 1.1 train, 600 questions); "
@@ -321,6 +324,32 @@ def test_the_line_says_which_first_stages_are_tuned(default: Config) -> None:
     )
     assert differences_text(config, [[bm25, fixed]]) == "b: 0.4 (BM25), 0.7 (F)"
     assert differences_text(config, [[bm25, ql]]) == "ranking model: bm25 (BM25), ql (QL)"
+    control = planned_facts(config, "squad", "bm25", "control", "zero-shot")
+    measured = replace(tuned, k1=4.0, b=0.5)
+    assert parameters_text(config, [control, bm25, ql, measured]) == (
+        "Parameters: k1 0.9, b 0.4, not tuned (BM25), μ 1000, not tuned (QL), "
+        "k1 4, b 0.5, tuned on squad-tuning by RR@10 (T)."
+    )
+    assert parameters_text(config, [control]) == ""
+
+
+def test_the_ledger_has_the_parameters_that_were_tuned(default: Config, tmp_path: Path) -> None:
+    rows = flat_rows("squad-first-stages", {})
+    stages = ("deepct-bm25", "tf-bm25")
+    rows += [{**row, "model": name, "candidates": name} for row in rows[:QUERIES] for name in stages]
+    scores, per_query = write_results(tmp_path, rows)
+    sweep = tmp_path / "deepct-bm25.json"
+    sweep.write_text('{"parameters": {"k1": 4.0, "b": 0.5}}')
+    files = ResultFiles(scores, per_query, sweeps=[sweep])
+    make_tables(DEEPCT_YAML, default, files, tmp_path / "tables")
+    with open(tmp_path / "tables" / "deepct_headline.ledger.csv", newline="") as file:
+        parameters = {row["model"]: (row["k1"], row["b"]) for row in csv.DictReader(file)}
+    assert parameters["deepct-bm25"] == ("4.0", "0.5")
+    assert parameters["bm25"] == ("0.9", "0.4")
+    assert parameters["tf-bm25"] == ("", ""), "its sweep is not among the files"
+    sweep.write_text("{}")
+    with pytest.raises(IntegrityError, match=r"deepct-bm25\.json.*these are not tuned parameters"):
+        files.read()
 
 
 def with_training(config: Config, model: str, **changes: object) -> Config:

@@ -14,6 +14,7 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.labels import configured_label, dataset_label, quoted
+from irpretrain.config.retrieval import ParametersConfig
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 
 # Between the values of an option in several stages or tasks.
@@ -58,7 +59,9 @@ class RunFacts:
     ranker: str = ""  # ranking model of a first stage, and the first stage whose candidates it ranks
     words: str = ""  # how a first stage cuts texts into words and these into terms
     tuning: str = ""  # of a first stage's parameters: the queries and the measure that chose them
-    k1: float | None = None  # k1, b, mu, smoothing: a first stage's parameters that are not tuned
+    k1: float | None = (
+        None  # k1, b, mu, smoothing: a first stage's parameters; tuned ones once they are chosen
+    )
     b: float | None = None
     mu: float | None = None
     smoothing: float | None = None
@@ -239,6 +242,8 @@ READING_LABELS = {
     "finetuning_reads": "read in fine-tuning",
     "pretraining_reads": "read in pre-training",
 }
+# Values of a first stage's parameters.
+STAGE_PARAMETERS = tuple(ParametersConfig.model_fields)
 # Fact → what the line under a table calls it.
 FACT_LABELS = {
     **READING_LABELS,
@@ -322,6 +327,17 @@ def reading_notes(config: Config, rows: Iterable[RunFacts]) -> list[str]:
         for stage, by_text in stages.items()
         if by_text
     ]
+
+
+def parameters_text(config: Config, rows: Iterable[RunFacts]) -> str:
+    """Return "Parameters: k1 0.9, b 0.4, not tuned (BM25)."; empty where no row is a first stage."""
+    rows_by_text: dict[str, list[RunFacts]] = {}
+    for row in rows:
+        if row.tuning:
+            values = {FACT_LABELS[name]: getattr(row, name) for name in STAGE_PARAMETERS}
+            texts = [f"{label} {value:g}" for label, value in values.items() if value is not None]
+            rows_by_text.setdefault(", ".join([*texts, row.tuning]), []).append(row)
+    return f"Parameters: {_values_text(config, 'tuning', rows_by_text)}." if rows_by_text else ""
 
 
 def teaching_text(config: Config, rows: Iterable[RunFacts]) -> str:

@@ -98,7 +98,7 @@ class ClaimTester:
     @classmethod
     def read(cls, files: ResultFiles, config: Config) -> Self:
         """Read the files of a paper."""
-        scores = Scores.read([*files.per_query, *files.depths, *files.answers], files.trainings)
+        scores = Scores.read([*files.per_query, *files.depths, *files.answers], files.trainings, files.sweeps)
         return cls(scores, config, files.read_axioms(), list(map(read_distribution, files.distributions)))
 
     def describe_differences(self, comparison: ClaimComparison) -> str:

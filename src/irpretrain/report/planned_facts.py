@@ -38,11 +38,13 @@ from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.ledger import (
     BETWEEN_VALUES,
     READING_LABELS,
+    STAGE_PARAMETERS,
     PretrainingText,
     RunFacts,
     cell_text,
     counted_facts,
     describe_differences,
+    parameters_text,
     reading_notes,
     shorten,
     stages_text,
@@ -102,9 +104,9 @@ def facts_of(config: Config, scores: Scores, run: RunName) -> RunFacts:
         answered, deepest, scored_count = (min(sizes_of_seeds) for sizes_of_seeds in zip(*sizes, strict=True))
         seen = None if facts.seen is None else min(facts.seen, deepest)
         facts = replace(facts, depth=deepest, seen=seen, answered=answered, scored=scored_count)
-    if run.regime == FIRST_STAGE:
-        return facts
     name, _, step = run.model.partition("@")
+    if run.regime == FIRST_STAGE:
+        return replace(facts, **job_counts.tunings.get(name, {}))
     chain = list(reversed(with_starts(config, [name])))
     counts = counted_facts(
         [job_counts.trainings.get((model, results.seeds[0]), {}) for model in chain],
@@ -122,14 +124,17 @@ def with_ledger(table: Table, config: Config, scores: Scores) -> Table:
         [facts_of(config, scores, run) for run in runs if run in measured_runs]
         for runs in compared_runs(table)
     ]
-    # Rows are called by their ranking models; what they read and who teaches them have notes that are not shortened.
-    with_own_notes = (*READING_LABELS, "training_queries", "predictor_queries")
+    # Rows are called by their ranking models. What they read, their parameters and who teaches them have notes that are
+    # not shortened.
+    with_own_notes = (*READING_LABELS, "tuning", "training_queries", "predictor_queries")
     left_out: dict[str, Any] = dict.fromkeys(("ranker", *with_own_notes), "")
+    left_out |= dict.fromkeys(STAGE_PARAMETERS)
     compared_rows = [[replace(row, **left_out) for row in rows] for rows in columns]
     note = shorten(describe_differences(config, compared_rows), f"; {table.name}.ledger.csv has the rest")
     ledger = tuple(dict.fromkeys(row for rows in columns for row in rows))
     notes = [
         *reading_notes(config, ledger),
+        parameters_text(config, ledger),
         teaching_text(config, ledger),
         f"Not equal between rows: {note}." if note else "",
     ]

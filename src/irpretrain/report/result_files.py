@@ -47,7 +47,7 @@ class ResultFiles:
 
     def read(self) -> Scores:
         """Return the scores of all runs."""
-        return Scores.read(self.per_query, self.trainings)
+        return Scores.read(self.per_query, self.trainings, self.sweeps)
 
     def read_axioms(self) -> AxiomResults:
         return AxiomResults.read(self.predictors, self.rank_intervals, self.diagnoses)

@@ -29,8 +29,9 @@ from irpretrain.evaluation.significance import (
     wins_ties_losses,
 )
 from irpretrain.evaluation.verdicts import EffectEstimate, paired
+from irpretrain.foundation.atomic import load_json
 from irpretrain.foundation.contracts import PER_QUERY
-from irpretrain.foundation.errors import IntegrityError, IRPretrainError
+from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError, IRPretrainError, refusing_damage
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.workflow.plan.paths import SELECTED
 
@@ -90,10 +91,17 @@ class JobCounts:
     sizes: Mapping[RunName, Sequence[ListSizes]] = field(default_factory=dict)
     # (data set, first stage) → measure → mean of a random order of its candidates.
     random_orders: Mapping[Pair, Mapping[str, float]] = field(default_factory=dict)
+    tunings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # first stage → tuned parameters
 
     @classmethod
-    def read(cls, per_query: Iterable[str | Path], trainings: Iterable[str | Path]) -> JobCounts:
-        """Read the sidecars of PER_QUERY tables, and `results/models/pretrained/<model>/seed-<n>.meta.json`.
+    def read(
+        cls,
+        per_query: Iterable[str | Path],
+        trainings: Iterable[str | Path],
+        sweeps: Iterable[str | Path],
+    ) -> JobCounts:
+        """Read the sidecars of PER_QUERY tables, `results/models/pretrained/<model>/seed-<n>.meta.json`, and
+        `results/tuning/<first stage>.json`.
 
         Of a model that is a chosen snapshot, `results/models/selected/<model>/seed-<n>.meta.json` holds the step.
         """
@@ -111,7 +119,14 @@ class JobCounts:
                 for record in records
                 for row in record.get("counts", {}).get("random_orders", ())
             },
+            {path.stem: _read_tuned_parameters(path) for path in map(Path, sweeps)},
         )
+
+
+def _read_tuned_parameters(path: Path) -> dict[str, float]:
+    content = load_json(path, MAKE_AGAIN)
+    with refusing_damage(path, "these are not tuned parameters", MAKE_AGAIN):
+        return dict(content["parameters"])
 
 
 def _read_trainings(paths: Iterable[str | Path]) -> dict[tuple[str, int], dict[str, Any]]:
@@ -141,15 +156,20 @@ class Scores:
         self._results, self.job_counts = results, job_counts or JobCounts()
 
     @classmethod
-    def read(cls, per_query: Sequence[str | Path], trainings: Sequence[str | Path] = ()) -> Scores:
-        """Read PER_QUERY tables, and what the trainings counted.
+    def read(
+        cls,
+        per_query: Sequence[str | Path],
+        trainings: Sequence[str | Path] = (),
+        sweeps: Sequence[str | Path] = (),
+    ) -> Scores:
+        """Read PER_QUERY tables, what the trainings counted, and what first stages were tuned to.
 
         A run that several experiments share, such as a first stage, stands in each of their tables and counts once.
 
         Raises:
             IntegrityError: seeds of one run cover different queries, or two tables disagree about a run.
         """
-        return cls(dict(_read_results(per_query)), JobCounts.read(per_query, trainings))
+        return cls(dict(_read_results(per_query)), JobCounts.read(per_query, trainings, sweeps))
 
     def get(self, run: RunName, measure: str) -> Results | None:
         """Return the results of a run, or None where it was not run or not measured so."""

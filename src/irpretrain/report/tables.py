@@ -161,7 +161,9 @@ def build_tables(paper: Published | None, config: Config, files: ResultFiles) ->
     if paper is None:
         return [build_headline(config, scores)]
     axioms = files.read_axioms()
-    depths, answers = (Scores.read(path, files.trainings) for path in (files.depths, files.answers))
+    depths, answers = (
+        Scores.read(paths, files.trainings, files.sweeps) for paths in (files.depths, files.answers)
+    )
     return [
         build_headline(config, scores, f"{paper.paper}_headline"),
         *claims_tables(paper, config, files.claims),

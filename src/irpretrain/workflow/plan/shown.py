@@ -33,6 +33,7 @@ FIGURE_FORMATS = ("svg", "png")
 # Files behind the tables of papers; `Shown` and `irpretrain.report.result_files` have a field of each name.
 MEASURED_FILES = (
     "scores", "per_query", "trainings", "predictors", "rank_intervals", "diagnoses", "depths", "answers",
+    "sweeps",
 )  # fmt: skip
 
 # Files behind a report.
@@ -41,7 +42,6 @@ REPORT_FILES = (
     "tables",
     "claims",
     "figures",
-    "sweeps",
     "probes",
     "searches",
     "attributions",
