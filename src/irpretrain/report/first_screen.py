@@ -186,8 +186,8 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
         text = f"{regime[:1].upper()}{regime[1:]}, {best.label} is {_lead_text(lead, 'its control')}, {seeds}"
         text += "" if _is_shown(lead) else ", so no difference is shown"
         run = control.ours.run
-        random_means = scores.job_counts.random_orders.get((run.dataset, run.candidates), {})
-        if control.ours.mean < (random_mean := random_means.get(control.ours.measure, 0.0)):
+        random_mean = scores.random_order_mean((run.dataset, run.candidates), control.ours.measure)
+        if random_mean is not None and control.ours.mean < random_mean:
             text += f"; a random order has {random_mean:.3f}, more than the control"
         bm25, bm25_text = _bm25_beside(config, best, column)
         if bm25 is None:

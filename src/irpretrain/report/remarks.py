@@ -162,7 +162,7 @@ def _random_order_text(config: Config, scores: Scores, pair: Pair) -> str:
     """Return what a random order of the candidates is worth, and which models are worth less; empty if not counted."""
     dataset = pair[0]
     measure = ordered_measures(config, scores, dataset)[0]
-    random_mean = scores.job_counts.random_orders.get(pair, {}).get(measure)
+    random_mean = scores.random_order_mean(pair, measure)
     if random_mean is None:
         return ""
     worse_models = dict.fromkeys(

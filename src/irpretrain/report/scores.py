@@ -181,6 +181,10 @@ class Scores:
             (results for (measured_run, _), results in self._results.items() if measured_run == run), None
         )
 
+    def random_order_mean(self, pair: Pair, measure: str) -> float | None:
+        """Return what a random order of candidates is worth; None where it was not counted."""
+        return self.job_counts.random_orders.get(pair, {}).get(measure)
+
     def runs(self) -> list[RunName]:
         return sorted({run for run, _ in self._results})
 
