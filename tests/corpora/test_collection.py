@@ -77,6 +77,14 @@ def test_too_many_malformed_records_are_reported_without_the_sidecar_of_a_shard(
         check_collection(paths)
 
 
+def test_shards_in_another_encoding_are_to_be_mended(tmp_path):
+    path = shard(tmp_path / "a/0", "d1")
+    counts = {"read": 2, "malformed": {"not valid UTF-8": 1}, "malformed_allowed": 0.1}
+    write_sidecar(path, {"counts": {**counts, "remedy_of_files": "Save the file as UTF-8."}})
+    with pytest.raises(InputError, match=r"\n  Save the file as UTF-8\. The \.meta\.json of its documents"):
+        check_collection([path])
+
+
 def test_repeated_within_one_corpus(tmp_path):
     with pytest.raises(
         InputError, match="must be unique: delete all but one of these documents, or rename them"

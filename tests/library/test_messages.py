@@ -257,6 +257,41 @@ def run(*arguments: object) -> int:
     return main([str(argument) for argument in arguments])
 
 
+@pytest.mark.parametrize("malformed", ["refuse", {"skip": 0.01}])
+@pytest.mark.parametrize(
+    ("form", "content", "remedy"),
+    [
+        (
+            "jsonl",
+            '{"id": "a", "text": "crème"}\n{"id": "b", "text": "apple pie"}\n',
+            r"Save the file as UTF-8 \(iconv -f windows-1252 -t utf-8; in Excel: CSV UTF-8\)\.",
+        ),
+        ("csv", "id,text\na,crème\nb,apple pie\n", r".*, or set encoding: windows-1252 in the options\."),
+        ("smart", ".I 1\n.W\ncrème\n.I 2\n.W\npie\n", r".*, or set encoding: windows-1252 in the options\."),
+        (
+            "trectext",
+            "<DOC><DOCNO>a</DOCNO>crème</DOC>\n<DOC><DOCNO>b</DOCNO>pie</DOC>\n",
+            r"Give the corpus its encoding in options, such as latin-1\.",
+        ),
+    ],
+)
+def test_in_another_encoding_the_file_is_to_be_mended_not_its_records_skipped(
+    tmp_path: Path, form: str, content: str, remedy: str, malformed: Any
+) -> None:
+    documents = tmp_path / "d"
+    documents.write_bytes(content.encode("windows-1252"))
+    with pytest.raises(InputError, match=rf"not valid (UTF|utf)-8: .*\n  {remedy}$"):
+        Collection.read(documents, format=form, malformed=malformed)
+
+
+def test_a_fault_of_the_file_is_told_before_one_of_a_record(tmp_path: Path) -> None:
+    documents = tmp_path / "d.jsonl"
+    documents.write_bytes('{\n{"id": "a", "text": "crème"}\n{"id": "b", "text": "pie"}\n'.encode("latin-1"))
+    with pytest.raises(InputError, match=r"d\.jsonl:2: not valid UTF-8.*\n  Save the file"):
+        Collection.read(documents, malformed={"skip": 0.01})
+    Collection.read(documents, malformed="skip")
+
+
 def test_malformed_records_are_left_out_where_it_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:

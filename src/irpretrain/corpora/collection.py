@@ -114,11 +114,12 @@ def _check_corpus(name: str, shards: list[Path]) -> int:
         raise no_documents(name, shard_counts)
     if excess := malformed_excess(shard_counts):
         examples = [example for counts in shard_counts for example in counts.get("malformed_examples", ())]
+        file_remedies = (counts["remedy_of_files"] for counts in shard_counts if "remedy_of_files" in counts)
+        remedy = f"Mend the files, or set malformed: {excess.suggested_skip} of the corpus."
         raise InputError(
             name,
             ": ".join([excess.message, *examples[:1]]),
-            remedy=f"Mend the files, or set malformed: {excess.suggested_skip} of the corpus. The .meta.json of its "
-            "have examples.",
+            remedy=f"{next(file_remedies, remedy)} The .meta.json of its documents have examples.",
         )
     return document_count
 

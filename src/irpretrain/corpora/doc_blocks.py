@@ -8,7 +8,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from irpretrain.corpora.checked import several_records
@@ -90,8 +90,8 @@ def _text_before_fault(content: bytes, offset: int) -> Malformed | None:
     if not text:
         return None
     detail = repr(text[:40].decode("utf-8", "replace"))
-    remedy = SMART_REMEDY if text.startswith(b".I ") else REMEDY
-    return Malformed(0, "text before the first <DOC>", detail, location=f"byte {offset:,}", remedy=remedy)
+    fault = Malformed(0, "text before the first <DOC>", detail, location=f"byte {offset:,}", remedy=REMEDY)
+    return replace(fault, remedy=SMART_REMEDY, of_file=True) if text.startswith(b".I ") else fault
 
 
 def _block(position: int, offset: int, content: bytes, unique_tag: bytes) -> DocBlock | Malformed:

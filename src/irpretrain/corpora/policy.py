@@ -54,7 +54,7 @@ class RecordTally:
         and the option of the command that sets it."""
         self.allowed_share, self.setting = policy.skip, setting
         self._option = option
-        self.first_fault: tuple[Path, Malformed] | None = None
+        self.first_fault: tuple[Path, Malformed] | None = None  # one of a whole file if there is one
         self.read_count = 0
         self.skipped: Counter[str] = Counter()
         self.malformed: Counter[str] = Counter()
@@ -90,7 +90,8 @@ class RecordTally:
         location = f"{path}:{fault.line}" if fault.line is not None else f"{path} ({_location(fault)})"
         if self.allowed_share == 0 or (fault.loses_more and self.allowed_share < 1):
             raise self._refusal(path, fault)
-        self.first_fault = self.first_fault or (path, fault)
+        if self.first_fault is None or (fault.of_file and not self.first_fault[1].of_file):
+            self.first_fault = path, fault
         self.malformed[fault.reason] += 1
         self.first_locations.setdefault(fault.reason, location)
         if len(self.examples) < MAX_EXAMPLES:
@@ -109,7 +110,7 @@ class RecordTally:
             f"add {self._option} {shlex.quote(f'{self.setting}={suggested_skip}')}",
         )
         remedy = f"{fault.remedy}, or {setting} to leave such records out and count them."
-        if not self.setting:
+        if fault.of_file or not self.setting:
             remedy = f"{fault.remedy}."
         elif not suggested_skip:
             remedy = (
@@ -128,6 +129,7 @@ class RecordTally:
             self.named_skips.append(f"{path}: {clean_line(f'{record.reason}: {record.detail}')}")
 
     def counts(self) -> dict[str, Any]:
+        fault = None if self.first_fault is None else self.first_fault[1]
         return {
             "read": self.read_count,
             "skipped": dict(sorted(self.skipped.items())),
@@ -136,6 +138,7 @@ class RecordTally:
             "malformed_examples": self.examples,
             "malformed_allowed": self.allowed_share,
             "first_left_out": dict(sorted(self.first_locations.items())),
+            **({"remedy_of_files": f"{fault.remedy}."} if fault is not None and fault.of_file else {}),
             **({"parts": dict(sorted(self.part_counts.items()))} if self.part_counts else {}),
             **({"unread_fields": dict(sorted(self.unread_counts.items()))} if self.unread_counts else {}),
         }

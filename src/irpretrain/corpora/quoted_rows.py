@@ -6,14 +6,14 @@ semicolons or tabs, as the first row has them, or as a line `sep=;` before it sa
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, cast
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.fields import ColumnNames, header_within_table, repeated_names
 from irpretrain.foundation.characters import displayed_names, without_marks
-from irpretrain.foundation.errors import InputError, cli_or_api
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.files import (
     DAMAGE,
     GET_AGAIN,
@@ -21,6 +21,7 @@ from irpretrain.foundation.files import (
     Encoding,
     FieldLine,
     damage_text,
+    encoding_fault,
     open_bytes,
     refuse_utf16,
 )
@@ -180,9 +181,7 @@ def read_csv_rows(
         if position < 0 or not share(position):
             continue
         if isinstance(row, Malformed):
-            yield Malformed(
-                position, row.reason, row.detail, row.line, remedy=row.remedy, loses_more=row.loses_more
-            )
+            yield replace(row, position=position)
             continue
         cells = row.cells()
         if not any(cell.strip() for cell in cells):
@@ -218,7 +217,7 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
                     fault = None
                 except UnicodeDecodeError as error:
                     text = raw.decode(options.encoding, "replace").rstrip("\r\n")
-                    fault = _encoding_fault(error, line_number, options.encoding)
+                    fault = encoding_fault(error, 0, line_number, options.encoding)
                 if line_number == 1 and (named_separator := separator_line(text)[0]):
                     separator = separator or named_separator
                     continue
@@ -254,16 +253,3 @@ def _row_or_fault(row: _Row) -> _Row | Malformed:
     if row.is_too_large:
         return too_large(0, row.line)
     return row.fault or row
-
-
-def _encoding_fault(error: UnicodeDecodeError, line_number: int, encoding: Encoding) -> Malformed:
-    encoding_name = encoding.upper()
-    remedy = f"Save the file as {encoding_name}"
-    if encoding == "utf-8":
-        option_text = cli_or_api(
-            "set encoding: windows-1252 in the options", "add --option encoding=windows-1252"
-        )
-        remedy += f" (in Excel: CSV UTF-8), or {option_text}"
-    return Malformed(
-        0, f"not valid {encoding_name}", f"byte {error.start + 1} of the line", line_number, remedy=remedy
-    )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, AnyStr, Literal, cast
 
 from irpretrain.foundation.characters import without_marks
-from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.errors import InputError, cli_or_api
 from irpretrain.foundation.records import (
     WHOLE_FILE,
     Malformed,
@@ -164,7 +164,8 @@ class Line:
     def joined(self) -> Malformed:
         """Return the fault of a line with a character in it that ended a line once."""
         detail = "only a line feed ends a line"
-        return Malformed(self.position, "several lines in one", detail, self.number, remedy=UNIX_LINES)
+        reason = "several lines in one"
+        return Malformed(self.position, reason, detail, self.number, remedy=UNIX_LINES, of_file=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +279,8 @@ def damage_text(path: str | Path, error: BaseException) -> str:
 
 def read_lines(
     path: str | Path,
-    encoding: Encoding = "utf-8",
+    encoding: Encoding
+    | None = None,  # an option of the format; None: UTF-8, and the format has no such option
     share: Share = WHOLE_FILE,
 ) -> Iterator[Line | Malformed]:
     r"""Yield the non-blank lines of a share of a text file; a line's position is its number less 1.
@@ -297,7 +299,7 @@ def read_lines(
                     _skip_rest(stream)
                 line_number += 1
                 if line_number == 1:  # whatever the share: it shows the encoding
-                    refuse_utf16(path, raw, encoding)
+                    refuse_utf16(path, raw, encoding or "utf-8")
                 if not share(line_number - 1):
                     continue
                 raw = without_marks(raw)
@@ -341,13 +343,26 @@ def split_columns(line: str) -> list[str]:
     return list(filter(None, split_fields(line.replace("\t", " "), " ")))
 
 
-def _decode(raw: bytes, line_number: int, encoding: Encoding) -> Line | Malformed:
+def _decode(raw: bytes, line_number: int, encoding: Encoding | None) -> Line | Malformed:
     try:
-        return Line(line_number, raw.removesuffix(b"\n").removesuffix(b"\r").decode(encoding))
+        return Line(line_number, raw.removesuffix(b"\n").removesuffix(b"\r").decode(encoding or "utf-8"))
     except UnicodeDecodeError as error:
-        detail, remedy = f"byte {error.start + 1} of the line", f"Save the file as {encoding.upper()}"
-        reason = f"not valid {encoding.upper()}"
-        return Malformed(line_number - 1, reason, detail, line_number, remedy=remedy)
+        return encoding_fault(error, line_number - 1, line_number, encoding)
+
+
+def encoding_fault(
+    error: UnicodeDecodeError, position: int, line_number: int, encoding: Encoding | None
+) -> Malformed:
+    """Return the fault of a line that is not of the encoding; see `read_lines` for None."""
+    name = (encoding or "utf-8").upper()
+    remedy = f"Save the file as {name}"
+    if name == "UTF-8":
+        remedy += " (iconv -f windows-1252 -t utf-8; in Excel: CSV UTF-8)"
+    if encoding == "utf-8":
+        setting = "set encoding: windows-1252 in the options", "add --option encoding=windows-1252"
+        remedy += f", or {cli_or_api(*setting)}"
+    detail = f"byte {error.start + 1} of the line"
+    return Malformed(position, f"not valid {name}", detail, line_number, remedy=remedy, of_file=True)
 
 
 def _skip_rest(stream: IO[bytes]) -> None:

@@ -209,6 +209,9 @@ class Malformed:
     remedy: str = MEND_RECORD  # what the user can do about it
     # Whether an unknown number of records is lost with it: an archive is damaged, a file breaks off.
     loses_more: bool = False
+    # Whether the file is at fault, in its encoding or format, so that to skip such records is no remedy: those with
+    # accents would be missing.
+    of_file: bool = False
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.detail}" if self.detail else self.reason

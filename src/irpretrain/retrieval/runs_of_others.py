@@ -199,7 +199,8 @@ def _read(
 ) -> tuple[dict[str, list[RunEntry]], Faults, dict[str, None]]:
     """Return the lines of the queries of the data set, documents that one has twice, and the other queries."""
     lists: defaultdict[str, dict[str, RunEntry]] = defaultdict(dict)
-    malformed, duplicates, breaks_off, unknown_queries = Faults(), Faults(), False, dict[str, None]()
+    malformed, duplicates, unknown_queries = Faults(), Faults(), dict[str, None]()
+    breaks_off = is_of_file = False
     known_names: dict[str, str] = {}  # a document's name is kept once, however many queries have it
     lines = ((path, line) for path in files for line in read_records(config, path))
     for path, line in lines:
@@ -210,6 +211,7 @@ def _read(
         if isinstance(line, Malformed):
             counts["malformed"] += 1
             breaks_off |= line.loses_more
+            is_of_file |= line.of_file
             location = f"{path.name}:{line.line or line.position + 1}"
             malformed.add(f"lines: {line.reason}", f"{line.detail or line.reason} ({location})")
             malformed.hint = malformed.hint or (line.remedy if line.remedy != MEND_RECORD else "")
@@ -227,7 +229,7 @@ def _read(
     if counts["malformed"] > max_share * counts["lines"] or (breaks_off and max_share < 1):
         faults.cases.update(malformed.cases)
         faults.hint = f"{malformed.hint.removesuffix('.')}." if malformed.hint else faults.hint
-        if counts["malformed"] < counts["lines"]:
+        if counts["malformed"] < counts["lines"] and not is_of_file:
             faults.keys["malformed: {skip: <share>}"] = None
     return {query: list(entries.values()) for query, entries in lists.items()}, duplicates, unknown_queries
 

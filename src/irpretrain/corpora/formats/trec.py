@@ -124,8 +124,9 @@ class _Block:
             return None
         first_line = text_outside.split("\n")[0]
         line = next((line_number for line_number, text in self.lines if first_line in text), self.line)
-        remedy = SMART_REMEDY if text_outside.startswith(".I ") else "Mend the record"
-        return Malformed(0, "text outside a topic", first_line[:40], line, remedy=remedy)
+        fault = Malformed(0, "text outside a topic", first_line[:40], line)
+        is_smart = text_outside.startswith(".I ")
+        return replace(fault, remedy=SMART_REMEDY, of_file=True) if is_smart else fault
 
 
 def read_topics(path: Path, options: TrecTopicOptions) -> Iterator[Query | Skipped | Malformed]:
@@ -279,13 +280,13 @@ def _judgement(line: Line, layout: Layout) -> Judgement | Malformed:
     if len(cells) != len(columns):
         fault = line.wrong_columns(f"{len(cells)} instead of {len(columns)} ({LAYOUTS[layout]})")
         if len(cells) == 6 and cells[1].upper() == "Q0":
-            return replace(fault, remedy="This looks like a run: give the judgements")
+            return replace(fault, remedy="This looks like a run: give the judgements", of_file=True)
         if len(cells) != 3 or "\r" in line.text:
             return fault
         if WHOLE_NUMBER.fullmatch(cells[2]):
-            return replace(fault, remedy=WITHOUT_ITERATION)
+            return replace(fault, remedy=WITHOUT_ITERATION, of_file=True)
         header_advice = "This looks like a table with a header: give format: tsv"
-        return replace(fault, remedy=cli_or_api(header_advice, "Give a file of judgements"))
+        return replace(fault, remedy=cli_or_api(header_advice, "Give a file of judgements"), of_file=True)
     if layout != "qrels" and not (_CHANCE if layout == "prels" else NUMBER).fullmatch(cells[4]):
         return line.malformed("the fifth column is no chance or weight", repr(cells[4][:40]))
     row = dict(zip(columns, cells, strict=True))
@@ -367,7 +368,8 @@ def _retrieved(line: Line) -> Retrieved | Malformed:
     cells = split_columns(line.text)
     if len(cells) != 6:
         fault = line.wrong_columns(f"{len(cells)} instead of 6 (query Q0 document rank score tag)")
-        return replace(fault, remedy=THREE_COLUMNS) if len(cells) == 3 and "\r" not in line.text else fault
+        has_three = len(cells) == 3 and "\r" not in line.text
+        return replace(fault, remedy=THREE_COLUMNS, of_file=True) if has_three else fault
     return retrieved(cells[0], cells[2], cells[3], cells[4], line.position, line.number)
 
 

@@ -8,7 +8,7 @@ found by their shape, everything else is text, and nothing is declared or includ
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -66,7 +66,7 @@ def _document(block: DocBlock, options: TrectextDocumentOptions) -> AnyDocument:
     except UnicodeDecodeError as error:
         byte = f"byte {block.offset + len(b'<DOC>') + error.start:,}"
         remedy = "Give the corpus its encoding in options, such as latin-1"
-        return block.malformed(f"not valid {options.encoding}", byte, remedy)
+        return replace(block.malformed(f"not valid {options.encoding}", byte, remedy), of_file=True)
     markup = _COMMENT.sub(" ", escaped_cdata(markup))
     if CDATA.search(markup):
         return block.malformed("damaged markup", "<![CDATA[ is not closed")
