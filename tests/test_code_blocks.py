@@ -66,6 +66,13 @@ CONTEXT: dict[str, dict[str, Any]] = {
     "docs/methods/term-weight-pages.md": {
         "term_weights": {"oracle": {"label": "Oracle", "model": "oracle", "dataset": "squad"}}
     },
+    "docs/settings.md": {
+        "datasets": {
+            "mine": COLLECTION,
+            "mine-other": {**COLLECTION, "queries": {"path": "other-topics.txt"}},
+        },
+        "experiments": {"mine": {"dataset": "mine", "models": ["control"], "regimes": ["zero-shot"]}},
+    },
     "docs/methods/neural-rankers.md": {"collections": {"searched": ["squad-dev", "squad-train"]}},
 }
 """What a page's blocks name that `config.yaml` lacks."""
