@@ -56,7 +56,7 @@ def test_passages_are_read_alike_in_fine_tuning_and_test() -> None:
     config = changed(reranking={**LENGTHS, "passages": passages}, finetuning=LENGTHS)
     _, tuning, test = reads(config, "prop", "full")
     assert tuning == test == reads(config, "prop")[2]
-    assert test == f"passages of 20 words every 10, at most 30 of a document, {CUT}"
+    assert test == f"passages of 20 words every 10, at most 30 of a document, title in the first alone, {CUT}"
 
 
 def test_first_stages_read_whole_texts_and_learned_weights_what_their_model_reads() -> None:

@@ -86,7 +86,8 @@ def scores_of(folder: Path, trainings: list[Path], seeds: tuple[int, ...] = (1,)
 def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path], tmp_path: Path) -> None:
     *read, parameters, taught, line = build_headline(default, scores_of(tmp_path, trainings)).notes[:6]
     with_query = "word pieces with the query, query at"
-    passages = f"passages of 40 words every 40, at most 30 of a document, cut at 96 {with_query} 32"
+    title = "at most 30 of a document, title in the first alone,"
+    passages = f"passages of 40 words every 40, {title} cut at 96 {with_query} 32"
     cut = f"documents cut at 64 {with_query}"
     assert read == [
         f"Read in test: {passages} (PROP, control, ARES_simple, Wikiformer), whole texts (BM25, QL).",
@@ -487,9 +488,10 @@ def test_the_line_names_options_of_objectives_of_one_type(default: Config) -> No
 def test_the_line_names_passages(default: Config) -> None:
     config = with_entries(default, "models", "prop", cut={"passages": PassagesConfig()})
     cut = "cut at 96 word pieces with the query, query at 32"
+    title = "at most 30 of a document, title in the first alone,"
     assert models_text(config, "prop", "cut") == (
-        f"read in test: passages of 40 words every 40, at most 30 of a document, {cut} (PROP), "
-        f"passages of 150 words every 75, at most 30 of a document, {cut} (cut)"
+        f"read in test: passages of 40 words every 40, {title} {cut} (PROP), "
+        f"passages of 150 words every 75, {title} {cut} (cut)"
     )
 
 

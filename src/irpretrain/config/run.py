@@ -97,7 +97,9 @@ class Run:
         if (passages := options.passages) is None:
             return f"{_unit(None)} {_lengths(options)}"
         units = f"{_unit(passages.words)} every {passages.stride}, at most {MAX_PASSAGES} of a document,"
-        return f"{units} {_lengths(options)}"
+        # Titles begin the texts that are cut; passages of `passage_words` have one each.
+        has_title = self.config.text.fields[0] == "title"
+        return f"{units}{' title in the first alone,' if has_title else ''} {_lengths(options)}"
 
 
 def weighting_reads(config: Config, weighting: str) -> str:
