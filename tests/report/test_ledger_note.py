@@ -102,9 +102,10 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
         "others by none."
     )
     assert line == (
-        "Not equal between rows: groups read: 3,200 (PROP, ARES_simple), 800 in each of 4 tasks (Wikiformer); word "
-        "pieces read: 380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, "
-        "ARES_simple), 100 (Wikiformer); options of pre-training; headline.ledger.csv has the rest."
+        "Not equal between rows: score head: fresh (PROP, control, Wikiformer), pooler kept (ARES_simple); groups read; "
+        "word pieces read: "
+        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, ARES_simple), 100 "
+        "(Wikiformer); options of pre-training; headline.ledger.csv has the rest."
     )
 
 
@@ -251,8 +252,8 @@ def test_a_line_that_would_be_long_names_the_longest_differences_in_short(
     notes = build_headline(config, scores_of(tmp_path, trainings)).notes
     [line] = [note for note in notes if note.startswith("Not equal between rows: ")]
     assert line == (
-        "Not equal between rows: texts of pre-training; groups read: 3,200 (PROP, ARES_simple), 800 in each of 4 tasks "
-        "(Wikiformer); word pieces read: 380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: "
+        "Not equal between rows: score head; texts of pre-training; groups read; "
+        "word pieces read: 380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: "
         "200 (PROP, ARES_simple), 100 (Wikiformer); options of pre-training; "
         "headline.ledger.csv has the rest."
     )
@@ -278,6 +279,12 @@ def test_the_line_names_every_fact_of_the_ledger(default: Config) -> None:
         "candidates: bm25 (PROP on SQuAD 1.1), ql (PROP on SQuAD 1.1); "
         "documents scored per query, at most: 10 (PROP on SQuAD 1.1), 20 (PROP on SQuAD 1.1)"
     )
+
+
+def test_the_score_head_is_named_of_a_model_without_pre_training_too(default: Config) -> None:
+    text = models_text(default, "control", "ares-simple", "php")
+    assert "; score head: fresh (control, PHP), pooler kept (ARES_simple); " in text
+    assert "options of pre-training: head" not in text
 
 
 def test_distinct_groups_are_named_where_a_row_reads_groups_again(default: Config) -> None:

@@ -66,6 +66,7 @@ class RunFacts:
     mu: float | None = None
     smoothing: float | None = None
     encoder: str = ""  # path and layers of the encoder
+    head: str = ""  # score head of a cross-encoder, before it is trained
     # What is read at most of a document, or of each of its passages, and of the query, as `config.run.Run` says it.
     pretraining_reads: str = ""
     finetuning_reads: str = ""
@@ -262,6 +263,7 @@ FACT_LABELS = {
     "smoothing": "λ",
     "seeds": "seeds",
     "encoder": "encoder",
+    "head": "score head",
     "texts": "texts of pre-training",
     "documents": "documents of pre-training",
     "text_pieces": "word pieces of these",

@@ -72,6 +72,13 @@ FORM_KEYS = ("unit",)
 NOT_COMPARED = {"log_every", "accumulation", "recipe", "keep_models", "batch_tokens", "type"}
 # Options of pre-training that are facts of their own.
 LENGTH_KEYS = {"steps", "epochs", "epochs_of", "snapshots"}
+# `pretraining.head` in words.
+HEADS = {
+    "mlp": "fresh",
+    "pooled": "pooler kept",
+    "cedr-knrm": "CEDR-KNRM's",
+    "kept": "the encoder's own",
+}
 # What is read, which is a fact of its own.
 READING = {"max_length", "query_length", "passages"}
 # Options of pre-training that each task may override.
@@ -242,6 +249,8 @@ def _pretraining_facts(config: Config, dataset: str, model: str, step: int | Non
     facts: dict[str, Any] = {}
     if model_config.cross_encoder is None and model_config.neural is None:
         facts["encoder"] = _encoder_text(encoder_of(config, model))
+        # A model that starts from another one goes on with its head.
+        facts["head"] = HEADS[config.training_of(with_starts(config, [model])[-1]).head]
     corpora = [corpus for name in chain for corpus in config.collections[str(config.models[name].collection)]]
     facts["texts"] = tuple(sorted({_pretraining_text(config, corpus) for corpus in corpora}))
     if dataset in config.datasets:
@@ -280,7 +289,7 @@ def _training_options(
 ) -> tuple[str, ...]:
     sections: list[dict[str, Any]] = []
     for model_config, training in stages:
-        sections.append(_compared_options(training, LENGTH_KEYS | TASK_KEYS | READING))
+        sections.append(_compared_options(training, LENGTH_KEYS | TASK_KEYS | READING | {"head"}))
         if model_config.select_on is not None:
             sections.append(
                 {
