@@ -25,7 +25,8 @@ MODELS = {
     "control": "control", "prop": "**PROP**", "prop-rop": "ROP alone", "prop-random": "ROP alone, random words",
     "prop-mlm": "MLM alone", "ict": "ICT", "ares-simple": "**ARES_simple**", "ares-strict": "ARES_strict",
     "ares-hard": "ARES_hard", "ares-rank": "ARES_RANK", "ares-rep": "ARES_REP", "wikiformer": "**Wikiformer**",
-    "php": "**PHP**", "php-without-mlm": "PHP without MLM", "duet-v2": "Duet v2", "conv-knrm": "Conv-KNRM", "knrm": "KNRM", "drmm": "DRMM",
+    "php": "**PHP**", "php-without-mlm": "PHP without MLM", "duet-v2": "Duet v2", "conv-knrm": "Conv-KNRM",
+    "knrm": "KNRM", "drmm": "DRMM",
 }  # fmt: skip
 
 

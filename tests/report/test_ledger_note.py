@@ -102,10 +102,10 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
         "others by none."
     )
     assert line == (
-        "Not equal between rows: score head: fresh (PROP, control, Wikiformer), pooler kept (ARES_simple); groups read; "
-        "word pieces read: "
-        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, ARES_simple), 100 "
-        "(Wikiformer); options of pre-training; headline.ledger.csv has the rest."
+        "Not equal between rows: score head: fresh (PROP, control, Wikiformer), pooler kept (ARES_simple); groups "
+        "read: 3,200 (PROP, ARES_simple), 800 in each of 4 tasks (Wikiformer); word pieces read: 380,000 (PROP, "
+        "ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, ARES_simple), 100 (Wikiformer); "
+        "options of pre-training; headline.ledger.csv has the rest."
     )
 
 
@@ -252,9 +252,9 @@ def test_a_line_that_would_be_long_names_the_longest_differences_in_short(
     notes = build_headline(config, scores_of(tmp_path, trainings)).notes
     [line] = [note for note in notes if note.startswith("Not equal between rows: ")]
     assert line == (
-        "Not equal between rows: score head; texts of pre-training; groups read; "
-        "word pieces read: 380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: "
-        "200 (PROP, ARES_simple), 100 (Wikiformer); options of pre-training; "
+        "Not equal between rows: score head: fresh (PROP, control, Wikiformer), pooler kept (ARES_simple); texts of "
+        "pre-training; groups read: 3,200 (PROP, ARES_simple), 800 in each of 4 tasks (Wikiformer); word pieces read: "
+        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training; options of pre-training; "
         "headline.ledger.csv has the rest."
     )
 

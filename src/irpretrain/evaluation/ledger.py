@@ -294,7 +294,7 @@ NO_OTHERS = PretrainingText((), path="no others")
 # Most rows that the line names for one value.
 MOST_NAMES = 4
 # Characters of the line under a table from which on the longest differences lose their rows.
-LONGEST_LINE = 300
+LONGEST_LINE = 400
 
 
 def differences_text(config: Config, columns: Sequence[Sequence[RunFacts]]) -> str:

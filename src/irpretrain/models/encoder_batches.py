@@ -1,7 +1,7 @@
 """Batches of sequences for an encoder, padded or laid end to end: on the host, and on the device that encodes them.
 
-Each new size costs a GPU's libraries a plan and its allocator memory, and a processor the preparation of each product in
-narrow precision. So there batches have few sizes: they are filled up.
+Each new size costs a GPU's libraries a plan and its allocator memory, and a processor the preparation of each product
+in narrow precision. So there batches have few sizes: they are filled up.
 """
 
 from __future__ import annotations
