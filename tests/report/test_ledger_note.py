@@ -254,8 +254,8 @@ def test_a_line_that_would_be_long_names_the_longest_differences_in_short(
     assert line == (
         "Not equal between rows: score head: fresh (PROP, control, Wikiformer), pooler kept (ARES_simple); texts of "
         "pre-training; groups read: 3,200 (PROP, ARES_simple), 800 in each of 4 tasks (Wikiformer); word pieces read: "
-        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training; options of pre-training; "
-        "headline.ledger.csv has the rest."
+        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, ARES_simple), 100 "
+        "(Wikiformer); options of pre-training; headline.ledger.csv has the rest."
     )
 
 
