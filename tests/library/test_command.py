@@ -681,6 +681,12 @@ def test_advice_names_only_options_that_a_command_has(tmp_path):
     advice = re.search(r"add (--topics-option '?malformed=skip'?)", refused.stderr)
     assert advice, refused.stderr
     assert piped(search.format(f"- {advice[1]}"), tmp_path).returncode == 0
+    (tmp_path / "topics.csv").write_bytes("id,text\n1,p\xeache\n".encode("windows-1252"))
+    excel = "irpretrain search fruit.jsonl topics.csv {} > /dev/null"
+    refused = piped(excel.format(""), tmp_path)
+    advice = re.search(r"add (--topics-option encoding=windows-1252)", refused.stderr)
+    assert advice, refused.stderr
+    assert piped(excel.format(f"- {advice[1]}"), tmp_path).returncode == 0
 
 
 def test_an_output_keeps_the_permissions_of_the_file_that_it_replaces(tmp_path):

@@ -109,12 +109,13 @@ class RecordTally:
             f"set {self.setting}: {suggested_skip}",
             f"add {self._option} {shlex.quote(f'{self.setting}={suggested_skip}')}",
         )
-        remedy = f"{fault.remedy}, or {setting} to leave such records out and count them."
+        mend = fault.remedy.replace("--option ", f"{self._option} ")
+        remedy = f"{mend}, or {setting} to leave such records out and count them."
         if fault.of_file or not self.setting:
-            remedy = f"{fault.remedy}."
+            remedy = f"{mend}."
         elif not suggested_skip:
             remedy = (
-                f"{fault.remedy}, or give another format or other options (docs/corpora.md): none was sound."
+                f"{mend}, or give another format or other options (docs/corpora.md): none was sound."
             )
         return InputError(
             path, f"{fault_text}; {excess.message}" if excess else fault_text, fault.line, remedy
