@@ -114,9 +114,7 @@ class RecordTally:
         if fault.of_file or not self.setting:
             remedy = f"{mend}."
         elif not suggested_skip:
-            remedy = (
-                f"{mend}, or give another format or other options (docs/corpora.md): none was sound."
-            )
+            remedy = f"{mend}, or give another format or other options (docs/corpora.md): none was sound."
         return InputError(
             path, f"{fault_text}; {excess.message}" if excess else fault_text, fault.line, remedy
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from filecmp import cmp
 from functools import cache
@@ -113,7 +113,8 @@ def facts_of(config: Config, scores: Scores, run: RunName) -> RunFacts:
         facts = replace(facts, depth=deepest, seen=seen, answered=answered, scored=scored_count)
     name, _, step = run.model.partition("@")
     if run.regime == FIRST_STAGE:
-        return replace(facts, **job_counts.tunings.get(name, {}))
+        tuned_parameters: Mapping[str, Any] = job_counts.tunings.get(name, {})
+        return replace(facts, **tuned_parameters)
     chain = list(reversed(with_starts(config, [name])))
     counts = counted_facts(
         [job_counts.trainings.get((model, results.seeds[0]), {}) for model in chain],
