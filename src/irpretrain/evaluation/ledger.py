@@ -59,9 +59,8 @@ class RunFacts:
     ranker: str = ""  # ranking model of a first stage, and the first stage whose candidates it ranks
     words: str = ""  # how a first stage cuts texts into words and these into terms
     tuning: str = ""  # of a first stage's parameters: the queries and the measure that chose them
-    k1: float | None = (
-        None  # k1, b, mu, smoothing: a first stage's parameters; tuned ones once they are chosen
-    )
+    # k1, b, mu, smoothing: a first stage's parameters; tuned ones once they are chosen.
+    k1: float | None = None
     b: float | None = None
     mu: float | None = None
     smoothing: float | None = None

@@ -279,8 +279,8 @@ def damage_text(path: str | Path, error: BaseException) -> str:
 
 def read_lines(
     path: str | Path,
-    encoding: Encoding
-    | None = None,  # an option of the format; None: UTF-8, and the format has no such option
+    # An option of the format; None: UTF-8, and the format has no such option.
+    encoding: Encoding | None = None,
     share: Share = WHOLE_FILE,
 ) -> Iterator[Line | Malformed]:
     r"""Yield the non-blank lines of a share of a text file; a line's position is its number less 1.
