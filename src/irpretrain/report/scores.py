@@ -29,10 +29,10 @@ from irpretrain.evaluation.significance import (
     wins_ties_losses,
 )
 from irpretrain.evaluation.verdicts import EffectEstimate, paired
-from irpretrain.foundation.atomic import load_json
 from irpretrain.foundation.contracts import PER_QUERY
-from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError, IRPretrainError, refusing_damage
+from irpretrain.foundation.errors import IntegrityError, IRPretrainError
 from irpretrain.foundation.provenance import read_sidecar
+from irpretrain.retrieval.lucene import stage_parameters
 from irpretrain.workflow.plan.paths import SELECTED
 
 SELECTED_FOLDER = Path(SELECTED).parts[-3]
@@ -119,14 +119,8 @@ class JobCounts:
                 for record in records
                 for row in record.get("counts", {}).get("random_orders", ())
             },
-            {path.stem: _read_tuned_parameters(path) for path in map(Path, sweeps)},
+            {path.stem: stage_parameters({}, path) for path in map(Path, sweeps)},
         )
-
-
-def _read_tuned_parameters(path: Path) -> dict[str, float]:
-    content = load_json(path, MAKE_AGAIN)
-    with refusing_damage(path, "these are not tuned parameters", MAKE_AGAIN):
-        return dict(content["parameters"])
 
 
 def _read_trainings(paths: Iterable[str | Path]) -> dict[tuple[str, int], dict[str, Any]]:
