@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import logging
 import os
-import re
 import sys
 import threading
 import traceback
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
 
 FINAL_ERROR = "At least one job did not complete successfully."
 LOOK_ABOVE = "Exiting because a job execution failed."
+OF_A_JOB = "RuleException:\nCalledProcessError in file "
 # Of a record that a full disk or a kill cut off: the job is made again.
 HALF_WRITTEN = "Ignore corrupted or currently written metadata record"
 # Wildcards that are numbers, which say nothing without their names.
 NUMBERS = ("seed", "fold", "step", "shard")
-JOB_ENDED = re.compile(r"\.(?P<script>\w+)\.py' (?P<how>returned non-zero exit status \d+|died with .*?)\.?$")
 
 
 def _open_closed_streams() -> None:
@@ -74,7 +73,7 @@ class LogHandler(LogHandlerBase):
         self._errors: list[str] = []
         self._before: list[str] = []
         self._complaints: list[str] = []
-        self._ends: dict[str, str] = {}
+        self._how_job_ended = ""
         self._closing: Callable[[], str] | None = None
         self._output: Any = None
         self._log: list[str] = []
@@ -174,7 +173,7 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED:
             display.finished(facts["job_id"], record.created)
         elif event == LogEvent.JOB_ERROR:
-            how = facts.get("rule_msg") or self._ending(facts["rule_name"])
+            how, self._how_job_ended = facts.get("rule_msg") or self._how_job_ended, ""
             display.failed(facts["jobid"], how, [Path(log) for log in facts["log"]])
         elif event == LogEvent.ERROR:
             self._take_error(str(record.msg))
@@ -195,15 +194,10 @@ class LogHandler(LogHandlerBase):
             self._before.append(text)
 
     def _take_error(self, text: str) -> None:
-        if match := JOB_ENDED.search(text):
-            self._ends[match["script"]] = match["how"]
+        if text.startswith(OF_A_JOB):  # which the job's own record follows
+            self._how_job_ended = text.rpartition("' ")[2].removesuffix(".")
         else:
             self._errors.append(text)
-
-    def _ending(self, rule: str) -> str:
-        from irpretrain.workflow.screen.display import script_of
-
-        return self._ends.pop(script_of(rule, self._ends), "")
 
     def close(self) -> None:
         """Print what the run has come to: the result, or the message that says why there is none, alone and last."""
@@ -225,7 +219,7 @@ class LogHandler(LogHandlerBase):
         from irpretrain.workflow.screen.job_output import with_user_paths
         from snakemake_logger_plugin_irpretrain.refusals import full_disk_message, refusal
 
-        messages = display.failure_texts(self._output.messages if self._output else {})
+        messages = display.failure_texts(list(self._output.newest) if self._output else [])
         messages += [refusal(text, sys.argv[1:]) for text in self._errors if not text.endswith(FINAL_ERROR)]
         messages = list(dict.fromkeys(messages or self._complaints))
         if messages and (full := full_disk_message([*self._errors, *self._complaints], messages)):

@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
@@ -17,10 +17,10 @@ from irpretrain.workflow.costs import PlannedTime
 from irpretrain.workflow.plan.paths import PAPER_REPORT
 from irpretrain.workflow.screen.closing import headline, result_lines
 from irpretrain.workflow.screen.job_output import (
-    Status,
     as_user_path,
     failure_message,
-    newest_status,
+    lines_of,
+    newest_progress,
     notices,
     with_user_paths,
 )
@@ -107,38 +107,24 @@ class PlainDisplay:
                 return
             self._last_line_time = now
             if self.state.total:
-                self.log(progress_line(self.state, now, self.statuses()))
+                self.log(progress_line(self.state, now, self.progress_texts()))
             else:
                 self.log(f"{self.phase}: {now - self._began:.0f} s")
 
-    def statuses(self) -> dict[int, Status | None]:
-        """Return the reported progress of the running jobs."""
+    def progress_texts(self) -> dict[int, str]:
+        """Return the newest line of progress of each running job."""
         return {
-            job.number: next(filter(None, (_status(log, job.started) for log in job.logs)), None)
+            job.number: next(filter(None, (newest_progress(log, job.started) for log in job.logs)), "")
             for job in self.state.running.values()
         }
 
-    def failure_texts(self, other_messages: Mapping[str, str]) -> list[str]:
-        """Return the messages of failed jobs, each once; `other_messages`, by rule or script, if there is no log."""
-        texts = [_failure_text(job, other_messages) for job in self.state.failures.values()]
+    def failure_texts(self, output: Sequence[str]) -> list[str]:
+        """Return the messages of failed jobs, each once, from their logs or else from what all jobs printed last."""
+        texts = [_failure_text(job, output) for job in self.state.failures.values()]
         return list(dict.fromkeys(filter(None, texts)))
 
     def close(self) -> None:
         """Take away what moves."""
-
-
-def script_of(rule: str, scripts: Iterable[str]) -> str:
-    """Return which of the scripts a rule runs: rules of papers share a script, whose name theirs begins with."""
-    matching_scripts = (script for script in scripts if rule == script or rule.startswith(f"{script}_"))
-    return max(matching_scripts, key=len, default="")
-
-
-def _status(log: Path, start: float) -> Status | None:
-    """Read the status of a log that was written to since `start`; older ones are of an earlier run."""
-    try:
-        return newest_status(log) if log.stat().st_mtime >= start - 1 else None
-    except OSError:
-        return None
 
 
 # How jobs end that the user ends.
@@ -149,20 +135,22 @@ def _is_interrupted(job: Job) -> bool:
     return any(word in job.how for word in INTERRUPTED)
 
 
-def _failure_text(job: Job, other_messages: Mapping[str, str]) -> str:
+def _failure_text(job: Job, output: Sequence[str]) -> str:
     for log in job.logs:
-        if text := failure_message(log):
+        if text := failure_message(lines_of(log)):
             return text
-    if text := other_messages.get(script_of(job.rule, other_messages), ""):
-        return text
+    if text := failure_message(output, f"{job.rule}: "):
+        return text.partition("\n\n")[0]
     if _is_interrupted(job):
         return ""
     ending = f": {job.how}" if job.how else ""
     memory = " The system ends jobs so when memory runs out." if "SIGKILL" in job.how else ""
+    silence = f"ERROR in {job.rule}: {job.title} stopped without a message{ending}.{memory}"
     log_paths = ", ".join(map(as_user_path, job.logs))
-    return (
-        f"ERROR in {job.rule}: {job.title} stopped without a message{ending}.{memory}\n  Its log: {log_paths}"
+    last_line = next(
+        (f"\n  The last line that jobs printed: {line}" for line in reversed(output) if line), ""
     )
+    return f"{silence}\n  Its log: {log_paths}{last_line}"
 
 
 # The display of a run on a terminal: redrawn twice a second, with the newest table below.
@@ -212,18 +200,18 @@ class LiveDisplay(PlainDisplay):
         elapsed = duration(now - self._began)
         if not state.total:
             return Text(f"{self.phase}: {elapsed}")
-        statuses = self.statuses()
+        progress_texts = self.progress_texts()
         width, height = self._console.size
         shown_jobs = list(state.running.values())[: max(1, height - 5)]
         title_width = min(max((len(job.title) for job in shown_jobs), default=0), width // 2 - 4)
         bar = "━" * (BAR_WIDTH * state.done // state.total)
         lines = [
             f"{jobs_done(state)}  {bar:╌<{BAR_WIDTH}}  {elapsed}",
-            time_left(state.seconds_left(now, statuses)),
+            time_left(state.seconds_left(now)),
         ]
         for job in shown_jobs:
             title = job.title if len(job.title) <= title_width else job.title[: title_width - 1] + "…"
-            lines.append(f"  {title:<{title_width}}  {running_text(job, now, statuses.get(job.number))}")
+            lines.append(f"  {title:<{title_width}}  {running_text(job, now, progress_texts[job.number])}")
         if len(state.running) > len(shown_jobs):
             lines.append(f"  and {len(state.running) - len(shown_jobs)} more")
         table = self._table.rstrip().splitlines()

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from irpretrain.foundation.progress import duration
 from irpretrain.workflow.costs import PlannedTime
-from irpretrain.workflow.screen.job_output import Status
 
 # Seconds that a job takes beside its work: Python starts, files are opened.
 STARTUP_SECONDS = 2.0
@@ -19,9 +18,6 @@ PLAN_WEIGHT = 60.0
 
 # Share of its time until now that a job is expected to take still, once it has taken as long as others of its kind.
 OVERDUE_SHARE = 0.1
-
-# Share of a job that must be done before its own rate is believed: it begins with reading.
-SURE_SHARE = 0.05
 
 # Share of the jobs with work whose size may be unknown where a time is estimated: they may be the long ones.
 MAX_UNKNOWN_SHARE = 0.1
@@ -104,51 +100,33 @@ class RunState:
             self.failures[number] = replace(job, how=how, logs=tuple(logs) or job.logs)
         return self.failures.get(number)
 
-    def seconds_left(self, now: float, statuses: Mapping[int, Status | None]) -> float | None:
+    def seconds_left(self, now: float) -> float | None:
         """Estimate the seconds left; None without a plan, or where it knows too little.
 
-        A job takes its time by the plan, times the ratio that jobs of its kind have had in this run: those that have
-        ended, else running jobs by the times left that they report. Where few have run, the ratio is drawn to that of
-        all work, and this to 1. A running job takes at least the time left that it reports. Nothing is estimated
-        while the plan does not know the work of many jobs, and their kinds have not run yet. As many jobs run at a time
-        as until now, on average.
+        A job takes its time by the plan, times the ratio that the ended jobs of its kind have had in this run. Where
+        few have ended, the ratio is drawn to that of all work, and this to 1. Nothing is estimated while the plan does
+        not know the work of many jobs, and none of their kinds has ended yet. As many jobs run at a time as until now,
+        on average.
 
         Args:
             now: seconds since the epoch.
-            statuses: number of a running job → its progress.
         """
         if self._began is None or not self._planned:
             return None
-        elapsed = {number: now - job.started for number, job in self.running.items()}
-        reported = {
-            number: status.seconds_left
-            for number, status in statuses.items()
-            if status and status.seconds_left is not None and (status.share or 0.0) >= SURE_SHARE
-        }
-        # Measured and planned seconds of each kind.
-        sums = self._ended.copy()
-        for number in reported.keys() & self._planned.keys():
-            kind, planned = self._planned[number]
-            if kind not in self._ended and elapsed[number] > 0:
-                # A job works in parts (training, then re-ranking) and reports the part that it is at: its time until
-                # now counts whole, and only what is left comes from the rate.
-                share = elapsed[number] / (elapsed[number] + reported[number])
-                measured, planned_sum = sums.get(kind, (0.0, 0.0))
-                sums[kind] = measured + elapsed[number], planned_sum + share * planned
-        known = [pair for kind, pair in sums.items() if kind.has_work and kind.is_known]
+        known = [pair for kind, pair in self._ended.items() if kind.has_work and kind.is_known]
         overall = _ratio(1.0, sum(measured for measured, _ in known), sum(planned for _, planned in known))
         ratios = {
             kind: _ratio(overall, measured, planned)
             if kind.has_work and kind.is_known
             else measured / planned
-            for kind, (measured, planned) in sums.items()
+            for kind, (measured, planned) in self._ended.items()
         }
+        elapsed = {number: now - job.started for number, job in self.running.items()}
         seconds, jobs_with_work, unknown_jobs = 0.0, 0, 0
         for number in [*self._waiting, *self.running.keys() & self._planned.keys()]:
             kind, planned = self._planned[number]
             until_now = elapsed.get(number, 0.0)
-            min_seconds = reported.get(number, OVERDUE_SHARE * until_now)
-            seconds += max(planned * ratios.get(kind, overall) - until_now, min_seconds)
+            seconds += max(planned * ratios.get(kind, overall) - until_now, OVERDUE_SHARE * until_now)
             jobs_with_work += kind.has_work
             unknown_jobs += kind.has_work and not kind.is_known and kind not in ratios
         if unknown_jobs > MAX_UNKNOWN_SHARE * jobs_with_work:
@@ -171,11 +149,12 @@ def finished_line(state: RunState, job: Job, seconds: float) -> str:
     return f"[{state.done:>{width}}/{state.total}] {job.title}, {duration(seconds)}"
 
 
-def progress_line(state: RunState, now: float, statuses: Mapping[int, Status | None]) -> str:
-    """Return a run's progress: jobs done, time left, and running jobs with their status."""
-    remaining_text = time_left(state.seconds_left(now, statuses))
+def progress_line(state: RunState, now: float, progress_texts: Mapping[int, str]) -> str:
+    """Return a run's progress: jobs done, time left, and running jobs with their newest line of progress."""
+    remaining_text = time_left(state.seconds_left(now))
     running = [
-        f"{job.title} ({running_text(job, now, statuses.get(job.number))})" for job in state.running.values()
+        f"{job.title} ({running_text(job, now, progress_texts.get(job.number, ''))})"
+        for job in state.running.values()
     ]
     more = f"; and {len(running) - DISPLAYED_RUNNING} more" if len(running) > DISPLAYED_RUNNING else ""
     running_note = f" Running: {'; '.join(running[:DISPLAYED_RUNNING])}{more}." if running else ""
@@ -186,14 +165,12 @@ def jobs_done(state: RunState) -> str:
     return f"{state.done} of {state.total} jobs done"
 
 
-def running_text(job: Job, now: float, status: Status | None) -> str:
+def running_text(job: Job, now: float, progress_text: str) -> str:
     """Return how long a job has been running, its count and its time left, without rates and losses."""
     elapsed = duration(max(0.0, now - job.started))
-    if status is None:
-        return elapsed
-    parts = status.text.split(", ")
-    remaining_note = f", {parts[-1]}" if parts[-1].endswith(" left") else ""
-    return f"{elapsed}: {parts[0]}{remaining_note}"
+    count, *others = progress_text.split(", ")
+    remaining_note = f", {others[-1]}" if others and others[-1].endswith(" left") else ""
+    return f"{elapsed}: {count}{remaining_note}" if count else elapsed
 
 
 def time_left(seconds: float | None) -> str:
