@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 from torch import nn
 
-from irpretrain.models.linear import Linear, linear, use_fast_linear
+from irpretrain.models.linear import Linear, linear, onednn_is_faster, use_fast_linear
 
 needs_onednn = pytest.mark.skipif(
     not torch.backends.mkldnn.is_available(), reason="torch was built without oneDNN"
 )
 
 
-@pytest.mark.parametrize("intel", [False, True])
+@pytest.mark.parametrize("by_onednn", [False, True])
 @pytest.mark.parametrize("shape", [(5, 48), (3, 7, 48), (1, 48)])
 def test_values_and_gradients_equal_double_precision(
-    shape: tuple[int, ...], intel: bool, monkeypatch: pytest.MonkeyPatch
+    shape: tuple[int, ...], by_onednn: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("irpretrain.models.linear.made_by_intel", lambda: intel)
+    monkeypatch.setattr("irpretrain.models.linear.onednn_is_faster", lambda: by_onednn)
     torch.manual_seed(1)
     given = [torch.randn(*shape), torch.randn(96, 48), torch.randn(96)]
     single = [tensor.clone().requires_grad_() for tensor in given]
@@ -37,7 +39,7 @@ def test_it_is_used_where_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
     from irpretrain.models import linear as module
 
     calls = []
-    monkeypatch.setattr(module, "made_by_intel", lambda: False)
+    monkeypatch.setattr(module, "onednn_is_faster", lambda: True)
     multiply = module._multiply
     monkeypatch.setattr(module, "_multiply", lambda *given: calls.append(1) or multiply(*given))
     layer, small = nn.Linear(8, 64), nn.Linear(8, 1)
@@ -51,10 +53,24 @@ def test_it_is_used_where_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
     layer(torch.ones(2, 8))
     monkeypatch.undo()
-    monkeypatch.setattr(module, "_multiply", lambda *given: pytest.fail("oneDNN on an Intel processor"))
-    monkeypatch.setattr(module, "made_by_intel", lambda: True)
+    monkeypatch.setattr(module, "_multiply", lambda *given: pytest.fail("oneDNN where it is slower"))
+    monkeypatch.setattr(module, "onednn_is_faster", lambda: False)
     layer(torch.ones(2, 8))
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("maker", "avx512", "faster"),
+    [("AuthenticAMD", True, True), ("AuthenticAMD", False, False), ("GenuineIntel", True, False)],
+    ids=["Zen 4", "Zen 3", "Intel"],
+)
+def test_onednn_is_for_processors_whose_avx512_mkl_does_not_use(
+    maker: str, avx512: bool, faster: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "exists", lambda path: True)
+    monkeypatch.setattr(Path, "read_text", lambda path, **_: f"vendor_id : {maker}")
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_f": avx512})
+    assert onednn_is_faster.__wrapped__() is faster
 
 
 def test_frozen_inputs_get_no_gradient() -> None:
