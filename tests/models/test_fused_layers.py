@@ -19,10 +19,10 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import BertConfig, BertModel
 
-from irpretrain.models import fused_layers
+from irpretrain.models import fused_layers, kernels
 from irpretrain.models.encoder_batches import PackedBatch, PaddedBatch, filled_size
 from irpretrain.models.fused_layers import encode_fused, kernels_for, why_not_fused
-from irpretrain.models.kernels import PlainKernels, uniform
+from irpretrain.models.kernels import uniform
 from irpretrain.models.mlm_heads import IGNORED, BertMlmHead, _VocabularyLoss
 from irpretrain.models.packed import attend_by_sequence, encode_by_sequence
 
@@ -150,8 +150,7 @@ def test_the_step_between_sizes_grows_with_the_size() -> None:
 # What lies between matrix products and attention.
 
 
-def kernels() -> Any:
-    return kernels_for(DEVICE)
+FASTEST: Any = kernels_for(DEVICE)
 
 
 def drawn(*shape: int, seed: int = 1) -> Tensor:
@@ -162,13 +161,13 @@ def drawn(*shape: int, seed: int = 1) -> Tensor:
 def test_residual_norm_is_torch_s(columns: int) -> None:
     x, residual, weight, bias = drawn(9, columns), drawn(9, columns, seed=2), drawn(columns), drawn(columns)
     seed = torch.tensor([5], dtype=torch.int32, device=DEVICE), 1
-    normal, total, mean, deviation = kernels().residual_norm(x, residual, weight, bias, 1e-6, 0.0, seed)
+    normal, total, mean, deviation = FASTEST.residual_norm(x, residual, weight, bias, 1e-6, 0.0, seed)
     inputs = [each.double().requires_grad_() for each in (x, weight, bias)]
     expected = functional.layer_norm(inputs[0] + residual.double(), (columns,), *inputs[1:], 1e-6)
     torch.testing.assert_close(normal.double(), expected, rtol=1e-4, atol=1e-4)
     gradient = drawn(9, columns, seed=3)
     expected.backward(gradient.double())
-    into_total, into_x, sums = kernels().residual_norm_gradient(
+    into_total, into_x, sums = FASTEST.residual_norm_gradient(
         gradient, total, mean, deviation, weight, 0.0, seed
     )
     assert torch.equal(into_total, into_x)
@@ -186,10 +185,10 @@ def test_dropout_of_a_residual_norm_drops_the_same_in_its_gradient() -> None:
     masks = []
     for seed, stream in ((5, 1), (5, 2), (6, 1), (5, 1)):
         key = torch.tensor([seed], dtype=torch.int32, device=DEVICE), stream
-        _, total, mean, deviation = kernels().residual_norm(x, zeros, ones, ones, 1e-6, 0.25, key)
+        _, total, mean, deviation = FASTEST.residual_norm(x, zeros, ones, ones, 1e-6, 0.25, key)
         masks.append(total != 0)
         torch.testing.assert_close(total[masks[-1]], x[masks[-1]] / 0.75)
-        into_total, into_x, _ = kernels().residual_norm_gradient(
+        into_total, into_x, _ = FASTEST.residual_norm_gradient(
             drawn(50, 64, seed=3), total, mean, deviation, ones, 0.25, key
         )
         torch.testing.assert_close(into_x, torch.where(masks[-1], into_total / 0.75, 0.0))
@@ -212,13 +211,13 @@ def test_draws_are_uniform_and_independent_of_their_neighbours() -> None:
 
 def test_gelu_s_gradient_is_torch_s() -> None:
     x, gradient = 3 * drawn(11, 96), drawn(11, 96, seed=2)
-    into_x, sums, value = kernels().gelu_gradient(gradient, x, True)
+    into_x, sums, value = FASTEST.gelu_gradient(gradient, x, True)
     number = x.double().requires_grad_()
     expected = functional.gelu(number)
     expected.backward(gradient.double())
     for found, right in ((into_x, number.grad), (sums, number.grad.sum(0)), (value, expected)):
         torch.testing.assert_close(found.double(), right.detach(), rtol=1e-4, atol=1e-4)
-    assert kernels().gelu_gradient(gradient, x, False)[2] is None
+    assert FASTEST.gelu_gradient(gradient, x, False)[2] is None
 
 
 def test_the_loss_of_masked_pieces_is_cross_entropy_and_so_are_its_gradients(
@@ -277,4 +276,4 @@ def test_why_layers_are_not_fused(
 
 
 def test_a_processor_has_plain_kernels() -> None:
-    assert isinstance(kernels_for(CPU), PlainKernels)
+    assert kernels_for(CPU) is kernels

@@ -15,15 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 from transformers import BertModel
 
+from irpretrain.models import kernels
 from irpretrain.models.encoder_batches import PackedSequences, SequenceBounds
-from irpretrain.models.kernels import Kernels, PlainKernels, Seed, why_no_triton
+from irpretrain.models.kernels import Seed, why_no_triton
 
 # First compute capability with torch's attention of variable length (Ampere).
 MIN_CAPABILITY = (8, 0)
@@ -101,14 +103,13 @@ class NarrowLayer:
         self.copied_parameters = self.parameters[: len(self.copies)]
 
 
-def kernels_for(device: torch.device) -> Kernels:
-    """Return the fastest kernels that a device has."""
+def kernels_for(device: torch.device) -> ModuleType:
+    """Return the module of the fastest kernels that a device has."""
     if device.type != "cuda" or why_no_triton():
-        return PlainKernels()
+        return kernels
     from irpretrain.models import triton_kernels
 
-    kernels: Any = triton_kernels
-    return kernels
+    return triton_kernels
 
 
 class NarrowLayers:
@@ -117,7 +118,7 @@ class NarrowLayers:
     def __init__(self, encoder: Any, dtype: torch.dtype) -> None:
         self.layers = [NarrowLayer(layer, dtype) for layer in encoder.encoder.layer]
         self.dtype, self.device = dtype, encoder.device
-        self.kernels: Kernels = kernels_for(encoder.device)
+        self.kernels = kernels_for(encoder.device)
         self._copies = [copy for layer in self.layers for copy in layer.copies]
         self._copied_parameters = [p for layer in self.layers for p in layer.copied_parameters]
 
@@ -184,25 +185,25 @@ def _fits_in_memory(bert: BertModel, hidden: Tensor) -> bool:
     return stored_bytes <= MAX_STORED_SHARE * torch.cuda.get_device_properties(hidden.device).total_memory
 
 
-class _Call:
+class _Call(NamedTuple):
     """A layer's call: everything but its input and parameters."""
 
-    def __init__(
-        self,
-        layer: NarrowLayer,
-        kernels: Kernels,
-        bounds: SequenceBounds,  # of the rows
-        read_bounds: SequenceBounds,  # of the rows read
-        read_rows: Tensor | None,  # the rows whose output is computed; None: all
-        drops: bool,
-        stores: bool,  # whether the inner layer's values are stored for the gradient
-        seeds: tuple[Seed, Seed],  # of dropout, before either norm
-    ) -> None:
-        self.layer, self.kernels, self.stores, self.seeds = layer, kernels, stores, seeds
-        self.bounds, self.read_bounds, self.read_rows = bounds, read_bounds, read_rows
-        self.attention_dropout, self.dropout = (
-            (layer.attention_dropout, layer.dropout) if drops else (0.0, 0.0)
-        )
+    layer: NarrowLayer
+    kernels: ModuleType
+    bounds: SequenceBounds  # of the rows
+    read_bounds: SequenceBounds  # of the rows read
+    read_rows: Tensor | None  # the rows whose output is computed; None: all
+    drops: bool
+    stores: bool  # whether the inner layer's values are stored for the gradient
+    seeds: tuple[Seed, Seed]  # of dropout, before either norm
+
+    @property
+    def attention_dropout(self) -> float:
+        return self.layer.attention_dropout if self.drops else 0.0
+
+    @property
+    def dropout(self) -> float:
+        return self.layer.dropout if self.drops else 0.0
 
 
 def _attend(call: _Call, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:

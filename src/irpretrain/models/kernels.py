@@ -1,13 +1,13 @@
 """What lies between the matrix products and the attention of an encoder's layer, as few kernels.
 
-Plain torch here, and in `irpretrain.models.triton_kernels` one kernel each, where Triton can compile for the GPU.
+Plain torch here, and in `irpretrain.models.triton_kernels` one kernel each, where Triton can compile for the GPU: the
+same functions in both. Tensors are [rows, columns] but for those named; `columns` is what a norm is over.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -15,42 +15,6 @@ from torch.nn import functional
 
 # A stream of random numbers: the seed, int32 [1] on the device, so that a recorded graph can draw anew, and a number.
 Seed = tuple[Tensor, int]
-
-
-class Kernels(Protocol):
-    """Tensors are [rows, columns] but for those named; `columns` is what a norm is over."""
-
-    def residual_norm(
-        self,
-        x: Tensor,
-        residual: Tensor,
-        weight: Tensor,
-        bias: Tensor,
-        epsilon: float,
-        dropout: float,
-        seed: Seed,
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return norm(residual + dropout(x)), the sum in it, and its mean and inverse deviation, float32 [rows]."""
-
-    def residual_norm_gradient(
-        self,
-        gradient: Tensor,
-        total: Tensor,
-        mean: Tensor,
-        deviation: Tensor,
-        weight: Tensor,
-        dropout: float,
-        seed: Seed,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the gradients of the residual and of x, and float32 [3, columns]: of weight, of bias, x's summed.
-
-        The last is the gradient of the bias of the linear layer that x comes from.
-        """
-
-    def gelu_gradient(
-        self, gradient: Tensor, x: Tensor, with_value: bool
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return the gradient of x, its sum over rows, float32 [columns], and GELU itself, if it is wanted."""
 
 
 # A hash of 32-bit numbers: a bias-free mixer found by Chris Wellons (github.com/skeeto/hash-prospector, lowbias32).
@@ -61,49 +25,46 @@ MAX_UINT32 = 0xFFFFFFFF
 STREAM_STEP = 0x9E3779B9
 
 
-class PlainKernels:
-    def residual_norm(
-        self,
-        x: Tensor,
-        residual: Tensor,
-        weight: Tensor,
-        bias: Tensor,
-        epsilon: float,
-        dropout: float,
-        seed: Seed,
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        total = residual + _drop(x, dropout, seed)
-        float_total = total.float()
-        variances, means = torch.var_mean(float_total, 1, correction=0)
-        inverse_deviations = (variances + epsilon).rsqrt()
-        normalised = (float_total - means[:, None]) * inverse_deviations[:, None] * weight + bias
-        return normalised.to(x.dtype), total, means, inverse_deviations
+def residual_norm(
+    x: Tensor, residual: Tensor, weight: Tensor, bias: Tensor, epsilon: float, dropout: float, seed: Seed
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return norm(residual + dropout(x)), the sum in it, and its mean and inverse deviation, float32 [rows]."""
+    total = residual + _drop(x, dropout, seed)
+    float_total = total.float()
+    variances, means = torch.var_mean(float_total, 1, correction=0)
+    inverse_deviations = (variances + epsilon).rsqrt()
+    normalised = (float_total - means[:, None]) * inverse_deviations[:, None] * weight + bias
+    return normalised.to(x.dtype), total, means, inverse_deviations
 
-    def residual_norm_gradient(
-        self,
-        gradient: Tensor,
-        total: Tensor,
-        mean: Tensor,
-        deviation: Tensor,
-        weight: Tensor,
-        dropout: float,
-        seed: Seed,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        float_gradient = gradient.float()
-        normalised = (total.float() - mean[:, None]) * deviation[:, None]
-        scaled = float_gradient * weight
-        projection = (scaled * normalised).mean(1, keepdim=True)
-        centred = scaled - normalised * projection - scaled.mean(1, keepdim=True)
-        total_gradient = centred * deviation[:, None]
-        x_gradient = _drop(total_gradient, dropout, seed)
-        sums = torch.stack([(float_gradient * normalised).sum(0), float_gradient.sum(0), x_gradient.sum(0)])
-        return total_gradient.to(total.dtype), x_gradient.to(total.dtype), sums
 
-    def gelu_gradient(
-        self, gradient: Tensor, x: Tensor, with_value: bool
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
-        x_gradient = torch.ops.aten.gelu_backward(gradient, x)
-        return x_gradient, x_gradient.sum(0, dtype=torch.float32), functional.gelu(x) if with_value else None
+def residual_norm_gradient(
+    gradient: Tensor,
+    total: Tensor,
+    mean: Tensor,
+    deviation: Tensor,
+    weight: Tensor,
+    dropout: float,
+    seed: Seed,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients of the residual and of x, and float32 [3, columns]: of weight, of bias, x's summed.
+
+    The last is the gradient of the bias of the linear layer that x comes from.
+    """
+    float_gradient = gradient.float()
+    normalised = (total.float() - mean[:, None]) * deviation[:, None]
+    scaled = float_gradient * weight
+    projection = (scaled * normalised).mean(1, keepdim=True)
+    centred = scaled - normalised * projection - scaled.mean(1, keepdim=True)
+    total_gradient = centred * deviation[:, None]
+    x_gradient = _drop(total_gradient, dropout, seed)
+    sums = torch.stack([(float_gradient * normalised).sum(0), float_gradient.sum(0), x_gradient.sum(0)])
+    return total_gradient.to(total.dtype), x_gradient.to(total.dtype), sums
+
+
+def gelu_gradient(gradient: Tensor, x: Tensor, with_value: bool) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Return the gradient of x, its sum over rows, float32 [columns], and GELU itself, if it is wanted."""
+    x_gradient = torch.ops.aten.gelu_backward(gradient, x)
+    return x_gradient, x_gradient.sum(0, dtype=torch.float32), functional.gelu(x) if with_value else None
 
 
 def _drop(x: Tensor, dropout: float, seed: Seed) -> Tensor:
