@@ -6,6 +6,7 @@ in narrow precision. So there batches have few sizes: they are filled up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -57,24 +58,17 @@ class PaddedBatch:
 
     def take(self, sequence_indices: np.ndarray) -> PaddedBatch:
         """Return some sequences, by their positions, without the columns that are padding in all of them."""
-        mask = self.attention_mask[sequence_indices]
-        width = int(mask.sum(axis=1).max(initial=0))
-        mlm_mask = None if self.mlm_mask is None else self.mlm_mask[sequence_indices, :width]
-        ids, types = self.input_ids[sequence_indices, :width], self.token_type_ids[sequence_indices, :width]
-        return PaddedBatch(ids, types, mask[:, :width], mlm_mask)
+        width = int(self.attention_mask[sequence_indices].sum(axis=1).max(initial=0))
+        return self._map(lambda array: array[sequence_indices, :width])
 
     def widened(self, max_length: int) -> PaddedBatch:
         """Return the batch with padding up to a multiple of MIN_STEP positions, at most to `max_length`."""
         width = self.input_ids.shape[1]
         added_positions = max(min(-(-width // MIN_STEP) * MIN_STEP, max_length) - width, 0)
+        return self._map(lambda array: np.pad(array, ((0, 0), (0, added_positions))))
 
-        def widen(array: np.ndarray) -> np.ndarray:
-            return np.pad(array, ((0, 0), (0, added_positions)))
-
-        mlm_mask = None if self.mlm_mask is None else widen(self.mlm_mask)
-        return PaddedBatch(
-            widen(self.input_ids), widen(self.token_type_ids), widen(self.attention_mask), mlm_mask
-        )
+    def _map(self, change: Callable[[np.ndarray], np.ndarray]) -> PaddedBatch:
+        return PaddedBatch(**{name: change(array) for name, array in _arrays(self).items()})
 
 
 # Sequences that fill up a batch, besides twice those for the rows between two sizes.
@@ -132,7 +126,7 @@ class PackedBatch:
             masked_rows,
         )
         batch = batch._filled_up() if fills_up else batch
-        int32_arrays: dict[str, Any] = {n: array.astype(np.int32) for n, array in batch._arrays().items()}
+        int32_arrays: dict[str, Any] = {n: array.astype(np.int32) for n, array in _arrays(batch).items()}
         return replace(batch, **int32_arrays)
 
     def _filled_up(self) -> PackedBatch:
@@ -179,11 +173,11 @@ class PackedBatch:
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes of all arrays, and what else decides the shape of every computation."""
-        return (self.max_length, *map(len, self._arrays().values()))
+        return (self.max_length, *map(len, _arrays(self).values()))
 
     def flat(self, device: torch.device) -> Tensor:
         """Return all arrays end to end on a device, int32; a GPU copies them at once, in its turn."""
-        arrays = [*self._arrays().values()]
+        arrays = [*_arrays(self).values()]
         if device.type != "cpu":
             # Of the stream that the trainer has seeded.
             arrays.append(torch.randint(SEED_LIMIT, (1,), dtype=torch.int32).numpy())
@@ -191,7 +185,7 @@ class PackedBatch:
 
     def sequences(self, flat: Tensor) -> PackedSequences:
         """Return the batch on a device, from what `flat` has copied there."""
-        arrays = self._arrays()
+        arrays = _arrays(self)
         sizes = [*map(len, arrays.values())]
         tensors = dict(zip([*arrays, "seed"], flat.split([*sizes, len(flat) - sum(sizes)]), strict=True))
         bounds = SequenceBounds(tensors["sequence_ends"], self.max_length, self.sequence_ends)
@@ -212,18 +206,10 @@ class PackedBatch:
     def on(self, device: torch.device) -> PackedSequences:
         return self.sequences(self.flat(device))
 
-    def _arrays(self) -> dict[str, np.ndarray]:
-        arrays = {
-            "input_ids": self.input_ids,
-            "token_type_ids": self.token_type_ids,
-            "position_ids": self.position_ids,
-            "sequence_ends": self.sequence_ends,
-            "read_rows": self.read_rows,
-            "read_ends": self.read_ends,
-            "cls_rows": self.cls_rows,
-            "masked_rows": self.masked_rows,
-        }
-        return {name: array for name, array in arrays.items() if array is not None}
+
+def _arrays(batch: PaddedBatch | PackedBatch) -> dict[str, np.ndarray]:
+    """Return the arrays that a batch has, by their names, in the order of its fields."""
+    return {name: value for name, value in vars(batch).items() if isinstance(value, np.ndarray)}
 
 
 def _ends(lengths: np.ndarray) -> np.ndarray:
