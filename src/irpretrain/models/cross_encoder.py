@@ -23,13 +23,13 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSequenceClassification, BertConfig
 
 from irpretrain.foundation.errors import ConfigError, InputError, refusing
-from irpretrain.models.encoder_batches import EncoderBatch, Layout, PaddedBatch, encoder_batch
+from irpretrain.models.encoder_batches import EncoderBatch, PaddedBatch
 from irpretrain.models.encoder_files import CEDR_FILE, REMEDY, read_config
 from irpretrain.models.length_batches import padding_mask, to_device
 from irpretrain.models.linear import use_fast_linear
 from irpretrain.models.mlm_heads import MLM_HEAD_FILE, load_parameters, make_mlm_head, mlm_loss_sum
 from irpretrain.models.neural.knrm import DEVIATIONS, MEANS
-from irpretrain.models.packed import encode_packed, layout_of
+from irpretrain.models.packed import batch_of_tensors, classify_packed
 from irpretrain.models.parameters import (
     HubModel,
     deviation_of,
@@ -226,10 +226,8 @@ class CrossEncoderModel(HubModel):
             Raw scores, float [sequences], and MLM logits, float [masked positions, vocabulary], in row-major order of
             `mlm_mask` (None without `mlm_mask`).
         """
-        tensors = (input_ids, token_type_ids, attention_mask, mlm_mask)
-        padded = PaddedBatch(*(None if tensor is None else tensor.cpu().numpy() for tensor in tensors))  # type: ignore[arg-type]
         scores, states = self.encode(
-            encoder_batch(Layout(layout_of(self).packs), padded, padded.input_ids.shape[1])
+            batch_of_tensors(self, input_ids, token_type_ids, attention_mask, mlm_mask)
         )
         if mlm_mask is None:
             return scores, None
@@ -249,11 +247,8 @@ class CrossEncoderModel(HubModel):
         sequences = batch.sequences(batch.flat(self.device) if flat is None else flat)
         if not self._takes_types:  # transformers then gives a BERT the type 0 throughout
             sequences = sequences.without_types()
-        states = encode_packed(self.encoder, sequences, self.packing)
-        pooled = self.classifier.dropout(
-            self.encoder.pooler(states.index_select(0, sequences.cls_rows)[:, None])
-        )
-        scores = self.classifier.classifier(pooled).squeeze(-1)
+        logits, states = classify_packed(self, sequences)
+        scores = logits.squeeze(-1)
         if sequences.masked_rows is None:
             return scores, states[:0]
         return scores, states.index_select(0, sequences.masked_rows)

@@ -17,7 +17,14 @@ from torch.nn import functional
 from transformers import BertModel
 
 from irpretrain.config.training import Packing
-from irpretrain.models.encoder_batches import Layout, PackedSequences, SequenceBounds
+from irpretrain.models.encoder_batches import (
+    EncoderBatch,
+    Layout,
+    PackedSequences,
+    PaddedBatch,
+    SequenceBounds,
+    encoder_batch,
+)
 from irpretrain.models.fused_layers import compute_dtype, embed, encode_fused, why_not_fused
 from irpretrain.models.parameters import HubModel, is_bert
 
@@ -113,6 +120,14 @@ def encode_packed(encoder: Any, sequences: PackedSequences, packing: Packing) ->
     return encode(encoder, sequences)
 
 
+def classify_packed(model: HubModel, sequences: PackedSequences) -> tuple[Tensor, Tensor]:
+    """Return the logits of a sequence classifier, [sequences, labels], and what `encode_packed` returns."""
+    states = encode_packed(model.encoder, sequences, model.packing)
+    cls_states = states.index_select(0, sequences.cls_rows)[:, None]
+    classifier = model.classifier
+    return classifier.classifier(classifier.dropout(model.encoder.pooler(cls_states))), states
+
+
 def layout_of(model: Any) -> Layout:
     """Return how batches for a model lie, on its device, in the precision that is set."""
     if not isinstance(model, HubModel):
@@ -121,3 +136,10 @@ def layout_of(model: Any) -> Layout:
     # A processor prepares products in narrow precision anew for each new shape: a fifth of the default's training.
     is_narrow = compute_dtype(model.encoder).itemsize < torch.float32.itemsize
     return Layout(packs, fills_up=model.device.type != "cpu" or (packs and is_narrow))
+
+
+def batch_of_tensors(model: HubModel, *tensors: Tensor | None, reads_all: bool = False) -> EncoderBatch:
+    """Return the tensors of a `PaddedBatch`, on any device, as a batch for a model that need not have few sizes."""
+    arrays: Any = (None if tensor is None else tensor.cpu().numpy() for tensor in tensors)
+    padded = PaddedBatch(*arrays)
+    return encoder_batch(Layout(layout_of(model).packs), padded, padded.input_ids.shape[1], reads_all)

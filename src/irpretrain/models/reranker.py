@@ -17,10 +17,10 @@ import torch
 from torch import Tensor, nn
 
 from irpretrain.foundation.errors import InputError, refusing
-from irpretrain.models.encoder_batches import EncoderBatch, Layout, PaddedBatch, encoder_batch
+from irpretrain.models.encoder_batches import EncoderBatch, PaddedBatch
 from irpretrain.models.encoder_files import CEDR_FILE
 from irpretrain.models.length_batches import padding_mask, to_device
-from irpretrain.models.packed import encode_packed, layout_of
+from irpretrain.models.packed import batch_of_tensors, classify_packed
 from irpretrain.models.parameters import HubModel, check_embeddings, load_network, refuse_missing
 from irpretrain.text.pair_tokenizer import REMEDY, PairTokenizer, check_types
 
@@ -44,10 +44,7 @@ class Reranker(HubModel):
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return raw scores, float [sequences], of int64 [sequences, positions]."""
-        padded = PaddedBatch(
-            *(tensor.cpu().numpy() for tensor in (input_ids, token_type_ids, attention_mask))
-        )
-        return self.score(encoder_batch(Layout(layout_of(self).packs), padded, padded.input_ids.shape[1]))
+        return self.score(batch_of_tensors(self, input_ids, token_type_ids, attention_mask))
 
     def score(self, batch: EncoderBatch) -> Tensor:
         """Return raw scores, float [sequences]."""
@@ -64,11 +61,7 @@ class Reranker(HubModel):
             sequences = batch.on(self.device)
             if not self._takes_types:
                 sequences = sequences.without_types()
-            states = encode_packed(self.encoder, sequences, self.packing)
-            pooled = self.classifier.dropout(
-                self.encoder.pooler(states.index_select(0, sequences.cls_rows)[:, None])
-            )
-            logits = self.classifier.classifier(pooled)
+            logits, _ = classify_packed(self, sequences)
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 
 

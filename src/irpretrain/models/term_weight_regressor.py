@@ -17,7 +17,7 @@ from irpretrain.foundation.errors import InputError, refusing
 from irpretrain.models.encoder_batches import EncoderBatch, Layout, PaddedBatch, encoder_batch
 from irpretrain.models.encoder_files import read_config
 from irpretrain.models.length_batches import padding_mask, to_device
-from irpretrain.models.packed import encode_packed, layout_of
+from irpretrain.models.packed import batch_of_tensors, encode_packed
 from irpretrain.models.parameters import (
     HubModel,
     deviation_of,
@@ -91,9 +91,8 @@ class TermWeightRegressor(HubModel):
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the weight of every position, float [sequences, positions]; 0 at padding."""
-        ids, mask = (tensor.cpu().numpy() for tensor in (input_ids, attention_mask))
-        batch = text_batch(Layout(layout_of(self).packs), ids, mask, ids.shape[1])
-        weights = self.weights(batch)
+        types = torch.zeros_like(input_ids)
+        weights = self.weights(batch_of_tensors(self, input_ids, types, attention_mask, reads_all=True))
         is_token = to_device(attention_mask.bool(), weights.device)
         if weights.dim() == 2:
             return weights.masked_fill(~is_token, 0)
