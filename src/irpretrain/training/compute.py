@@ -8,7 +8,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -163,32 +163,28 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         set_torch_memory()
     else:
         device = take_gpu(options)
-    saved_settings = (
-        torch.get_num_threads(),
-        torch.are_deterministic_algorithms_enabled(),
-        torch.utils.deterministic.fill_uninitialized_memory,  # type: ignore[attr-defined]
-        torch.backends.cudnn.allow_tf32,
-    )
-    torch.set_num_threads(options.threads)
-    torch.use_deterministic_algorithms(device.type == "cpu")
-    # Filling fresh memory only finds faults of kernels; it costs a pass over every tensor.
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    # By default a GPU's convolutions cut single precision to TF32's 10 bits; matrix products do not.
-    torch.backends.cudnn.allow_tf32 = False
-    try:
-        yield device
-    except RuntimeError as error:
-        if not memory_ran_out(error):
-            raise
-        raise TrainingError(
-            f"memory ran out{memory_counts(error)}. In re-ranking and inference lower batch_tokens; in training "
-            f"{MEMORY_ADVICE}"
-        ) from None
-    finally:
-        torch.set_num_threads(saved_settings[0])
-        torch.use_deterministic_algorithms(saved_settings[1])
-        torch.utils.deterministic.fill_uninitialized_memory = saved_settings[2]  # type: ignore[attr-defined]
-        torch.backends.cudnn.allow_tf32 = saved_settings[3]
+    with ExitStack() as settings:
+        settings.callback(torch.set_num_threads, torch.get_num_threads())
+        torch.set_num_threads(options.threads)
+        settings.callback(torch.use_deterministic_algorithms, torch.are_deterministic_algorithms_enabled())
+        torch.use_deterministic_algorithms(device.type == "cpu")
+        for module, name in (
+            # Filling fresh memory only finds faults of kernels; it costs a pass over every tensor.
+            (torch.utils.deterministic, "fill_uninitialized_memory"),
+            # By default a GPU's convolutions cut single precision to TF32's 10 bits; matrix products do not.
+            (torch.backends.cudnn, "allow_tf32"),
+        ):
+            settings.callback(setattr, module, name, getattr(module, name))
+            setattr(module, name, False)
+        try:
+            yield device
+        except RuntimeError as error:
+            if not memory_ran_out(error):
+                raise
+            raise TrainingError(
+                f"memory ran out{memory_counts(error)}. In re-ranking and inference lower batch_tokens; in training "
+                f"{MEMORY_ADVICE}"
+            ) from None
 
 
 def scoring_tokens(batch_tokens: int | None, device: torch.device) -> int:

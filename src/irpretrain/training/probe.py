@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from irpretrain.evaluation.significance import randomisation_test, wilson_interv
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.foundation.contracts import NO_ANCHOR, PROBE
 from irpretrain.foundation.randomness import generator
-from irpretrain.models.encoder_batches import EncoderBatch
+from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.length_batches import prefetch, to_host
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
@@ -40,13 +40,6 @@ TRAINED_PER_PROBED = 32
 PERMUTATIONS = 10_000
 
 
-class Scorer(Protocol):
-    """A cross-encoder, or a substitute in tests."""
-
-    def encode(self, batch: EncoderBatch) -> tuple[Tensor, Tensor]:
-        """Return scores, float [sequences], and anything."""
-
-
 class Probe:
     """The held-out groups of one task that models are tested on."""
 
@@ -67,11 +60,11 @@ class Probe:
         self._groups = table.take(table.held_out[positions])
         self._partners = draw_partners(self._groups, table.held_out_documents[positions], rng)
 
-    def accuracies(self, model: Scorer) -> np.ndarray:
+    def accuracies(self, model: CrossEncoderModel) -> np.ndarray:
         """Return the pair accuracy of each group as it is, float64 [groups]."""
         return self._accuracies(model, self._groups)
 
-    def rows(self, model: Scorer, accuracies_before: np.ndarray) -> Iterator[dict[str, Any]]:
+    def rows(self, model: CrossEncoderModel, accuracies_before: np.ndarray) -> Iterator[dict[str, Any]]:
         """Yield the task's rows of PROBE, for a trained model and its accuracies before its training."""
         right_accuracies = self.accuracies(model)
         with_partner = np.flatnonzero(self._partners >= 0)
@@ -90,11 +83,17 @@ class Probe:
         if reference is not None and len(reference):
             stream = f"{self._task}/{name}"
             p_value = randomisation_test(accuracies, reference, PERMUTATIONS, self._seed, stream).p_value
-        values = (len(accuracies), interval.mean, interval.low, interval.high, p_value)
-        statistics = dict(zip(("groups", "accuracy", "low", "high", "p_value"), values, strict=True))
-        return {"task": self._task, "input": name, **statistics}
+        return {
+            "task": self._task,
+            "input": name,
+            "groups": len(accuracies),
+            "accuracy": interval.mean,
+            "low": interval.low,
+            "high": interval.high,
+            "p_value": p_value,
+        }
 
-    def _accuracies(self, model: Scorer, groups: RankingGroups) -> np.ndarray:
+    def _accuracies(self, model: CrossEncoderModel, groups: RankingGroups) -> np.ndarray:
         return pair_accuracies(score_groups(model, self._builder, groups, self._context), groups)
 
 
@@ -105,7 +104,7 @@ def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:
 
 
 def score_groups(
-    model: Scorer, builder: BatchBuilder, groups: RankingGroups, context: StepContext
+    model: CrossEncoderModel, builder: BatchBuilder, groups: RankingGroups, context: StepContext
 ) -> np.ndarray:
     def begin_group(index: int) -> Callable[[], Tensor]:
         batch = builder.build(groups[index : index + 1])

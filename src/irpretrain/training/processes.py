@@ -37,9 +37,8 @@ def make_portable(error: BaseException) -> tuple[BaseException, str]:
     """Return an exception that another process can read, and its traceback."""
     traceback_text = "".join(traceback.format_exception(error))
     try:
-        return pickle.loads(
-            pickle.dumps(error)
-        ), traceback_text  # some exceptions only fail when they are read
+        # Some exceptions only fail when they are read.
+        return pickle.loads(pickle.dumps(error)), traceback_text
     except Exception:
         return TrainingError(f"a process failed: {traceback_text.splitlines()[-1]}"), traceback_text
 

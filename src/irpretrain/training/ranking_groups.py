@@ -44,9 +44,8 @@ class RankingGroups:
     # sequence's document; `NO_ANCHOR` where there is none.
     anchors: np.ndarray
     sizes: np.ndarray  # int64 [groups]; sequences of each group
-    shares_query: (
-        np.ndarray
-    )  # bool [groups]; whether one query has several documents, or one document several queries
+    # bool [groups]; whether one query has several documents, or one document several queries.
+    shares_query: np.ndarray
     texts: Sequence[str]  # of queries that are texts; some may be of no group
 
     @classmethod

@@ -242,18 +242,16 @@ class Trainer(Generic[Model]):
         }
         self._refuse_broken(begun_step.step, metrics, gradient_norm)
         now = time.perf_counter()
-        loss = math.fsum(task.weighted_loss for task in metrics.values())
-        values = (
-            begun_step.step + 1,
-            loss,
-            metrics,
-            begun_step.learning_rate,
-            gradient_norm,
-            tokens,
-            now - started_at,
-            begun_step.waited_seconds,
+        return now, StepMetrics(
+            step=begun_step.step + 1,
+            loss=math.fsum(task.weighted_loss for task in metrics.values()),
+            tasks=metrics,
+            learning_rate=begun_step.learning_rate,
+            gradient_norm=gradient_norm,
+            tokens=tokens,
+            seconds=now - started_at,
+            waited_seconds=begun_step.waited_seconds,
         )
-        return now, StepMetrics(*values)
 
     def _add_up(self, task_steps: Sequence[TaskStep]) -> int:
         sums = iter(
