@@ -30,14 +30,16 @@ def separable(make_store: Callable[..., Path], make_groups: Callable[..., Path])
 
 
 @pytest.fixture
-def run_pretraining(tmp_path: Path, tiny_encoder: Path, separable: tuple[Path, Path]) -> Callable[..., Path]:
-    """Return a function that pre-trains the tiny model in a folder of its own and returns that folder."""
+def pretraining_arguments(
+    tmp_path: Path, tiny_encoder: Path, separable: tuple[Path, Path]
+) -> Callable[..., dict[str, Any]]:
+    """Return a function that gives the arguments of pre-training the tiny model in a folder of its own."""
 
-    def run(name: str, options: PretrainingConfig | None = None, **changes: Any) -> Path:
+    def arguments(name: str, options: PretrainingConfig | None = None, **changes: Any) -> dict[str, Any]:
         store, groups = separable
         task = changes.pop("task", TaskConfig(objective="rop"))
         folder = tmp_path / name
-        arguments: dict[str, Any] = {
+        return {
             "encoder": tiny_encoder,
             "start": None,
             "groups": [groups],
@@ -50,8 +52,20 @@ def run_pretraining(tmp_path: Path, tiny_encoder: Path, separable: tuple[Path, P
             "metrics": folder / "metrics.jsonl",
             "probe": folder / "probe.csv",
             "checkpoints": folder / "checkpoints",
+            **changes,
         }
-        pretrain(**{**arguments, **changes})
-        return folder
+
+    return arguments
+
+
+@pytest.fixture
+def run_pretraining(
+    tmp_path: Path, pretraining_arguments: Callable[..., dict[str, Any]]
+) -> Callable[..., Path]:
+    """Return a function that pre-trains the tiny model in a folder of its own and returns that folder."""
+
+    def run(name: str, options: PretrainingConfig | None = None, **changes: Any) -> Path:
+        pretrain(**pretraining_arguments(name, options, **changes))
+        return tmp_path / name
 
     return run

@@ -9,11 +9,15 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 
+from irpretrain.config.training import SharedComputeConfig
 from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.stage import stage
+from irpretrain.training.processes import in_processes
 from irpretrain.training.ranks import current_ranks, sum_gradients
 
 
@@ -99,10 +103,24 @@ def pretrain_until(arguments: dict[str, Any], last: int, folder: Path) -> dict[s
     return pretrain(**arguments)
 
 
+def pretrain_as_a_stage(arguments: dict[str, Any], last: int, log: Path) -> None:
+    """Pre-train in processes as the workflow's stage does; see `pretrain_until`."""
+    outputs = [str(arguments["output"])]
+    job = SimpleNamespace(rule="pretrain", input=[], output=outputs, params={}, log=[str(log)])
+    with stage(job) as counts:
+        work = {"arguments": arguments, "last": last, "folder": log.parent}
+        counts |= in_processes(pretrain_until, work, arguments["options"].compute)
+
+
 def wait(folder: Path) -> None:
     """Say which process this is, and wait to be ended."""
     (folder / f"{current_ranks().rank}.pid").write_text(str(os.getpid()))
     time.sleep(600)
+
+
+def start_waiting(folder: Path) -> None:
+    """Start two processes that wait."""
+    in_processes(wait, {"folder": folder}, SharedComputeConfig(device="cpu", processes=2))
 
 
 def abort_at_the_end() -> None:

@@ -148,11 +148,6 @@ def only(table: GroupTable, index: int) -> Group:
     return group
 
 
-def test_table_gives_back_its_groups(table: GroupTable) -> None:
-    assert len(table) == 5
-    assert only(table, 3) == Group(("good3", "bad3"), (StoreSpan(3, 0, -1),))
-
-
 def test_every_epoch_sees_every_group_once_in_another_order(table: GroupTable) -> None:
     drawn = np.concatenate([table.order(step) for step in range(50)])
     epochs = drawn.reshape(-1, 5)
@@ -213,20 +208,6 @@ def test_a_table_of_several_blocks(make_store: MakeStore, make_groups: Callable[
     assert len(table) == 17_000
     for index in (0, 16_383, 16_384, 16_999):
         assert only(table, index) == Group((f"good{index}", f"bad{index}"), (StoreSpan(index % 3, 0, -1),))
-
-
-def test_a_table_of_literal_queries_and_spans(make_store: MakeStore, tmp_path: Path) -> None:
-    store = TokenStore.open([make_store({"d1": "a b c", "d2": "d"})])
-    span = Span("d1", 1, 2)
-    queries = [["a", span], [span], ["a", "a", span]]
-    rows = [group((0, position), some, [Span("d2")]) for position, some in enumerate(queries)]
-    GROUPS.write(tmp_path / "groups.parquet", rows)
-    table = GroupTable(tmp_path / "groups.parquet", store, 1, 1, "x")
-    assert [only(table, i).queries for i in range(3)] == [
-        ("a", StoreSpan(0, 1, 2)),
-        (StoreSpan(0, 1, 2),),
-        ("a", "a", StoreSpan(0, 1, 2)),
-    ]
 
 
 def test_faulty_tables_are_refused(

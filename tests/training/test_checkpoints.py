@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 
-from fresh_process import call
 from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
 from irpretrain.foundation.errors import TrainingError
 from irpretrain.training import job_lock
@@ -139,31 +135,10 @@ def test_an_interrupted_job_leaves_its_checkpoints_and_no_lock(tmp_path, checkpo
         assert again.load() is not None
 
 
-def train_until_told_to_end(folder):
-    with Checkpoints(folder, JOB, "pretrain prop", 0) as checkpoints:
-        checkpoints.save(2, {})
-        print("trains", flush=True)
-        sys.stdin.read()
-        checkpoints.save(4, {})
-
-
-def test_a_resumed_run_does_not_train_beside_an_orphan_of_the_killed_one(tmp_path, capsys, monkeypatch):
-    command = call(train_until_told_to_end, tmp_path)
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as orphan:
-        assert orphan.stdout is not None
-        assert orphan.stdin is not None
-        assert orphan.stdout.readline() == b"trains\n"
-        monkeypatch.setattr(job_lock, "WAIT_SECONDS", 0.3)
-        with pytest.raises(
-            TrainingError, match=f"process {orphan.pid} on {socket.gethostname()} still works"
-        ):
-            Checkpoints(tmp_path, JOB, "pretrain prop", 0).__enter__()
-        monkeypatch.setattr(job_lock, "WAIT_SECONDS", 60)
-        orphan.stdin.close()
-        with Checkpoints(tmp_path, JOB, "pretrain prop", 0) as resumed:
-            state = resumed.load()
-    assert state is not None
-    assert state["step"] == 4, "it goes on from what the orphan saved last"
+def test_a_job_is_locked_while_it_works(tmp_path, checkpoints, monkeypatch):
+    monkeypatch.setattr(job_lock, "WAIT_SECONDS", 0)
+    with checkpoints, pytest.raises(TrainingError, match="still works on this job"):
+        Checkpoints(tmp_path, JOB, "pretrain prop", 0).__enter__()
 
 
 def test_a_checkpoint_loads_without_running_code(checkpoints):

@@ -15,20 +15,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from fresh_process import call
 from irpretrain.config.training import ComputeConfig
 from irpretrain.foundation.errors import ConfigError, SetupError, TrainingError
 from irpretrain.training import compute, ranks
 from irpretrain.training.compute import choose_device, reproducible, take_devices, take_gpu
 from irpretrain.training.ranks import Ranks, taking_part
 
-JOB = """
-import json, sys
-from pathlib import Path
-from irpretrain.training.compute import take_devices
-taken = take_devices(int(sys.argv[1]), json.loads(sys.argv[2]), Path(sys.argv[3]))
-print(json.dumps(taken), flush=True)
-sys.stdin.read()
-"""
 FOUR = ["GPU-a", "GPU-b", "GPU-c", "GPU-d"]
 
 
@@ -39,10 +32,15 @@ def nothing_taken() -> Iterator[None]:
     compute.release_locks(compute._held_locks)
 
 
+def take_until_told_to_end(count: int, names: list[str], folder: Path) -> None:
+    print(json.dumps(take_devices(count, names, folder)), flush=True)
+    sys.stdin.read()
+
+
 @contextmanager
 def job(count: int, names: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
     """A process that takes devices, says which, and keeps them until its standard input is closed."""
-    command = [sys.executable, "-c", JOB, str(count), json.dumps(names), str(folder)]
+    command = call(take_until_told_to_end, count, names, folder)
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **streams) as process:
         yield process
@@ -68,7 +66,9 @@ def test_a_job_waits_for_a_device_and_says_so_and_gets_it_when_another_is_killed
         assert taken(first) == [0]
         with job(1, ["GPU-a"], tmp_path) as second:
             assert second.stderr is not None
-            assert "waits for 1 of 1 GPUs" in second.stderr.readline()
+            waits = second.stderr.readline()
+            assert "waits for 1 of 1 GPUs" in waits
+            assert f"GPU-a.lock: process {first.pid}" in waits
             first.kill()
             assert taken(second) == [0]
 
@@ -216,12 +216,3 @@ def test_a_folder_that_others_can_write_to_is_refused(
     with pytest.raises(SetupError, match="set TMPDIR"):
         take_devices(1, ["GPU-a"], folder)
     assert list(folder.iterdir()) == []
-
-
-def test_who_holds_a_lock_is_named(tmp_path: Path) -> None:
-    with job(1, ["GPU-a"], tmp_path) as first:
-        assert taken(first) == [0]
-        with job(1, ["GPU-a"], tmp_path) as second:
-            assert second.stderr is not None
-            assert f"GPU-a.lock: process {first.pid}" in second.stderr.readline()
-            second.kill()

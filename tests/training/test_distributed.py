@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +25,7 @@ from pydantic import ValidationError
 from safetensors.torch import load_file
 from tiny_training import lines, training_options, without_time
 
+from fresh_process import call
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
@@ -35,11 +34,14 @@ from irpretrain.foundation.contracts import GROUPS, TERM_TARGETS
 from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.foundation.stage import stage
+from irpretrain.objectives.groups import Span, group
 from irpretrain.retrieval.term_weights.train import train_regressor
+from irpretrain.text.token_store import write_token_store
 from irpretrain.training.pretrain import pretrain
 from irpretrain.training.processes import _first_error, in_processes, make_portable
 from irpretrain.training.ranks import LostProcessError, share_of
 from patience import PATIENCE
+from small_documents import write_documents
 
 TWO = {"device": "cpu", "processes": 2, "checkpoint_minutes": 0}
 ONE = {"device": "cpu", "checkpoint_minutes": 0}
@@ -86,21 +88,14 @@ class Runs(NamedTuple):
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> dict[str, Any]:
     """Documents of 2 to 20 words, and ROP groups of them."""
-    from irpretrain.foundation.contracts import DOCUMENTS
-    from irpretrain.objectives.groups import Span, group
-    from irpretrain.text.token_store import write_token_store
-
     folder, draw = tmp_path_factory.mktemp("inputs"), np.random.default_rng(4)
     documents, groups = [], []
     for number in range(23):
         words = [f"word{n:02d}" for n in draw.integers(0, 80, 2 + draw.integers(0, 19))]
-        key = f"d{number}"
-        body = " ".join(words)
-        row = {"document_id": key, "part": 0, "position": number, "title": "", "url": "", "body": body}
-        documents.append(row)
+        documents.append(" ".join(words))
         queries = [" ".join(words[:2]), "word01 word02"]
-        groups.append(group((0, number), queries, [Span(key)]))
-    DOCUMENTS.write(folder / "documents.parquet", documents)
+        groups.append(group((0, number), queries, [Span(f"d{number}")]))
+    write_documents(folder / "documents.parquet", documents)
     text = TextConfig(words="alphanumeric")
     write_token_store(folder / "documents.parquet", tiny_encoder, text, folder / "store")
     GROUPS.write(folder / "groups.parquet", groups)
@@ -254,23 +249,6 @@ def test_what_no_process_gave_a_gradient_has_none(runs: Runs) -> None:
     assert runs.sums == [21, 2, 3, 1, 1]
 
 
-START = """
-import pickle, sys
-from pathlib import Path
-from tempfile import TemporaryFile
-from types import SimpleNamespace
-sys.path.insert(0, sys.argv[4])
-import rank_work
-from irpretrain.foundation.stage import stage
-from irpretrain.training.processes import in_processes
-given = pickle.loads(bytes.fromhex(sys.argv[1]))
-outputs = [str(given["output"])]
-with stage(SimpleNamespace(rule="pretrain", input=[], output=outputs, params={}, log=[sys.argv[2]])) as counts:
-    arguments = {"arguments": given, "last": int(sys.argv[3]), "folder": Path(sys.argv[2]).parent}
-    counts |= in_processes(rank_work.pretrain_until, arguments, given["options"].compute)
-"""
-
-
 @pytest.mark.deep
 def test_a_killed_process_ends_the_job_with_one_message_and_it_resumes_to_the_same_bytes(
     runs: Runs, tmp_path: Path
@@ -280,22 +258,9 @@ def test_a_killed_process_ends_the_job_with_one_message_and_it_resumes_to_the_sa
     folder, whole = runs.folder / "killed", runs.folder / "to be killed-2"
 
     def start(last: int) -> subprocess.CompletedProcess[str]:
-        command = [
-            sys.executable,
-            "-c",
-            START,
-            pickle.dumps(arguments).hex(),
-            str(tmp_path / "log"),
-            str(last),
-        ]
+        command = call(rank_work.pretrain_as_a_stage, arguments, last, tmp_path / "log")
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        return subprocess.run(
-            [*command, str(Path(__file__).parent)],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            env=environment,
-        )
+        return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
 
     killed = start(7)
     assert killed.returncode == 1
@@ -349,22 +314,10 @@ def test_the_cause_is_the_process_that_was_killed_also_where_it_had_its_result(r
         raise _first_error(statuses, reports, [empty, empty])
 
 
-STARTER = """
-import sys
-from pathlib import Path
-from tempfile import TemporaryFile
-sys.path.insert(0, sys.argv[1])
-import rank_work
-from irpretrain.config.training import SharedComputeConfig
-from irpretrain.training.processes import in_processes
-in_processes(rank_work.wait, {"folder": Path(sys.argv[2])}, SharedComputeConfig(device="cpu", processes=2))
-"""
-
-
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[psutil.Process]]]:
     """A job, and its two processes, which wait to be ended."""
-    command = [sys.executable, "-c", STARTER, str(Path(__file__).parent), str(tmp_path)]
+    command = call(rank_work.start_waiting, tmp_path)
     with subprocess.Popen(command, env={**os.environ, "TMPDIR": str(tmp_path)}) as job:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and len(list(tmp_path.glob("?.pid"))) < 2:
@@ -379,8 +332,6 @@ def started(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[psut
 def test_the_processes_end_with_the_job(
     started: tuple[subprocess.Popen[bytes], list[psutil.Process]], number: str, tmp_path: Path
 ) -> None:
-    import signal
-
     job, processes = started
     assert len(processes) == 2
     job.send_signal(signal.Signals[number])

@@ -193,32 +193,6 @@ def test_equal_runs_write_equal_files(run_finetuning: Finetune) -> None:
     assert sha256(first / "fold.run.gz") != sha256(other / "fold.run.gz")
 
 
-@pytest.mark.parametrize("calls", [1, 2, 3, 4, 5])
-def test_resume_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
-    monkeypatch.setattr(module, "PATIENCE", 3)
-    options = tuning_options()
-    whole, _ = run_finetuning("whole", options=options)
-    original, done = module._Search._epoch, []
-
-    def epoch(self: Any, *given: Any) -> Any:
-        if len(done) == calls:
-            raise Stop
-        done.append(1)
-        return original(self, *given)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(module._Search, "_epoch", epoch)
-        with pytest.raises(Stop):
-            run_finetuning("broken", options=options)
-    steps: list[int] = []
-    step = Trainer._begin
-    monkeypatch.setattr(Trainer, "_begin", lambda self, n, *rest: steps.append(n) or step(self, n, *rest))
-    resumed, _ = run_finetuning("broken", options=options)
-    assert len(steps) == sum([3, 3, 3, 2, 2, 2][calls:])
-    for name in ("fold.run.gz", "fold.json"):
-        assert sha256(resumed / name) == sha256(whole / name)
-
-
 def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed after every step and in the middle of every ranking, it does each of them once, and writes the same.
 
@@ -296,45 +270,6 @@ def test_first_of_equal_scores_is_chosen(run_finetuning: Finetune, monkeypatch: 
     monkeypatch.setattr(module, "mean_of_run", lambda *given: 0.5)
     folder, _ = run_finetuning("run", options=tuning_options())
     assert report(folder)["chosen"] == {"batch_size": 4, "learning_rate": 1e-3, "epoch": 1, "validation": 0.5}
-
-
-def test_checkpoints_are_named_by_all_that_the_result_depends_on(
-    run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch, collection: dict[str, Any], tmp_path: Path
-) -> None:
-    jobs: list[dict[str, Any]] = []
-    original = module.Checkpoints
-
-    def note(root: Path, job: dict[str, Any], *rest: Any) -> Any:
-        jobs.append(job)
-        return original(root, job, *rest)
-
-    monkeypatch.setattr(module, "Checkpoints", note)
-    options = tuning_options(epochs=1, batch_sizes=[8])
-    changes: list[dict[str, Any]] = [
-        {},
-        {"fold": 2},
-        {"regime": "few-shot-4"},
-        {"seed": 2},
-        {"measure": "AP"},
-        {"options": options.model_copy(update={"negatives": 1})},
-        {"reranking": RerankingConfig(max_length=20, query_length=4, compute={"device": "cpu"})},
-        {"qrels": tmp_path / "more.txt"},
-        {"candidates": tmp_path / "fewer.run.gz"},
-        {"folds": tmp_path / "other.json"},
-    ]
-    (tmp_path / "more.txt").write_text(collection["qrels"].read_text() + "q00 0 d58 0\n")
-    shorter = {query: ranking[:7] for query, ranking in read_run(collection["candidates"]).items()}
-    write_run(tmp_path / "fewer.run.gz", shorter, "bm25")
-    (tmp_path / "other.json").write_text(collection["folds"].read_text() + "\n")
-    for number, change in enumerate(changes):
-        run_finetuning(f"run-{number}", **{"options": options, **change})
-    assert jobs[0]["device"] == "cpu"
-    assert set(jobs[0]["versions"]) == {"irpretrain", "torch", "transformers"}
-    without_output = [json.dumps({**job, "output": ""}, sort_keys=True) for job in jobs]
-    assert len(set(without_output)) == len(changes)
-    run_finetuning("same", options=options.model_copy(update={"keep_models": True}))
-    assert json.dumps({**jobs[-1], "output": ""}, sort_keys=True) == without_output[0]
-    assert jobs[-1]["output"] != jobs[0]["output"]
 
 
 def test_every_rate_of_the_grid_is_tried(run_finetuning: Finetune) -> None:

@@ -53,16 +53,6 @@ def test_a_free_job_is_held_and_given_back_without_a_word(path, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_an_error_gives_it_back(path):
-    def fail():
-        with hold_lock(path, "pretrain prop"):
-            raise ValueError("loss")
-
-    with pytest.raises(ValueError, match="loss"):
-        fail()
-    assert not path.exists()
-
-
 def test_the_second_waits_with_one_line_then_names_the_holder(path, capsys, monkeypatch):
     monkeypatch.setattr(job_lock, "WAIT_SECONDS", 0.5)
     with other_process(path) as holder:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_training import Stop, crash_at, lines, training_options, without_time
+from tiny_training import lines, training_options, without_time
 
 from irpretrain.config.pretraining import TaskConfig
-from irpretrain.config.text import EncoderConfig
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.training.pretrain import pretrain, resolve_length, steps_of
@@ -101,50 +99,14 @@ def test_epochs_train_as_the_steps_that_they_are(
     assert [line["step"] for line in lines(folder)] == [1, 2, 3, 4, 5]
 
 
-def test_what_was_seen_is_counted(tmp_path: Path, tiny_encoder: Path, separable: tuple[Path, Path]) -> None:
-    store, groups = separable
-    counts = pretrain(
-        tiny_encoder,
-        None,
-        [groups],
-        [store],
-        tasks_of(1),
-        by_epochs(0.1),
-        EncoderConfig(path="tiny", label="tiny"),
-        1,
-        tmp_path / "model",
-        tmp_path / "metrics.jsonl",
-        tmp_path / "probe.csv",
-        tmp_path / "checkpoints",
-    )
+def test_what_was_seen_is_counted(pretraining_arguments: Callable[..., dict[str, Any]]) -> None:
+    counts = pretrain(**pretraining_arguments("run", by_epochs(0.1)))
     assert {name: counts[name] for name in ("steps", "groups", "groups_available", "epochs")} == {
         "steps": 5,
         "groups": {"rop": 20},
         "groups_available": {"rop": 180},
         "epochs": {"rop": 0.1111},
     }
-
-
-def test_resume_is_exact(
-    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    options: dict[str, Any] = {"dropout": 0.2}
-    whole = run_pretraining("whole", by_epochs(0.1, **options))
-    with crash_at(monkeypatch, 3), pytest.raises(Stop):
-        run_pretraining("broken", by_epochs(0.1, **options))
-    resumed = run_pretraining("broken", by_epochs(0.1, **options))
-    assert re.search(r"resumes from \S*step-00000003-", capfd.readouterr().err)
-    assert sha256(resumed / "model") == sha256(whole / "model")
-    assert without_time(resumed) == without_time(whole)
-
-
-def test_other_epochs_are_another_job(
-    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    with crash_at(monkeypatch, 4), pytest.raises(Stop):
-        run_pretraining("run", by_epochs(0.1))
-    run_pretraining("run", by_epochs(0.12))
-    assert "resumes" not in capfd.readouterr().err
 
 
 def test_too_few_steps_for_the_mlm_head_are_refused_before_training(

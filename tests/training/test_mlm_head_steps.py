@@ -32,38 +32,6 @@ def equal(one: Weights, other: Weights) -> bool:
     )
 
 
-def mlm_gradients(
-    model: CrossEncoderModel, trains_encoder: bool
-) -> tuple[torch.Tensor, dict[str, torch.Tensor | None]]:
-    """Logits, and the gradient of an MLM loss for every parameter."""
-    ids = torch.tensor([[2, 30, 3, 40, 41, 4, 43, 3], [2, 31, 3, 44, 4, 46, 47, 3]])
-    masked = ids == 4
-    types = torch.tensor([[0] * 3 + [1] * 5] * 2)
-    model.zero_grad(set_to_none=True)
-    _, logits = model.eval()(ids, types, torch.ones_like(ids), masked, mlm_trains_encoder=trains_encoder)
-    assert logits is not None
-    torch.nn.functional.cross_entropy(logits, torch.tensor([42, 45])).backward()
-    return logits.detach(), {name: parameter.grad for name, parameter in model.named_parameters()}
-
-
-def test_no_gradient_of_the_mlm_loss_reaches_the_encoder(tiny_encoder: Path) -> None:
-    """Neither through the hidden states nor through the word embeddings that the head's decoder shares."""
-    model = CrossEncoderModel.from_encoder(tiny_encoder)
-    logits, head_only = mlm_gradients(model, trains_encoder=False)
-    same_logits, whole = mlm_gradients(model, trains_encoder=True)
-    assert torch.equal(logits, same_logits)
-    for name, gradient in head_only.items():
-        if name.startswith("mlm_head."):
-            assert gradient is not None
-            assert torch.equal(gradient, whole[name])
-            assert gradient.any()
-        else:
-            assert gradient is None, name
-    embeddings = whole["classifier.bert.embeddings.word_embeddings.weight"]
-    assert embeddings is not None
-    assert embeddings.any()
-
-
 def test_mlm_alone_trains_the_head_alone_until_the_boundary(run_pretraining: Run, tiny_encoder: Path) -> None:
     options = training_options(mlm_head_steps=3, snapshots=[1, 3, 4])
     folder = run_pretraining("mlm", options, task=MLM_ONLY)
@@ -104,15 +72,6 @@ def test_the_encoder_is_trained_as_if_the_mlm_loss_had_no_weight(
     )
     assert equal(*before)
     assert not equal(*after)
-
-
-def test_zero_steps_are_plain_joint_training(run_pretraining: Run) -> None:
-    plain, zero = (
-        run_pretraining(name, training_options(**o)) for name, o in (("a", {}), ("b", {"mlm_head_steps": 0}))
-    )
-    assert sha256(plain / "model") == sha256(zero / "model")
-    late = run_pretraining("late", training_options(mlm_head_steps=1))
-    assert sha256(plain / "model") != sha256(late / "model")
 
 
 @pytest.mark.parametrize("step", [2, 3, 4, 5])

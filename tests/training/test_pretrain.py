@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -21,14 +20,12 @@ from tiny_training import Stop, crash_at, lines, training_options, without_time
 
 from fresh_process import call
 from irpretrain.config.pretraining import TaskConfig
-from irpretrain.config.text import EncoderConfig
 from irpretrain.foundation.errors import ConfigError, TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_batches import PackedBatch
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training import checkpoints
-from irpretrain.training import pretrain as module
 from irpretrain.training.masking import Masker
 from irpretrain.training.pretrain import pretrain
 from irpretrain.training.trainer import Trainer
@@ -83,20 +80,35 @@ def crash(monkeypatch: pytest.MonkeyPatch, step: int, run: Callable[[], object])
         run()
 
 
+TWO_TASKS = [
+    TaskConfig(objective="rop", weight=2, mlm_weight=0),
+    TaskConfig(objective="rop", weight=1, mlm_weight=0.5),
+]
+RELEASED = {
+    "loss": "pair-softmax",
+    "head": "pooled",
+    "masking": {"unit": "word", "most": 3},
+    "optimiser": {"learning_rate": 1e-3, "bias_correction": False, "clip_by": "tensor"},
+}
+
+
 @pytest.mark.parametrize("step", [1, 2, 5])
-@pytest.mark.parametrize("preset", ["paper", "released"])
+@pytest.mark.parametrize(
+    ("released", "tasks"), [({}, 1), (RELEASED, 1), ({}, 2)], ids=["paper", "released", "tasks"]
+)
 def test_resume_is_exact(
-    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, step: int, preset: str
+    run_pretraining: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    separable: tuple[Path, Path],
+    step: int,
+    released: dict[str, Any],
+    tasks: int,
 ) -> None:
-    changes: dict[str, Any] = {"dropout": 0.2, "snapshots": [2, 4], "held_out_share": 0.1}
-    if preset == "released":
-        changes["loss"], changes["head"] = "pair-softmax", "pooled"
-        changes["masking"] = {"unit": "word", "most": 3}
-        changes["optimiser"] = {"learning_rate": 1e-3, "bias_correction": False, "clip_by": "tensor"}
-    options = training_options(**changes)
-    whole = run_pretraining("whole", options)
-    crash(monkeypatch, step, lambda: run_pretraining("broken", options))
-    resumed = run_pretraining("broken", options)
+    options = training_options(dropout=0.2, snapshots=[2, 4], held_out_share=0.1, **released)
+    changes = {"tasks": TWO_TASKS[-tasks:], "groups": [separable[1]] * tasks}
+    whole = run_pretraining("whole", options, **changes)
+    crash(monkeypatch, step, lambda: run_pretraining("broken", options, **changes))
+    resumed = run_pretraining("broken", options, **changes)
     assert sha256(resumed / "model") == sha256(whole / "model")
     assert sha256(resumed / "probe.csv") == sha256(whole / "probe.csv")
     assert without_time(resumed) == without_time(whole)
@@ -135,35 +147,6 @@ def test_metrics_have_no_holes_after_damage(
     assert bool(re.search(message, messages)) == (message != "starts anew")
 
 
-def test_changed_configuration_does_not_resume(
-    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    crash(monkeypatch, 5, lambda: run_pretraining("run", training_options()))
-    for changes in ({"batch_groups": 5}, {"steps": 7}, {"masking": {"ratio": 0.2}}):
-        run_pretraining("run", training_options(**changes))
-    run_pretraining("run", training_options(), seed=2)
-    assert "resumes" not in capfd.readouterr().err
-    run_pretraining("run", training_options(log_every=1))  # which changes no weight
-    assert re.search(r"resumes from \S*step-00000005-", capfd.readouterr().err)
-
-
-def test_damaged_checkpoint_falls_back_to_the_one_before(
-    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    whole = run_pretraining("whole")
-    crash(monkeypatch, 5, lambda: run_pretraining("broken"))
-    newest = sorted((whole.parent / "broken" / "checkpoints").rglob("*.pt"))[-1]
-    data = bytearray(newest.read_bytes())
-    data[len(data) // 2] ^= 1
-    newest.write_bytes(data)
-    resumed = run_pretraining("broken")
-    displayed = capfd.readouterr().err
-    assert "is damaged" in displayed
-    assert re.search(r"resumes from \S*step-00000004-", displayed)
-    assert sha256(resumed / "model") == sha256(whole / "model")
-    assert without_time(resumed) == without_time(whole)
-
-
 def test_a_half_removed_folder_of_checkpoints_is_not_resumed_from(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -189,27 +172,6 @@ def test_a_half_removed_folder_of_checkpoints_is_not_resumed_from(
     assert sha256(again / "model") == sha256(whole / "model")
     assert without_time(again) == without_time(whole)
     assert not list((again / "checkpoints").iterdir())
-
-
-def test_equal_jobs_for_two_outputs_do_not_share_checkpoints(
-    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Two models of other names may be equal, and run side by side."""
-    common = {"checkpoints": tmp_path / "common"}
-    crash(monkeypatch, 5, lambda: run_pretraining("one", **common))
-    two = run_pretraining("two", **common)
-    assert "resumes" not in capfd.readouterr().err
-    one = run_pretraining("one", **common)
-    assert re.search(r"resumes from \S*step-00000005-", capfd.readouterr().err)
-    assert sha256(one / "model") == sha256(two / "model")
-
-
-def test_only_two_checkpoints_are_retained(
-    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    crash(monkeypatch, 5, lambda: run_pretraining("broken", training_options()))
-    names = sorted(path.name for path in (tmp_path / "broken").rglob("*.pt"))
-    assert [name[:13] for name in names] == ["step-00000004", "step-00000005"]
 
 
 def kill_by_the_clock(monkeypatch: pytest.MonkeyPatch, step_seconds: float, kill_after: float) -> None:
@@ -267,36 +229,22 @@ def pretrain_until(killed_at: int, arguments: dict[str, Any]) -> None:
 
 @pytest.mark.deep
 def test_kill_and_resume_in_a_process_of_its_own(
-    tmp_path: Path, run_pretraining: Run, tiny_encoder: Path, separable: tuple[Path, Path]
+    tmp_path: Path, run_pretraining: Run, pretraining_arguments: Callable[..., dict[str, Any]]
 ) -> None:
     options = training_options(steps=12, dropout=0.1, log_every=1, held_out_share=0.1)
-    store, groups = separable
-    arguments = {
-        "encoder": tiny_encoder,
-        "start": None,
-        "groups": [groups],
-        "tokens": [store],
-        "tasks": [TaskConfig(objective="rop")],
-        "options": options,
-        "encoder_options": EncoderConfig(path="tiny", label="tiny"),
-        "seed": 1,
-        "output": tmp_path / "killed" / "model",
-        "metrics": tmp_path / "killed" / "metrics.jsonl",
-        "probe": tmp_path / "killed" / "probe.csv",
-        "checkpoints": tmp_path / "killed" / "checkpoints",
-    }
+    folder, arguments = tmp_path / "killed", pretraining_arguments("killed", options)
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     killed = subprocess.run(call(pretrain_until, 9, arguments), capture_output=True, env=environment)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert not (tmp_path / "killed" / "model").exists()
+    assert not (folder / "model").exists()
     command = call(pretrain_until, -1, arguments)
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert re.search(r"resumes from \S*step-00000009-", done.stderr)
     whole = run_pretraining("whole", options)
-    assert sha256(tmp_path / "killed" / "model") == sha256(whole / "model")
-    assert sha256(tmp_path / "killed" / "probe.csv") == sha256(whole / "probe.csv")
-    assert without_time(tmp_path / "killed") == without_time(whole)
+    assert sha256(folder / "model") == sha256(whole / "model")
+    assert sha256(folder / "probe.csv") == sha256(whole / "probe.csv")
+    assert without_time(folder) == without_time(whole)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "pair-softmax"])
@@ -368,42 +316,6 @@ def test_the_encoder_sees_masks_and_the_loss_the_originals(
         assert np.flatnonzero(batch.input_ids == mask).tolist() == batch.read_rows[batch.masked_rows].tolist()
 
 
-def test_checkpoints_are_named_by_all_that_the_weights_depend_on(
-    run_pretraining: Run,
-    monkeypatch: pytest.MonkeyPatch,
-    separable: tuple[Path, Path],
-    make_groups: Callable[..., Path],
-    make_encoder: Callable[..., Path],
-) -> None:
-    jobs: list[dict[str, Any]] = []
-    original_checkpoints = module.Checkpoints
-
-    def note(root: Path, job: dict[str, Any], *rest: Any) -> Any:
-        jobs.append({**job, "output": ""})
-        return original_checkpoints(root, job, *rest)
-
-    monkeypatch.setattr(module, "Checkpoints", note)
-    options = training_options(steps=2)
-    started = run_pretraining("start", options) / "model"
-    changes: list[dict[str, Any]] = [
-        {"start": started},
-        {"encoder": make_encoder(hidden_dropout_prob=0.1)},
-        {"groups": [make_groups([("d1", "word01", "word02")] * 4, "other")]},
-        {"task": TaskConfig(objective="rop", mlm_weight=0.5)},
-        {"encoder_options": EncoderConfig(path="tiny", label="tiny", layers=1)},
-        {"seed": 2},
-        {"options": training_options(steps=2, mlm_head_steps=1)},
-        {"options": training_options(steps=2, compute={"device": "cpu", "threads": 2})},
-        {"options": training_options(steps=2, accumulation=2)},
-    ]
-    for number, change in enumerate(changes):
-        run_pretraining(f"run-{number}", **{"options": options, **change})
-    texts = [json.dumps(job, sort_keys=True, default=str) for job in jobs]
-    assert len(set(texts)) == 1 + len(changes)
-    run_pretraining("same", training_options(steps=2, log_every=7), title="other")
-    assert json.dumps(jobs[-1], sort_keys=True, default=str) == texts[0]
-
-
 def test_without_mlm_weight_nothing_is_masked(run_pretraining: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: object) -> None:
         raise AssertionError("masked")
@@ -428,11 +340,7 @@ def test_mlm_alone_leaves_the_score_head(run_pretraining: Run, tiny_encoder: Pat
 
 
 def test_losses_of_several_tasks_are_added(run_pretraining: Run, separable: tuple[Path, Path]) -> None:
-    tasks = [
-        TaskConfig(objective="rop", weight=2, mlm_weight=0),
-        TaskConfig(objective="rop", weight=1, mlm_weight=0.5),
-    ]
-    folder = run_pretraining("two", tasks=tasks, groups=[separable[1]] * 2)
+    folder = run_pretraining("two", tasks=TWO_TASKS, groups=[separable[1]] * 2)
     for line in lines(folder):
         first, second = line["tasks"].values()
         expected = 2 * first["ranking_loss"] + second["ranking_loss"] + 0.5 * second["mlm_loss"]
@@ -529,10 +437,6 @@ def test_settings_of_the_process_come_back(run_pretraining: Run) -> None:
     run_pretraining("run")
     assert torch.get_num_threads() == 2
     assert not torch.are_deterministic_algorithms_enabled()
-
-
-def test_snapshot_names_are_those_of_the_workflow() -> None:
-    assert module.snapshot_name(50) == "step-000050"
 
 
 @pytest.mark.deep

@@ -25,7 +25,7 @@ from irpretrain.training.ranking_tasks import (
     best_passages,
     ranking_loss,
 )
-from irpretrain.training.trainer import StepContext, Trainer, fetch_measurements
+from irpretrain.training.trainer import StepContext, Trainer
 
 PASSAGES = PassagesConfig(words=6, stride=4)
 CPU = torch.device("cpu")
@@ -62,26 +62,6 @@ def judged(reader: PassageReader) -> list[JudgedQuery]:
         others = np.array([other for other in range(len(names)) if other != row])
         queries.append(JudgedQuery(name, " ".join(words), np.array([row]), others))
     return queries
-
-
-def test_parts_of_a_step_give_the_gradients_of_the_whole(reader: PassageReader, tiny_encoder: Path) -> None:
-    groups = JudgedGroups(judged(reader), 2, 5, 1)
-    gradients = []
-    for accumulation in (1, 3):
-        model = CrossEncoderModel.from_encoder(tiny_encoder)
-        task = RankingTask("judged", groups, reader, "listwise")
-        setting = StepContext(CPU, ComputeConfig(device="cpu"), accumulation)
-        part = task.read(setting, 0)
-        passes = [task.micro_batch(model, setting, 0, part, batch) for batch in part.batches.values()]
-        micro_batches = [micro.loss(*micro.tensors) for micro in passes]
-        assert len(micro_batches) == accumulation
-        whole = sum(loss for loss, _ in micro_batches)
-        whole.backward()
-        gradients.append(model.classifier.classifier.weight.grad.clone())
-        fetch_measurements([(part.metrics, measured) for _, measured in micro_batches], torch.zeros(()))()
-        assert part.metrics.pairs == 10
-        assert part.metrics.ranking_loss == pytest.approx(float(whole.detach()))
-    torch.testing.assert_close(*gradients)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
