@@ -11,7 +11,7 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertForMaskedLM
 from transformers import BertConfig as HuggingFaceConfig
 
-from irpretrain.foundation.errors import ConfigError, InputError
+from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
 
@@ -123,25 +123,6 @@ def test_mlm_logits_are_those_of_hugging_face(tmp_path: Path, tiny_encoder: Path
     with torch.no_grad():
         _, again = CrossEncoderModel.load(tmp_path / "saved").eval()(**batch, mlm_mask=masked)
     assert torch.equal(again, found)
-
-
-def test_padding_does_not_change_a_score(tiny_encoder: Path) -> None:
-    model = CrossEncoderModel.from_encoder(tiny_encoder).eval()
-    batch = {name: tensor[:1, :7] for name, tensor in inputs(tiny_encoder).items()}
-    longer = {name: torch.nn.functional.pad(tensor, (0, 5)) for name, tensor in batch.items()}
-    with torch.no_grad():
-        assert torch.allclose(model(**batch)[0], model(**longer)[0], atol=1e-6)
-
-
-def test_layers_are_cut(tmp_path: Path, tiny_encoder: Path) -> None:
-    model = CrossEncoderModel.from_encoder(tiny_encoder, layers=1)
-    assert len(model.classifier.bert.encoder.layer) == 1
-    model.save(tmp_path / "short")
-    assert (
-        AutoModelForSequenceClassification.from_pretrained(tmp_path / "short").config.num_hidden_layers == 1
-    )
-    with pytest.raises(ConfigError, match=r"3 layers asked for, but .* has 2"):
-        CrossEncoderModel.from_encoder(tiny_encoder, layers=3)
 
 
 def test_dropout_is_set_everywhere(make_encoder: MakeEncoder) -> None:

@@ -11,7 +11,6 @@ import torch
 
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import MaskingConfig
-from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.reranker import load_reranker
@@ -22,6 +21,7 @@ from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training.batches import Batch, BatchBuilder
 from irpretrain.training.masking import Masker
 from plain_groups import Group, StoreSpan, columns
+from small_documents import write_documents
 from tiny_models import FAMILIES, write_family
 
 TEXTS = ["word07 bad, cab", "a word12 word13  face bad. jab", "cab"]
@@ -42,11 +42,7 @@ def encoders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def builders(encoders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, BatchBuilder]:
     folder = tmp_path_factory.mktemp("stores")
-    rows = [
-        {"document_id": f"d{i}", "part": 0, "position": i, "title": "", "url": "", "body": text}
-        for i, text in enumerate(TEXTS)
-    ]
-    DOCUMENTS.write(folder / "documents.parquet", rows)
+    write_documents(folder / "documents.parquet", TEXTS)
     builders = {}
     for name, encoder in encoders.items():
         write_token_store(folder / "documents.parquet", encoder, TEXT, folder / name, positions=True)
@@ -60,9 +56,7 @@ def batch_of(builder: BatchBuilder) -> Batch:
 
 
 def tensors(batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    parts = (batch.input_ids, batch.token_type_ids, batch.attention_mask)
-    ids, types, attention = map(torch.from_numpy, parts)
-    return ids, types, attention
+    return tuple(map(torch.from_numpy, (batch.input_ids, batch.token_type_ids, batch.attention_mask)))
 
 
 def text_of(tokenizer: WordPieceTokenizer, pieces: np.ndarray) -> str:

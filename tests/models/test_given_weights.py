@@ -42,52 +42,49 @@ def changed(tmp_path: Path) -> Callable[..., Path]:
     return change
 
 
-OF_ENCODERS = [
-    CrossEncoderModel.from_encoder,
-    TermWeightRegressor.from_encoder,
-]
+OF_ENCODERS = [CrossEncoderModel.from_encoder, TermWeightRegressor.from_encoder]
+DAMAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "layer": (
+        len,
+        {"num_hidden_layers": 1},
+        "holds 16 weights that the model of its config.json does not read",
+    ),
+    "distances": (lambda w: w.update({DISTANCES: torch.zeros(127, 8)}), {}, f"such as {DISTANCES}"),
+    "adapter": (
+        lambda w: w.update({"encoder.layer.1.adapter.weight": torch.zeros(3)}),
+        {},
+        "holds 1 weights",
+    ),
+    "relative": (
+        len,
+        {"position_embedding_type": "relative_key"},
+        "position_embedding_type relative_key, which",
+    ),
+    "nan": (lambda w: w["encoder.layer.1.output.dense.bias"].fill_(torch.nan), {}, "hold NaN or infinity"),
+    "infinity": (
+        lambda w: w["embeddings.word_embeddings.weight"][3].fill_(-torch.inf),
+        {},
+        "hold NaN or infinity",
+    ),
+    "one-nan": (lambda w: w[QUANTISED][5, 7].fill_(torch.nan), {}, f"{QUANTISED} hold NaN or infinity"),
+    "one-infinity": (lambda w: w[QUANTISED][5, 7].fill_(torch.inf), {}, f"{QUANTISED} hold NaN or infinity"),
+    "missing": (lambda w: w.pop("encoder.layer.1.output.dense.bias"), {}, "1 parameters are missing"),
+    "quantised": (
+        lambda w: w.update({QUANTISED: w[QUANTISED].mul(100).to(torch.int8)}),
+        {},
+        f"the weights {QUANTISED} are of type I8",
+    ),
+    "zeros": (
+        lambda w: w[QUANTISED].zero_(),
+        {},
+        f"model.safetensors: the weights .*{QUANTISED} are all 0: the file may be torn",
+    ),
+    "norm": (lambda w: w["embeddings.LayerNorm.weight"].zero_(), {}, "embeddings.LayerNorm.weight are all 0"),
+}
 
 
 @pytest.mark.parametrize("load", OF_ENCODERS)
-@pytest.mark.parametrize(
-    ("damage", "options", "message"),
-    [
-        (len, {"num_hidden_layers": 1}, "holds 16 weights that the model of its config.json does not read"),
-        (lambda w: w.update({DISTANCES: torch.zeros(127, 8)}), {}, f"such as {DISTANCES}"),
-        (lambda w: w.update({"encoder.layer.1.adapter.weight": torch.zeros(3)}), {}, "holds 1 weights"),
-        (len, {"position_embedding_type": "relative_key"}, "position_embedding_type relative_key, which"),
-        (lambda w: w["encoder.layer.1.output.dense.bias"].fill_(torch.nan), {}, "hold NaN or infinity"),
-        (lambda w: w["embeddings.word_embeddings.weight"][3].fill_(-torch.inf), {}, "hold NaN or infinity"),
-        (lambda w: w[QUANTISED][5, 7].fill_(torch.nan), {}, f"{QUANTISED} hold NaN or infinity"),
-        (lambda w: w[QUANTISED][5, 7].fill_(torch.inf), {}, f"{QUANTISED} hold NaN or infinity"),
-        (lambda w: w.pop("encoder.layer.1.output.dense.bias"), {}, "1 parameters are missing"),
-        (
-            lambda w: w.update({QUANTISED: w[QUANTISED].mul(100).to(torch.int8)}),
-            {},
-            f"the weights {QUANTISED} are of type I8",
-        ),
-        (
-            lambda w: w[QUANTISED].zero_(),
-            {},
-            f"model.safetensors: the weights .*{QUANTISED} are all 0: the file may be torn",
-        ),
-        (lambda w: w["embeddings.LayerNorm.weight"].zero_(), {}, "embeddings.LayerNorm.weight are all 0"),
-    ],
-    ids=[
-        "layer",
-        "distances",
-        "adapter",
-        "relative",
-        "nan",
-        "infinity",
-        "one-nan",
-        "one-infinity",
-        "missing",
-        "quantised",
-        "zeros",
-        "norm",
-    ],
-)
+@pytest.mark.parametrize(("damage", "options", "message"), DAMAGES.values(), ids=DAMAGES)
 def test_an_encoder_whose_weights_are_not_those_of_its_configuration(
     load: Any, damage: Any, options: dict[str, Any], message: str, tiny_encoder: Path, changed: Any
 ) -> None:

@@ -198,16 +198,15 @@ def test_a_given_bert_scores_the_same(tmp_path: Path, labels: int) -> None:
     assert layout_of(model).packs
 
 
-@pytest.mark.parametrize("family", ["albert", "deberta-v3", "roberta", "modernbert"])
-def test_other_families_are_padded(tmp_path: Path, family: str) -> None:
-    model = CrossEncoderModel.from_encoder(write_family(tmp_path / family, family))
-    model.packing = "on"
-    assert not layout_of(model).packs
-
-
-def test_another_architecture_is_padded(tmp_path: Path) -> None:
-    model = load_reranker(write_distilbert(tmp_path / "distilbert"))
+@pytest.mark.parametrize("family", ["distilbert", "albert", "deberta-v3", "roberta", "modernbert"])
+def test_other_architectures_are_padded(tmp_path: Path, family: str) -> None:
+    if family == "distilbert":
+        model = load_reranker(write_distilbert(tmp_path / family))
+    else:
+        CrossEncoderModel.from_encoder(write_family(tmp_path / family, family)).save(tmp_path / "model")
+        model = load_reranker(tmp_path / "model")
     batch = batch_of([3, 12, 1])
+    batch["input_ids"].clamp_(max=20)  # which every vocabulary has
     with torch.inference_mode():
         expected = model(**batch)
         model.packing = "on"

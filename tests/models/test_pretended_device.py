@@ -141,8 +141,9 @@ def test_re_ranking(
     assert_same_runs(tmp_path / "device.run.gz", tmp_path / "processor.run.gz")
 
 
-def test_re_ranking_with_a_given_model(on_device: Any, tmp_path: Path) -> None:
-    options = {"compute": {"device": "cpu", "precision": "fp32", "packing": "off"}, **SHORT}
+@pytest.mark.parametrize("packing", ["on", "off"])
+def test_re_ranking_with_a_given_model(on_device: Any, tmp_path: Path, packing: str) -> None:
+    options = {"compute": {"device": "cpu", "precision": "fp32", "packing": packing}, **SHORT}
     model = GivenCrossEncoder(write_bert(tmp_path / "model", labels=2), **options)
     pairs = [(WORDS[n], " ".join(WORDS[n : 2 * n + 1])) for n in range(5)]
     expected = model.predict(pairs)

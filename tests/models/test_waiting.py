@@ -29,7 +29,6 @@ from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_batches import Layout, PaddedBatch, encoder_batch
 from irpretrain.models.length_batches import padding_mask, prefetch
 from irpretrain.models.packed import layout_of
-from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights import infer
 from irpretrain.retrieval.term_weights.sequences import TrainingSequences
@@ -67,17 +66,6 @@ def encoders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {"bert": write_family(folder / "bert", "bert", with_mlm_head=True)}
 
 
-@pytest.mark.parametrize("packing", ["on", "off"])
-@pytest.mark.parametrize("predicts", [True, False])
-def test_a_cross_encoder(encoders: dict[str, Path], predicts: bool, packing: Packing) -> None:
-    model = CrossEncoderModel.from_encoder(encoders["bert"]).to("meta")
-    model.packing = packing
-    ids, types, mask, chosen = batch()
-    scores, logits = model(ids, types, mask, chosen if predicts else None)
-    assert scores.shape == (3,)
-    assert (None if logits is None else len(logits)) == (2 if predicts else None)
-
-
 def test_a_cross_encoder_with_fused_layers(encoders: dict[str, Path]) -> None:
     """Forward and backward, with the MLM loss some positions at a time."""
     model = CrossEncoderModel.from_encoder(encoders["bert"]).to("meta").bfloat16().train()
@@ -91,21 +79,6 @@ def test_a_cross_encoder_with_fused_layers(encoders: dict[str, Path]) -> None:
         scores.sum() + model.mlm_loss(states, torch.zeros(len(states), dtype=torch.int64, device=META))
     ).backward()
     assert all(parameter.grad is not None for parameter in model.parameters())
-
-
-def test_a_reranker(encoders: dict[str, Path], tmp_path: Path) -> None:
-    CrossEncoderModel.from_encoder(encoders["bert"]).save(tmp_path / "model")
-    model = load_reranker(tmp_path / "model").to("meta")
-    model.packing = "on"
-    assert model(*batch()[:3]).shape == (3,)
-
-
-@pytest.mark.parametrize("packing", ["on", "off"])
-def test_a_regressor(encoders: dict[str, Path], packing: Packing) -> None:
-    model = TermWeightRegressor.from_encoder(encoders["bert"]).to("meta")
-    model.packing = packing
-    ids, _, mask, _ = batch()
-    assert model(ids, mask).shape == (3, MOST)
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
@@ -215,8 +188,8 @@ def step(turns: list[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
 
     monkeypatch.setattr(trainer, "make_optimiser", lambda model, _: Optimiser(model.parameters()))
 
-    def do(model: torch.nn.Module, task: Any) -> None:
-        compute = ComputeConfig(device="cpu", packing="off")
+    def do(model: torch.nn.Module, task: Any, packing: Packing) -> None:
+        compute = ComputeConfig(device="cpu", packing=packing)
         training = trainer.Trainer(model, OptimiserConfig(), compute, META, seed=1, steps=1, accumulation=2)
         assert training.step(0, [task]).loss == 0
         assert turns == ["copy", "update", "wait"]
@@ -224,17 +197,14 @@ def step(turns: list[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
     return do
 
 
-def test_a_step_of_term_weights(encoders: dict[str, Path], tmp_path: Path, step: Callable[..., None]) -> None:
+@pytest.mark.parametrize("packing", ["on", "off"])
+def test_a_step_of_term_weights(
+    encoders: dict[str, Path], tmp_path: Path, step: Callable[..., None], packing: Packing
+) -> None:
     position = {"part": 0, "sample": 0, "judged": 1}
     rows = [
-        position
-        | {
-            "position": number,
-            "document_id": str(number),
-            "text": "cats " * number,
-            "targets": [0.5] * number,
-        }
-        for number in (1, 2)
+        {**position, "position": n, "document_id": str(n), "text": "cats " * n, "targets": [0.5] * n}
+        for n in (1, 2)
     ]
     TERM_TARGETS.write(tmp_path / "targets", rows)
     encoder, options = (
@@ -243,14 +213,17 @@ def test_a_step_of_term_weights(encoders: dict[str, Path], tmp_path: Path, step:
     )
     text = TextConfig(words="alphanumeric")
     sequences = TrainingSequences.read(tmp_path / "targets", encoder, options, text)
-    step(TermWeightRegressor.from_encoder(encoders["bert"]), TokenRegression(sequences, 2, "mean", 1))
+    task = TokenRegression(sequences, 2, "mean", 1)
+    step(TermWeightRegressor.from_encoder(encoders["bert"]), task, packing)
 
 
+@pytest.mark.parametrize("packing", ["on", "off"])
 def test_a_step_of_ranking(
     make_store: Callable[..., Path],
     make_groups: Callable[..., Path],
     tiny_encoder: Path,
     step: Callable[..., None],
+    packing: Packing,
 ) -> None:
     store = TokenStore.open([make_store({"d": "word01 word02"})])
     groups = GroupTable(make_groups([("d", "word01", "word03")] * 2), store, 2, 1, "rop")
@@ -258,4 +231,4 @@ def test_a_step_of_ranking(
     masker = Masker(MaskingConfig(ratio=0.5), tokenizer, 1, 16)
     builder = BatchBuilder(store, tokenizer, 16, 4)
     task = RankingTask("rop", groups, SequenceReader(builder, masker), "hinge", mlm_weight=1.0)
-    step(CrossEncoderModel.from_encoder(tiny_encoder), task)
+    step(CrossEncoderModel.from_encoder(tiny_encoder), task, packing)

@@ -12,17 +12,14 @@ import pytest
 
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.evaluation.folds import WHOLE
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.foundation.contracts import QUERIES
-from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import load_neural_ranker
 from irpretrain.retrieval.pair_scoring import rerank_words
 from irpretrain.text.texts import read_queries
 from irpretrain.text.word_store import WordDocuments
-from irpretrain.training import finetune as module
-from irpretrain.training.finetune import Topics, finetune
+from irpretrain.training.finetune import finetune
 
 QUERY_COUNT, FOLDS, WORDS = 30, 5, 40
 RERANKING = RerankingConfig(compute={"device": "cpu"})
@@ -167,46 +164,3 @@ def test_equal_runs_write_equal_files(run_finetuning: Callable[..., Path]) -> No
     for name in ("fold.run.gz", "fold.json"):
         assert sha256(first / name) == sha256(second / name)
     assert sha256(first / "fold.run.gz") != sha256(other / "fold.run.gz")
-
-
-def test_resume_is_exact(
-    run_finetuning: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, collection: dict[str, Any]
-) -> None:
-    class Stop(Exception):
-        pass
-
-    directory, _ = collection["corpus"].ranker("start", type="duet-v2", **OPTIONS["duet-v2"])
-    options = tuning_options(epochs=4, batch_sizes=[6, 9])
-    whole = run_finetuning("duet-v2", "whole", options=options, model=directory)
-    original, done = module._Search._epoch, []
-
-    def epoch(self: Any, *given: Any) -> Any:
-        if len(done) == 3:
-            raise Stop
-        done.append(1)
-        return original(self, *given)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(module._Search, "_epoch", epoch)
-        with pytest.raises(Stop):
-            run_finetuning("duet-v2", "broken", options=options, model=directory)
-    resumed = run_finetuning("duet-v2", "broken", options=options, model=directory)
-    for name in ("fold.run.gz", "fold.json"):
-        assert sha256(resumed / name) == sha256(whole / name)
-
-
-def test_another_data_set_is_ranked_whole(
-    run_finetuning: Callable[..., Path], collection: dict[str, Any]
-) -> None:
-    test = Topics(collection["stores"], collection["queries"], collection["candidates"])
-    folder = run_finetuning("drmm", fold=WHOLE, test=test, options=tuning_options(epochs=1))
-    assert len(read_run(folder / "fold.run.gz")) == QUERY_COUNT
-
-
-def test_word_stores_of_another_collection_are_refused(
-    run_finetuning: Callable[..., Path], collection: dict[str, Any], make_corpus: Callable[..., Any]
-) -> None:
-    other = make_corpus({"d1": "other words"}, {"other": [1.0]}, "other")
-    directory, _ = other.ranker("knrm", type="knrm")
-    with pytest.raises(IntegrityError, match="the ranker of one of 2"):
-        run_finetuning("knrm", model=directory)

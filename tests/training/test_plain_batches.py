@@ -16,7 +16,7 @@ from tokenizers.processors import TemplateProcessing
 
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import MaskingConfig
-from irpretrain.foundation.contracts import DOCUMENTS, GROUPS, NO_ANCHOR
+from irpretrain.foundation.contracts import GROUPS, NO_ANCHOR
 from irpretrain.objectives.groups import Span, group
 from irpretrain.text.token_store import TokenStore, write_token_store
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
@@ -24,6 +24,7 @@ from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
 from irpretrain.training.masking import Masker
 from plain_groups import Group, StoreSpan, columns, plain, plain_batch, plain_masks
+from small_documents import write_documents
 from tiny_models import FAMILIES
 
 SHARDS = [
@@ -63,17 +64,13 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
 
 
 def _write(folder: Path, encoder: Path) -> list[Path]:
-    stores, number = list[Path](), 0
+    text, stores, number = TextConfig(words="alphanumeric", fields=["body"]), list[Path](), 0
     for shard, texts in enumerate(SHARDS):
-        rows = list[dict[str, Any]]()
-        for text in texts:
-            keys = {"document_id": f"d{number}", "part": 0, "position": number, "title": "", "url": ""}
-            rows.append({**keys, "body": text})
-            number += 1
-        DOCUMENTS.write(folder / f"{shard}.parquet", rows)
+        named = {f"d{number + position}": body for position, body in enumerate(texts)}
+        table = write_documents(folder / f"{shard}.parquet", named, number)
         stores.append(folder / f"tokens-{shard}")
-        text = TextConfig(words="alphanumeric", fields=["body"])
-        write_token_store(folder / f"{shard}.parquet", encoder, text, stores[-1])
+        write_token_store(table, encoder, text, stores[-1])
+        number += len(texts)
     return stores
 
 
