@@ -30,7 +30,7 @@ from irpretrain.models.kernels import Seed, why_no_triton
 # First compute capability with torch's attention of variable length (Ampere).
 MIN_CAPABILITY = (8, 0)
 
-# Its heads are multiples of HEAD_STEP up to WIDEST_HEAD wide.
+# Its heads are multiples of HEAD_STEP up to MAX_HEAD_SIZE wide.
 MAX_HEAD_SIZE, HEAD_STEP = 256, 8
 
 # Above this share of a GPU's memory, what a layer would store for its gradient is computed again instead.

@@ -103,7 +103,7 @@ def take_lock(lock_path: Path) -> int | None:
     """Return a descriptor with the lock on `lock_path`, which then names this process; None if another process has it.
 
     Raises:
-        OSError: the file is a link (ELOOP), or its file system has no locks (WITHOUT_LOCKS), among others.
+        OSError: the file is a link (ELOOP), or its file system has no locks (NO_LOCK_ERRORS), among others.
     """
     descriptor = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:

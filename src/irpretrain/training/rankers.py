@@ -1,7 +1,7 @@
 """The kinds of models that can be fine-tuned: cross-encoders over word pieces, and rankers over words.
 
 Each knows how the model in a directory is loaded, reads documents, is trained, and ranks. A ranking may go on from
-`retained`, scores of an earlier, interrupted one.
+`kept_scores`, scores of an earlier, interrupted one.
 """
 
 from __future__ import annotations

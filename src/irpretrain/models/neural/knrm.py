@@ -57,7 +57,7 @@ class KernelPooling(nn.Module):
 #
 # M_ij = cos(v(q_i), v(d_j)), f(q, d) = tanh(w · φ(M) + b)
 #
-# with φ of `kernels`. The word vectors are learned with w and b (section 3.2).
+# with φ of `KernelPooling`. The word vectors are learned with w and b (section 3.2).
 
 
 class Knrm(NeuralRanker):
@@ -81,7 +81,7 @@ class Knrm(NeuralRanker):
 #     g_i^h = relu(W_h · v(t_i) … v(t_{i+h−1}) + b_h),   M^{h,h'}_ij = cos(g_i^h(q), g_j^h'(d))
 #     f(q, d) = tanh(w · [φ(M^{h,h'}) for all h, h'] + b)
 #
-# for h and h' from 1 to 3 words, with φ of `kernels`; a vector g has 128 numbers, as in the paper. At the end of a
+# for h and h' from 1 to 3 words, with φ of `KernelPooling`; a vector g has 128 numbers, as in the paper. At the end of a
 # text, n-grams are filled up with zero vectors, so that a text of n words has n of each length, whatever it is padded
 # with.
 
