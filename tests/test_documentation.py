@@ -184,3 +184,18 @@ def test_every_named_key_of_the_configuration_exists(page):
         word for word in code_words(page) if re.fullmatch(rf"(?:{'|'.join(sections)})(?:\.[a-z_]+)+", word)
     ]
     assert [key for key in keys if not key_exists(key) and not is_library(key)] == []
+
+
+# Of torch, of published code, and a rule that rules/report.smk makes.
+NAMES_FROM_ELSEWHERE = {"_version", "has_answer", "make_tables_prop"}
+
+
+def test_names_in_backticks_of_docstrings_and_comments_exist_in_the_code() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
+    others = [path.read_text(encoding="utf-8") for path in [ROOT / "config.yaml", *ROOT.glob("rules/*.smk")]]
+    words = {
+        word for text in [*sources, *others] for word in re.findall(r"\w+", re.sub(r"`[^`\n]*`", "", text))
+    }
+    names = {name for text in sources for name in re.findall(r"`([A-Z_][A-Z0-9_]+|[a-z]+_\w+|_\w+)`", text)}
+    assert len(names) > 100
+    assert names - words - NAMES_FROM_ELSEWHERE == set()

@@ -36,7 +36,7 @@ def draw_positions(rng: np.random.Generator, item_count: int, count: int) -> np.
 
 
 class RandomDocuments:
-    """The documents of a collection that can be drawn, by number: those with at least `least_words` words."""
+    """The documents of a collection that can be drawn, by number: those with at least `min_words` words."""
 
     def __init__(self, words: np.ndarray, min_words: int = 1) -> None:
         self._words = words

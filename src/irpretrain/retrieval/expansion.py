@@ -74,7 +74,7 @@ def expand_documents(
 
 
 def check_expansion(vectors: Sequence[str | Path]) -> None:
-    """Refuse an expansion that adds nothing to any document; log one that misses more than `NOTED` of lines or
+    """Refuse an expansion that adds nothing to any document; log one that misses more than `NOTED_SHARE` of lines or
     documents."""
     counts = [read_sidecar(path).get("counts", {}) for path in vectors]
     if not all(LINES_KEY in file_counts for file_counts in counts):

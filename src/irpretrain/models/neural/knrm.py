@@ -81,8 +81,8 @@ class Knrm(NeuralRanker):
 #     g_i^h = relu(W_h · v(t_i) … v(t_{i+h−1}) + b_h),   M^{h,h'}_ij = cos(g_i^h(q), g_j^h'(d))
 #     f(q, d) = tanh(w · [φ(M^{h,h'}) for all h, h'] + b)
 #
-# for h and h' from 1 to 3 words, with φ of `KernelPooling`; a vector g has 128 numbers, as in the paper. At the end of a
-# text, n-grams are filled up with zero vectors, so that a text of n words has n of each length, whatever it is padded
+# for h and h' from 1 to 3 words, with φ of `KernelPooling`; a vector g has 128 numbers, as in the paper. At the end of
+# a text, n-grams are filled up with zero vectors, so that a text of n words has n of each length, whatever it is padded
 # with.
 
 

@@ -42,7 +42,7 @@ class Shape(NamedTuple):
         return 4.0 * (self.layers * layer + self.vocabulary * self.hidden)
 
     def operations(self, stage: str) -> float:
-        """Floating-point operations of a stage per word piece, in sequences of `SEQUENCE`."""
+        """Floating-point operations of a stage per word piece, in sequences of `SEQUENCE_LENGTH`."""
         layer = 8 * self.hidden**2 + 4 * self.hidden * self.intermediate + 4 * SEQUENCE_LENGTH * self.hidden
         predicted = MASKED_SHARE if stage.endswith("with MLM") else 0
         head = predicted * 2 * self.hidden * (self.hidden + self.vocabulary)
