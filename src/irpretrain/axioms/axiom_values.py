@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.axioms.batch import UNKNOWN, AxiomBatch, AxiomCollection, BatchMaker
+from irpretrain.axioms.batch import UNKNOWN, AxiomBatch, AxiomCollection, BatchMaker, sums_between
 from irpretrain.axioms.preferences import DEFINITIONS, larger_is_better
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES
@@ -68,20 +68,15 @@ def axiom_values(batch: AxiomBatch) -> dict[str, np.ndarray]:
 
 
 def _table(table: pa.RecordBatch, batch: AxiomBatch, values: dict[str, np.ndarray]) -> pa.Table:
-    columns = {"terms": batch.term_counts, **values}
-    for name, column in columns.items():
-        table = table.append_column(
-            AXIOM_VALUES.schema.field(name), pa.array(column, AXIOM_VALUES.schema.field(name).type)
-        )
-    return pa.Table.from_batches([table])
+    query_columns = dict(zip(table.schema.names, table.columns, strict=True))
+    return pa.table({**query_columns, "terms": batch.term_counts, **values}, schema=AXIOM_VALUES.schema)
 
 
 def _count_special(batch: AxiomBatch, values: dict[str, np.ndarray]) -> dict[str, int]:
-    unknown_terms = np.concatenate([[0], np.cumsum(batch.queries.terms == UNKNOWN)])[batch.queries.offsets]
     is_special = {
         "without_terms": batch.term_counts == 0,
         "document_lacks_a_term": (values["stm_2"] < 1) & (batch.term_counts > 0),
-        "collection_lacks_a_term": np.diff(unknown_terms),
+        "collection_lacks_a_term": sums_between(batch.queries.terms == UNKNOWN, batch.queries.offsets),
         "rank_1": values["rank"] == 1,
         "rank_beyond_depth": values["rank"] == 0,
     }

@@ -1,7 +1,4 @@
-"""What axioms compute from: the collection, and batches of queries and their documents as flat arrays.
-
-What the axioms need to know of the collection: terms, document frequencies, postings, word vectors, options.
-"""
+"""What axioms compute from: the collection, and batches of queries and their documents as flat arrays."""
 
 from __future__ import annotations
 
@@ -145,6 +142,11 @@ class AxiomBatch:
     def term_positions(self) -> TermPositions:
         return _find_positions(self.queries, self.documents, self.document_of_query)
 
+    @property
+    def is_present(self) -> np.ndarray:
+        """Whether each query's document holds each of its terms (bool [terms])."""
+        return np.diff(self.term_positions.offsets) > 0
+
     @cached_property
     def document_vectors(self) -> np.ndarray:
         """Sum of the vectors of each document's words without stop words (float64 [documents, dimensions])."""
@@ -202,8 +204,12 @@ class BatchMaker:
     def _gather(self, rows: np.ndarray) -> DocumentBatch:
         words, offsets = self._documents.gather(rows)
         terms = self._collection.terms.terms(words)
-        terms_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(terms != NO_TERM)])
-        return DocumentBatch(words, terms, offsets, np.diff(terms_before[offsets]))
+        return DocumentBatch(words, terms, offsets, sums_between(terms != NO_TERM, offsets))
+
+
+def sums_between(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return the sum of the values from each offset to the next (int64); of bools, how many are true."""
+    return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(values)])[offsets])
 
 
 def _search_terms(
@@ -247,15 +253,6 @@ def _term_sets(
     return QueryTerms(
         query_terms[:term_count], term_offsets, query_words[:word_count], word_offsets[: term_count + 1]
     )
-
-
-@compiled
-def match_count(term_positions: TermPositions, first_slot: int, end_slot: int) -> int:
-    """Return how many of the terms first ... last - 1 of a batch their document holds."""
-    term_count = 0
-    for slot in range(first_slot, end_slot):
-        term_count += term_positions.offsets[slot + 1] > term_positions.offsets[slot]
-    return term_count
 
 
 @compiled

@@ -7,7 +7,14 @@ import math
 
 import numpy as np
 
-from irpretrain.axioms.batch import AxiomBatch, DocumentBatch, QueryTerms, TermPositions, match_count, to_grid
+from irpretrain.axioms.batch import (
+    AxiomBatch,
+    DocumentBatch,
+    QueryTerms,
+    TermPositions,
+    sums_between,
+    to_grid,
+)
 from irpretrain.foundation.compiled import compiled
 
 
@@ -105,45 +112,36 @@ def distance(batch: AxiomBatch) -> np.ndarray:
     0 without a pair of terms. A missing term makes it +∞, or is left out (`missing_terms`); +∞ if the document holds no
     term of the query.
     """
-    return _distance(batch.queries, batch.term_positions, batch.collection.options.missing_terms == "skipped")
+    return _distance(batch.queries, batch.term_positions, _measured_terms(batch))
 
 
 def first_position(batch: AxiomBatch) -> np.ndarray:
     """Return PROX-2 (equation 2): the mean of the terms' first positions, from 0; missing terms as in PROX-1."""
-    return _first_position(
-        batch.queries, batch.term_positions, batch.collection.options.missing_terms == "skipped"
-    )
+    term_positions, is_present, term_counts = batch.term_positions, batch.is_present, _measured_terms(batch)
+    first_positions = np.zeros(len(is_present), np.int64)
+    first_positions[is_present] = term_positions.positions[term_positions.offsets[:-1][is_present]]
+    sums = sums_between(first_positions, batch.queries.offsets)
+    return np.divide(sums, term_counts, out=np.full(len(batch), np.inf), where=term_counts > 0)
+
+
+def _measured_terms(batch: AxiomBatch) -> np.ndarray:
+    """Return how many terms of each query its document holds; 0 where missing ones make the value +∞ (int64)."""
+    present_terms = sums_between(batch.is_present, batch.queries.offsets)
+    if batch.collection.options.missing_terms == "skipped":
+        return present_terms
+    return np.where(present_terms < batch.term_counts, 0, present_terms)
 
 
 @compiled
-def _distance(queries: QueryTerms, term_positions: TermPositions, skips_missing: bool) -> np.ndarray:
-    values = np.full(len(queries.offsets) - 1, math.inf)
-    for query in range(len(values)):
+def _distance(queries: QueryTerms, term_positions: TermPositions, term_counts: np.ndarray) -> np.ndarray:
+    values = np.full(len(term_counts), math.inf)
+    for query in np.flatnonzero(term_counts):
         first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
-        present_terms = match_count(term_positions, first_slot, end_slot)
-        if present_terms == 0 or (present_terms < end_slot - first_slot and not skips_missing):
-            continue
-        total, pairs = 0.0, present_terms * (present_terms - 1) // 2
+        total, pairs = 0.0, term_counts[query] * (term_counts[query] - 1) // 2
         for term in range(first_slot, end_slot):
             for other_term in range(term + 1, end_slot):
                 total += _words_between(term_positions, term, other_term)
         values[query] = total / max(pairs, 1)
-    return values
-
-
-@compiled
-def _first_position(queries: QueryTerms, term_positions: TermPositions, skips_missing: bool) -> np.ndarray:
-    values = np.full(len(queries.offsets) - 1, math.inf)
-    for query in range(len(values)):
-        first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
-        present_terms = match_count(term_positions, first_slot, end_slot)
-        if present_terms == 0 or (present_terms < end_slot - first_slot and not skips_missing):
-            continue
-        total = 0
-        for slot in range(first_slot, end_slot):
-            if term_positions.offsets[slot + 1] > term_positions.offsets[slot]:
-                total += term_positions.positions[term_positions.offsets[slot]]
-        values[query] = total / present_terms
     return values
 
 
@@ -267,9 +265,7 @@ def similarity(batch: AxiomBatch) -> np.ndarray:
 
 def share_present(batch: AxiomBatch) -> np.ndarray:
     """Return STM-2's share: how many of a query's terms the document holds; 0 without terms (float64)."""
-    is_present = np.diff(batch.term_positions.offsets) > 0
-    present_before = np.concatenate([[0], np.cumsum(is_present)])[batch.queries.offsets]
-    return np.diff(present_before) / np.maximum(batch.term_counts, 1)
+    return sums_between(batch.is_present, batch.queries.offsets) / np.maximum(batch.term_counts, 1)
 
 
 def share_similar(batch: AxiomBatch) -> np.ndarray:

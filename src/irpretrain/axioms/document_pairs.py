@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.axioms.axiom_values import axiom_values
-from irpretrain.axioms.batch import AxiomBatch, AxiomCollection
+from irpretrain.axioms.batch import AxiomBatch, AxiomCollection, sums_between
 from irpretrain.axioms.preferences import larger_is_better, preferences
 from irpretrain.config.axioms import AXIOMS
 
@@ -41,13 +41,8 @@ def document_preferences(first: AxiomBatch, second: AxiomBatch) -> np.ndarray:
         rows + len(first),
         first.collection.options.stm_2_threshold,
     )
-    is_present = [np.diff(batch.term_positions.offsets) > 0 for batch in (first, second)]
     offsets = first.queries.offsets
-    have_different_terms = _sums(is_present[0] != is_present[1], offsets) > 0
-    is_incomparable = have_different_terms | (_sums(is_present[0], offsets) < _MIN_TERMS)
+    have_different_terms = sums_between(first.is_present != second.is_present, offsets) > 0
+    is_incomparable = have_different_terms | (sums_between(first.is_present, offsets) < _MIN_TERMS)
     features[np.ix_(np.flatnonzero(is_incomparable), _PROX)] = 0
     return features
-
-
-def _sums(term_counts: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    return np.diff(np.concatenate([[0], np.cumsum(term_counts)])[offsets])

@@ -7,12 +7,13 @@ terms as it has (`irpretrain.axioms.predictor_queries`).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from irpretrain.axioms.batch import sums_between
 from irpretrain.axioms.preferences import DEFINITIONS, larger_is_better, preferences
 from irpretrain.config.axioms import PredictorConfig
 from irpretrain.foundation.compiled import compiled
@@ -20,8 +21,6 @@ from irpretrain.foundation.contracts import AXIOM_VALUES
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.randomness import stream_key
 from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
-
-Setting = Literal["I", "II", "III", "IV"]
 
 # Name of the random streams: (seed, "predictor-negatives", document id U+001F query id).
 STAGE = "predictor-negatives"
@@ -34,7 +33,7 @@ VALUE_COLUMNS = [definition.column for definition in DEFINITIONS.values()]
 SETTING_IV_RANK = 5
 
 
-def negative_weights(ranks: np.ndarray, starts: np.ndarray, setting: Setting) -> np.ndarray:
+def negative_weights(ranks: np.ndarray, starts: np.ndarray, setting: str) -> np.ndarray:
     """Return float64 [queries], proportional to the probability of each pseudo-query (ARES, SIGIR 2022, table 2).
 
         I    any pseudo-query of the group, all with equal probability
@@ -50,13 +49,8 @@ def negative_weights(ranks: np.ndarray, starts: np.ndarray, setting: Setting) ->
     if setting == "IV":
         return ((ranks > 0) & (ranks <= SETTING_IV_RANK)).astype(np.float64)
     if setting == "III":
-        return np.repeat(count_per_group(ranks == 1, starts) > 0, np.diff(starts)).astype(np.float64)
+        return np.repeat(sums_between(ranks == 1, starts) > 0, np.diff(starts)).astype(np.float64)
     return np.ones(len(ranks))
-
-
-def count_per_group(is_marked: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return int64 [groups]: how many of each group's entries are marked (bool)."""
-    return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(is_marked)])[starts])
 
 
 def draw_negatives(
@@ -175,7 +169,7 @@ def make_pairs(
     weights = negative_weights(candidates.ranks, candidates.starts, options.setting)
     negatives = draw_negatives(candidates.groups, candidates.starts, weights, candidates.query_names, seed)
     rows = np.flatnonzero(negatives != NO_NEGATIVE)
-    is_barred = (np.diff(candidates.starts) > 0) & (count_per_group(weights > 0, candidates.starts) == 0)
+    is_barred = (np.diff(candidates.starts) > 0) & (sums_between(weights > 0, candidates.starts) == 0)
     terms, negative_terms = candidates.terms[rows], candidates.pseudo_terms[negatives[rows]]
     return QueryPairs(
         features=preferences(
