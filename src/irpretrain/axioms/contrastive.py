@@ -46,10 +46,6 @@ def weight_classes(heights: np.ndarray, temperature: float) -> WeightClasses:
     return WeightClasses(members, offsets.astype(np.int64), tops, class_of.astype(np.int32))
 
 
-def no_classes() -> WeightClasses:
-    return WeightClasses(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0), np.empty(0, np.int32))
-
-
 # The contrastive term distribution of ARES (Chen et al., SIGIR 2022, section 4.1).
 #
 #     P(w|θ_C) = (DF(w) + 1) / Σ (DF(w') + 1)                  (4)
@@ -98,17 +94,12 @@ def read_contrastive_model(statistics: str | Path, options: PseudoQueriesConfig)
                 "Lower it (--set pseudo_queries.minimum_count=NUMBER), or give more text.",
             ),
         )
-    drawable_flags = (
-        is_drawable.to_numpy(zero_copy_only=False)
-        if isinstance(is_drawable, pa.Array)
-        else is_drawable.to_numpy()
-    )
+    drawable_flags = np.asarray(is_drawable)
     position_of = np.where(drawable_flags, np.cumsum(drawable_flags) - 1, NO_WORD).astype(np.int32)
-    mean_length = pc.sum(vocabulary["count"]).as_py() / max(totals.documents, 1)
     smoothed_frequencies = vocabulary["documents"].to_numpy() + 1.0
     return ContrastiveModel(
         words=vocabulary["word"].combine_chunks(),
         position_of=position_of,
         background=smoothed_frequencies / smoothed_frequencies.sum(),
-        mu=mean_length,
+        mu=pc.sum(vocabulary["count"]).as_py() / max(totals.documents, 1),  # mean |D|
     )

@@ -12,13 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.axioms.contrastive import NO_WORD, no_classes, read_contrastive_model, weight_classes
-from irpretrain.axioms.contrastive_draws import (
-    ContrastRules,
-    ContrastTables,
-    DrawnQueries,
-    draw_queries,
-)
+from irpretrain.axioms.contrastive import NO_WORD, read_contrastive_model, weight_classes
+from irpretrain.axioms.contrastive_draws import ContrastRules, ContrastTables, DrawnQueries, draw_queries
 from irpretrain.foundation.contracts import DOCUMENT_QUERIES
 from irpretrain.foundation.errors import MAKE_AGAIN, ConfigError, IntegrityError, refusing_damage
 from irpretrain.foundation.progress import print_line, progress
@@ -134,12 +129,7 @@ class PseudoQuerySampler:
         length_probabilities: float64, P(length) for lengths from 1.
     """
 
-    def __init__(
-        self,
-        statistics: str | Path,
-        options: PseudoQueriesConfig,
-        seed: int,
-    ) -> None:
+    def __init__(self, statistics: str | Path, options: PseudoQueriesConfig, seed: int) -> None:
         """ConfigError if the temperature is no number, InputError if the vocabulary is empty."""
         temperature = options.temperature
         if temperature == "calibrated":
@@ -149,28 +139,23 @@ class PseudoQuerySampler:
             )
         model = read_contrastive_model(statistics, options)
         self._seed = seed
-        self._draws_outside = options.support == "collection"
+        information = -np.log(model.background)
+        # Where only a document's own words are drawn, there are no classes of others.
+        self._heights = model.background * information if options.support == "collection" else np.empty(0)
         self.names = model.words
         self.rows = np.flatnonzero(model.position_of != NO_WORD)
         self.length_probabilities = set_size_probabilities()
         self.tables = ContrastTables(
             position_of=model.position_of,
             background=model.background,
-            information=-np.log(model.background),
+            information=information,
             length_sums=cumulative(self.length_probabilities),
-            classes=no_classes(),
+            classes=weight_classes(self._heights, temperature),
         )
-        self.rules = ContrastRules(
-            mu=model.mu,
-            temperature=temperature,
-            per_document=options.per_document,
-        )
-        self.set_temperature(temperature)
+        self.rules = ContrastRules(model.mu, temperature, options.per_document)
 
     def set_temperature(self, temperature: float) -> None:
-        if self._draws_outside:
-            heights = self.tables.background * self.tables.information
-            self.tables = self.tables._replace(classes=weight_classes(heights, temperature))
+        self.tables = self.tables._replace(classes=weight_classes(self._heights, temperature))
         self.rules = self.rules._replace(temperature=temperature)
 
     def sample(self, store: WordStore) -> Iterator[tuple[pa.Table, DrawnQueries]]:
