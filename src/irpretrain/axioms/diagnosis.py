@@ -29,6 +29,11 @@ COLUMNS = (
     *("variance", "freedom", "seed_variance"),
 )
 
+# AXIOM_PAIRS without numbers, and with the lot by which a pair's document is drawn.
+_DRAWN_PAIRS = AXIOM_PAIRS.schema.remove(AXIOM_PAIRS.schema.get_field_index("pair")).append(
+    pa.field("lot", pa.uint64(), nullable=False)
+)
+
 
 def choose_diagnosis_pairs(
     axiom_values: Sequence[str | Path],  # AXIOM_VALUES shards of a collection's pseudo-queries, in any order
@@ -47,7 +52,7 @@ def choose_diagnosis_pairs(
         InputError: no document has two pseudo-queries of equal length.
     """
     rule = any_pair(axioms.stm_2_threshold, PAIRS_PER_DOCUMENT)
-    kept_pairs, eligible_documents = _no_pairs(), 0
+    kept_pairs, eligible_documents = _DRAWN_PAIRS.empty_table(), 0
     for path in axiom_values:
         for batch in whole_documents(path):
             names = batch.document_ids
@@ -146,30 +151,22 @@ def _signs(path: str | Path, pair_count: int) -> np.ndarray:
     return np.sign(table["first"].to_numpy() - table["second"].to_numpy())
 
 
-def _no_pairs() -> pa.Table:
-    return _with_lots(AXIOM_PAIRS.schema.empty_table().drop_columns("pair"), np.zeros(0, np.uint64))
-
-
 def _pairs(batch: ValueBatch, choice: PairChoice, lots: np.ndarray) -> pa.Table:
-    schema, rows = AXIOM_PAIRS.schema, batch.rows.combine_chunks()
+    rows = batch.rows.combine_chunks()
     pair_count, axiom_count = choice.features.shape
     lists = pa.ListArray.from_arrays(
         pa.array(np.arange(pair_count + 1) * axiom_count, pa.int32()),
         pa.array(choice.features.ravel(), pa.int8()),
-        type=schema.field("preferences").type,
+        type=_DRAWN_PAIRS.field("preferences").type,
     )
     columns = {
         "document_id": rows["document_id"].take(pa.array(choice.preferred)),
         "first": rows["query"].take(pa.array(choice.preferred)),
         "second": rows["query"].take(pa.array(choice.other)),
         "preferences": lists,
+        "lot": lots[choice.document_of_pair],
     }
-    table = pa.Table.from_pydict(columns, schema=pa.schema([schema.field(name) for name in columns]))
-    return _with_lots(table, lots[choice.document_of_pair])
-
-
-def _with_lots(table: pa.Table, lots: np.ndarray) -> pa.Table:
-    return table.append_column(pa.field("lot", pa.uint64(), nullable=False), pa.array(lots, pa.uint64()))
+    return pa.table(columns, schema=_DRAWN_PAIRS)
 
 
 def _first_documents(pairs: pa.Table, document_count: int) -> pa.Table:
