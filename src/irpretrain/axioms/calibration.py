@@ -1,4 +1,9 @@
-"""The temperature of pseudo-queries, chosen by the ranks that they give their documents (ARES, section 4.1)."""
+"""The temperature of pseudo-queries, chosen by the ranks that they give their documents (ARES, section 4.1).
+
+The paper prints in which shares pseudo-queries rank their document where, and no temperature. Here pseudo-queries
+of a sample of the documents are drawn at several temperatures and ranked in the whole collection as RANK does it,
+and the temperature is taken whose shares are closest to the printed ones. docs/methods/ares.md has more.
+"""
 
 from __future__ import annotations
 
@@ -88,14 +93,6 @@ class RankSample:
         )
 
 
-# A collection's temperature of pseudo-queries, chosen by the ranks that they give their documents (ARES, section
-# 4.1).
-#
-# The paper prints in which shares pseudo-queries rank their document where, and no temperature. Here pseudo-queries
-# of a sample of the documents are drawn at several temperatures and ranked in the whole collection as RANK does it,
-# and the temperature is taken whose shares are closest to the printed ones. docs/methods/ares.md has more.
-
-
 # Documents whose pseudo-queries are ranked.
 SAMPLE_DOCUMENTS = 1000
 
@@ -127,15 +124,13 @@ def search_temperature(measure: Callable[[float], Trial], target_share: float) -
 
     The share of ranks beyond the last interval rises with the temperature, so bisection finds the paper's share,
     `target_share`, however narrow the sensitive range of temperatures is. From the best temperature met, steps of
-    falling
-    size then minimise the distance between all shares. Temperatures have three significant digits, fit for a
+    falling size then minimise the distance between all shares. Temperatures have three significant digits, fit for a
     configuration.
     """
     trials: dict[float, Trial] = {}
 
     def try_temperature(temperature: float) -> Trial:
-        rounded = float(f"{temperature:.3g}")
-        clamped = min(max(rounded, LOWEST), HIGHEST)
+        clamped = min(max(float(f"{temperature:.3g}"), LOWEST), HIGHEST)
         if clamped not in trials:
             trials[clamped] = measure(clamped)
         return trials[clamped]
