@@ -12,6 +12,7 @@ from irpretrain.axioms.rank_engine.impacts import LEVELS
 from irpretrain.axioms.rank_engine.postings import (
     MIN_DIRECTORY_POSTINGS,
     Index,
+    Lists,
     ScoreBounds,
     directory_shift,
     first_not_below,
@@ -87,41 +88,25 @@ def describe_lists(index: Index, query: RankQuery) -> None:
 
 
 @compiled_uncounted
-def _find(
-    documents: np.ndarray,
-    directory: np.ndarray,
-    start: int,
-    end: int,
-    directory_start: int,
-    shift: int,
-    target: int,
-) -> int:
-    """Return the index of a document's posting in the list from `start` to `end`, -1 without one.
-
-    `directory_start` and `shift` are of the list's directory, as in the table.
-    """
-    low, high = start, end
-    if directory_start >= 0:
-        run = directory_start + (target >> shift)
-        low, high = start + directory[run], start + directory[run + 1]
-    position = first_not_below(documents, low, high, target)
-    if position < high and documents[position] == target:
-        return position
-    return -1
+def _find(lists: Lists, table: np.ndarray, slot: int, document: int) -> int:
+    """Return the index of a document's posting in list `slot`, -1 without one."""
+    low, high = table[START, slot], table[END, slot]
+    if table[DIRECTORY, slot] >= 0:
+        run = table[DIRECTORY, slot] + (document >> table[SHIFT, slot])
+        low, high = low + lists.directory[run], low + lists.directory[run + 1]
+    position = first_not_below(lists.documents, low, high, document)
+    return position if position < high and lists.documents[position] == document else -1
 
 
 @compiled_uncounted
 def score_of(index: Index, query: RankQuery, document: int) -> np.float32:
     """Return the exact score of a document, -1 if it holds no term of the query."""
-    lists, table = index.lists, query.table
     score, holds_term = 0.0, False
     for slot in range(query.list_count):
-        start, end = table[START, slot], table[END, slot]
-        directory_start, shift = table[DIRECTORY, slot], table[SHIFT, slot]
-        position = _find(lists.documents, lists.directory, start, end, directory_start, shift, document)
+        position = _find(index.lists, query.table, slot, document)
         if position >= 0:
             holds_term = True
-            frequency = np.float32(frequency_at(lists, position))
+            frequency = np.float32(frequency_at(index.lists, position))
             score += np.float64(term_score(query.weights[slot], frequency, index.norms[document]))
     return np.float32(score) if holds_term else np.float32(-1)
 
