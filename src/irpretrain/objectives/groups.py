@@ -1,7 +1,4 @@
-"""GROUPS tables: rows from ranking groups, or columns at once.
-
-Rows of the GROUPS table from an objective's ranking groups, with defaults.
-"""
+"""GROUPS tables: rows from ranking groups, or columns at once."""
 
 from __future__ import annotations
 
@@ -38,10 +35,8 @@ Group = dict[str, Any]
 
 def group(
     location: tuple[int, int],  # (part, position) of the document that the group was made of
-    queries: Sequence[
-        str | Span
-    ],  # literal texts or spans; one that all sequences share, or one per sequence
-    documents: Sequence[Span],  # spans; one that all sequences share, or one per sequence
+    queries: Sequence[str | Span],  # literal texts or spans; one for all sequences, or one per sequence
+    documents: Sequence[Span],  # spans; one for all sequences, or one per sequence
     *,
     sample: int = 0,  # which group of that document
     # Basis of the preference, one per sequence; by default 1 for the first and 0 for the others.
@@ -122,10 +117,10 @@ def pair_groups(documents: pa.RecordBatch | pa.Table, queries: pa.Array, scores:
         "part": documents["part"],
         "position": documents["position"],
         "sample": pa.array(_index_in_run(documents), pa.int32()),
-        "queries": _lists(query_records, 2, _type("queries")),
-        "documents": _lists(_whole_documents(documents["document_id"]), 1, _type("documents")),
-        "scores": _lists(pa.array(np.ravel(scores), pa.float32()), 2, _type("scores")),
-        "anchors": _empty_lists(group_count, _type("anchors")),
+        "queries": _lists("queries", query_records, 2),
+        "documents": _lists("documents", _whole_documents(documents["document_id"]), 1),
+        "scores": _lists("scores", pa.array(np.ravel(scores), pa.float32()), 2),
+        "anchors": [[]] * group_count,
     }
     return pa.Table.from_pydict(columns, schema=GROUPS.schema)
 
@@ -150,10 +145,10 @@ def span_groups(
         "part": pa.array(locations[:, 0], pa.int32()),
         "position": pa.array(locations[:, 1], pa.int64()),
         "sample": pa.array(locations[:, 2], pa.int32()),
-        "queries": _lists(queries, 1, _type("queries")),
-        "documents": _lists(_whole_documents(document_ids), documents_per_group, _type("documents")),
-        "scores": _lists(pa.array(scores.ravel()), documents_per_group, _type("scores")),
-        "anchors": _lists(_records(ANCHOR, *anchors.reshape(-1, 2).T), documents_per_group, _type("anchors")),
+        "queries": _lists("queries", queries, 1),
+        "documents": _lists("documents", _whole_documents(document_ids), documents_per_group),
+        "scores": _lists("scores", pa.array(scores.ravel()), documents_per_group),
+        "anchors": _lists("anchors", _records(ANCHOR, *anchors.reshape(-1, 2).T), documents_per_group),
     }
     return pa.Table.from_pydict(columns, schema=GROUPS.schema)
 
@@ -171,27 +166,14 @@ def _records(record_type: pa.StructType, *columns: pa.Array | pa.ChunkedArray | 
     return pa.StructArray.from_arrays(arrays, fields=list(record_type))
 
 
-def _type(column: str) -> pa.DataType:
-    return GROUPS.schema.field(column).type
-
-
-def _lists(values: pa.Array, list_size: int, list_type: pa.DataType) -> pa.Array:
+def _lists(column: str, values: pa.Array, list_size: int) -> pa.Array:
     offsets = pa.array(np.arange(0, len(values) + 1, list_size, dtype=np.int32))
-    return pa.ListArray.from_arrays(offsets, values, type=list_type)
-
-
-def _empty_lists(list_count: int, list_type: pa.DataType) -> pa.Array:
-    offsets = pa.array(np.zeros(list_count + 1, np.int32))
-    return pa.ListArray.from_arrays(offsets, pa.array([], list_type.value_type), type=list_type)
+    return pa.ListArray.from_arrays(offsets, values, type=GROUPS.schema.field(column).type)
 
 
 def _index_in_run(documents: pa.RecordBatch | pa.Table) -> np.ndarray:
     """Return the position of each row within its run of equal (part, position), from 0."""
     part, position = documents["part"].to_numpy(), documents["position"].to_numpy()
-    row_count = len(part)
-    if not row_count:
-        return np.zeros(0, np.int64)
-    starts = np.concatenate(
-        [np.zeros(1, np.int64), 1 + np.flatnonzero((np.diff(part) != 0) | (np.diff(position) != 0))]
-    )
-    return np.arange(row_count) - np.repeat(starts, np.diff(starts, append=row_count))
+    rows, continues_run = np.arange(len(part)), np.zeros(len(part), bool)
+    continues_run[1:] = (np.diff(part) == 0) & (np.diff(position) == 0)
+    return rows - np.maximum.accumulate(np.where(continues_run, 0, rows))
