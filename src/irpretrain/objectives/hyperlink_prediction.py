@@ -67,13 +67,6 @@ class HyperlinkPredictionOptions(Section):
 OPTIONS = HyperlinkPredictionOptions
 
 
-class HyperlinkChoice(NamedTuple):
-    """A segment, and the nodes of the documents of its groups, the preferred one first (int [groups, documents])."""
-
-    segment: int
-    nodes: np.ndarray
-
-
 class _Draft(NamedTuple):
     location: tuple[int, int, int]  # part and position of the article, and sample of the first group
     document_id: str  # of the article
@@ -121,24 +114,22 @@ def _drafts(
         sample = 0
         for segment, nodes in choices:
             location = (*article.location, sample)
-            anchors, is_linked = _anchors(article, links, segment, bounds[segment, 1], nodes)
-            anchors = np.where(is_linked[:, :, None], anchors, NO_ANCHOR)
+            anchors = _anchors(article, links, segment, bounds[segment, 1], nodes)
             yield _Draft(location, article.document_id, spans[segment], nodes, anchors)
             sample += len(nodes)
 
 
 def choose(
     links: Links,  # the article's hyperlinks
-    options: HyperlinkPredictionOptions,  # see `HyperlinkPredictionOptions`
+    options: HyperlinkPredictionOptions,
     rng: np.random.Generator,  # the document's random stream
     is_linkable: np.ndarray,  # bool [nodes], documents that are long enough
     is_readable: Sequence[bool] | np.ndarray,  # of each segment, whether the token store holds it
     # Takes how many segments link any document, how many of them are passed over and why, how many usable
     # documents are in D1 to D5, summed over them, and how many negatives are repeats.
     counts: Counts,
-) -> list[HyperlinkChoice]:
-    """Return the groups of one stage of an article, by segment."""
-
+) -> list[tuple[int, np.ndarray]]:
+    """Return segments with the nodes of their groups' documents, the preferred one first (int [groups, documents])."""
     preferred_relations, other_relations = STAGES[options.type]
     candidates = []
     for segment in np.unique(links.segment).tolist():
@@ -163,31 +154,20 @@ def choose(
     for segment, positives, negatives in draw_some(rng, candidates, options.segments_per_document):
         drawn_positives = draw_some(rng, positives.tolist(), options.positives_per_segment)
         negative_positions = [draw_positions(rng, len(negatives), options.negatives) for _ in drawn_positives]
-        choices.append(
-            HyperlinkChoice(
-                segment, np.column_stack((drawn_positives, negatives[np.stack(negative_positions)]))
-            )
-        )
+        choices.append((segment, np.column_stack((drawn_positives, negatives[np.stack(negative_positions)]))))
         counts["negatives_repeated"] += len(drawn_positives) * max(0, options.negatives - len(negatives))
     return choices
 
 
-def _anchors(
-    article: ShardArticle, links: Links, segment: int, end: int, nodes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the anchors of a segment that ends at character `end`, for the documents of `nodes`, int [groups,
-    documents].
-
-    Returns:
-        Word pieces of each document's first anchor, int [groups, documents, 2], if linked; whether linked, bool
-        [groups, documents].
-    """
+def _anchors(article: ShardArticle, links: Links, segment: int, end: int, nodes: np.ndarray) -> np.ndarray:
+    """Return word pieces of each document's first anchor in a segment that ends at character `end`, `NO_ANCHOR` where
+    the segment does not link it (int [groups, documents, 2]); `nodes`, int [groups, documents]."""
     rows = links.rows(segment)
     targets = links.target[rows]
     # An anchor belongs to the segment that it begins in; the rest of one that goes on is not in the query.
     pieces = article.pieces_of(np.column_stack((links.start[rows], np.minimum(links.end[rows], end))))
     positions = np.minimum(np.searchsorted(targets, nodes), len(targets) - 1)
-    return pieces[positions], targets[positions] == nodes
+    return np.where((targets[positions] == nodes)[:, :, None], pieces[positions], NO_ANCHOR)
 
 
 def _table(drafts: Sequence[_Draft], source: LinkSource) -> pa.Table:

@@ -71,7 +71,7 @@ def make_groups(shard: Shard, options: QdmOptions, counts: Counts) -> Iterator[G
 def choose(
     anchors: Sequence[Anchor],  # the anchors of an article
     target_lists: Sequence[Sequence[int]],  # of each, all documents of the collection that its words lead to
-    options: QdmOptions,  # see `QdmOptions`
+    options: QdmOptions,
     rng: np.random.Generator,  # the document's random stream
 ) -> list[QdmChoice]:
     """Return some of the anchors whose words lead to other documents too, with some of these."""
@@ -99,7 +99,6 @@ def shard_anchors(shard: Shard) -> set[str]:
 
 def read_targets(table: str | Path, anchor_texts: set[str], is_linkable: np.ndarray) -> dict[str, list[int]]:
     """Return the documents, of those of `is_linkable` (bool [nodes]), that each of some anchor texts leads to."""
-
     anchors = pa.array(sorted(anchor_texts), pa.string())
     targets: dict[str, list[int]] = defaultdict(list)
     for batch in ANCHOR_TEXTS.stream(table, ["anchor", "target"]):

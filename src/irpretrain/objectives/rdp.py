@@ -5,7 +5,7 @@ docs/methods/baselines.md has every detail.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
@@ -27,13 +27,6 @@ class RdpOptions(AnchorOptions):
 OPTIONS = RdpOptions
 
 
-class PassagePair(NamedTuple):
-    """Two anchors of one sentence; the first one's document is preferred."""
-
-    preferred: Anchor
-    other: Anchor
-
-
 def make_groups(shard: Shard, options: RdpOptions, counts: Counts) -> Iterator[Group]:
     """Yield RDP's groups: one query, the span of a sentence; two whole documents."""
     source, anchor_weights = LinkSource.open(shard), AnchorWeights(shard)
@@ -47,7 +40,7 @@ def make_groups(shard: Shard, options: RdpOptions, counts: Counts) -> Iterator[G
         if not drawn_pairs:
             counts.skip("no_links" if not anchors else "no_sentence_with_two")
         for sample, pair in enumerate(drawn_pairs):
-            query = article.span(*pair.preferred.sentence)
+            query = article.span(*pair[0].sentence)
             if query is None:
                 counts.skip("beyond_token_store")
                 continue
@@ -55,8 +48,8 @@ def make_groups(shard: Shard, options: RdpOptions, counts: Counts) -> Iterator[G
             yield group(article.location, [query], ranked, sample=sample)
 
 
-def pairs(anchors: Sequence[Anchor], weights: Sequence[float]) -> list[PassagePair]:
+def pairs(anchors: Sequence[Anchor], weights: Sequence[float]) -> list[tuple[Anchor, Anchor]]:
     """Return all pairs of anchors to different documents in one sentence, the weightier first; ties are left out."""
     weight_of = dict(zip(anchors, weights, strict=True))
     unequal_pairs = [(a, b) for a, b in linked_pairs(anchors) if weight_of[a] != weight_of[b]]
-    return [PassagePair(a, b) if weight_of[a] > weight_of[b] else PassagePair(b, a) for a, b in unequal_pairs]
+    return [(a, b) if weight_of[a] > weight_of[b] else (b, a) for a, b in unequal_pairs]

@@ -29,11 +29,7 @@ from irpretrain.objectives.groups import Span
 from irpretrain.text.texts import body_start
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.words import count_spaced
-from irpretrain.wikipedia.article import (
-    read_sections,
-)
-
-# Articles as objectives read them: fields, sections, and where characters of the body are in the token store.
+from irpretrain.wikipedia.article import read_sections
 
 ARTICLES_PER_BATCH = 512
 
@@ -54,10 +50,6 @@ class ShardArticle:
     row: int
     body_start: int  # character of the text in the token store at which the body begins
     language: str  # of its text
-
-    @property
-    def levels(self) -> list[int]:
-        return [section.level for section in self.sections]
 
     @property
     def stored_pieces(self) -> int:
@@ -208,11 +200,6 @@ class Counts(dict[str, Any]):
         self._skip_reasons.clear()
 
 
-# Writing an objective's groups, and merging the shards' files in a fixed order.
-#
-# The groups that an objective makes of one shard, written as a GROUPS table.
-
-
 def write_groups(shard: Shard, options: Any, output: str | Path) -> dict[str, Any]:
     """Write an objective's groups of a shard, whole or not at all; return its counts, groups and sequences."""
     counts = Counts()
@@ -231,9 +218,7 @@ def write_groups(shard: Shard, options: Any, output: str | Path) -> dict[str, An
     return {**report, "groups": group_count, "sequences": sequence_count}
 
 
-# Putting the shards' ranking groups into one file, in an order that does not depend on the shards.
-
-
+# The order of merged groups, which does not depend on the shards.
 ORDER_COLUMNS = ("part", "position", "sample")
 
 

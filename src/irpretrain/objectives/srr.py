@@ -66,7 +66,8 @@ def make_groups(shard: Shard, options: SrrOptions, counts: Counts) -> Iterator[G
             for node, span in zip(tree.nodes, spans, strict=True)
         ]
         rng = shard.stream(options.type, article.document_id)
-        choices = choose(tree, article.levels, is_eligible, options, rng)
+        levels = [section.level for section in article.sections]
+        choices = choose(tree, levels, is_eligible, options, rng)
         if not choices:
             has_too_few = len(tree.nodes) - 1 < max(options.minimum_sections, 1)
             counts.skip("too_few_sections" if has_too_few else "too_few_candidates")
@@ -83,7 +84,7 @@ def choose(
     tree: WikiStructureTree,  # the article's tree
     levels: Sequence[int],  # level of each section of the article, by the section's number
     is_eligible: Sequence[bool],  # of each node, whether it has enough text
-    options: SrrOptions,  # see `SrrOptions`
+    options: SrrOptions,
     rng: np.random.Generator,  # the document's random stream
 ) -> list[SrrChoice]:
     """Return the preferred and the other sections of each group, in the order of the text."""
