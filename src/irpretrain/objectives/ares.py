@@ -146,8 +146,11 @@ def _groups(batch: ValueBatch, choice: PairChoice) -> pa.Table:
 
 class _Report:
     def __init__(self) -> None:
+        from irpretrain.axioms.pair_choice import BINS, OUTCOMES  # numba
+
         self._sums: Counter[str] = Counter()
-        self._arrays: dict[str, np.ndarray] = {}
+        self._outcome_counts, self._histogram = np.zeros(len(OUTCOMES), np.int64), np.zeros(BINS, np.int64)
+        self._agrees, self._disagrees = np.zeros(len(AXIOMS), np.int64), np.zeros(len(AXIOMS), np.int64)
 
     def add(self, choice: PairChoice) -> None:
         self._sums.update(
@@ -158,20 +161,15 @@ class _Report:
             pairs=len(choice.document_of_pair),
             unanimous=choice.unanimous_count,
         )
-        for name, values in (
-            ("fates", choice.outcome_counts),
-            ("histogram", choice.histogram),
-            ("agrees", (choice.features > 0).sum(axis=0)),
-            ("disagrees", (choice.features < 0).sum(axis=0)),
-        ):
-            self._arrays[name] = self._arrays.get(name, 0) + values
+        self._outcome_counts += choice.outcome_counts
+        self._histogram += choice.histogram
+        self._agrees += (choice.features > 0).sum(axis=0)
+        self._disagrees += (choice.features < 0).sum(axis=0)
 
     def counts(self, documents: int, options: AresOptions) -> dict[str, Any]:
         from irpretrain.axioms.pair_choice import BINS, OUTCOMES  # numba
 
-        sums = self._sums
-        outcome_counts = [int(count) for count in self._arrays.get("fates", [0] * len(OUTCOMES))]
-        histogram = [int(count) for count in self._arrays.get("histogram", [0] * BINS)]
+        sums, outcome_counts = self._sums, self._outcome_counts.tolist()
         summary: dict[str, Any] = {
             "documents": documents,
             "documents_without_pairs": {
@@ -188,14 +186,16 @@ class _Report:
         if options.agreement == "strict":
             return summary | {"pairs_considered_on_which_all_prefer_the_same": sums["unanimous"]}
         lower_bounds = [f"{0.5 + bin_index / (2 * BINS):.2f}" for bin_index in range(BINS)]
-        return summary | {"probabilities_from": dict(zip(lower_bounds, histogram, strict=True))}
+        return summary | {
+            "probabilities_from": dict(zip(lower_bounds, self._histogram.tolist(), strict=True))
+        }
 
     def _axioms(self) -> dict[str, dict[str, Any]]:
         """Of the pairs used, with how many each axiom agrees; and its share of those on which it has a preference."""
-        agrees = self._arrays.get("agrees", [0] * len(AXIOMS))
-        disagrees = self._arrays.get("disagrees", [0] * len(AXIOMS))
         agreement_by_axiom: dict[str, dict[str, Any]] = {}
-        for axiom, agreeing, disagreeing in zip(AXIOMS, map(int, agrees), map(int, disagrees), strict=True):
+        for axiom, agreeing, disagreeing in zip(
+            AXIOMS, self._agrees.tolist(), self._disagrees.tolist(), strict=True
+        ):
             share = round(agreeing / (agreeing + disagreeing), 4) if agreeing + disagreeing else None
             agreement_by_axiom[axiom] = {
                 "agrees": agreeing,
