@@ -1,6 +1,5 @@
-"""The smoothed document language model of PROP (equation 3), with sub-sampling of frequent words.
-
-Language models of PROP with sub-sampling of frequent words (Mikolov et al., "Distributed representations …", 2013).
+"""The smoothed document language model of PROP (equation 3), with sub-sampling of frequent words (Mikolov et al.,
+"Distributed representations …", 2013).
 
 PROP draws a word and keeps it with probability k(w), else draws again. That equals one draw in proportion to P(w|D)
 k(w), as in `irpretrain.objectives.prop.word_sets`.
@@ -8,7 +7,6 @@ k(w), as in `irpretrain.objectives.prop.word_sets`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -83,8 +81,14 @@ def read_collection_model(
         InputError: the vocabulary is empty.
     """
     stop_words_array = pa.array(sorted(stop_words), pa.string())
-    vocabulary = _vocabulary(_words(statistics, stop_words_array), minimum_count)
-    if not vocabulary.terms:
+    frequent_rows, total_count, total_documents = [], 0, 0
+    for batch in WORD_COUNTS.stream(statistics):
+        words = batch.filter(pc.invert(pc.is_in(batch.column("word"), value_set=stop_words_array)))
+        total_count += pc.sum(words.column("count")).as_py() or 0
+        total_documents += pc.sum(words.column("documents")).as_py() or 0
+        frequent_rows.append(words.filter(pc.greater_equal(words.column("count"), minimum_count)))
+    vocabulary = pa.Table.from_batches(frequent_rows, WORD_COUNTS.schema).combine_chunks()
+    if not vocabulary.num_rows:
         raise InputError(
             statistics,
             f"no word outside the stop list occurs at least {minimum_count} times, so the vocabulary is empty",
@@ -93,50 +97,21 @@ def read_collection_model(
                 "Lower it (--set minimum_count=NUMBER), or give more text.",
             ),
         )
-    uses_document_frequencies = background == "document-frequencies"
-    term_masses = vocabulary.documents if uses_document_frequencies else vocabulary.counts
+    terms: list[str] = vocabulary["word"].to_pylist()
+    counts, documents = vocabulary["count"].to_numpy(), vocabulary["documents"].to_numpy()
+    term_masses, total_mass = counts, total_count
+    if background == "document-frequencies":
+        term_masses, total_mass = documents, total_documents
     counts_rare_words = rare_words == "counted"
-    total = vocabulary.total_count if counts_rare_words else int(vocabulary.counts.sum())
-    total_mass = (
-        (vocabulary.total_documents if uses_document_frequencies else vocabulary.total_count)
-        if counts_rare_words
-        else int(term_masses.sum())
-    )
+    total = total_count if counts_rare_words else int(counts.sum())
     return CollectionModel(
-        terms=vocabulary.terms,
-        counts=vocabulary.counts,
-        documents=vocabulary.documents,
-        background=term_masses / total_mass,
+        terms=terms,
+        counts=counts,
+        documents=documents,
+        background=term_masses / (total_mass if counts_rare_words else int(term_masses.sum())),
         mu=total / max(read_totals(statistics).documents, 1),  # mean |D|
         total=total,
         rare_words_count=counts_rare_words,
-        number_of_word=vocabulary.number_of_term | dict.fromkeys(stop_words, STOP_WORD),
+        number_of_word={term: number for number, term in enumerate(terms)}
+        | dict.fromkeys(stop_words, STOP_WORD),
     )
-
-
-@dataclass(frozen=True)
-class _Vocabulary:
-    terms: list[str]
-    counts: np.ndarray
-    documents: np.ndarray
-    number_of_term: dict[str, int]
-    total_count: int
-    total_documents: int
-
-
-def _words(statistics: str | Path, stop_words: pa.Array) -> Iterator[pa.RecordBatch]:
-    for batch in WORD_COUNTS.stream(statistics):
-        yield batch.filter(pc.invert(pc.is_in(batch.column("word"), value_set=stop_words)))
-
-
-def _vocabulary(batches: Iterator[pa.RecordBatch], minimum_count: int) -> _Vocabulary:
-    frequent_rows, total_count, total_documents = [], 0, 0
-    for batch in batches:
-        total_count += pc.sum(batch.column("count")).as_py() or 0
-        total_documents += pc.sum(batch.column("documents")).as_py() or 0
-        frequent_rows.append(batch.filter(pc.greater_equal(batch.column("count"), minimum_count)))
-    table = pa.Table.from_batches(frequent_rows, WORD_COUNTS.schema).combine_chunks()
-    terms: list[str] = table["word"].to_pylist()
-    number_of_term = {term: number for number, term in enumerate(terms)}
-    counts, documents = table["count"].to_numpy(), table["documents"].to_numpy()
-    return _Vocabulary(terms, counts, documents, number_of_term, total_count, total_documents)

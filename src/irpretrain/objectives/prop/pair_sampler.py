@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -23,9 +22,7 @@ from irpretrain.objectives.prop.language_model import (
 from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.prop.word_sets import (
     DOCUMENT_AND_SAMPLE,
-    EMPTY,
     RANDOM,
-    SHORT,
     VOCABULARY,
     DrawTables,
     SampledDocuments,
@@ -55,13 +52,7 @@ class PairSampler:
         size_probabilities: float64, P(size) for sizes from 1.
     """
 
-    def __init__(
-        self,
-        statistics: str | Path,
-        options: RopOptions,
-        text: TextConfig,
-        seed: int,
-    ) -> None:
+    def __init__(self, statistics: str | Path, options: RopOptions, text: TextConfig, seed: int) -> None:
         self.collection: CollectionModel = read_collection_model(
             statistics,
             stop_words=load_stop_words(options.stop_list, language_name=text.language),
@@ -103,8 +94,12 @@ class PairSampler:
             size_sums=cumulative(self.size_probabilities),
         )
 
-    def sample(self, rows: pa.RecordBatch, skip_probabilities: np.ndarray) -> PairBatch:
-        """Draw the pairs of a batch of documents; `skip_probabilities`, float64[rows], are those of skipping each."""
+    def sample(self, rows: pa.RecordBatch, skip_probabilities: np.ndarray) -> tuple[pa.Table, WordSetPairs]:
+        """Draw the pairs of a batch of documents; `skip_probabilities`, float64[rows], are those of skipping each.
+
+        Returns:
+            The pairs as a GROUPS table, numbered from 0 within each document, and as they were drawn.
+        """
         identifiers = rows.column("document_id").to_pylist()
         terms, offsets, lengths = self._number(texts_of(rows, self._text))
         keys = np.array([stream_key(self._seed, STAGE, name) for name in identifiers], np.uint64).reshape(
@@ -113,7 +108,11 @@ class PairSampler:
         documents = SampledDocuments(
             terms, offsets, lengths, keys, np.asarray(skip_probabilities, np.float64)
         )
-        return PairBatch(rows, draw_pairs(documents, self._tables, self._rules), self._words)
+        pairs = draw_pairs(documents, self._tables, self._rules)
+        offsets = np.concatenate(([0], np.cumsum(np.repeat(pairs.sizes, 2)))).astype(np.int32)
+        word_sets = pa.ListArray.from_arrays(offsets, self._words.take(pa.array(pairs.terms)))
+        document_rows = rows.select(["part", "position", "document_id"]).take(pairs.document_of_pair)
+        return pair_groups(document_rows, pc.binary_join(word_sets, " "), pairs.scores), pairs
 
     def _number(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (term numbers end to end, offsets, |D|) of some texts."""
@@ -134,43 +133,3 @@ def _support(options: RopOptions) -> int:
     if options.sampling == "random":
         return RANDOM
     return DOCUMENT_AND_SAMPLE if options.support == "document-and-sample" else VOCABULARY
-
-
-@dataclass(frozen=True)
-class PairBatch:
-    rows: pa.RecordBatch  # the documents' identifiers and places
-    pairs: WordSetPairs  # what was drawn
-    words: pa.Array  # by term number
-
-    def groups(self) -> pa.Table:
-        """Return the pairs as a GROUPS table, numbered from 0 within each document."""
-        documents = self.rows.select(["part", "position", "document_id"]).take(self.pairs.document_of_pair)
-        return pair_groups(documents, self._queries(), self.pairs.scores)
-
-    def _queries(self) -> pa.Array:
-        sizes = np.repeat(self.pairs.sizes, 2)
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
-        return pc.binary_join(
-            pa.ListArray.from_arrays(offsets, self.words.take(pa.array(self.pairs.terms))), " "
-        )
-
-    def _ties(self) -> np.ndarray:
-        return self.pairs.scores[:, 0] == self.pairs.scores[:, 1]
-
-    def counts(self) -> dict[str, int]:
-        """Return sums for the report; pairs with a tie are among pairs_drawn."""
-        pairs = self.pairs
-        return {
-            "documents": self.rows.num_rows,
-            "empty": int(np.count_nonzero(pairs.outcomes == EMPTY)),
-            "short": int(np.count_nonzero(pairs.outcomes == SHORT)),
-            "pairs_drawn": len(pairs.document_of_pair),
-            "ties": int(np.count_nonzero(self._ties())),
-            "words_drawn": 2 * int(pairs.sizes.sum()),
-            "words_outside": int(pairs.outside_counts.sum()),
-            "sets_with_repeats": int(pairs.repeat_counts.sum()),
-        }
-
-    def set_sizes(self) -> dict[int, int]:
-        sizes, pairs = np.unique(self.pairs.sizes, return_counts=True)
-        return dict(zip(sizes.tolist(), pairs.tolist(), strict=True))

@@ -22,11 +22,11 @@ from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.text.token_store import TokenStore
 
 if TYPE_CHECKING:
-    from irpretrain.objectives.prop.pair_sampler import PairBatch, PairSampler
+    from irpretrain.objectives.prop.pair_sampler import PairSampler
+    from irpretrain.objectives.prop.word_sets import WordSetPairs
 
 NEEDS = frozenset({"statistics"})
 DOCUMENTS_PER_BATCH = 1024
-
 
 OPTIONS = RopOptions
 
@@ -52,10 +52,10 @@ def make_groups(shard: Shard, options: RopOptions, counts: Counts) -> Iterator[p
     title = f"sample pairs {Path(shard.documents).stem}"
     report = _Report()
     for rows in progress(batches, title, "documents", DOCUMENTS.count(shard.documents), size=len):
-        batch = sampler.sample(rows, skip_probabilities[: rows.num_rows])
+        groups, pairs = sampler.sample(rows, skip_probabilities[: rows.num_rows])
         skip_probabilities = skip_probabilities[rows.num_rows :]
-        yield batch.groups()
-        report.add(batch)
+        yield groups
+        report.add(pairs)
     counts.update(report.counts(sampler))
 
 
@@ -83,12 +83,23 @@ class _Report:
         self._sums: Counter[str] = Counter()
         self._sizes: Counter[int] = Counter()
 
-    def add(self, batch: PairBatch) -> None:
-        self._sums.update(batch.counts())
-        self._sizes.update(batch.set_sizes())
+    def add(self, pairs: WordSetPairs) -> None:
+        from irpretrain.objectives.prop.word_sets import EMPTY, SHORT  # numba
+
+        self._sums.update(
+            documents=len(pairs.outcomes),
+            empty=int(np.count_nonzero(pairs.outcomes == EMPTY)),
+            short=int(np.count_nonzero(pairs.outcomes == SHORT)),
+            pairs=len(pairs.sizes),
+            ties=int(np.count_nonzero(pairs.scores[:, 0] == pairs.scores[:, 1])),
+            words_drawn=2 * int(pairs.sizes.sum()),
+            words_outside=int(pairs.outside_counts.sum()),
+            sets_with_repeats=int(pairs.repeat_counts.sum()),
+        )
+        self._sizes.update(pairs.sizes.tolist())
 
     def counts(self, sampler: PairSampler) -> dict[str, Any]:
-        sums, pairs = self._sums, self._sums["pairs_drawn"]
+        sums, pairs = self._sums, self._sums["pairs"]
         return {
             "documents": sums["documents"],
             "skipped": {"no_vocabulary_words": sums["empty"], "short": sums["short"]},
