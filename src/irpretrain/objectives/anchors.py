@@ -124,10 +124,6 @@ class WordDraws(AnchorWeights):
         return drawn_words
 
 
-# Words of documents anywhere in the collection, and which sections count as text about the subject.
-#
-# Words of documents that are anywhere in the collection: drawn in one pass over all its shards.
-
 ROWS_AT_ONCE = 4096
 
 

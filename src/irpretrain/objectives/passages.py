@@ -1,7 +1,4 @@
-"""Passages of articles, and the groups that ICT and BFS make of them.
-
-Passages: runs of whole sentences within one section, for objectives that take parts of an article.
-"""
+"""Passages of articles, runs of whole sentences within one section, and the groups that ICT and BFS make of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
