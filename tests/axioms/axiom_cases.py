@@ -10,18 +10,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from made_collection import TEXT, MadeCollection, write_shards
 
 from irpretrain.axioms.batch import AxiomBatch, AxiomCollection, BatchMaker
 from irpretrain.axioms.preferences import DEFINITIONS
 from irpretrain.config.axioms import Axiom, AxiomsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
-from irpretrain.text.statistics import count_words
+from irpretrain.foundation.contracts import WORD_COUNTS
 from irpretrain.text.terms import Terms, read_terms
-from irpretrain.text.word_store import WordDocuments, write_word_store
-from small_documents import document_rows
+from irpretrain.text.word_store import WordDocuments
 
-TEXT = TextConfig(words="alphanumeric")
 Vectors = dict[str, Sequence[float]]
 WITHOUT_RANK: tuple[Axiom, ...] = tuple(axiom for axiom in DEFINITIONS if axiom != "RANK")
 
@@ -29,14 +27,6 @@ WITHOUT_RANK: tuple[Axiom, ...] = tuple(axiom for axiom in DEFINITIONS if axiom 
 def plain_options(**changes: Any) -> AxiomsConfig:
     """Words are terms; no stop words."""
     return AxiomsConfig(**{"stemming": "none", "stop_list": "none"} | changes)
-
-
-def write_documents(folder: Path, texts: Sequence[str], text: TextConfig = TEXT) -> tuple[Path, Path]:
-    """Write documents d0, d1, … with their statistics and word store; return (store, statistics)."""
-    DOCUMENTS.write(folder / "documents.parquet", document_rows(texts))
-    count_words(folder / "documents.parquet", text, folder / "words.parquet")
-    write_word_store(folder / "documents.parquet", folder / "words.parquet", text, folder / "store")
-    return folder / "store", folder / "words.parquet"
 
 
 def vector_rows(statistics: Path, vectors: Vectors | None) -> np.ndarray:
@@ -49,11 +39,10 @@ def vector_rows(statistics: Path, vectors: Vectors | None) -> np.ndarray:
     return rows
 
 
-def frequencies_of(store: Path, terms: Terms, count: int) -> np.ndarray:
+def frequencies_of(documents: WordDocuments, terms: Terms) -> np.ndarray:
     """Count, document by document, how many hold each term."""
-    documents = WordDocuments.open([store], len(terms.word_numbers))
     held = np.zeros(len(terms.names) + 1, np.int64)
-    words, offsets = documents.gather(np.arange(count))
+    words, offsets = documents.gather(np.arange(len(documents)))
     for start, end in pairwise(offsets):
         found = np.unique(terms.terms(words[start:end]))
         held[found[found >= 0]] += 1
@@ -70,11 +59,11 @@ def make_batch(
 ) -> AxiomBatch:
     """Return the batch of (query, number of its document)."""
     options = options or plain_options()
-    store, statistics = write_documents(folder, texts, text)
-    terms = read_terms(statistics, options.stop_list, options.stemming)
-    frequencies = frequencies_of(store, terms, len(texts))
-    collection = AxiomCollection(terms, frequencies, None, vector_rows(statistics, vectors), options)  # type: ignore[arg-type]
-    stores = WordDocuments.open([store], len(terms.word_numbers))
+    made = MadeCollection(folder, write_shards(folder, texts), text)
+    terms = read_terms(made.statistics, options.stop_list, options.stemming)
+    stores = WordDocuments.open(made.stores, len(terms.word_numbers))
+    vector_table = vector_rows(made.statistics, vectors)
+    collection = AxiomCollection(terms, frequencies_of(stores, terms), None, vector_table, options)  # type: ignore[arg-type]
     rows = stores.rows(pa.chunked_array([[f"d{document}" for _, document in queries]], pa.string()))
     return BatchMaker(collection, stores, text.word_kind).make([query for query, _ in queries], rows, rows)
 

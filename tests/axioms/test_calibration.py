@@ -10,65 +10,42 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_collection import TEXT, MadeCollection, write_shards
 
 from irpretrain.axioms import calibration
 from irpretrain.axioms.batch import open_terms
 from irpretrain.axioms.calibration import SAMPLE_DOCUMENTS, RankSample, calibrate_temperature
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
-from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.axioms.rank_engine.document_rank import document_ranks
 from irpretrain.axioms.rank_intervals import count_in_intervals
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.papers import load_published
-from irpretrain.config.text import TextConfig
 from irpretrain.corpora.embedded import materialise
 from irpretrain.corpora.sources import write_shard
-from irpretrain.foundation.contracts import DOCUMENT_QUERIES, DOCUMENTS
+from irpretrain.foundation.contracts import DOCUMENT_QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
-from irpretrain.text.statistics import count_words, merge_counts
-from irpretrain.text.terms import read_terms
-from irpretrain.text.word_store import WordStore, write_word_store
 from irpretrain.text.words import find_words
-from small_documents import document_rows
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXT = TextConfig(words="alphanumeric")
 AXIOMS = AxiomsConfig()
 SHARES = load_published(ROOT / "resources/published/ares.yaml").axioms.rank_intervals.shares
 TEMPERATURES = (0.01, 0.02, 0.03, 0.05, 0.1, 1.0)
 
 
-class Files:
-    """A collection's word stores, statistics and postings, its documents dealt to some shards."""
+class Files(MadeCollection):
+    """A collection whose pseudo-queries are ranked."""
 
     def __init__(self, folder: Path, documents: Sequence[Path]) -> None:
-        self.folder, self.statistics, self.postings = folder, folder / "words.parquet", folder / "postings"
-        self._prepare(documents)
+        super().__init__(folder, documents)
+        self.postings = self.write_postings(AXIOMS)
 
     @classmethod
     def of(cls, folder: Path, texts: Sequence[str], shards: int = 1) -> Files:
-        folder.mkdir(exist_ok=True)
-        rows = document_rows(texts)
-        documents = [folder / f"documents-{shard}.parquet" for shard in range(shards)]
-        for shard, path in enumerate(documents):
-            DOCUMENTS.write(path, rows[shard::shards])
-        return cls(folder, documents)
-
-    def _prepare(self, documents: Sequence[Path]) -> None:
-        counts = [self.folder / f"counts-{path.name}" for path in documents]
-        for path, counted in zip(documents, counts, strict=True):
-            count_words(path, TEXT, counted)
-        merge_counts(counts, self.statistics)
-        self.words = [self.folder / f"store-{path.stem}" for path in documents]
-        for path, store in zip(documents, self.words, strict=True):
-            write_word_store(path, self.statistics, TEXT, store)
-        terms = read_terms(self.statistics, AXIOMS.stop_list, AXIOMS.stemming)
-        shards = [WordStore(store) for store in self.words]
-        write_postings([shards], terms.term_of, len(terms.names), self.postings, AXIOMS.bm25)
+        return cls(folder, write_shards(folder, texts, shards))
 
     def sample(self, documents: int = 100, **changes: Any) -> RankSample:
-        return RankSample(self.words, self.statistics, self.postings, AXIOMS, documents, 1, **changes)
+        return RankSample(self.stores, self.statistics, self.postings, AXIOMS, documents, 1, **changes)
 
     def sampler(self, temperature: float, **given: Any) -> PseudoQuerySampler:
         return PseudoQuerySampler(self.statistics, PseudoQueriesConfig(temperature=temperature, **given), 1)
@@ -106,7 +83,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 def test_ranks_are_those_of_the_queries_that_the_workflow_draws(files: Files, tmp_path: Path) -> None:
     """Four queries a document are the first four of ten, and their ranks those of their texts."""
     output, options = tmp_path / "queries.parquet", PseudoQueriesConfig(temperature=0.03)
-    sample_pseudo_queries(files.words[0], files.statistics, options, 1, output)
+    sample_pseudo_queries(files.stores[0], files.statistics, options, 1, output)
     sample = files.sample()
     chosen = set(sample.document_ids.to_pylist())
     rows = [row for row in DOCUMENT_QUERIES.read(output).to_pylist() if row["document_id"] in chosen]
@@ -156,7 +133,7 @@ def test_the_closest_temperature_is_chosen_and_all_that_were_tried_are_reported(
     tried = written["tried"]
     assert [one["temperature"] for one in tried] == sorted({one["temperature"] for one in tried})
     assert found["distance"] == min(one["distance"] for one in tried) < 0.25
-    assert found["at_bound"] is False
+    assert (found["at_bound"], found["support"]) == (False, "collection")
     for one in tried:
         assert list(one["shares"]) == ["1-2", "3-5", "6-10", "11-50", ">50"]
         assert sum(one["shares"].values()) == pytest.approx(1, abs=1e-5)
@@ -171,31 +148,25 @@ def test_the_closest_temperature_is_chosen_and_all_that_were_tried_are_reported(
     assert f"chosen: T = {found['temperature']:g}: ranks 1-2: " in reported[-1]
 
 
-def test_queries_are_drawn_at_the_temperature_that_was_found(
-    files: Files, capsys: pytest.CaptureFixture
+def test_queries_are_drawn_at_the_temperature_that_was_found_unless_one_is_given(
+    files: Files, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    temperature = files.calibrate()["temperature"]
-    outputs = [files.folder / name for name in ("found.parquet", "given.parquet")]
-    path = files.folder / "temperature.json"
-    counts = sample_pseudo_queries(
-        files.words[0], files.statistics, PseudoQueriesConfig(), 1, outputs[0], path
-    )
-    given = PseudoQueriesConfig(temperature=temperature)
-    sample_pseudo_queries(files.words[0], files.statistics, given, 1, outputs[1])
-    assert outputs[0].read_bytes() == outputs[1].read_bytes()
-    assert counts["temperature"] == temperature
-    assert f"temperature {temperature:g}: calibrated on the collection\n" in capsys.readouterr().err
+    found, calibrated = files.calibrate()["temperature"], files.folder / "temperature.json"
 
+    def drawn(temperature: float | str, path: Path | None) -> tuple[bytes, float, str]:
+        given = PseudoQueriesConfig(temperature=temperature)
+        output = tmp_path / "queries.parquet"
+        counts = sample_pseudo_queries(files.stores[0], files.statistics, given, 1, output, path)
+        return output.read_bytes(), counts["temperature"], capsys.readouterr().err
 
-def test_a_number_wins_over_what_was_found(files: Files, capsys: pytest.CaptureFixture) -> None:
-    files.calibrate()
-    outputs = [files.folder / name for name in ("both.parquet", "number.parquet")]
-    options = PseudoQueriesConfig(temperature=0.5)
-    for output, path in zip(outputs, (files.folder / "temperature.json", None), strict=True):
-        counts = sample_pseudo_queries(files.words[0], files.statistics, options, 1, output, path)
-        assert counts["temperature"] == 0.5
-        assert "temperature 0.5: a number in the configuration" in capsys.readouterr().err
-    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    at_found, temperature, message = drawn("calibrated", calibrated)
+    assert at_found == drawn(found, None)[0]
+    assert temperature == found
+    assert f"temperature {found:g}: calibrated on the collection\n" in message
+    at_half, temperature, message = drawn(0.5, calibrated)
+    assert at_half == drawn(0.5, None)[0] != at_found
+    assert temperature == 0.5
+    assert "temperature 0.5: a number in the configuration" in message
 
 
 @pytest.mark.parametrize("shards", [2, 5])
@@ -205,14 +176,6 @@ def test_neither_shards_nor_threads_matter(tmp_path: Path, shards: int) -> None:
     assert whole.calibrate() == dealt.calibrate(threads=2)
     paths = [one.folder / "temperature.json" for one in (whole, dealt)]
     assert paths[0].read_bytes() == paths[1].read_bytes()
-
-
-def test_with_the_documents_own_words_no_temperature_is_close(files: Files) -> None:
-    found = files.calibrate("document.json", support="document")
-    tried = json.loads((files.folder / "document.json").read_text())["tried"]
-    assert found["temperature"] > 0.5
-    assert 0.3 < found["distance"] == min(one["distance"] for one in tried)
-    assert found["support"] == "document"
 
 
 def test_the_best_at_a_bound_is_reported(
@@ -243,26 +206,25 @@ def test_squads_paragraphs_have_the_temperature_that_was_found_by_hand(tmp_path:
 
 
 @pytest.mark.parametrize(
-    "texts", [[], ["", "..."], ["the of", "and the"]], ids=["none", "empty", "stop words"]
+    ("texts", "changes", "fault"),
+    [
+        ([], {}, "none of the 0 documents has a word outside the stop list"),
+        (["", "..."], {}, "none of the 2 documents has a word outside the stop list"),
+        (["the of", "and the"], {"stop_list": "none"}, "none of the 2 documents has a word outside the stop"),
+        # `bat` is a term that stands once, and only `the` occurs often enough for the vocabulary.
+        (
+            ["bat", "the the the"],
+            {"stop_list": "none", "minimum_count": 3},
+            "none of the 1 document drawn, such as d0, has a word",
+        ),
+    ],
 )
-def test_a_collection_without_words_is_refused(tmp_path: Path, texts: list[str]) -> None:
+def test_a_collection_without_words_is_refused(
+    tmp_path: Path, texts: list[str], changes: dict[str, Any], fault: str
+) -> None:
     files = Files.of(tmp_path / "files", texts)
-    with pytest.raises(InputError, match=r"none of the . documents has a word outside the stop list"):
-        files.calibrate()
-    assert not (tmp_path / "files" / "temperature.json").exists()
-
-
-def test_documents_of_stop_words_alone_have_no_rank(tmp_path: Path) -> None:
-    files = Files.of(tmp_path / "files", ["the of", "and the"])
-    with pytest.raises(InputError, match="none of the 2 documents has a word outside the stop list"):
-        files.calibrate(stop_list="none")
-
-
-def test_documents_without_a_word_that_queries_are_made_of(tmp_path: Path) -> None:
-    """`bat` is a term that stands once, and only `the` occurs often enough for the vocabulary."""
-    files = Files.of(tmp_path / "files", ["bat", "the the the"])
-    with pytest.raises(InputError, match="none of the 1 document drawn, such as d0, has a word"):
-        files.calibrate(stop_list="none", minimum_count=3)
+    with pytest.raises(InputError, match=fault):
+        files.calibrate(**changes)
     assert not (tmp_path / "files" / "temperature.json").exists()
 
 
@@ -273,17 +235,10 @@ def test_postings_of_other_documents_are_refused(files: Files, tmp_path: Path) -
         files_too.calibrate()
 
 
-@pytest.mark.parametrize("names", [["1-2", ">5"], [">50"], ["1-2", "3-5"], ["2-5", ">5"]])
-def test_shares_of_other_intervals_are_refused(files: Files, names: list[str]) -> None:
-    shares = dict.fromkeys(names, 0.5)
-    with pytest.raises(ValueError, match="ranks"):
-        calibrate_temperature(files.sample(5), PseudoQueriesConfig(), shares, files.folder / "x")
-
-
 def test_nothing_is_drawn_without_a_number(files: Files) -> None:
     with pytest.raises(ConfigError, match="calibrate the collection first"):
         sample_pseudo_queries(
-            files.words[0], files.statistics, PseudoQueriesConfig(), 1, files.folder / "queries"
+            files.stores[0], files.statistics, PseudoQueriesConfig(), 1, files.folder / "queries"
         )
 
 
@@ -293,5 +248,5 @@ def test_a_damaged_temperature_is_refused(files: Files, tmp_path: Path, text: st
     if text is not None:
         path.write_text(text)
     with pytest.raises(IntegrityError, match="this is not a calibrated temperature"):
-        sample_pseudo_queries(files.words[0], files.statistics, PseudoQueriesConfig(), 1, output, path)
+        sample_pseudo_queries(files.stores[0], files.statistics, PseudoQueriesConfig(), 1, output, path)
     assert not output.exists()

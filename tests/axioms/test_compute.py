@@ -7,21 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from axiom_cases import TEXT, make_batch, plain_options, reference, values_of, vector_rows
+from axiom_cases import make_batch, plain_options, reference, values_of, vector_rows
 from hypothesis import given
 from hypothesis import strategies as st
+from made_collection import TEXT, MadeCollection, write_shards
 
 from irpretrain.axioms import axiom_values
 from irpretrain.axioms.axiom_values import compute_axiom_values
 from irpretrain.axioms.batch import open_collection
-from irpretrain.axioms.rank_engine.build_postings import write_postings
 from irpretrain.config.axioms import AxiomsConfig
-from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS
+from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES
 from irpretrain.foundation.errors import InputError, IntegrityError
-from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.terms import read_terms
-from irpretrain.text.word_store import WordStore, write_word_store
-from small_documents import document_rows
 
 TEXTS = ["a b a c", "b c", "the running man runs", "", "c a d", "b", "a b c d e a b"]
 QUERIES = [
@@ -37,36 +34,21 @@ QUERIES = [
 VECTORS = {"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (1.0, 0.5), "man": (-0.25, 0.25), "d": (0.125, 0.75)}
 
 
-class Files:
+class Files(MadeCollection):
     """The inputs of the stage for a collection, its documents dealt to some shards."""
 
     def __init__(self, folder: Path, texts: list[str], options: AxiomsConfig, shards: int = 1) -> None:
-        self.folder, self.options = folder, options
-        counts, self.stores = [], []
-        for shard in range(shards):
-            rows = document_rows(texts)[shard::shards]
-            DOCUMENTS.write(folder / f"documents-{shard}.parquet", rows)
-            count_words(folder / f"documents-{shard}.parquet", TEXT, folder / f"words-{shard}.parquet")
-            counts.append(folder / f"words-{shard}.parquet")
-        self.statistics = folder / "words.parquet"
-        merge_counts(counts, self.statistics)
-        for shard in range(shards):
-            self.stores.append(folder / f"store-{shard}")
-            write_word_store(folder / f"documents-{shard}.parquet", self.statistics, TEXT, self.stores[-1])
-        self.postings, self.vectors = folder / "postings", folder / "vectors"
-        terms = read_terms(self.statistics, options.stop_list, options.stemming)
-        shards_of_words = [WordStore(store) for store in self.stores]
-        write_postings([shards_of_words], terms.term_of[:-1], len(terms.names), self.postings, options.bm25)
-        self._write_vectors()
-
-    def _write_vectors(self) -> None:
+        super().__init__(folder, write_shards(folder, texts, shards))
+        self.options, self.postings, self.vectors = options, self.write_postings(options), folder / "vectors"
         rows = vector_rows(self.statistics, VECTORS)
         self.vectors.mkdir()
         np.save(self.vectors / "vectors.npy", rows)
         record = f'{{"words": {len(rows)}, "dimensions": {rows.shape[1]}, "source": "test"}}'
         (self.vectors / "vectors.json").write_text(record)
 
-    def compute(self, queries: list[tuple[str, int]], **changes: Any) -> tuple[dict[str, Any], Path]:
+    def compute(
+        self, queries: list[tuple[str, int]], stores: list[Path] | None = None, threads: int = 1
+    ) -> tuple[dict[str, Any], Path]:
         """Run the stage; return its counts and its output."""
         rows = [
             {
@@ -80,18 +62,10 @@ class Files:
             for sample, (text, number) in enumerate(queries)
         ]
         DOCUMENT_QUERIES.write(self.folder / "queries.parquet", rows)
-        arguments = {"word_stores": self.stores} | changes
-        threads = arguments.pop("threads", 1)
         collection = open_collection(self.statistics, self.postings, self.vectors, self.options, threads)
         output = self.folder / "values.parquet"
-        counts = compute_axiom_values(
-            self.folder / "queries.parquet",
-            collection=collection,
-            text=TEXT,
-            output=output,
-            **arguments,
-        )
-        return counts, output
+        inputs = self.folder / "queries.parquet", stores or self.stores, collection
+        return compute_axiom_values(*inputs, TEXT, output), output
 
 
 def test_rows_keep_their_order_and_get_every_value(tmp_path: Path) -> None:
@@ -184,7 +158,7 @@ def test_a_table_without_queries_gives_one_without_values(tmp_path: Path) -> Non
 def test_a_document_that_no_store_holds_is_named(tmp_path: Path) -> None:
     files = Files(tmp_path, TEXTS, AxiomsConfig(), shards=2)
     with pytest.raises(InputError, match=r"1 documents are in none of the 1 word stores, such as d1"):
-        files.compute([("a", 0), ("b", 1), ("c", 1)], word_stores=files.stores[:1])
+        files.compute([("a", 0), ("b", 1), ("c", 1)], files.stores[:1])
     assert not (tmp_path / "values.parquet").exists()
 
 
@@ -195,14 +169,10 @@ def test_postings_of_other_options_are_refused(tmp_path: Path) -> None:
         files.compute(QUERIES)
 
 
-def test_a_store_of_other_statistics_is_refused(tmp_path: Path) -> None:
+def test_stores_and_vectors_of_another_collection_are_refused(tmp_path: Path) -> None:
     files, other = Files(tmp_path / "1", TEXTS, AxiomsConfig()), Files(tmp_path / "2", ["a"], AxiomsConfig())
     with pytest.raises(IntegrityError, match="it numbers 1 words, but the collection has"):
-        files.compute(QUERIES, word_stores=other.stores)
-
-
-def test_vectors_of_another_collection_are_refused(tmp_path: Path) -> None:
-    files, other = Files(tmp_path / "1", TEXTS, AxiomsConfig()), Files(tmp_path / "2", ["a"], AxiomsConfig())
+        files.compute(QUERIES, other.stores)
     files.vectors = other.vectors
     with pytest.raises(IntegrityError, match="for 1 word, but the statistics have"):
         files.compute(QUERIES)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contrastive_reference import distribution
+from made_collection import MadeCollection, write_shards
 from made_values import row, write
 from scipy import stats
 
@@ -17,15 +18,11 @@ from irpretrain.axioms.contrastive import read_contrastive_model
 from irpretrain.axioms.predictor_pairs import make_pairs, read_candidates
 from irpretrain.axioms.predictor_queries import sample_negative_queries
 from irpretrain.config.axioms import AxiomsConfig, PredictorConfig, PseudoQueriesConfig
-from irpretrain.config.text import TextConfig
-from irpretrain.foundation.contracts import DOCUMENT_QUERIES, DOCUMENTS
+from irpretrain.foundation.contracts import DOCUMENT_QUERIES
 from irpretrain.foundation.provenance import sha256
-from irpretrain.text.statistics import count_words
 from irpretrain.text.stop_words import stems_of
-from irpretrain.text.word_store import WordStore, write_word_store
-from small_documents import document_rows
+from irpretrain.text.word_store import WordStore
 
-TEXT = TextConfig(words="alphanumeric")
 TEXTS = [
     "park parks parked river",
     "the city park walks",
@@ -40,7 +37,7 @@ def options(**given: Any) -> PseudoQueriesConfig:
     return PseudoQueriesConfig(**{**base, **given})
 
 
-class Made:
+class Made(MadeCollection):
     """Negative queries of judged queries, given as (number of the document, id, terms)."""
 
     def __init__(
@@ -49,29 +46,16 @@ class Made:
         judged: list[tuple[int, str, int]],
         drawn: PseudoQueriesConfig,
         texts: list[str] = TEXTS,
-        stemming: str = "porter",
     ) -> None:
-        folder.mkdir(exist_ok=True)
-        DOCUMENTS.write(folder / "documents.parquet", document_rows(texts))
-        self.statistics, self.store = folder / "words.parquet", folder / "store"
-        count_words(folder / "documents.parquet", TEXT, self.statistics)
-        write_word_store(folder / "documents.parquet", self.statistics, TEXT, self.store)
+        super().__init__(folder, write_shards(folder, texts))
         sample = Counter[int]()
         rows = []
         for document, query_id, terms in judged:
             rows.append(row(document, sample[document], "asked", query_id, terms=terms))
             sample[document] += 1
-        self.judged = write(folder / "judged.parquet", rows)
+        tables = write(folder / "judged.parquet", rows), self.stores, self.statistics
         self.output = folder / "negatives.parquet"
-        self.counts = sample_negative_queries(
-            self.judged,
-            [str(self.store)],
-            self.statistics,
-            drawn,
-            AxiomsConfig(stop_list="inquery", stemming=stemming),
-            1,
-            self.output,
-        )
+        self.counts = sample_negative_queries(*tables, drawn, AxiomsConfig(), 1, self.output)
         self.rows: list[dict[str, Any]] = DOCUMENT_QUERIES.read(self.output).to_pylist()
 
 
@@ -130,7 +114,9 @@ def test_words_follow_the_contrastive_law_among_words_that_add_a_term(tmp_path: 
     drawn = options(support="document", per_document=10)
     made = Made(tmp_path, [(0, f"q{number}", 2) for number in range(600)], drawn, texts)
     model = read_contrastive_model(made.statistics, drawn)
-    shares = distribution(model, np.array(WordStore(made.store).words[:6]), drawn.temperature, drawn.support)
+    shares = distribution(
+        model, np.array(WordStore(made.stores[0]).words[:6]), drawn.temperature, drawn.support
+    )
     words = dict(zip(model.words.to_pylist(), shares, strict=True))
     expected = {}
     for first, second in itertools.permutations((word for word in words if word != "the"), 2):

@@ -15,21 +15,20 @@ import pytest
 from contrastive_reference import distribution
 from hypothesis import given
 from hypothesis import strategies as st
+from made_collection import TEXT, MadeCollection, write_shards
 from scipy import stats
 
 from irpretrain.axioms.contrastive import read_contrastive_model
 from irpretrain.axioms.pseudo_queries import PseudoQuerySampler, sample_pseudo_queries
 from irpretrain.config.axioms import PseudoQueriesConfig
-from irpretrain.config.text import TextConfig
-from irpretrain.foundation.contracts import DOCUMENT_QUERIES, DOCUMENTS
+from irpretrain.foundation.contracts import DOCUMENT_QUERIES
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.text.set_sizes import set_size_probabilities
-from irpretrain.text.statistics import count_words, merge_counts
+from irpretrain.text.statistics import count_words
 from irpretrain.text.word_store import WordStore, write_word_store
 from irpretrain.text.words import find_words
-from small_documents import document_rows, write_documents
+from small_documents import write_documents
 
-TEXT = TextConfig(words="alphanumeric")
 FIVE_WORDS = "apple apple banana cherry durian"
 OTHERS = ["banana cherry elder elder", "banana fig fig grape", "cherry banana grape apple", "banana"]
 
@@ -179,8 +178,7 @@ def test_documents_without_words_of_the_vocabulary_give_no_queries(tmp_path: Pat
 
 def test_a_shard_without_documents_gives_an_empty_table(tmp_path: Path) -> None:
     made = Made(tmp_path, [], options(), OTHERS)
-    assert made.rows == []
-    assert made.counts["documents"] == made.counts["queries"] == 0
+    assert made.counts["documents"] == made.counts["queries"] == len(made.rows) == 0
 
 
 def test_a_rare_word_is_no_word_outside_the_document(tmp_path: Path) -> None:
@@ -212,17 +210,11 @@ def test_shards_do_not_matter(tmp_path: Path, shards: int, support: str) -> None
     texts = [" ".join(f"w{(i * j) % 17}" for j in range(i % 9)) for i in range(60)]
     chosen = options(support=support)
     whole = Made(tmp_path, texts, chosen)
-    for shard in range(shards):
-        documents = tmp_path / f"documents-{shard}"
-        DOCUMENTS.write(documents, document_rows(texts)[shard::shards])
-        count_words(documents, TEXT, tmp_path / f"counts-{shard}")
-    merge_counts([tmp_path / f"counts-{shard}" for shard in range(shards)], tmp_path / "merged")
+    made = MadeCollection(tmp_path / "shards", write_shards(tmp_path / "shards", texts, shards))
     tables = []
-    for shard in range(shards):
-        store, output = tmp_path / f"store-{shard}", tmp_path / f"queries-{shard}"
-        write_word_store(tmp_path / f"documents-{shard}", tmp_path / "merged", TEXT, store)
-        sample_pseudo_queries(store, tmp_path / "merged", chosen, 1, output)
-        tables.append(DOCUMENT_QUERIES.read(output))
+    for store in made.stores:
+        sample_pseudo_queries(store, made.statistics, chosen, 1, tmp_path / "shard.parquet")
+        tables.append(DOCUMENT_QUERIES.read(tmp_path / "shard.parquet"))
     keys = [(name, "ascending") for name in ("part", "position", "sample")]
     DOCUMENT_QUERIES.write(tmp_path / "together", pa.concat_tables(tables).sort_by(keys).combine_chunks())
     assert (tmp_path / "together").read_bytes() == (tmp_path / "queries.parquet").read_bytes()
