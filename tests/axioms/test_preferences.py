@@ -34,11 +34,8 @@ def features(first: dict[str, Any], second: dict[str, Any], threshold: float = 0
 
 def test_every_axiom_has_a_direction():
     assert tuple(DEFINITIONS) == AXIOMS
-    assert [definition.column for definition in DEFINITIONS.values()] == list(COLUMNS)
-
-
-def test_equal_values_are_ties():
-    assert set(features({}, {}).values()) == {0}
+    columns = [definition.column for definition in DEFINITIONS.values()]
+    assert columns == list(COLUMNS) == AXIOM_VALUES.schema.names[-9:]
 
 
 @pytest.mark.parametrize(
@@ -63,10 +60,9 @@ def test_the_better_value_is_preferred_by_its_axiom_alone(column, axiom, better,
     assert features({column: worse}, {column: better}) == expected | {axiom: -1}
 
 
-@pytest.mark.parametrize("column", ["rank", "prox_1", "prox_2"])
-def test_two_infinite_values_are_a_tie(column):
-    worst = 0 if column == "rank" else float("inf")
-    assert set(features({column: worst}, {column: worst}).values()) == {0}
+@pytest.mark.parametrize("values", [{}, {"rank": 0}, {"prox_1": float("inf")}, {"prox_2": float("inf")}])
+def test_equal_values_are_ties_infinite_ones_too(values):
+    assert set(features(values, values).values()) == {0}
 
 
 @pytest.mark.parametrize(
