@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_values import COLUMNS, random_rows, row, write
+from made_values import random_rows, row, write
 
-from irpretrain.axioms.predictor import fit, importance, load_predictor, make_symmetric, tree_table
+from irpretrain.axioms.predictor import fit, importance, load_predictor
 from irpretrain.axioms.predictor_files import effects
 from irpretrain.axioms.predictor_pairs import make_pairs, read_candidates
-from irpretrain.axioms.preferences import VECTOR_COUNT, all_vectors
+from irpretrain.axioms.preferences import all_vectors
 from irpretrain.axioms.train_predictor import orient, split_documents, train_predictor
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, PredictorConfig
 from irpretrain.foundation.errors import InputError, IntegrityError
@@ -41,11 +41,6 @@ def judged_rows(rng: np.random.Generator, documents: int = DOCUMENTS) -> list[di
         one["rep_ql"] = 9.0 if rng.random() < 0.9 else -9.0
         one["rank"] = 1 if rng.random() < 0.6 else one["rank"]
     return rows
-
-
-def test_a_predictor_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none: there is no such folder"):
-        load_predictor(tmp_path / "none")
 
 
 @pytest.fixture
@@ -78,6 +73,11 @@ def test_a_predictor_learns_what_the_judged_queries_have(tables, tmp_path: Path)
         found["auc_of_axiom"]["REG"], found["auc_of_axiom"]["PROX-1"]
     )
     assert (found["label"], found["setting"], found["axioms"]) == ("Made up", "I", list(AXIOMS))
+    card = (tmp_path / "predictor" / "card.md").read_text()
+    assert f"AUC on the test part: {found['auc']:.4f}" in card
+    assert "any pseudo-query of the document, with equal probabilities" in card
+    assert f"Pairs: {found['pairs']:,} of {found['documents']:,} documents" in card
+    assert "relevant to it.\n" in card
 
 
 def test_a_subset_of_axioms_sees_nothing_else(tables, tmp_path: Path) -> None:
@@ -109,14 +109,6 @@ def test_loaded_probabilities_are_xgboost_s_made_symmetric(tables, tmp_path: Pat
     assert (found + predictor.probabilities(-vectors) == 1).all()
     assert predictor.probabilities(np.zeros((1, 9), np.int8)) == 0.5
     assert len(set(found)) > 10
-
-
-def test_symmetry_is_exact_for_any_table():
-    table = np.random.default_rng(2).random(VECTOR_COUNT).astype(np.float32).astype(float)
-    found = make_symmetric(table)
-    assert (found == 1 - found[::-1]).all()
-    assert (1 - found == found[::-1]).all()
-    assert found == pytest.approx((table + 1 - table[::-1]) / 2)
 
 
 def test_the_forest_is_xgboost_s_own(tables) -> None:
@@ -204,17 +196,6 @@ def test_negatives_of_equal_length_are_those_of_their_judged_query(tmp_path: Pat
     assert np.diff(read_candidates(*files, options()).starts).tolist() == [3]
 
 
-def test_settings_leave_documents_out_and_say_so(tmp_path: Path) -> None:
-    judged = [row(document, 0, "x", f"q{document}") for document in range(3)]
-    pseudo = [row(0, 0, rank=1), row(0, 1, rank=0), row(1, 0, rank=5), row(2, 0, rank=6)]
-    candidates = read_candidates(
-        write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)], options()
-    )
-    for setting, pairs, ignored in (("I", 3, 0), ("II", 3, 0), ("III", 1, 2), ("IV", 2, 1)):
-        found = make_pairs(candidates, options(setting=setting), 0.05, 1)
-        assert (len(found), found.counts["judged_queries_ignored_by_setting"]) == (pairs, ignored)
-
-
 def test_an_effect_is_the_mean_difference_that_an_axiom_makes_on_the_pairs_that_there_are() -> None:
     """p = ½ + 0.2 RANK |REG| - 0.1 REG. RANK counts where REG speaks, which is in one pair of four."""
     vectors = all_vectors().astype(float)
@@ -244,6 +225,7 @@ def test_scores_say_what_the_predictor_makes_of_each_axiom(tmp_path: Path) -> No
     card = (tmp_path / "predictor" / "card.md").read_text()
     assert "RANK: it prefers the query that RANK does not" in card
     assert "Setting IV chooses negative queries by RANK" in card
+    assert "a pseudo-query whose RANK is 5 or less" in card
     train_predictor(*tables, options(setting="I"), AxiomsConfig(), tmp_path / "any")
     assert "chooses negative queries by RANK" not in (tmp_path / "any" / "card.md").read_text()
     train_predictor(*tables, options(axioms=["REG"]), AxiomsConfig(), tmp_path / "reg")
@@ -286,15 +268,6 @@ def test_values_that_tell_nothing_give_no_preference(tmp_path: Path) -> None:
     assert set(load_predictor(tmp_path / "predictor").probabilities(all_vectors())) == {0.5}
 
 
-def test_the_card_says_what_it_is(tables, tmp_path: Path) -> None:
-    train_predictor(*tables, options(setting="IV"), AxiomsConfig(), tmp_path / "predictor")
-    card, found = (tmp_path / "predictor" / "card.md").read_text(), scores(tmp_path / "predictor")
-    assert f"AUC on the test part: {found['auc']:.4f}" in card
-    assert "a pseudo-query whose RANK is 5 or less" in card
-    assert f"Pairs: {found['pairs']:,} of {found['documents']:,} documents" in card
-    assert "relevant to it.\n" in card
-
-
 def test_the_code_of_the_card_runs(tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train_predictor(*tables, options(), AxiomsConfig(stm_2_threshold=0.25), tmp_path / "predictor")
     monkeypatch.chdir(tmp_path / "predictor")
@@ -308,19 +281,17 @@ def test_the_code_of_the_card_runs(tables, tmp_path: Path, monkeypatch: pytest.M
     assert load_predictor(".").probabilities(swapped)[0] == 1 - names["probability"]
 
 
-def test_a_damaged_predictor_is_refused(tables, tmp_path: Path) -> None:
+def test_what_is_no_predictor_or_no_features_is_refused(tables, tmp_path: Path) -> None:
     train_predictor(*tables, options(), AxiomsConfig(), tmp_path / "predictor")
+    with pytest.raises(ValueError, match=r"shape \[pairs, 9\]"):
+        load_predictor(tmp_path / "predictor").probabilities(np.zeros((2, 8), np.int8))
+    with pytest.raises(InputError, match="none: there is no such folder"):
+        load_predictor(tmp_path / "none")
     with pytest.raises(IntegrityError, match="not a preference predictor"):
         load_predictor(tmp_path)
     np.save(tmp_path / "predictor" / "probabilities.npy", np.zeros(5))
     with pytest.raises(IntegrityError, match="not one of this version's axioms"):
         load_predictor(tmp_path / "predictor")
-
-
-def test_features_of_another_shape_are_refused(tables, tmp_path: Path) -> None:
-    train_predictor(*tables, options(), AxiomsConfig(), tmp_path / "predictor")
-    with pytest.raises(ValueError, match=r"shape \[pairs, 9\]"):
-        load_predictor(tmp_path / "predictor").probabilities(np.zeros((2, 8), np.int8))
 
 
 def test_importance_is_the_sum_of_gains_divided_by_the_largest():
@@ -334,5 +305,3 @@ def test_importance_is_the_sum_of_gains_divided_by_the_largest():
     expected = {axiom: total / max(sums.values()) for axiom, total in sums.items()}
     assert importance(trees, AXIOMS) == pytest.approx(expected, rel=1e-4)
     assert importance(trees, AXIOMS)["RANK"] == 1.0
-    assert tree_table(trees, AXIOMS).shape == (VECTOR_COUNT,)
-    assert len(COLUMNS) == len(AXIOMS)
