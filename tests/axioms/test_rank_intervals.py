@@ -5,27 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
+import made_values
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_values import row
 
-from irpretrain.axioms.rank_intervals import count_in_intervals, interval_ends, interval_names, rank_intervals
-from irpretrain.foundation.contracts import AXIOM_VALUES
+from irpretrain.axioms.rank_intervals import interval_ends, interval_names, rank_intervals
 from irpretrain.foundation.errors import IntegrityError
 
 
 def write(path: Path, ranks: list[int]) -> Path:
-    columns = {
-        field.name: pa.array(["x"] * len(ranks))
-        if field.type == pa.string()
-        else pa.array([0] * len(ranks), field.type)
-        for field in AXIOM_VALUES.schema
-    }
-    columns["rank"] = pa.array(ranks, pa.int32())
-    AXIOM_VALUES.write(path, pa.table(columns, schema=AXIOM_VALUES.schema))
-    return path
+    return made_values.write(path, [row(0, sample, rank=rank) for sample, rank in enumerate(ranks)])
 
 
 def test_shards_add_up(tmp_path: Path) -> None:
@@ -43,6 +34,7 @@ def test_shards_add_up(tmp_path: Path) -> None:
         (6, [6, 0], {"1": 0, "2": 0, "3-5": 0, "6": 1, ">6": 1}),
         (5, [5, 0], {"1": 0, "2": 0, "3-5": 1, ">5": 1}),
         (1, [1, 0, 0], {"1": 1, ">1": 2}),
+        (5, [], {"1": 0, "2": 0, "3-5": 0, ">5": 0}),
         (1000, [50, 51, 1000, 0], {"1": 0, "2": 0, "3-5": 0, "6-10": 0, "11-50": 1, ">50": 3}),
     ],
 )
@@ -52,21 +44,11 @@ def test_other_depths_say_only_what_is_known(
     assert rank_intervals([write(tmp_path / "a", ranks)], tmp_path / "r.json", depth)["intervals"] == wanted
 
 
-def test_without_queries_every_interval_is_empty(tmp_path: Path) -> None:
-    found = rank_intervals([write(tmp_path / "a", [])], tmp_path / "ranks.json")
-    assert set(found["intervals"].values()) == {0}
-
-
 @pytest.mark.parametrize("rank", [-1, 51])
 def test_ranks_of_another_depth_are_refused(tmp_path: Path, rank: int) -> None:
     with pytest.raises(IntegrityError, match="RANK must be known up to 50"):
         rank_intervals([write(tmp_path / "a", [1, rank])], tmp_path / "ranks.json")
     assert not (tmp_path / "ranks.json").exists()
-
-
-def test_ranks_are_counted_by_interval() -> None:
-    assert count_in_intervals(np.array([1, 2, 3, 5, 6, 0, 0, 50, 51]), (2, 5, 50)).tolist() == [2, 2, 2, 3]
-    assert count_in_intervals(np.array([], np.int32), (2, 5)).tolist() == [0, 0, 0]
 
 
 @given(st.lists(st.integers(1, 99), min_size=1, unique=True).map(sorted))
