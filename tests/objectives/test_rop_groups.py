@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +22,7 @@ from document_model import DocumentModel
 from irpretrain.config.papers import read_preset
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import DOCUMENTS, GROUPS
-from irpretrain.foundation.errors import ConfigError, InputError, SetupError
+from irpretrain.foundation.errors import ConfigError, SetupError
 from irpretrain.objectives.groups import Span
 from irpretrain.objectives.prop.language_model import CollectionModel
 from irpretrain.objectives.prop.options import RopOptions
@@ -171,42 +168,16 @@ def test_normalised_scores_divide_by_the_sum_over_the_support(
         assert group["scores"] == pytest.approx(other["scores"], rel=1e-5)
 
 
-@pytest.mark.parametrize("threshold", [0.0, 0.02])
 @pytest.mark.parametrize("background", ["word-counts", "document-frequencies"])
-def test_word_frequencies_follow_the_sub_sampled_language_model(
-    tmp_path: Path, threshold: float, background: str
-) -> None:
-    chosen = options(subsampling_threshold=threshold, background=background)
+def test_word_frequencies_follow_the_sub_sampled_language_model(tmp_path: Path, background: str) -> None:
+    chosen = options(subsampling_threshold=0.02, background=background)
     made = Made(tmp_path, [FIVE_WORDS] * 4000, chosen, [FIVE_WORDS, OTHER, OTHER])
     observed = made.frequencies([word for words in made.sets() for word in words])
     document = DocumentModel(made.model, FIVE_WORDS.split())
     retained = document.probabilities * made.sampler.keep  # of one draw under sub-sampling: ∝ P(w|D) k(w)
     assert p_value(observed, retained / retained.sum()) > 1e-3
-    if threshold:  # the test must be able to fail: without k(w) the fit is hopeless
-        assert made.sampler.keep.min() < 1
-        assert p_value(observed, document.probabilities) < 1e-6
-    else:
-        assert p_value(observed, document.probabilities) > 1e-3
-
-
-def test_drawing_by_weight_is_drawing_with_rejection(tmp_path: Path) -> None:
-    chosen = options(subsampling_threshold=0.02)
-    made = Made(tmp_path, [FIVE_WORDS] * 2000, chosen, [FIVE_WORDS, OTHER, OTHER])
-    ours = made.frequencies([word for words in made.sets() for word in words])
-    random = np.random.default_rng(5)
-    drawn = random.choice(
-        len(made.model.terms), 200_000, p=DocumentModel(made.model, FIVE_WORDS.split()).probabilities
-    )
-    retained = drawn[random.random(len(drawn)) < made.sampler.keep[drawn]]
-    theirs = np.bincount(retained, minlength=len(made.model.terms))
-    assert stats.chi2_contingency([ours, theirs]).pvalue > 1e-3
-
-
-def test_random_sampling_is_uniform_over_the_vocabulary(tmp_path: Path) -> None:
-    chosen = options(sampling="random", subsampling_threshold=0.001)
-    made = Made(tmp_path, [FIVE_WORDS] * 3000, chosen, [FIVE_WORDS, OTHER])
-    observed = made.frequencies([word for words in made.sets() for word in words])
-    assert p_value(observed, np.full(len(observed), 1 / len(observed))) > 1e-3
+    # The test must be able to fail: without k(w) the fit is hopeless.
+    assert p_value(observed, document.probabilities) < 1e-6
 
 
 def exact_document_and_sample(made: Made, text: str, draws: int) -> np.ndarray:
@@ -237,55 +208,12 @@ def test_document_and_sample_follows_its_exact_distribution(
     assert p_value(observed, exact_document_and_sample(made, FIVE_WORDS, draws=1)) < 1e-6
 
 
-def test_a_document_larger_than_the_support_gets_as_many_others_and_a_hundred(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    patch_sizes(monkeypatch, support=3)
-    chosen = options("released", subsampling_threshold=0.0)
-    made = Made(tmp_path, [FIVE_WORDS] * 200, chosen, [FIVE_WORDS, OTHER])
-    # 104 draws reach every one of seven words; the document alone would give four.
-    assert {word for words in made.sets() for word in words} == set(made.model.terms)
-
-
-def test_set_sizes_follow_the_truncated_poisson_law(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    patch_sizes(monkeypatch, most=6)
-    made = Made(tmp_path, [FIVE_WORDS] * 4000, options())
-    observed = np.bincount([len(words) for words in made.sets()[::2]], minlength=7)[1:]
-    law = np.array([3.0**size / math.factorial(size) for size in range(1, 7)])
-    assert p_value(observed, law / law.sum()) > 1e-3
-    reported = made.counts["set_sizes"]
-    assert [reported[str(size)]["pairs"] for size in range(1, 7)] == observed.tolist()
-    expected = 20_000 * law / law.sum()
-    assert [reported[str(size)]["expected"] for size in range(1, 7)] == pytest.approx(expected, abs=1e-3)
-
-
-def test_both_presets_run_with_their_own_thresholds(tmp_path: Path) -> None:
-    random = np.random.default_rng(3)
-    words = [f"word{i}" for i in range(300)]
-    weights = 1 / np.arange(1, 301)
-    texts = [" ".join(random.choice(words, 80, p=weights / weights.sum())) for _ in range(200)]
-    for preset in ("paper", "released"):
-        given_options = {
-            "type": "rop",
-            **read_preset(preset)["objectives"]["rop"],
-            "short_document_pieces": 0,
-        }
-        made = Made(tmp_path, texts, RopOptions(**given_options))
-        assert made.counts["pairs"] == 1000
-        assert made.counts["mu"] > 0
-
-
 def test_words_that_the_sub_sampling_table_lacks_do_not_kill_the_worker(tmp_path: Path) -> None:
     """The released code fails on a drawn word with 10 to 99 occurrences; here such a word is always kept."""
     counts = {"rare": 10, "scarce": 55, "seldom": 99, "common": 100, "everywhere": 5000}
     texts = [" ".join(word for word, count in counts.items() if i < count) for i in range(5000)]
-    given_options = {
-        "type": "rop",
-        **read_preset("released")["objectives"]["rop"],
-        "short_document_pieces": 0,
-    }
-    chosen = RopOptions(**{**given_options, "stop_list": "none"})
-    made = Made(tmp_path, texts, chosen)
+    released = read_preset("released")["objectives"]["rop"]
+    made = Made(tmp_path, texts, options("released", minimum_count=released["minimum_count"]))
     assert made.counts["pairs"] == 5 * 5000
     keep = dict(zip(made.model.terms, made.sampler.keep, strict=True))
     assert keep["rare"] == keep["scarce"] == keep["seldom"] == 1.0
@@ -294,11 +222,19 @@ def test_words_that_the_sub_sampling_table_lacks_do_not_kill_the_worker(tmp_path
     assert min(drawn[word] for word in ("rare", "scarce", "seldom")) > 100
 
 
-def test_a_tie_is_counted(tmp_path: Path) -> None:
-    texts = ["one"] * 50  # a vocabulary of one word: every pair is a tie
-    retained = Made(tmp_path, texts, options())
-    assert retained.counts["ties"] == retained.counts["pairs"] == 250
-    assert all(group["queries"][0] == group["queries"][1] for group in retained.groups)
+def test_counts_are_of_what_was_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    patch_sizes(monkeypatch, most=6)
+    made = Made(tmp_path, [FIVE_WORDS] * 300, options(), [FIVE_WORDS, OTHER])
+    inside, words = set(FIVE_WORDS.split()), [word for one in made.sets() for word in one]
+    assert made.counts["words_drawn"] == len(words)
+    assert made.counts["words_outside_document"] == sum(word not in inside for word in words) > 0
+    repeated = sum(len(set(one)) < len(one) for one in made.sets())
+    assert made.counts["sets_with_repeated_words"] == repeated > 0
+    observed = Counter(str(len(one)) for one in made.sets()[::2])
+    assert {size: found["pairs"] for size, found in made.counts["set_sizes"].items()} == observed
+    law = np.array([3.0**size / math.factorial(size) for size in range(1, 7)])
+    expected = [found["expected"] for found in made.counts["set_sizes"].values()]
+    assert expected == pytest.approx(1500 * law / law.sum(), abs=1e-3)
 
 
 def test_equal_products_tie_whatever_rounding_says(tmp_path: Path) -> None:
@@ -329,83 +265,23 @@ def test_a_shard_without_documents_gives_a_table_without_groups(tmp_path: Path) 
     assert counts["documents"] == counts["pairs"] == GROUPS.count(tmp_path / "groups.parquet") == 0
 
 
-def test_a_collection_of_stop_words_only_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="vocabulary is empty"):
-        Made(tmp_path, ["the of and"], options(stop_list="inquery"))
-
-
-def test_counts_of_words_outside_the_document_and_of_repeats(tmp_path: Path) -> None:
-    made = Made(tmp_path, [FIVE_WORDS] * 300, options(), [FIVE_WORDS, OTHER])
-    inside = set(FIVE_WORDS.split())
-    words = [word for one in made.sets() for word in one]
-    assert made.counts["words_drawn"] == len(words)
-    assert made.counts["words_outside_document"] == sum(word not in inside for word in words) > 0
-    repeated = sum(len(set(one)) < len(one) for one in made.sets())
-    assert made.counts["sets_with_repeated_words"] == repeated > 0
-
-
-def test_ten_pairs_are_drawn_and_five_retained(tmp_path: Path) -> None:
-    texts = [FIVE_WORDS, OTHER] * 500
-    five = Made(tmp_path, texts, options(generated_pairs=10))
-    ten = Made(tmp_path, texts, options(pairs_per_document=10))
-    assert five.counts["pairs"] == 5000
-    retained_locations: Counter[int] = Counter()
-    for position in range(len(texts)):
-        made = [json.dumps(g["queries"]) for g in ten.groups[10 * position : 10 * position + 10]]
-        retained = [json.dumps(g["queries"]) for g in five.groups[5 * position : 5 * position + 5]]
-        # The first pairs come before any choice, so both runs share them.
-        retained_locations.update(made[:5].index(pair) for pair in retained if pair in made[:5])
-    assert 2000 < sum(retained_locations.values()) < 3200  # half of the first five stay, and chance equals
-
-
-def test_the_number_of_pairs_does_not_change_the_pairs(tmp_path: Path) -> None:
-    three = Made(tmp_path, [FIVE_WORDS, OTHER], options(pairs_per_document=3))
-    five = Made(tmp_path, [FIVE_WORDS, OTHER], options(pairs_per_document=5))
-    assert three.groups == [group for group in five.groups if group["sample"] < 3]
-
-
-def test_a_document_draws_the_same_wherever_it_stands_and_each_differently(tmp_path: Path) -> None:
-    chosen, texts = options(), [FIVE_WORDS] * 40
-    made = Made(tmp_path, texts, chosen)
-    assert len({json.dumps(group["queries"]) for group in made.groups}) > 100
-    write_documents(tmp_path / "documents.parquet", texts)
-    table = DOCUMENTS.read(tmp_path / "documents.parquet").slice(17, 3)
-    DOCUMENTS.write(tmp_path / "few.parquet", table)
-    shard = Shard(tmp_path / "few.parquet", TEXT, 1, statistics=tmp_path / "words.parquet")
-    write_groups(shard, chosen, tmp_path / "few-groups.parquet")
-    few = GROUPS.read(tmp_path / "few-groups.parquet").to_pylist()
-    assert few == [group for group in made.groups if 17 <= group["position"] < 20]
-
-
-def write_token_store(folder: Path, lengths: Sequence[int]) -> Path:
-    folder.mkdir()
-    pieces = sum(lengths)
-    np.save(folder / "tokens.npy", np.zeros(pieces, np.uint16))
-    np.save(folder / "word_starts.npy", np.ones(pieces, bool))
-    np.save(folder / "offsets.npy", np.concatenate(([0], np.cumsum(lengths))).astype(np.int64))
-    pq.write_table(
-        pa.table({"document_id": [f"d{i}" for i in range(len(lengths))]}), folder / "documents.parquet"
-    )
-    record = {"word_pieces": pieces, "vocabulary_size": 10, "tokenizer": "t"}
-    (folder / "store.json").write_text(json.dumps(record))
-    return folder
-
-
-def test_short_documents_are_skipped_by_their_word_pieces(tmp_path: Path) -> None:
-    texts = [FIVE_WORDS] * 2000
-    store = write_token_store(tmp_path / "store", [99, 100] * 1000)
+def test_short_documents_are_skipped_by_their_word_pieces(
+    tmp_path: Path, make_store: Callable[..., Path]
+) -> None:
+    texts = ["word01 word02 word03", "word01 word02 word03 word04"] * 1000
+    store = make_store({f"d{number}": text for number, text in enumerate(texts)})
     count_words(write_documents(tmp_path / "documents.parquet", texts), TEXT, tmp_path / "words.parquet")
     shard = Shard(
         tmp_path / "documents.parquet", TEXT, 1, tokens=store, statistics=tmp_path / "words.parquet"
     )
-    chosen = options("released", short_document_pieces=100, short_document_skip=0.8)
+    chosen = options("released", short_document_pieces=4, short_document_skip=0.8)
     counts = write_groups(shard, chosen, tmp_path / "groups.parquet")
     assert stats.binomtest(counts["skipped"]["short"], 1000, 0.8).pvalue > 1e-3
     positions = Counter(row["position"] % 2 for row in GROUPS.read(tmp_path / "groups.parquet").to_pylist())
     assert positions == {0: 5 * (1000 - counts["skipped"]["short"]), 1: 5000}
-    cut = TEXT.model_copy(update={"max_word_pieces": 99})
+    cut = TEXT.model_copy(update={"max_word_pieces": 3})
     with pytest.raises(
-        ConfigError, match=r"short_document_pieces: 100 is more than text\.max_word_pieces \(99\)"
+        ConfigError, match=r"short_document_pieces: 4 is more than text\.max_word_pieces \(3\)"
     ):
         write_groups(replace(shard, text=cut), chosen, tmp_path / "groups.parquet")
     with pytest.raises(SetupError, match="token store"):
