@@ -109,6 +109,8 @@ def test_ati_prefers_the_abstract_for_the_title(tree: Made) -> None:
 def test_ati_compares_titles_of_articles_but_no_disambiguation_pages(tree: Made) -> None:
     [found] = tree.groups("ati", negatives="titles", most_negatives=2)
     assert (found["queries"], found["documents"]) == ([words(0), words(1)], [words(10, 11)])
+    with pytest.raises(ValueError, match="most_negatives"):
+        tree.groups("ati", negatives="titles", most_negatives=None)
 
 
 def test_ati_draws_the_same_titles_for_any_number_of_shards(tmp_path: Path, tiny_encoder: Path) -> None:
@@ -127,11 +129,6 @@ def test_ati_draws_the_same_titles_for_any_number_of_shards(tmp_path: Path, tiny
     assert len(set(titles)) == 16
     assert all(len(set(queries)) == 4 and set(queries) <= set(titles) for queries in made[0])
     assert len({tuple(queries[1:]) for queries in made[0]}) > 8
-
-
-def test_ati_asks_how_many_titles_are_drawn(tree: Made) -> None:
-    with pytest.raises(ValueError, match="most_negatives"):
-        tree.groups("ati", negatives="titles", most_negatives=None)
 
 
 def test_sections_beyond_what_the_token_store_keeps_are_not_there(tmp_path: Path, tiny_encoder: Path) -> None:
@@ -168,59 +165,37 @@ def test_ltm_prefers_what_see_also_names_and_does_not_read_the_list(linked: Made
     assert linked.counts[0]["negatives_repeated"] == 0
     linked.groups("ltm", negatives=3)
     assert linked.counts[0]["negatives_repeated"] == 2
+    groups = linked.groups("ltm", links="symmetric", negatives=1)
+    pairs = [(g["raw"]["queries"][0]["document_id"], g["ids"][0]) for g in groups]
+    assert pairs == [("d0", "d2"), ("d2", "d0")]
 
 
 @pytest.mark.parametrize(
-    ("options", "least", "used", "reason", "unused", "skipped"),
+    ("links", "least", "used", "unused", "skipped"),
     [
-        ({}, 1, {"see-also": 2, "symmetric": 0}, "", 0, {"no_links": 4}),
-        ({"links": "symmetric"}, 1, {"see-also": 0, "symmetric": 2}, "", 0, {"no_links": 3}),
+        ("see-also", 1, 2, {}, {"no_links": 4}),
+        ("symmetric", 1, 2, {}, {"no_links": 3}),
         # Document 1 has one word, document 2 two, the others, but for the first, one.
-        (
-            {"links": "symmetric"},
-            2,
-            {"see-also": 0, "symmetric": 0},
-            "without_other_documents",
-            2,
-            {"no_other_documents": 2, "short": 3},
-        ),
-        (
-            {},
-            3,
-            {"see-also": 0, "symmetric": 0},
-            "to_short_documents",
-            2,
-            {"short": 4, "short_links": 1},
-        ),
-        ({}, 99, {"see-also": 0, "symmetric": 0}, "of_skipped_documents", 2, {"short": 5}),
+        ("symmetric", 2, 0, {"without_other_documents": 2}, {"no_other_documents": 2, "short": 3}),
+        ("see-also", 3, 0, {"to_short_documents": 2}, {"short": 4, "short_links": 1}),
+        ("see-also", 99, 0, {"of_skipped_documents": 2}, {"short": 5}),
     ],
 )
 def test_ltm_says_what_became_of_every_edge(
     linked: Made,
     monkeypatch: pytest.MonkeyPatch,
-    options: dict[str, Any],
+    links: str,
     least: int,
-    used: dict[str, int],
-    reason: str,
-    unused: int,
+    used: int,
+    unused: dict[str, int],
     skipped: dict[str, int],
 ) -> None:
     monkeypatch.setattr("irpretrain.objectives.ltm.MINIMUM_WORDS", least)
-    linked.build("ltm", **options)
+    linked.build("ltm", links=links)
     [counts] = linked.counts
-    assert counts["edges_used"] == used
-    assert {name: number for name, number in counts["edges_not_used"].items() if number} == (
-        {reason: unused} if reason else {}
-    )
+    assert counts["edges_used"] == {"see-also": 0, "symmetric": 0, links: used}
+    assert {name: number for name, number in counts["edges_not_used"].items() if number} == unused
     assert counts["skipped"] == {"disambiguation": 1, **skipped}
-
-
-def test_ltm_by_symmetric_links(linked: Made) -> None:
-    groups = linked.groups("ltm", links="symmetric", negatives=1)
-    assert [(g["raw"]["queries"][0]["document_id"], g["ids"][0]) for g in groups] == [
-        ("d0", "d2"),
-        ("d2", "d0"),
-    ]
 
 
 @pytest.mark.usefixtures("queries_of_two_words")
@@ -232,22 +207,6 @@ def test_wlp_prefers_linked_documents_for_sentences_of_the_lead(linked: Made) ->
         (words(10, 11, 3), ["d3", "d4"]),
     ]
     assert [g["ids"][0] for g in groups[3:]] == ["d0"]
-
-
-@pytest.mark.usefixtures("queries_of_two_words")
-@pytest.mark.parametrize("objective", ["ict", "bfs"])
-def test_a_group_of_sentences_and_passages_has_one_document_more_than_negatives(
-    tmp_path: Path, tiny_encoder: Path, objective: str
-) -> None:
-    """What batches that count sequences are reckoned from."""
-    sentences = [
-        f"{words(*range(number, number + 3)).capitalize()}. {words(number + 3, number + 4).capitalize()}."
-        for number in range(10, 60, 5)
-    ]
-    pages = [Article(words(number), [lead(text)]) for number, text in enumerate(sentences)]
-    groups = Made([Wiki(pages)], tmp_path, tiny_encoder).groups(objective, negatives=3)
-    assert len(groups) == len(pages)
-    assert {(len(group["queries"]), len(group["documents"])) for group in groups} == {(1, 1 + 3)}
 
 
 # Segments of eight words. word00 links 1 to 4: 1 links back from its first segment, 2 from a later one, 3 and 4 do not.
@@ -384,6 +343,10 @@ def test_a_document_without_such_a_passage_gives_none(tmp_path: Path, tiny_encod
     assert alone.counts[0]["groups_without_negatives"] == 1
 
 
+def counted(made: Made, name: str) -> int:
+    return sum(counts[name] for counts in made.counts)
+
+
 def multi_piece_wikis(articles: int) -> list[Wiki]:
     """Articles of words of one to four pieces, in lines (sentences) of one to five words; the last ones are short."""
     rng = np.random.default_rng(7)
@@ -409,8 +372,9 @@ def test_passages_of_other_documents_are_cut_as_the_articles_own(
         for path in made.every
         for row in DOCUMENTS.read(path).to_pylist()
     }
-    with_gap = Counter[tuple[bool, bool]]()
+    with_gap, lacking = Counter[tuple[bool, bool]](), 0
     for found in made.groups(type, **options):
+        lacking += 1 + 3 - len(found["documents"])
         for location, span in enumerate(found["raw"]["documents"]):
             starts, ends = zip(*lines[span["document_id"]], strict=True)
             assert span["start"] in (0, *starts[1:])  # the first sentence has the title before it
@@ -418,6 +382,7 @@ def test_passages_of_other_documents_are_cut_as_the_articles_own(
             gap = (span["gap_start"], span["gap_end"])
             assert gap == (0, 0) or gap in lines[span["document_id"]]
             with_gap[location == 0, gap != (0, 0)] += 1
+    assert lacking + 3 * counted(made, "groups_without_negatives") == counted(made, "negatives_lacking")
     assert with_gap[False, True] > 0
     if type == "ict":
         assert {gap for _, gap in with_gap} == {True}
@@ -535,34 +500,39 @@ def truth(sharded: list[Made]) -> Expected:
     return expected(sharded[0].wikis)
 
 
-def ids_of(made: Made) -> list[str]:
-    return [row["document_id"] for wiki in made.wikis for row in wiki.rows]
+@pytest.fixture(scope="module")
+def articles(sharded: list[Made]) -> dict[int, str]:
+    """Identifiers of the random wikis' documents by node, without disambiguation pages."""
+    rows = [row for wiki in sharded[0].wikis for row in wiki.rows]
+    return {node: row["document_id"] for node, row in enumerate(rows) if not row["disambiguation"]}
 
 
-def sources_of(made: Made) -> list[int]:
-    """Articles that are no disambiguation pages."""
-    return [
-        n
-        for n, row in enumerate(row for wiki in made.wikis for row in wiki.rows)
-        if not row["disambiguation"]
-    ]
+def build(made: Made, type: str, **options: Any) -> list[dict[str, Any]]:
+    """Return the groups of an objective whose articles may be short."""
+    short = {"minimum_words": 3} if type in {"hp", "shp", "mrds"} else {}
+    return GROUPS.read(made.build(type, **short, **options)).to_pylist()
 
 
 @pytest.mark.parametrize(
     ("type", "preferred", "others"), [("hp", (0, 1, 2), (3,)), ("shp", (0, 1), (2,)), ("mrds", (0,), (1,))]
 )
 def test_php_makes_every_group_that_the_definition_asks_for(
-    sharded: list[Made], truth: Expected, type: str, preferred: tuple[int, ...], others: tuple[int, ...]
+    sharded: list[Made],
+    truth: Expected,
+    articles: dict[int, str],
+    type: str,
+    preferred: tuple[int, ...],
+    others: tuple[int, ...],
 ) -> None:
-    made, names = sharded[0], ids_of(sharded[0])
+    names = [row["document_id"] for wiki in sharded[0].wikis for row in wiki.rows]
     wanted: Counter[tuple[str, str, frozenset[str]]] = Counter()
     for (source, _), parts in truth.groups.items():
         positives = [names[node] for number in preferred for node in parts[number]]
         negatives = frozenset(names[node] for number in others for node in parts[number])
         # A segment asks only where it has an anchor: D4 alone makes no group.
-        if source in sources_of(made) and negatives:
+        if source in articles and negatives:
             wanted.update((names[source], positive, negatives) for positive in positives)
-    rows = made.groups(type, negatives=30, minimum_words=1)
+    rows = sharded[0].groups(type, negatives=30, minimum_words=1)
     found = Counter(
         (g["raw"]["queries"][0]["document_id"], g["ids"][0], frozenset(g["ids"][1:])) for g in rows
     )
@@ -572,40 +542,26 @@ def test_php_makes_every_group_that_the_definition_asks_for(
 
 
 def test_ltm_makes_a_group_of_every_see_also_edge_between_articles(
-    sharded: list[Made], truth: Expected
+    sharded: list[Made], truth: Expected, articles: dict[int, str]
 ) -> None:
-    made, names = sharded[0], ids_of(sharded[0])
-    articles = sources_of(made)
-    wanted = {(names[s], names[t]) for s, t in truth.see_also if s in articles and t in articles}
+    made = sharded[0]
+    wanted = {(articles[s], articles[t]) for s, t in truth.see_also if s in articles and t in articles}
     rows = made.groups("ltm", negatives=2)
     assert {(g["raw"]["queries"][0]["document_id"], g["ids"][0]) for g in rows} == wanted
     assert len(rows) == len(wanted)
     edges = [counts["edges_not_used"]["to_disambiguation_pages"] for counts in made.counts]
     assert sum(edges) == sum(s in articles and t not in articles for s, t in truth.see_also) > 0
-    linked = {name: {t for s, t in wanted if s == name} for name in names}
+    linked = {name: {t for s, t in wanted if s == name} for name in articles.values()}
     for found in rows:
         source = found["raw"]["queries"][0]["document_id"]
         assert not ({source} | linked[source]) & set(found["ids"][1:])
 
 
 @pytest.mark.parametrize("type", WIKI_TYPES)
-def test_any_number_of_shards_gives_the_same_bytes(sharded: list[Made], type: str) -> None:
-    small = {"hp": {"minimum_words": 3}, "shp": {"minimum_words": 3}, "mrds": {"minimum_words": 3}}.get(
-        type, {}
-    )
-    one, *others = [made.build(type, **small).read_bytes() for made in sharded]
-    assert all(other == one for other in others)
-    assert GROUPS.count(sharded[0].folder / f"{type}.parquet") > 0
-    totals = [sum(count["groups"] for count in made.counts) for made in sharded]
-    assert len(set(totals)) == 1
-
-
-@pytest.mark.parametrize("type", WIKI_TYPES)
-def test_counts_balance_and_do_not_depend_on_shards(sharded: list[Made], type: str) -> None:
-    options = {"minimum_words": 3} if type in {"hp", "shp", "mrds"} else {}
+def test_shards_change_no_byte_and_counts_balance(sharded: list[Made], type: str) -> None:
     sums = []
     for made in sharded:
-        made.build(type, **options)
+        build(made, type)
         outputs = [p for corpus in range(2) for p in sorted(made.folder.glob(f"{type}-{corpus}-*.parquet"))]
         for counts, output in zip(made.counts, outputs, strict=True):
             rows = GROUPS.read(output).to_pylist()
@@ -617,6 +573,8 @@ def test_counts_balance_and_do_not_depend_on_shards(sharded: list[Made], type: s
         sums.append(sum((Counter(dict(numbers(counts))) for counts in made.counts), Counter[str]()))
     assert sums[0] == sums[1] == sums[2]
     assert sums[0]["documents"] == 24
+    assert sums[0]["groups"] > 0
+    assert len({(made.folder / f"{type}.parquet").read_bytes() for made in sharded}) == 1
 
 
 def numbers(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, int]]:
@@ -632,10 +590,8 @@ def numbers(counts: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, int
 def test_groups_are_sound(sharded: list[Made], type: str) -> None:
     """The preferred sequence is never among the others, spans hold word pieces, and a draw depends on the seed."""
     made = sharded[0]
-    small = {"minimum_words": 3} if type in {"hp", "shp", "mrds"} else {}
-    rows = GROUPS.read(made.build(type, **small)).to_pylist()
     lengths = dict(zip(made.store.document_ids.to_pylist(), made.store.lengths.tolist(), strict=True))
-    for row in rows:
+    for row in build(made, type):
         sequences = row["queries"] if len(row["queries"]) > 1 else row["documents"]
         assert len(row["scores"]) == len(sequences) >= 2
         assert row["scores"] == [1.0] + [0.0] * (len(sequences) - 1)
@@ -655,21 +611,14 @@ def test_groups_are_sound(sharded: list[Made], type: str) -> None:
 
 @pytest.mark.parametrize("type", ["ltm", "wlp", "acm", "ict", "bfs"])
 def test_where_others_are_drawn_at_random_no_document_is_a_disambiguation_page(
-    sharded: list[Made], type: str
+    sharded: list[Made], articles: dict[int, str], type: str
 ) -> None:
     """Random documents never are, so a preferred one that is would be told by its form alone."""
-    made = sharded[0]
-    pages = {
-        row["document_id"]
-        for path in made.every
-        for row in DOCUMENTS.read(path, columns=["document_id", "disambiguation"]).to_pylist()
-        if row["disambiguation"]
-    }
     options = {} if type == "ltm" else {"groups_per_document": None}
-    rows = GROUPS.read(made.build(type, **options)).to_pylist()
-    assert pages
+    rows = build(sharded[0], type, **options)
     assert rows
-    assert not pages & {document["document_id"] for row in rows for document in row["documents"]}
+    assert len(articles) < 24
+    assert {document["document_id"] for row in rows for document in row["documents"]} <= {*articles.values()}
 
 
 @pytest.mark.parametrize("type", WIKI_TYPES)
@@ -684,7 +633,6 @@ def test_no_two_draws_of_an_objective_share_a_stream(
         return original(self, objective, identifier)
 
     monkeypatch.setattr(Shard, "stream", stream)
-    small = {"minimum_words": 3} if type in {"hp", "shp", "mrds"} else {}
-    sharded[0].build(type, **small)
+    build(sharded[0], type)
     assert {objective.split()[0] for objective, _ in drawn} == {type}
     assert len(set(drawn)) == len(drawn) > 1
