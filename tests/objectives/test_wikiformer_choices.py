@@ -15,10 +15,7 @@ from irpretrain.config.papers import read_preset
 from irpretrain.foundation.records import Section
 from irpretrain.objectives import ltm, rwi, srr
 from irpretrain.objectives.draws import RandomDocuments
-from irpretrain.wikipedia.article import (
-    WikiStructureTree,
-    build_tree,
-)
+from irpretrain.wikipedia.article import WikiStructureTree, build_tree
 
 
 def srr_options(preset: str = "paper", **given: Any) -> srr.OPTIONS:
@@ -70,18 +67,20 @@ def test_srr_as_released_takes_the_first_of_the_deepest_sections_and_all_others(
     tree, levels = tree_of(LEVELS)
     [choice] = srr.choose(tree, levels, [True] * 7, srr_options("released"), rng())
     assert choice == (2, [1, 3, 4, 5, 6])  # deepest level 4; s2 is the first with level 3 or more
-    assert (
-        srr.choose(
-            tree, levels, [True, True, True, True, False, False, False], srr_options("released"), rng()
-        )
-        == []
-    )
-    small, few = tree_of(LEVELS[:5])
-    assert (
-        srr.choose(small, few, [True] * 6, srr_options("released"), rng()) == []
-    )  # needs more than five sections
-    flat, shallow = tree_of([5, 2, 2, 2, 2, 2])
-    assert srr.choose(flat, shallow, [True, False, *[True] * 5], srr_options("released"), rng()) == []
+
+
+@pytest.mark.parametrize(
+    ("levels", "competing"),
+    [
+        (LEVELS, [1, 2, 3]),  # too few compete
+        (LEVELS[:5], [1, 2, 3, 4, 5]),  # needs more than five sections
+        ([5, 2, 2, 2, 2, 2], [2, 3, 4, 5, 6]),  # the deepest does not compete
+    ],
+)
+def test_srr_as_released_needs_enough_and_deep_sections(levels: list[int], competing: list[int]) -> None:
+    tree, all_levels = tree_of(levels)
+    is_eligible = [number in competing for number in range(len(all_levels))]
+    assert srr.choose(tree, all_levels, is_eligible, srr_options("released"), rng()) == []
 
 
 @pytest.mark.parametrize("preset", ["paper", "released"])
