@@ -43,15 +43,10 @@ def marked_questions(count: int, first: int = 0) -> str:
     contexts = []
     for number in range(first, first + count):
         words = [f"word{(7 * number + 3 * position) % 80:02d}" for position in range(12)]
+        answer = words[number % 10]
         words.insert(number % 10, "abc")
-        answer = words[number % 10 + 1]
-        context = " ".join(words)
-        start = context.index("abc") + 4
-        answers = [{"text": answer, "answer_start": start}]
-        contexts.append(
-            {"context": context, "qas": [{"id": f"q{number}", "question": "word00", "answers": answers}]}
-        )
-    return json.dumps({"version": "1.1", "data": [{"title": "Made", "paragraphs": contexts}]})
+        contexts.append((" ".join(words), [(f"q{number}", "word00", [answer])]))
+    return squad(contexts)
 
 
 def write_questions(folder: Path, train: str, development: str, **changes: Any) -> Path:

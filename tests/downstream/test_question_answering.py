@@ -94,9 +94,7 @@ def test_the_answer_is_cut_from_the_text_as_it_is_written(tmp_path, tiny_encoder
     [answer] = work.predictions("test", tuple(logits)).values()
     assert answer == "CAB"
     logits[:, 0, -1] = 9
-    assert work.predictions("test", tuple(logits)) == {
-        next(iter(work.predictions("test", tuple(logits)))): "CAB"
-    }
+    assert [*work.predictions("test", tuple(logits)).values()] == ["CAB"]
 
 
 def test_a_directory_without_a_model_is_named(tmp_path):
