@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.axioms.contrastive_draws import draw_queries
@@ -172,11 +171,8 @@ def sample_negative_queries(
                 sampler.tables,
                 sampler.rules,
             )
-            writer.add(
-                _negative_rows(
-                    batch, drawn_queries.document_of_query, sampler.texts(drawn_queries), options.per_document
-                )
-            )
+            # A document's pseudo-queries are numbered through all its judged queries.
+            writer.add(sampler.table(batch, drawn_queries))
             counts["judged_queries_too_long"] += drawn_queries.cut_count
             counts["queries"] += len(drawn_queries.document_of_query)
             counts["words"] += len(drawn_queries.words)
@@ -188,13 +184,3 @@ def sample_negative_queries(
             "terms than can be drawn for their documents (pseudo_queries.support, minimum_count)",
         )
     return counts
-
-
-def _negative_rows(queries: pa.Table, query_rows: np.ndarray, texts: pa.Array, per_document: int) -> pa.Table:
-    """Return the pseudo-queries of judged queries; a document's are numbered through all its judged queries."""
-    judged_rows = queries.take(pa.array(query_rows))
-    sample_numbers = np.tile(np.arange(per_document, dtype=np.int32), len(query_rows) // per_document)
-    columns = {name: judged_rows[name] for name in ("part", "position", "document_id", "query_id")}
-    columns["sample"] = pa.array(judged_rows["sample"].to_numpy() * per_document + sample_numbers)
-    columns["query"] = texts
-    return pa.table([columns[name] for name in DOCUMENT_QUERIES.schema.names], DOCUMENT_QUERIES.schema)

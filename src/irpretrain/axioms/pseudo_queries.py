@@ -76,11 +76,14 @@ def sample_pseudo_queries(
         InputError: the vocabulary is empty.
         IntegrityError: the word store has other statistics, or the file of the temperature is damaged.
     """
-    origin = "a number in the configuration, for every collection"
-    if options.temperature == "calibrated":
-        options, origin = at_temperature(options, temperature), "calibrated on the collection"
+    is_calibrated = options.temperature == "calibrated"
+    origin = (
+        "calibrated on the collection"
+        if is_calibrated
+        else "a number in the configuration, for every collection"
+    )
     store = WordStore(word_store)
-    sampler = PseudoQuerySampler(statistics, options, seed)
+    sampler = PseudoQuerySampler(statistics, at_temperature(options, temperature), seed)
     if store.vocabulary_size != len(sampler.tables.position_of):
         raise IntegrityError(
             word_store,
@@ -93,7 +96,10 @@ def sample_pseudo_queries(
     length_counts = np.zeros(len(sampler.tables.length_sums) + 1, np.int64)
     with DOCUMENT_QUERIES.writing(output) as writer:
         for documents, queries in sampler.sample(store):
-            writer.add(_rows(documents, queries, sampler))
+            first_samples = pa.array(np.zeros(documents.num_rows, np.int32))
+            parents = documents.append_column("sample", first_samples)
+            parents = parents.append_column("query_id", pa.repeat("", documents.num_rows))
+            writer.add(sampler.table(parents, queries))
             counts.update(
                 documents=documents.num_rows,
                 documents_without_words=documents.num_rows - len(np.unique(queries.document_of_query)),
@@ -192,22 +198,13 @@ class PseudoQuerySampler:
             self.rules,
         )
 
-    def texts(self, queries: DrawnQueries) -> pa.Array:
+    def table(self, parents: pa.Table, queries: DrawnQueries) -> pa.Table:
+        """Return a DOCUMENT_QUERIES table of queries drawn for `parents`, rows of such a table; `sample` counts on."""
+        rows, per_parent = parents.take(pa.array(queries.document_of_query)), self.rules.per_document
+        numbers = np.tile(np.arange(per_parent, dtype=np.int32), len(rows) // per_parent)
         offsets = np.concatenate(([0], np.cumsum(queries.sizes))).astype(np.int32)
-        return pc.binary_join(
-            pa.ListArray.from_arrays(offsets, self.names.take(pa.array(queries.words))), " "
-        )
-
-
-def _rows(documents: pa.Table, queries: DrawnQueries, sampler: PseudoQuerySampler) -> pa.Table:
-    query_count, per_document = len(queries.document_of_query), sampler.rules.per_document
-    query_documents = documents.take(pa.array(queries.document_of_query))
-    columns = {
-        "part": query_documents.column("part"),
-        "position": query_documents.column("position"),
-        "sample": pa.array(np.tile(np.arange(per_document, dtype=np.int32), query_count // per_document)),
-        "document_id": query_documents.column("document_id"),
-        "query_id": pa.repeat("", query_count),
-        "query": sampler.texts(queries),
-    }
-    return pa.table(columns, schema=DOCUMENT_QUERIES.schema)
+        words = pa.ListArray.from_arrays(offsets, self.names.take(pa.array(queries.words)))
+        columns = {name: rows[name] for name in ("part", "position", "document_id", "query_id")}
+        columns["sample"] = pa.array(rows["sample"].to_numpy() * per_parent + numbers)
+        columns["query"] = pc.binary_join(words, " ")
+        return pa.table(columns, schema=DOCUMENT_QUERIES.schema)
