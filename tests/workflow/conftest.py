@@ -7,13 +7,10 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from slurm_cluster import SlurmCluster
 from slurm_runs import TARGETS, Request, requests, slurm_project
 from tiny import copy_run, make_project, readme_command, run_command, run_workflow

@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import ROOT, copy_project, environment
 
 from warm_snakemake import run_snakemake

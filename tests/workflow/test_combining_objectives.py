@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tiny import ROOT, overlay_config, run_command
 
 from irpretrain.config import load_config
-
-sys.path.insert(0, str(Path(__file__).parent))
-from tiny import ROOT, overlay_config, run_command
 
 PAGE = (ROOT / "docs/tutorials/combining-objectives.md").read_text()
 BLOCKS = dict(re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL))

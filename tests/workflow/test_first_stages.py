@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import copy_run, run_workflow
 
 pytestmark = pytest.mark.workflow

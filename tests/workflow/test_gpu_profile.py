@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import make_project, readme_command, run_command
 
 pytestmark = pytest.mark.workflow

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import make_project, overlay_config, run_command, snakemake_command
 
 from irpretrain.foundation.contracts import DOCUMENTS

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import yaml
 
-sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "corpora"))
 from test_ir_datasets import FOLDER, write_vaswani
 from tiny import make_encoder, run_command, snakemake_command

@@ -17,10 +17,6 @@ from typing import Any
 
 import pytest
 import yaml
-
-from patience import PATIENCE
-
-sys.path.insert(0, str(Path(__file__).parent))
 from slurm_cluster import HAS_PLUGIN, ON_SLURM
 from tiny import (
     DOCUMENTS,
@@ -37,6 +33,8 @@ from tiny import (
     words,
 )
 from tiny_wiki import dump
+
+from patience import PATIENCE
 
 pytestmark = pytest.mark.workflow
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import TOPICS, make_project, no_experiments, overlay_config, run_workflow, words
 
 pytestmark = [pytest.mark.deep, pytest.mark.workflow]

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import DOCUMENTS, QUERIES, document, make_encoder, query, run_workflow
 
 from irpretrain.evaluation.evaluate import evaluate

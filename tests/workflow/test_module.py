@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import ROOT, environment
 
 from irpretrain.foundation.contracts import SCORES

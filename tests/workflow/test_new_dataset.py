@@ -12,13 +12,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-
-from patience import PATIENCE
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import ROOT, copy_project, environment, make_project, overlay_config
 
 from irpretrain.evaluation.runs import read_run
+from patience import PATIENCE
 
 pytestmark = pytest.mark.workflow
 

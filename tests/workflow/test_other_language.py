@@ -13,12 +13,10 @@ from typing import Any
 
 import pytest
 import yaml
+from tiny import ROOT, environment, make_encoder
 
 from latgalian_dump import latgalian_dump
 from patience import PATIENCE
-
-sys.path.insert(0, str(Path(__file__).parent))
-from tiny import ROOT, environment, make_encoder
 
 pytestmark = [pytest.mark.workflow, pytest.mark.deep]
 

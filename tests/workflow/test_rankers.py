@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import no_experiments, overlay_config, run_workflow
 
 from irpretrain.evaluation.runs import read_run

@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import ROOT, readme_command, run_command
 
 pytestmark = pytest.mark.workflow

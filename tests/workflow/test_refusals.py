@@ -8,14 +8,11 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import ROOT, document, overlay_config, run_workflow
 
 pytestmark = pytest.mark.workflow

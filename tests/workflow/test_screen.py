@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import ROOT, readme_command, run_command, run_workflow
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(1800)]

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import no_experiments, overlay_config, run_workflow
 
 pytestmark = [pytest.mark.deep, pytest.mark.workflow]

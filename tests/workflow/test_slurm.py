@@ -7,12 +7,9 @@ from __future__ import annotations
 import itertools
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from slurm_cluster import ON_SLURM, SlurmCluster
 from slurm_runs import (
     GPU_RULES,

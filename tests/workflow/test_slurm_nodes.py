@@ -3,15 +3,12 @@ nothing is made twice, and the bytes are those of a run without Slurm."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from slurm_cluster import ON_SLURM, SlurmCluster
 from slurm_runs import (
     MODEL,

@@ -12,13 +12,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-
-from patience import PATIENCE
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import DOCUMENTS, ROOT, copy_project
 
 from irpretrain.objectives.groups import Span
+from patience import PATIENCE
 
 pytestmark = pytest.mark.workflow
 

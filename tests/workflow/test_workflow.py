@@ -9,14 +9,11 @@ import json
 import random
 import re
 import shutil
-import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
 import yaml
-
-sys.path.insert(0, str(Path(__file__).parent))
 from tiny import (
     DOCUMENTS,
     QUERIES,
