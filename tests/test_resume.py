@@ -1,14 +1,16 @@
-"""`make resume` takes over a run that was killed, and none that is alive, with the real Snakemake."""
+"""`make resume` and `make redo` go on from what was killed, and leave what is alive, with the real Snakemake."""
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -32,20 +34,38 @@ rule all:
 """
 
 
-def make(goal: str, arguments: str) -> list[str]:
-    own = (f"VENV={ENVIRONMENT}", "CORES=1", f"ARGS={arguments}")
-    return ["make", "--assume-old", "environment", *own, goal]
+def make(goal: str, folder: Path, form: str = "{options}") -> list[str]:
+    """The command for the Snakefile in a folder; `form` says where Snakemake's options stand among its arguments."""
+    name = shlex.quote(str(folder))
+    arguments = form.format(options=f"--snakefile {name}/Snakefile --directory {name}")
+    return [
+        "make",
+        "--assume-old",
+        "environment",
+        f"VENV={ENVIRONMENT}",
+        "CORES=1",
+        f"ARGS={arguments}",
+        goal,
+    ]
+
+
+def printed(command: list[str], status: int = 0) -> str:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 @contextmanager
-def started(command: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a run of the Snakefile above, and kill it at the end if it is still there."""
+def started(
+    command: list[str], has_come: Callable[[], bool] = lambda: False
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a run, wait until it has come so far, and kill it at the end if it is still there."""
     deadline = time.monotonic() + PATIENCE
     with subprocess.Popen(
         command, cwd=ROOT, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
     ) as run:
         try:
-            while not (folder / "begun").exists():
+            while not has_come():
                 assert run.poll() is None
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
@@ -53,6 +73,27 @@ def started(command: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(run.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def alive(tmp_path: Path) -> Iterator[Path]:
+    """The folder of a run that works on its first job."""
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    with started(make("run", tmp_path), (tmp_path / "begun").exists):
+        yield tmp_path
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that was killed at its first job; another command is refused there."""
+    folder = tmp_path_factory.mktemp("killed")
+    (folder / "Snakefile").write_text(SNAKEFILE)
+    with started(make("run", folder), (folder / "begun").exists):
+        pass
+    assert list(folder.glob(".snakemake/locks/*"))
+    assert "the same command with `make resume` for `make run`" in printed(make("run", folder), status=2)
+    (folder / "second").touch()
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -65,60 +106,39 @@ def started(command: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes
         "all.txt {options} --quiet rules",
     ],
 )
-def test_a_killed_run_is_resumed_with_its_own_arguments(tmp_path, form):
-    (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    folder = shlex.quote(str(tmp_path))
-    arguments = form.format(options=f"--snakefile {folder}/Snakefile --directory {folder}")
-    with started(make("run", arguments), tmp_path) as run:
-        os.killpg(run.pid, signal.SIGKILL)
-    assert list(tmp_path.glob(".snakemake/locks/*"))
-    (tmp_path / "second").touch()
-    refused = subprocess.run(make("run", arguments), cwd=ROOT, capture_output=True, text=True)
-    assert "the same command with `make resume` for `make run`" in refused.stdout + refused.stderr
-    resumed = subprocess.run(make("resume", arguments), cwd=ROOT, capture_output=True, text=True)
-    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
-    assert (tmp_path / "slow.txt").exists()
-    assert (tmp_path / "all.txt").exists() is ("all" in form)
+def test_a_killed_run_is_resumed_with_its_own_arguments(killed, tmp_path, form):
+    folder = shutil.copytree(killed, tmp_path / "run")
+    printed(make("resume", folder, form))
+    assert (folder / "slow.txt").exists()
+    assert (folder / "all.txt").exists() is ("all" in form)
 
 
-def test_a_run_that_is_alive_is_not_taken_over(tmp_path):
-    (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    folder = shlex.quote(str(tmp_path))
-    arguments = f"--snakefile {folder}/Snakefile --directory {folder}"
-    with started(make("run", arguments), tmp_path) as run:
-        live = live_processes(tmp_path)
-        assert len(live) == 1
-        assert run.poll() is None
-        refused, resumed = (
-            subprocess.run(make(goal, arguments), cwd=ROOT, capture_output=True, text=True)
-            for goal in ("run", "resume")
-        )
-        assert (refused.returncode, resumed.returncode) == (2, 2)
-        assert f"{tmp_path}: another run works in this folder, process {live[0]}." in (
-            refused.stdout + refused.stderr
-        )
-        assert f"ERROR: {tmp_path}: a run is alive here, process {live[0]}." in resumed.stderr
-        assert list(tmp_path.glob(".snakemake/locks/*")), "the lock is the live run's"
-    assert live_processes(tmp_path) == []
+def test_a_run_that_is_alive_is_not_taken_over(alive):
+    [live] = live_processes(alive)
+    assert f"{alive}: another run works in this folder, process {live}." in printed(make("run", alive), 2)
+    assert f"ERROR: {alive}: a run is alive here, process {live}." in printed(make("resume", alive), 2)
+    assert list(alive.glob(".snakemake/locks/*")), "the lock is the live run's"
 
 
-def test_results_of_a_run_that_is_alive_are_not_removed(tmp_path):
-    (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    folder = shlex.quote(str(tmp_path))
-    result = tmp_path / "results/scores.csv"
+def test_results_of_a_run_that_is_alive_are_not_removed(alive):
+    result = alive / "results/scores.csv"
     result.parent.mkdir()
     result.touch()
     clean = ["make", "-f", f"{ROOT}/Makefile", f"VENV={ENVIRONMENT}", "clean"]
     variables = {**os.environ, "PYTHONPATH": f"{ROOT}/src"}
-    with started(make("run", f"--snakefile {folder}/Snakefile --directory {folder}"), tmp_path):
-        refused = subprocess.run(clean, cwd=tmp_path, env=variables, capture_output=True, text=True)
-        assert f"ERROR: {tmp_path}: a run is alive here" in refused.stderr
-        assert (refused.returncode, result.exists()) == (2, True)
-    for command in (clean, [*clean, "VENV=absent"]):
-        result.parent.mkdir(exist_ok=True)
-        result.touch()
-        assert subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True).returncode == 0
-        assert not result.exists()
+    refused = subprocess.run(clean, cwd=alive, env=variables, capture_output=True, text=True)
+    assert f"ERROR: {alive}: a run is alive here" in refused.stderr
+    assert (refused.returncode, result.exists()) == (2, True)
+
+
+@pytest.mark.parametrize("environment", [ENVIRONMENT, "absent"])
+def test_results_of_a_folder_without_a_run_are_removed(tmp_path, environment):
+    result = tmp_path / "results/scores.csv"
+    result.parent.mkdir()
+    result.touch()
+    clean = ["make", "-f", f"{ROOT}/Makefile", f"VENV={environment}", "clean"]
+    subprocess.run(clean, cwd=tmp_path, env={**os.environ, "PYTHONPATH": f"{ROOT}/src"}, check=True)
+    assert not result.exists()
 
 
 class Process:
@@ -152,3 +172,74 @@ def test_what_counts_as_alive(tmp_path, monkeypatch):
     assert live_processes(run) == [11, 12, 21]
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     assert live_processes(run) == [11, 12, 15, 21]
+
+
+REDONE_SNAKEFILE = """
+rule all:
+    default_target: True
+    input: "results/third", "results/fresh"
+
+rule first:
+    output: "results/first"
+    priority: 1
+    script: "write.py"
+
+rule second:
+    input: "results/first"
+    output: "results/second"
+    script: "write.py"
+
+rule third:
+    input: "results/second"
+    output: "results/third"
+    script: "write.py"
+
+rule fresh:
+    output: "results/fresh"
+    script: "write.py"
+"""
+SCRIPT = """
+import time
+from pathlib import Path
+from irpretrain.foundation.stage import stage
+with stage(snakemake):
+    with open("runs", "a") as runs:
+        runs.write(snakemake.rule + "\\n")
+    while snakemake.rule == "second" and Path("wait").exists():
+        time.sleep(0.05)
+    Path(snakemake.output[0]).write_text("text")
+"""
+
+
+def runs(folder: Path) -> list[str]:
+    """The rules that have begun since this was last asked."""
+    names = (folder / "runs").read_text().split()
+    (folder / "runs").write_text("")
+    return names
+
+
+def test_a_killed_redo_is_resumed_and_redone(tmp_path):
+    (tmp_path / "Snakefile").write_text(REDONE_SNAKEFILE)
+    (tmp_path / "write.py").write_text(SCRIPT)
+    printed(make("run", tmp_path))
+    assert sorted(runs(tmp_path)) == ["first", "fresh", "second", "third"]
+    assert "No result was made by other code." in printed(make("redo", tmp_path))
+    for name in ("first", "second"):  # third is of the same code, but of files that are not
+        path = tmp_path / f"results/{name}.meta.json"
+        record = json.loads(path.read_text())
+        record["code"]["foundation/errors.py"] = "0123"
+        path.write_text(json.dumps(record))
+    (tmp_path / "wait").touch()
+    with started(make("redo", tmp_path), lambda: "second" in (tmp_path / "runs").read_text()):
+        pass
+    (tmp_path / "wait").unlink()
+    assert runs(tmp_path) == ["first", "second"]
+    assert (tmp_path / "results/third").exists(), "what was not reached yet is kept"
+    assert "`make resume` for `make run`" in printed(make("redo", tmp_path), 2)
+    printed(make("resume", tmp_path))
+    assert runs(tmp_path) == [], "Snakemake takes the last file for up to date"
+    redone = printed(make("redo", tmp_path))
+    assert "A redo was broken off: it goes on with results/second." in redone
+    assert runs(tmp_path) == ["second", "third"], "what was redone before the kill is not done again"
+    assert "No result was made by other code." in printed(make("redo", tmp_path))
+    assert {path.read_text() for path in (tmp_path / "results").glob("*[!n]")} == {"text"}
