@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import pytest
@@ -40,27 +40,27 @@ def contents(folder: Path) -> dict[str, str]:
     return {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*") if p.is_file()}
 
 
-def fail_file(target: Path, error: BaseException) -> None:
-    with atomic_file(target) as temporary:
-        temporary.write_text("half")
-        raise error
-
-
-def fail_directory(target: Path, error: BaseException) -> None:
-    with atomic_directory(target) as temporary:
-        (temporary / "weights").write_text("half")
-        raise error
-
-
-def fail_at_work(target: Path, error: BaseException) -> None:
-    with working_directory(target, "input") as folder:
-        (folder / "documents").write_text("half")
-        raise error
-
-
 def write_weights(target: Path, text: str) -> None:
     with atomic_directory(target) as temporary:
         (temporary / "weights").write_text(text)
+
+
+def write_half(temporary: Path) -> None:
+    (temporary / "weights" if temporary.is_dir() else temporary).write_text("half")
+
+
+def fail(output: AbstractContextManager[Path], error: type[BaseException]) -> None:
+    with output as temporary:
+        write_half(temporary)
+        raise error
+
+
+def read(target: Path) -> str:
+    return (target if target.is_file() else target / "weights").read_text()
+
+
+KINDS = pytest.mark.parametrize("write", [write_text, write_weights], ids=["file", "directory"])
+"""Outputs of both kinds, by what writes a text into one."""
 
 
 @pytest.fixture
@@ -120,50 +120,32 @@ def test_a_working_directory_is_this_process_s_alone_and_goes(tmp_path, dead_pro
         assert names(tmp_path) == sorted([alive.name, own.name, index.name])
     assert names(tmp_path) == [alive.name, "index"]
     with pytest.raises(KeyboardInterrupt):
-        fail_at_work(tmp_path / "index", KeyboardInterrupt())
+        fail(working_directory(tmp_path / "index", "input"), KeyboardInterrupt)
     assert names(tmp_path) == [alive.name, "index"]
 
 
-def test_a_file_appears_at_the_end_with_its_folders(tmp_path):
-    target = tmp_path / "a" / "b" / "table.txt"
-    with atomic_file(target) as temporary:
-        temporary.write_text("new")
+@pytest.mark.parametrize("manager", [atomic_file, atomic_directory])
+def test_an_output_appears_at_the_end_with_its_folders(tmp_path, manager):
+    target = tmp_path / "a" / "b" / "output"
+    with manager(target) as temporary:
+        written = temporary if manager is atomic_file else temporary / "inner/weights"
+        written.parent.mkdir(exist_ok=True)
+        written.write_text("new")
         assert not target.exists()
         assert temporary.parent == target.parent
-    assert target.read_text() == "new"
-    assert names(target.parent) == ["table.txt"]
-
-
-def test_a_directory_appears_at_the_end_with_its_folders(tmp_path):
-    target = tmp_path / "a" / "model"
-    with atomic_directory(target) as temporary:
-        (temporary / "inner").mkdir()
-        (temporary / "inner" / "weights").write_text("new")
-        assert not target.exists()
-    assert contents(target) == {"inner/weights": "new"}
-    assert names(target.parent) == ["model"]
+    assert list(contents(target.parent).values()) == ["new"]
+    assert names(target.parent) == ["output"]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_a_failure_leaves_nothing(tmp_path, error):
-    with pytest.raises(error):
-        fail_file(tmp_path / "file", error())
-    with pytest.raises(error):
-        fail_directory(tmp_path / "directory", error())
-    assert names(tmp_path) == []
-
-
-def test_an_existing_target_survives_a_failed_write(tmp_path):
-    file, directory = tmp_path / "file", tmp_path / "directory"
-    write_text(file, "old")
-    write_weights(directory, "old")
-    with pytest.raises(ValueError, match="full"):
-        fail_file(file, ValueError("full"))
-    with pytest.raises(ValueError, match="full"):
-        fail_directory(directory, ValueError("full"))
-    assert file.read_text() == "old"
-    assert contents(directory) == {"weights": "old"}
-    assert names(tmp_path) == ["directory", "file"]
+@pytest.mark.parametrize("manager", [atomic_file, atomic_directory])
+def test_a_failure_leaves_what_was_there(tmp_path, manager, error):
+    write_text(tmp_path / "file", "old")
+    write_weights(tmp_path / "directory", "old")
+    for target in (tmp_path / "new", tmp_path / manager.__name__.removeprefix("atomic_")):
+        with pytest.raises(error):
+            fail(manager(target), error)
+    assert contents(tmp_path) == {"file": "old", "directory/weights": "old"}
 
 
 def test_a_writer_that_makes_no_file_fails(tmp_path):
@@ -198,14 +180,17 @@ def test_a_file_is_as_private_as_the_old_one_from_the_beginning(tmp_path, permis
 
 
 @pytest.mark.parametrize("permissions", [0o700, 0o500, 0o750, 0o777])
-def test_a_directory_is_as_private_as_the_old_one_from_the_beginning(tmp_path, permissions):
+def test_a_directory_and_its_files_are_as_private_as_the_old_from_the_beginning(tmp_path, permissions):
     target = tmp_path / "model"
-    target.mkdir()
+    write_weights(target, "old")
+    (target / "weights").chmod(0o600)
     target.chmod(permissions)
     with atomic_directory(target) as temporary:
         (temporary / "weights").write_text("new")
+        (temporary / "more").write_text("new")
         assert mode(temporary) & ~0o700 & ~permissions == 0
-    assert (contents(target), mode(target)) == ({"weights": "new"}, permissions)
+    assert contents(target) == {"weights": "new", "more": "new"}
+    assert (mode(target), mode(target / "weights")) == (permissions, 0o600)
 
 
 def test_a_working_directory_is_private(tmp_path):
@@ -246,37 +231,22 @@ def test_text_is_utf_8_whatever_the_locale(tmp_path):
     assert (tmp_path / "text").read_bytes() == "Ω é".encode()
 
 
-KILLED = """
-import os, signal, sys
-from irpretrain.foundation.atomic import {manager}
-with {manager}(sys.argv[1]) as temporary:
-    {write}
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-WRITES = {
-    "atomic_file": "temporary.write_text('half')",
-    "atomic_directory": "(temporary / 'weights').write_text('half')",
-}
+def write_until_killed(manager, target):
+    with manager(target) as temporary:
+        write_half(temporary)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("manager", WRITES)
-def test_sigkill_in_the_middle_leaves_the_old_whole_and_the_next_write_cleans_up(tmp_path, manager):
+@pytest.mark.parametrize(("manager", "write"), [(atomic_file, write_text), (atomic_directory, write_weights)])
+def test_sigkill_in_the_middle_leaves_the_old_whole_and_the_next_write_cleans_up(tmp_path, manager, write):
     target = tmp_path / "target"
-    if manager == "atomic_file":
-        write_text(target, "old")
-    else:
-        target.mkdir()
-        (target / "weights").write_text("old")
-    code = KILLED.format(manager=manager, write=WRITES[manager])
-    killed = subprocess.run([sys.executable, "-c", code, str(target)])
+    write(target, "old")
+    killed = subprocess.run(call(write_until_killed, manager, target))
     assert killed.returncode == -signal.SIGKILL
     assert len(names(tmp_path)) == 2, "the killed process left its part beside the target"
-    if manager == "atomic_file":
-        assert target.read_text() == "old"
-        write_text(target, "new")
-    else:
-        assert contents(target) == {"weights": "old"}
-        write_weights(target, "new")
+    assert read(target) == "old"
+    write(target, "new")
+    assert read(target) == "new"
     assert names(tmp_path) == ["target"]
 
 
@@ -293,8 +263,7 @@ def replace_until_killed_after_one_rename(target):
 
 def test_a_kill_between_the_two_renames_leaves_no_part_of_a_directory(tmp_path):
     target = tmp_path / "target"
-    target.mkdir()
-    (target / "weights").write_text("old")
+    write_weights(target, "old")
     killed = subprocess.run(call(replace_until_killed_after_one_rename, target))
     assert killed.returncode == -signal.SIGKILL
     assert not target.exists()
@@ -375,29 +344,20 @@ def test_what_a_killed_stage_leaves_behind_goes_with_the_next(stage, tmp_path):
     assert names(tmp_path / "out") == ["table"]
 
 
+@KINDS
 @pytest.mark.parametrize("exists", [True, False])
 @pytest.mark.parametrize("links", [1, 3])
-def test_what_a_link_leads_to_is_replaced_and_the_link_stays(tmp_path, exists, links):
-    (tmp_path / "far").mkdir()
-    for kind, end in (("file", tmp_path / "far/data"), ("folder", tmp_path / "far/model")):
-        link = end
-        for number in range(links):
-            (tmp_path / f"{kind}{number}").symlink_to(os.path.relpath(link, tmp_path))
-            link = tmp_path / f"{kind}{number}"
-        if kind == "file":
-            if exists:
-                end.write_text("old")
-            write_text(link, "new")
-            assert end.read_text() == "new"
-        else:
-            if exists:
-                end.mkdir()
-                (end / "old").write_text("old")
-            with atomic_directory(link) as folder:
-                (folder / "weights").write_text("new")
-            assert contents(end) == {"weights": "new"}
-        assert link.is_symlink()
-    assert names(tmp_path / "far") == ["data", "model"]
+def test_what_a_link_leads_to_is_replaced_and_the_link_stays(tmp_path, write, exists, links):
+    end = link = tmp_path / "far/output"
+    for number in range(links):
+        (tmp_path / f"{number}").symlink_to(os.path.relpath(link, tmp_path))
+        link = tmp_path / f"{number}"
+    if exists:
+        write(end, "old")
+    write(link, "new")
+    assert read(end) == "new"
+    assert link.is_symlink()
+    assert names(tmp_path / "far") == ["output"]
 
 
 def special_file(folder: Path, kind: str) -> Path:
@@ -466,51 +426,35 @@ def test_what_the_shell_has_opened_is_not_replaced(tmp_path):
 
 def test_a_file_is_not_replaced_by_a_folder(tmp_path):
     (tmp_path / "thesis").write_text("ten years")
-    with pytest.raises(InputError, match="this is no folder"), atomic_directory(tmp_path / "thesis"):
-        pass
+    with pytest.raises(InputError, match="this is no folder"):
+        write_weights(tmp_path / "thesis", "new")
     assert contents(tmp_path) == {"thesis": "ten years"}
 
 
-def test_a_private_file_of_a_replaced_folder_stays_private(tmp_path):
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "weights").write_text("old")
-    (folder / "weights").chmod(0o600)
-    with atomic_directory(folder) as temporary:
-        (temporary / "weights").write_text("new")
-        (temporary / "more").write_text("new")
-    assert stat.S_IMODE((folder / "weights").stat().st_mode) == 0o600
-    assert (folder / "weights").read_text() == (folder / "more").read_text() == "new"
-
-
-@pytest.mark.parametrize("kind", ["file", "directory"])
-def test_threads_that_write_one_target_write_it_whole(tmp_path, kind):
+@KINDS
+def test_threads_that_write_one_target_write_it_whole(tmp_path, write):
     target, texts = tmp_path / "target", [f"{number}\n" * 50 for number in range(4)]
     failures = list[BaseException]()
-    written = target if kind == "file" else target / "inner"
-    written.parent.mkdir(exist_ok=True)
-    written.touch(0o600)
+    write(target, "old")
+    written = target if target.is_file() else target / "weights"
+    written.chmod(0o600)
 
-    def write(text: str) -> None:
+    def write_often(text: str) -> None:
         try:
             for _ in range(40):
-                if kind == "file":
-                    write_text(target, text)
-                else:
-                    with atomic_directory(target) as folder:
-                        (folder / "inner").write_text(text)
+                write(target, text)
         except BaseException as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=write, args=(text,)) for text in texts]
+    threads = [threading.Thread(target=write_often, args=(text,)) for text in texts]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert failures == []
     assert written.read_text() in texts
-    assert stat.S_IMODE(written.stat().st_mode) == 0o600
-    assert [path.name for path in tmp_path.iterdir()] == ["target"]
+    assert mode(written) == 0o600
+    assert names(tmp_path) == ["target"]
 
 
 @pytest.mark.parametrize("kind", ["file", "directory"])
