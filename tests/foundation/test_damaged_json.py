@@ -56,16 +56,9 @@ TORN = [
 def test_a_damaged_json_file_of_our_own_is_one_message(tmp_path, read, content):
     folder = tmp_path / "folder"
     folder.mkdir()
-    for name in (
-        "config.json",
-        "names.json",
-        "record.json",
-        "store.json",
-        "vectors.json",
-        "postings.json",
-        RECORD,
-    ):
-        (folder / name).write_text(content)
+    for name in ("config", "names", "record", "store", "vectors", "postings"):
+        (folder / f"{name}.json").write_text(content)
+    (folder / RECORD).write_text(content)
     (tmp_path / "file").write_text(content)
     for path in (folder, tmp_path / "file"):
         with pytest.raises(InputError) as caught:

@@ -10,24 +10,23 @@ from irpretrain.foundation.errors import (
     ConfigError,
     InputError,
     IntegrityError,
-    IRPretrainError,
     SetupError,
     TrainingError,
     count_of,
 )
 
 
-def test_the_message_says_where_what_and_what_to_do():
-    error = InputError("data/a.jsonl", "not JSON", line=3, remedy="Mend the line.")
-    assert str(error) == "data/a.jsonl:3: not JSON\n  Mend the line."
-
-
 @pytest.mark.parametrize(
     ("line", "remedy", "expected"),
-    [(None, "", "a.tsv: empty"), (1, "", "a.tsv:1: empty"), (None, "Fill it.", "a.tsv: empty\n  Fill it.")],
+    [
+        (3, "Fill it.", "data/a.tsv:3: empty\n  Fill it."),
+        (1, "", "data/a.tsv:1: empty"),
+        (None, "Fill it.", "data/a.tsv: empty\n  Fill it."),
+        (None, "", "data/a.tsv: empty"),
+    ],
 )
-def test_line_and_remedy_are_optional(line, remedy, expected):
-    assert str(InputError("a.tsv", "empty", line, remedy)) == expected
+def test_the_message_says_where_what_and_what_to_do(line, remedy, expected):
+    assert str(InputError("data/a.tsv", "empty", line, remedy)) == expected
 
 
 @pytest.mark.parametrize("kind", [InputError, IntegrityError])
@@ -36,13 +35,7 @@ def test_input_errors_are_the_same_after_pickling(kind, path):
     error = kind(path, "not JSON", line=3, remedy="Mend the line.")
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is kind
-    assert str(again) == str(error)
-    assert (again.path, again.reason, again.line, again.remedy) == (
-        error.path,
-        error.reason,
-        error.line,
-        error.remedy,
-    )
+    assert (str(again), vars(again)) == (str(error), vars(error))
 
 
 @pytest.mark.parametrize("kind", [ConfigError, SetupError, TrainingError])
@@ -50,11 +43,6 @@ def test_plain_errors_are_the_same_after_pickling(kind):
     again = pickle.loads(pickle.dumps(kind("what is wrong")))
     assert type(again) is kind
     assert str(again) == "what is wrong"
-
-
-def test_every_error_is_meant_for_the_user():
-    for kind in (ConfigError, InputError, IntegrityError, SetupError, TrainingError):
-        assert issubclass(kind, IRPretrainError)
 
 
 def test_control_characters_are_written_out_and_long_lines_lose_their_middle():

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from test_damaged_json import TORN
 
 from irpretrain.foundation import code_digest, other_code
 from irpretrain.foundation.code_digest import code_record, digests
@@ -57,21 +58,12 @@ def test_a_sidecar_without_code_counts_and_one_without_its_result_does_not():
     assert len(list(results_of_other_code())) == 2
 
 
-@pytest.mark.parametrize("code", [None, {}, [], ["a"], "a", 3])
+OLDER_KIND = {"script": "count_words", "digest": "0123", "modules": 28}
+
+
+@pytest.mark.parametrize("code", [None, {}, [], ["a"], "a", 3, OLDER_KIND])
 def test_what_is_no_record_of_code_counts_as_other_code(code):
     assert other_code.is_of_other_code({"code": code})
-
-
-TORN = [
-    "",
-    "{",
-    "[]",
-    "3",
-    "null",
-    '{"foundation/errors.py": 3}',
-    '{"foundation/errors.py": null}',
-    '{"foundation/errors.py": ["a"]}',
-]
 
 
 @pytest.mark.parametrize("content", TORN)
@@ -106,25 +98,6 @@ def test_a_damaged_list_of_removed_files_names_none(tmp_path, content):
     (tmp_path / ".snakemake").mkdir()
     (tmp_path / other_code.REDO_FILE).write_text(content)
     assert other_code._removed_files(tmp_path) <= {"foundation/errors.py"}
-
-
-def test_a_touched_result_is_of_the_same_code():
-    for path in Path("results").rglob("*"):
-        path.touch()
-    assert len(list(results_of_other_code())) == 3
-
-
-def test_an_older_kind_of_sidecar_is_of_other_code():
-    Path("results/words.meta.json").write_text(
-        json.dumps(
-            {
-                "stage": "count_words",
-                "outputs": {"results/words": ""},
-                "code": {"script": "count_words", "digest": "0123", "modules": 28},
-            }
-        )
-    )
-    assert len(list(results_of_other_code())) == 4
 
 
 def test_a_run_ends_with_the_results_of_other_code(monkeypatch):
