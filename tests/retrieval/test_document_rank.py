@@ -1,4 +1,4 @@
-"""The rank of one document: by hand, against brute force, and against Lucene itself."""
+"""Ranks of given documents, and the best documents of a query: by hand, against brute force, and against Lucene."""
 
 from __future__ import annotations
 
@@ -18,13 +18,38 @@ from irpretrain.config.retrieval import Bm25Config
 from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval.java import run_anserini
 
+Requests = list[tuple[int, list[int]]]
+"""Documents whose ranks are asked for, each with the terms of its query."""
+Rankings = list[list[tuple[int, float]]]
+"""Documents and scores of each query, the best first."""
 
-def ask(postings: Postings, queries: list[tuple[int, list[int]]], **options) -> list[int]:
-    """Ask for ranks of (document, terms)."""
-    documents = np.array([document for document, _ in queries], np.int64)
-    terms = np.array([term for _, terms in queries for term in terms], np.int64)
-    offsets = np.cumsum([0, *(len(terms) for _, terms in queries)])
-    return document_ranks(postings, documents, terms, offsets, **options).tolist()
+
+def end_to_end(queries: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    terms = np.array([term for query in queries for term in query], np.int64)
+    return terms, np.cumsum([0, *map(len, queries)])
+
+
+def ranks_of(postings: Postings, requests: Requests, **options) -> list[int]:
+    documents = np.array([document for document, _ in requests], np.int64)
+    return document_ranks(postings, documents, *end_to_end(queries_of(requests)), **options).tolist()
+
+
+def queries_of(requests: Requests) -> list[list[int]]:
+    return [terms for _, terms in requests]
+
+
+def search(postings: Postings, queries: list[list[int]], **options) -> Rankings:
+    documents, scores = top_documents(postings, *end_to_end(queries), **options)
+    assert documents.shape == scores.shape == (len(queries), options.get("depth", 1000))
+    assert ((documents < 0) == (scores == 0)).all()
+    return [
+        [(document, score) for document, score in zip(*row, strict=True) if document >= 0]
+        for row in zip(documents.tolist(), scores.tolist(), strict=True)
+    ]
+
+
+def names(rankings: Rankings) -> list[list[int]]:
+    return [[document for document, _ in ranking] for ranking in rankings]
 
 
 def frequencies_of(documents: list[list[int]], terms: int) -> np.ndarray:
@@ -47,26 +72,32 @@ def scores_of(frequencies: np.ndarray, query: list[int], bm25: Bm25Config = BM25
     return total.astype(np.float32)
 
 
-def rank_of(scores: np.ndarray, held: np.ndarray, document: int, depth: int | None) -> int:
-    """The rank by sorting, among the documents that hold a term."""
-    if not held[document]:
-        return 0
-    order = sorted(np.flatnonzero(held).tolist(), key=lambda other: (-scores[other], other))
-    rank = order.index(document) + 1
-    return 0 if depth is not None and rank > depth else rank
-
-
-def brute_force(
-    documents: list[list[int]], terms: int, queries: list[tuple[int, list[int]]], depth: int | None = 50,
-    bm25: Bm25Config = BM25,
-) -> list[int]:  # fmt: skip
+def by_sorting(
+    documents: list[list[int]], terms: int, queries: list[list[int]], bm25: Bm25Config = BM25
+) -> Rankings:
+    """All documents that hold a term of each query, by sorting their scores."""
     frequencies = frequencies_of(documents, terms)
-    ranks = []
-    for document, query in queries:
+    rankings = []
+    for query in queries:
         known = [term for term in query if term >= 0]
         held = (frequencies[:, known] > 0).any(axis=1) if known else np.zeros(len(documents), bool)
-        ranks.append(rank_of(scores_of(frequencies, query, bm25), held, document, depth))
-    return ranks
+        scores = scores_of(frequencies, query, bm25)
+        order = sorted(np.flatnonzero(held).tolist(), key=lambda document: (-scores[document], document))
+        rankings.append([(document, float(scores[document])) for document in order])
+    return rankings
+
+
+def assert_sorted(
+    postings: Postings, rankings: Rankings, requests: Requests, depth: int | None = None
+) -> None:
+    """Both functions give what sorting gives: the ranks of the documents, and the best of each query."""
+    ranks = [
+        {name: rank for rank, name in enumerate(order[:depth], 1)}.get(document, 0)
+        for (document, _), order in zip(requests, names(rankings), strict=True)
+    ]
+    assert ranks_of(postings, requests, depth=depth) == ranks
+    most = depth or max(1, len(postings))
+    assert search(postings, queries_of(requests), depth=most) == [ranking[:most] for ranking in rankings]
 
 
 #        0          1       2    3       4
@@ -74,8 +105,7 @@ FIVE = [[0, 1, 2], [0, 0, 3], [1], [0, 2, 2], []]
 
 
 def test_ranks_by_hand(build: Build) -> None:
-    postings = build(FIVE, 5)
-    queries = [
+    requests = [
         (1, [0]),  # twice in three words: above 0 and 3, with one in three
         (0, [0]),  # equal to document 3, with the lower number
         (3, [0]),
@@ -85,111 +115,111 @@ def test_ranks_by_hand(build: Build) -> None:
         (0, [2, 0]),
         (1, [2, 0]),  # only 0, though twice
         (1, [3]),
+        (3, [-1, 0, 4, -1]),  # terms that no document holds count nothing beside others
     ]
-    assert ask(postings, queries) == [1, 2, 3, 1, 2, 1, 2, 3, 1]
+    assert ranks_of(build(FIVE, 5), requests) == [1, 2, 3, 1, 2, 1, 2, 3, 1, 3]
+
+
+def test_the_best_by_hand(build: Build) -> None:
+    postings = build(FIVE, 5)
+    queries = [[0], [1], [2, 0], [3], [], [-1], [4], [0, -1, 4]]
+    assert names(search(postings, queries)) == [[1, 0, 3], [2, 0], [3, 0, 1], [1], [], [], [], [1, 0, 3]]
+    assert names(search(postings, queries, depth=1)) == [[1], [2], [3], [1], [], [], [], [1]]
 
 
 def test_what_no_search_returns_has_rank_zero(build: Build) -> None:
     postings = build(FIVE, 5)
-    queries = [
+    requests = [
         (2, [0]),  # holds no term of the query
         (4, [0]),  # holds no term at all
         (0, []),  # an empty query
         (0, [-1]),  # a term that the collection lacks
         (0, [4]),  # a term that no document holds
     ]
-    assert ask(postings, queries) == [0] * 5
-    assert ask(postings, queries, depth=None) == [0] * 5
-
-
-def test_unknown_terms_count_nothing_beside_others(build: Build) -> None:
-    postings = build(FIVE, 5)
-    assert ask(postings, [(3, [-1, 0, 4, -1])]) == ask(postings, [(3, [0])]) == [3]
+    assert ranks_of(postings, requests) == [0] * 5
+    assert ranks_of(postings, requests, depth=None) == [0] * 5
 
 
 def test_a_repeated_term_counts_so_often(build: Build) -> None:
     # Terms 0 and 1 are equally rare; each document holds one of them, and 2 is the longer one.
     postings = build([[0, 2, 2], [1, 2, 2], [2]], 3)
-    queries = [(0, [0, 1]), (1, [0, 1]), (0, [0, 1, 1]), (1, [0, 1, 1])]
-    assert ask(postings, queries) == [1, 2, 2, 1]
+    assert ranks_of(postings, [(0, [0, 1]), (1, [0, 1]), (0, [0, 1, 1]), (1, [0, 1, 1])]) == [1, 2, 2, 1]
 
 
 def test_ranks_beyond_the_depth_are_zero(build: Build) -> None:
     # Document n holds the term n + 1 times of 100: the last is the first.
     postings = build([[0] * (n + 1) + [1] * (99 - n) for n in range(60)], 2)
-    requested = [(n, [0]) for n in range(60)]
-    assert ask(postings, requested) == [0] * 10 + list(range(50, 0, -1))
-    assert ask(postings, requested, depth=1) == [0] * 59 + [1]
-    assert ask(postings, requested, depth=None) == list(range(60, 0, -1))
+    requests = [(n, [0]) for n in range(60)]
+    assert ranks_of(postings, requests) == [0] * 10 + list(range(50, 0, -1))
+    assert ranks_of(postings, requests, depth=1) == [0] * 59 + [1]
+    assert ranks_of(postings, requests, depth=None) == list(range(60, 0, -1))
 
 
 def test_equal_documents_rank_by_their_numbers(build: Build) -> None:
     postings = build([[0, 1]] * 400, 2)
-    requested = [(n, [0, 1]) for n in (0, 1, 49, 50, 399)]
-    assert ask(postings, requested) == [1, 2, 50, 0, 0]
-    assert ask(postings, requested, depth=None) == [1, 2, 50, 51, 400]
-
-
-words = st.integers(0, 5)
-queries = st.lists(st.tuples(st.integers(0, 1000), st.lists(st.integers(-1, 5), max_size=7)), max_size=12)
+    requests = [(n, [0, 1]) for n in (0, 1, 49, 50, 399)]
+    assert ranks_of(postings, requests) == [1, 2, 50, 0, 0]
+    assert ranks_of(postings, requests, depth=None) == [1, 2, 50, 51, 400]
 
 
 @given(
-    st.lists(st.lists(words, max_size=9), min_size=1, max_size=25), queries, st.sampled_from([None, 1, 3]),
+    st.lists(st.lists(st.integers(0, 5), max_size=9), min_size=1, max_size=25),
+    st.lists(st.tuples(st.integers(0, 1000), st.lists(st.integers(-1, 5), max_size=7)), max_size=12),
+    st.sampled_from([None, 1, 3]),
     st.sampled_from([(3.8, 0.87), (0.9, 0.4), (1e-3, 1.0), (100.0, 0.0)]),
-)  # fmt: skip
-def test_ranks_are_those_of_sorting(build: Build, documents, queries, depth, parameters) -> None:
+)
+def test_small_collections_are_those_of_sorting(build: Build, documents, drawn, depth, parameters) -> None:
     k1, b = parameters
-    queries = [(number % len(documents), terms) for number, terms in queries]
-    wanted = brute_force(documents, 6, queries, depth, Bm25Config(k1=k1, b=b))
-    assert ask(build(documents, 6, k1, b), queries, depth=depth) == wanted
+    requests = [(number % len(documents), terms) for number, terms in drawn]
+    rankings = by_sorting(documents, 6, queries_of(requests), Bm25Config(k1=k1, b=b))
+    assert_sorted(build(documents, 6, k1, b), rankings, requests, depth)
 
 
-def large(
-    seed: int, count: int = 4000, terms: int = 60
-) -> tuple[list[list[int]], list[tuple[int, list[int]]]]:
+def large(seed: int, count: int = 4000, terms: int = 60) -> tuple[list[list[int]], Requests]:
     """A collection with lists long enough for hulls, prefixes and directories, and queries on it."""
     random = np.random.default_rng(seed)
     lengths = random.integers(0, 80, count)
     documents = [(random.zipf(1.2, length) % terms).tolist() for length in lengths]
     documents[7] = [3] * 900  # more than a byte of frequency holds
-    requested = []
+    requests = []
     for _ in range(300):
         document = int(random.integers(count))
         own = documents[document] or [0]
         terms_of = [int(random.choice(own)) for _ in range(random.integers(1, 6))]
-        requested.append((document, terms_of + [int(random.integers(terms))] * int(random.integers(2))))
-    return documents, requested
+        requests.append((document, terms_of + [int(random.integers(terms))] * int(random.integers(2))))
+    return documents, requests
 
 
-@pytest.mark.parametrize("depth", [50, None])
-def test_ranks_in_long_lists(build: Build, depth: int | None) -> None:
-    documents, requested = large(3)
-    found = ask(build(documents, 60), requested, depth=depth)
-    assert found == brute_force(documents, 60, requested, depth=depth)
-    assert len({*found}) > 30
+def test_long_lists_are_those_of_sorting(build: Build) -> None:
+    documents, requests = large(3)
+    postings, rankings = build(documents, 60), by_sorting(documents, 60, queries_of(requests))
+    for depth in (1, 50, 1500, None):
+        assert_sorted(postings, rankings, requests, depth)
+    assert len({*ranks_of(postings, requests)}) > 30
 
 
 def test_runs_of_equal_documents_in_long_lists(build: Build) -> None:
     """Ties everywhere: bounds must let through what is equal."""
     random = np.random.default_rng(5)
     kinds = [[0, 1, 2], [0, 0, 1], [2, 1, 1, 3], [3], [0, 1, 2, 3]]
-    documents = [kinds[kind] for kind in random.integers(0, 5, 2000)]
-    requested = [(int(random.integers(2000)), random.integers(0, 4, 3).tolist()) for _ in range(200)]
-    assert ask(build(documents, 4), requested, depth=None) == brute_force(documents, 4, requested, depth=None)
+    documents = [kinds[kind] for kind in random.integers(0, 5, 5000)]
+    requests = [(int(random.integers(5000)), random.integers(0, 4, 3).tolist()) for _ in range(200)]
+    postings, rankings = build(documents, 4), by_sorting(documents, 4, queries_of(requests))
+    for depth in (1, 10, 700, 1100, None):
+        assert_sorted(postings, rankings, requests, depth)
 
 
 def test_exact_ranks_are_those_of_real_numbers(build: Build) -> None:
     """Where scores in float64 are apart by more than float32 can blur, nothing else decides."""
-    documents, requested = large(11)
+    documents, requests = large(11)
     frequencies = frequencies_of(documents, 60).astype(np.float64)
     own = frequencies.sum(axis=1)
     count, mean = (own > 0).sum(), own.sum() / (own > 0).sum()
     held = (frequencies > 0).sum(axis=0)
     idf = np.log(1 + (count - held + 0.5) / (held + 0.5))
-    ranks = ask(build(documents, 60), requested, depth=None)
+    ranks = ranks_of(build(documents, 60), requests, depth=None)
     compared = 0
-    for (document, query), rank in zip(requested, ranks, strict=True):
+    for (document, query), rank in zip(requests, ranks, strict=True):
         tf = frequencies[:, query]
         scores = (idf[query] * tf / (tf + 3.8 * (0.13 + 0.87 * own[:, None] / mean))).sum(axis=1)
         gaps = np.abs(scores - scores[document])
@@ -200,12 +230,14 @@ def test_exact_ranks_are_those_of_real_numbers(build: Build) -> None:
 
 
 def test_threads_change_nothing(build: Build) -> None:
-    documents, requested = large(4)
-    requested = requested * 5
-    assert len(requested) > 2 * QUERIES_AT_ONCE
-    postings = build(documents, 60)
-    one = ask(postings, requested)
-    assert [ask(postings, requested, threads=threads) for threads in (2, 3)] == [one, one]
+    documents, requests = large(4)
+    requests = requests * 5
+    assert len(requests) > 2 * QUERIES_AT_ONCE
+    postings, queries = build(documents, 60), queries_of(requests)
+    ranks, found = ranks_of(postings, requests), search(postings, queries, depth=20)
+    for threads in (2, 3):
+        assert ranks_of(postings, requests, threads=threads) == ranks
+        assert search(postings, queries, depth=20, threads=threads) == found
 
 
 @pytest.mark.parametrize(
@@ -221,22 +253,34 @@ def test_threads_change_nothing(build: Build) -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(build: Build, documents, terms, offsets, message) -> None:
+    postings = build(FIVE, 5)
     with pytest.raises(InputError, match=message):
-        document_ranks(build(FIVE, 5), np.array(documents), np.array(terms), np.array(offsets))
+        document_ranks(postings, np.array(documents), np.array(terms), np.array(offsets))
+    if message != r"outside 0 … 4" and len(offsets) == len(documents) + 1:
+        with pytest.raises(InputError, match=message):
+            top_documents(postings, np.array(terms), np.array(offsets))
 
 
-def test_no_queries_no_ranks(build: Build) -> None:
-    assert ask(build(FIVE, 5), []) == []
-    assert ask(build([], 5), []) == []
+def test_searches_without_offsets_or_depth_are_refused(build: Build) -> None:
+    postings, terms = build(FIVE, 5), np.array([0])
+    with pytest.raises(InputError, match="do not fit together"):
+        top_documents(postings, terms, np.array([]))
+    with pytest.raises(ValueError, match="depth 0 is below 1"):
+        top_documents(postings, terms, np.array([0, 1]), depth=0)
+
+
+def test_no_queries_and_no_documents(build: Build) -> None:
+    postings = build(FIVE, 5)
+    assert (ranks_of(postings, []), search(postings, [])) == ([], [])
+    empty = build([], 5)
+    assert (ranks_of(empty, []), search(empty, [[0]])) == ([], [[]])
 
 
 SCALE = 2**15
 """Times a term stands in a query: a power of two, which multiplies its score exactly."""
 
 
-def search_by_lucene(
-    folder: Path, documents: list[list[int]], queries: list[list[int]]
-) -> list[list[tuple[int, float]]]:
+def search_by_lucene(folder: Path, documents: list[list[int]], queries: list[list[int]]) -> Rankings:
     """All documents that Anserini finds for each query, and their scores."""
     (folder / "input").mkdir()
     with open(folder / "input" / "vectors.jsonl", "w") as file:
@@ -262,7 +306,7 @@ def search_by_lucene(
     ]
     arguments += ["-bm25.accurate", "-bm25.k1", "3.8", "-bm25.b", "0.87"]
     run_anserini("search.SearchCollection", arguments, 256)
-    found: list[list[tuple[int, float]]] = [[] for _ in queries]
+    found: Rankings = [[] for _ in queries]
     for line in (folder / "run").read_text().splitlines():
         number, _, document, _, score, _ = line.split()
         found[int(number)].append((int(document), float(score)))
@@ -290,26 +334,21 @@ def searched(tmp_path_factory, collection):
     return search_by_lucene(tmp_path_factory.mktemp("lucene"), documents, requested + ONE_TERM)
 
 
-def test_ranks_are_lucenes(build: Build, collection, searched) -> None:
-    documents, requested = collection
-    found = searched[: len(requested)]
+def test_ranks_and_searches_are_lucenes(build: Build, collection, searched) -> None:
+    documents, queries = collection
+    found = searched[: len(queries)]
     postings = build(documents, TERMS)
-    for query, ranking in zip(requested, found, strict=True):
-        queries = [(document, query) for document, _ in ranking]
-        assert ask(postings, queries, depth=None) == list(range(1, len(queries) + 1))
-        others = sorted({*range(len(documents))} - {document for document, _ in ranking})
-        assert not any(ask(postings, [(document, query) for document in others]))
+    for query, ranking, ours in zip(
+        queries, found, search(postings, queries, depth=len(documents)), strict=True
+    ):
+        order = [document for document, _ in ranking]
+        others = [document for document in range(len(documents)) if document not in order]
+        requests = [(document, query) for document in [*order, *others]]
+        expected = [*range(1, len(order) + 1), *(0 for _ in others)]
+        assert ranks_of(postings, requests, depth=None) == expected
+        assert [document for document, _ in ours] == order
+        assert [score for _, score in ours] == pytest.approx([score for _, score in ranking], abs=2e-4)
     assert sum(map(len, found)) > 1000
-
-
-def test_searches_are_lucenes(build: Build, collection, searched) -> None:
-    documents, requested = collection
-    terms, offsets = np.concatenate(requested), np.cumsum([0, *map(len, requested)])
-    best, scores = top_documents(build(documents, TERMS), terms, offsets, len(documents))
-    for number, ranking in enumerate(searched[: len(requested)]):
-        assert best[number, : len(ranking)].tolist() == [document for document, _ in ranking]
-        assert scores[number, : len(ranking)] == pytest.approx([score for _, score in ranking], abs=2e-4)
-        assert (best[number, len(ranking) :] < 0).all()
 
 
 def test_scores_are_lucenes(collection, searched) -> None:
