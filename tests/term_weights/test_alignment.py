@@ -29,35 +29,33 @@ def encoder(tiny_encoder):
     return EncoderPieces(tiny_encoder)
 
 
-def aligned(encoder, text, values=None):
-    """First pieces, and targets of pieces (None: masked out), with words' targets 1, 2, …"""
-    words, [pieces] = word_spans(text, "alphanumeric"), encoder.pieces([text])
-    given = np.array(values or range(1, len(words.words) + 1), np.float32)
-    found, without = piece_targets(words, pieces, given)
-    return first_pieces(words, pieces).tolist(), [None if np.isnan(t) else t for t in found.tolist()], without
-
-
 def test_special_tokens_are_the_tokenizers_own(encoder):
     assert (encoder.prefix, encoder.suffix, encoder.pad_id, encoder.room(12)) == ([2], [3], 0, 10)
 
 
-def test_a_word_cut_in_pieces_has_its_target_on_the_first(encoder):
-    assert aligned(encoder, "word01 cab word02") == ([0, 1, 4], [1, 2, None, None, 3], 0)
-
-
-def test_punctuation_counts_with_target_0(encoder):
-    # don't is two of our words; the tokenizer knows neither, nor the apostrophe.
-    assert aligned(encoder, "word01, don't!") == ([0, 2, 4], [1, 0, 2, 0, 3, 0], 0)
-
-
-def test_a_repeated_word_has_its_target_each_time(encoder):
-    assert aligned(encoder, "cab cab", [7, 7]) == ([0, 3], [7, None, None, 7, None, None], 0)
-
-
-def test_unknown_and_non_latin_words(encoder):
-    # One [UNK] for an unknown word, but one for each ideograph, as BERT separates them.
-    assert aligned(encoder, "unknowable Ünïcode") == ([0, 1], [1, 2], 0)
-    assert aligned(encoder, "東京 мир") == ([0, 2], [1, None, 2], 0)
+@pytest.mark.parametrize(
+    ("text", "values", "first", "targets"),
+    [
+        pytest.param("word01 cab word02", None, [0, 1, 4], [1, 2, None, None, 3], id="cut"),
+        # don't is two of our words; the tokenizer knows neither, nor the apostrophe. Punctuation has target 0.
+        pytest.param("word01, don't!", None, [0, 2, 4], [1, 0, 2, 0, 3, 0], id="punctuation"),
+        pytest.param("cab cab", [7, 7], [0, 3], [7, None, None, 7, None, None], id="repeated"),
+        # One [UNK] for an unknown word, but one for each ideograph, as BERT separates them.
+        pytest.param("unknowable Ünïcode", None, [0, 1], [1, 2], id="unknown"),
+        pytest.param("東京 мир", None, [0, 2], [1, None, 2], id="ideographs"),
+        # The tokenizer does not cut at a currency sign, so one [UNK] stands for two words, and the largest target.
+        pytest.param("cat€xyz word01", [1, 5, 2], [0, 0, 1], [5, 2], id="shared"),
+        pytest.param("", None, [], [], id="empty"),
+        pytest.param("[MASK]", None, [1], [0, 1, 0], id="name of a special token"),
+    ],
+)
+def test_a_word_has_its_target_on_its_first_piece(encoder, text, values, first, targets):
+    words, [pieces] = word_spans(text, "alphanumeric"), encoder.pieces([text])
+    given = np.array(values or range(1, len(words.words) + 1), np.float32)
+    found, without_piece = piece_targets(words, pieces, given)
+    assert first_pieces(words, pieces).tolist() == first
+    assert [None if np.isnan(target) else target for target in found.tolist()] == targets
+    assert without_piece == 0
 
 
 def test_overlapping_words_of_chinese_each_begin_at_a_letter_of_their_own(encoder):
@@ -69,24 +67,11 @@ def test_overlapping_words_of_chinese_each_begin_at_a_letter_of_their_own(encode
     assert without == 0
 
 
-def test_words_that_share_a_piece_share_the_largest_target(encoder):
-    # The tokenizer does not cut at a currency sign, so one [UNK] stands for two of our words.
-    assert aligned(encoder, "cat€xyz word01", [1, 5, 2]) == ([0, 0, 1], [5, 2], 0)
-
-
 def test_a_dropped_word_has_no_piece():
     words = WordSpans(["a", "b"], np.array([0, 2], np.int32), np.array([1, 3], np.int32))
     pieces = Pieces(*(np.array([n], np.int32) for n in (9, 2, 3)), np.array([True]))
     assert first_pieces(words, pieces).tolist() == [NO_PIECE, 0]
     assert piece_targets(words, pieces, np.array([1, 2], np.float32))[1] == 1
-
-
-def test_an_empty_text_has_nothing(encoder):
-    assert aligned(encoder, "") == ([], [], 0)
-
-
-def test_the_name_of_a_special_token_is_text(encoder):
-    assert aligned(encoder, "[MASK]")[0] == [1]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ import torch
 from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting
 
-from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
 from irpretrain.foundation.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.foundation.errors import TrainingError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
@@ -25,7 +24,6 @@ from irpretrain.retrieval.term_weights.infer import WeightPredictor, infer_docum
 from irpretrain.retrieval.term_weights.integers import write_vectors
 from irpretrain.retrieval.term_weights.targets import write_frequencies
 from irpretrain.retrieval.term_weights.weighing import WeightSource, weigh_documents, weigh_queries
-from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.training.checkpoints import Checkpoints
 
 
@@ -54,25 +52,6 @@ def infer(tmp_path, model):
         return TERM_WEIGHTS.read(output), counts
 
     return run
-
-
-def test_the_weights_are_the_models_own(model, infer, make_documents):
-    """One text at a time, without batches or windows: the first piece of each word, repeats at their largest."""
-    table, counts = infer(make_documents(DOCUMENTS), "all", max_length=64, window_overlap=None)
-    network, encoder = TermWeightRegressor.load(model).eval(), EncoderPieces(model)
-    for row in table.to_pylist():
-        words = DOCUMENTS[row["document_id"]].split()
-        [pieces] = encoder.pieces([" ".join(words)])
-        with torch.no_grad():
-            ids = torch.tensor([[2, *pieces.ids.tolist(), 3]])
-            found = network(ids, torch.ones_like(ids))[0, 1:-1].numpy()
-        firsts = found[pieces.word_starts]
-        expected = {word: max(w for o, w in zip(words, firsts, strict=True) if o == word) for word in words}
-        assert [entry["term"] for entry in row["terms"]] == sorted(expected)
-        assert_allclose(
-            [entry["weight"] for entry in row["terms"]], [expected[t] for t in sorted(expected)], atol=1e-6
-        )
-    assert (counts["texts"], counts["texts_without_words"], counts["words_without_weight"]) == (40, 2, 0)
 
 
 def test_a_very_negative_weight_is_retained_and_counted(tiny_encoder, make_documents, tmp_path):
@@ -190,37 +169,6 @@ def test_a_killed_inference_goes_on_after_its_last_batch(infer, make_documents, 
     assert list((tmp_path / "unfinished").glob("*/")) == []
 
 
-def test_a_killed_inference_goes_on_after_its_last_block(
-    infer, make_documents, monkeypatch, tmp_path, capsys
-):
-    documents = make_documents(DOCUMENTS)
-    whole, expected = infer(documents, "whole")
-    original, done = WeightPredictor.read, []
-
-    def fail(self, texts):
-        if len(done) == 5:
-            raise KeyboardInterrupt
-        done.append(len(texts))
-        return original(self, texts)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(WeightPredictor, "read", fail)
-        with pytest.raises(KeyboardInterrupt):
-            infer(documents, "killed")
-    assert not (tmp_path / "killed.parquet").exists()
-    (code,) = (tmp_path / "unfinished").glob("*/code.json")
-    code.write_text(json.dumps(json.loads(code.read_text()) | {"foundation/errors.py": "0123"}))
-    begin_record()
-    found, counts = infer(documents, "killed")
-    assert found.equals(whole)
-    assert counts == expected
-    printed = capsys.readouterr().err
-    assert " texts were done before" in printed
-    assert "Other code began this work (changed since: foundation/errors.py)." in printed
-    assert changed_files(code_record()) == ["foundation/errors.py"]
-    assert list((tmp_path / "unfinished").glob("*/")) == []
-
-
 def interrupt(*_: Any, **__: Any) -> None:
     raise KeyboardInterrupt
 
@@ -300,7 +248,7 @@ def test_words_beyond_the_only_window_have_no_weight(infer, make_documents):
 def test_a_text_of_punctuation_and_an_empty_one_stay_known(infer, make_documents):
     table, counts = infer(make_documents({"a": "?!", "b": "", "c": "word01"}), "odd")
     assert [len(terms) for terms in table["terms"].to_pylist()] == [0, 0, 1]
-    assert counts["texts_without_words"] == 2
+    assert (counts["texts"], counts["texts_without_words"], counts["words_without_weight"]) == (3, 2, 0)
 
 
 def test_queries_are_weighted_by_the_model_of_their_fold(tmp_path, tiny_encoder, model):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
-from small_weights import TEXT, weighting
+from small_weights import TEXT, weighting, write_targets
 from transformers import AutoModelForTokenClassification
 
 from irpretrain.config.text import EncoderConfig
-from irpretrain.foundation.contracts import TERM_TARGETS, TERM_WEIGHTS
+from irpretrain.foundation.contracts import TERM_WEIGHTS
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.infer import infer_documents
@@ -91,14 +91,9 @@ def naive_weights(model, text):
 
 def test_a_trained_model_weighs_as_hugging_faces_does(encoder, tmp_path, make_documents):
     """Targets, training, saving and inference, against one text at a time without batches or windows."""
-    rows = []
-    for position, (name, text) in enumerate(TEXTS.items()):
-        words = word_spans(text, "alphanumeric").words
-        rows.append(
-            {"part": 0, "position": position, "document_id": name, "sample": 0, "text": text, "judged": 1}
-            | {"targets": [float(word == "cat") for word in words]}
-        )
-    TERM_TARGETS.write(tmp_path / "targets", rows)
+    words = {name: word_spans(text, "alphanumeric").words for name, text in TEXTS.items()}
+    texts = {name: (text, [float(word == "cat") for word in words[name]]) for name, text in TEXTS.items()}
+    write_targets(tmp_path / "targets", texts)
     options = weighting(max_length=64)
     model = tmp_path / "model"
     counts = train_regressor(

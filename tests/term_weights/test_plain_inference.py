@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
-from small_weights import TEXT, weighting
+from small_weights import TEXT, weighting, write_targets
 
-from irpretrain.foundation.contracts import TERM_TARGETS, TERM_WEIGHTS
+from irpretrain.foundation.contracts import TERM_WEIGHTS
 from irpretrain.foundation.errors import InputError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.infer import infer_documents
@@ -114,21 +114,20 @@ def test_weights_are_those_of_a_plain_computation(model, make_documents, tmp_pat
         model, make_documents(DOCUMENTS), options, TEXT, tmp_path / "weights", tmp_path / "unfinished"
     )
     network, encoder = TermWeightRegressor.load(model).eval(), EncoderPieces(model)
-    spread = []
+    spread, terms = [], {}
     for row in TERM_WEIGHTS.read(tmp_path / "weights").to_pylist():
         expected = plain_weights(network, encoder, DOCUMENTS[row["document_id"]], overlap)
-        assert [entry["term"] for entry in row["terms"]] == sorted(expected)
+        terms[row["document_id"]] = [entry["term"] for entry in row["terms"]]
+        assert terms[row["document_id"]] == sorted(expected)
         found = [entry["weight"] for entry in row["terms"]]
         assert_allclose(found, [expected[word] for word in sorted(expected)], atol=1e-5)
         spread += found
     assert np.std(spread) > 0.1
-    assert "cab" in expected_terms(tmp_path, "edge")
-
-
-def expected_terms(folder, document):
-    rows = TERM_WEIGHTS.read(folder / "weights").to_pylist()
-    [terms] = [[entry["term"] for entry in row["terms"]] for row in rows if row["document_id"] == document]
-    return terms
+    # A window that ends between the pieces of a word reads its first, which is all that counts.
+    assert "cab" in terms["edge"]
+    assert ("word40" in terms["edge"]) == (overlap is not None)
+    assert terms["stop-words"] == ["and", "of", "the"]
+    assert terms["punctuation"] == terms["empty"] == []
 
 
 def test_a_tokenizer_of_another_model_is_refused(model, make_documents, tmp_path):
@@ -142,22 +141,11 @@ def test_a_tokenizer_of_another_model_is_refused(model, make_documents, tmp_path
         infer_documents(folder, *arguments)
 
 
-def test_a_passage_of_stop_words_has_weights_and_one_without_words_a_row(model, make_documents, tmp_path):
-    infer_documents(
-        model, make_documents(DOCUMENTS), weighting(), TEXT, tmp_path / "weights", tmp_path / "unfinished"
-    )
-    assert expected_terms(tmp_path, "stop-words") == ["and", "of", "the"]
-    assert expected_terms(tmp_path, "punctuation") == expected_terms(tmp_path, "empty") == []
-    # A window that ends between the pieces of a word reads its first, which is all that counts.
-    assert "word40" not in expected_terms(tmp_path, "edge")
-
-
 def test_a_window_that_begins_within_a_word_learns_nothing_of_it(model, tmp_path):
     """11 pieces in windows of 10, the second from the piece after the first: ##a."""
     words = ["cab", *(f"word{n:02d}" for n in range(8))]
-    row = {"part": 0, "position": 0, "document_id": "d", "sample": 0, "text": " ".join(words), "judged": 1}
     targets = [0.5, *(n / 10 for n in range(8))]
-    TERM_TARGETS.write(tmp_path / "targets", [row | {"targets": targets}])
+    write_targets(tmp_path / "targets", {"d": (" ".join(words), targets)})
     options = weighting(window_overlap=4)
     sequences = TrainingSequences.read(tmp_path / "targets", EncoderPieces(model), options, TEXT)
     assert sequences.spans.tolist() == [[0, 10], [1, 11]]

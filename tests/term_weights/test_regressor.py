@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
-from small_weights import TEXT, weighting
+from small_weights import TEXT, weighting, write_targets
 from transformers import AutoModelForTokenClassification
 
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig
-from irpretrain.foundation.contracts import TERM_TARGETS
 from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.sequences import TrainingSequences
@@ -22,25 +21,6 @@ from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.training.trainer import StepContext, Trainer, fetch_measurements
 
 SETTING = StepContext(torch.device("cpu"), ComputeConfig(device="cpu"), 1)
-
-
-def write_targets(path, texts):
-    """{identifier: (text, targets)}."""
-    rows = []
-    for position, (key, (text, targets)) in enumerate(texts.items()):
-        rows.append(
-            {
-                "part": 0,
-                "position": position,
-                "document_id": key,
-                "sample": 0,
-                "text": text,
-                "judged": 1,
-                "targets": targets,
-            }
-        )
-    TERM_TARGETS.write(path, rows)
-    return path
 
 
 @pytest.fixture

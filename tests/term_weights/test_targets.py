@@ -93,39 +93,28 @@ def test_grades_of_0_are_not_relevant_and_unknown_documents_are_counted(
 
 def test_nothing_to_learn_is_refused(tmp_path, make_documents, make_queries):
     queries, qrels = make_queries({"q": ("cat", ["gone"])})
-    with pytest.raises(InputError, match="nothing to learn"):
-        passage_targets(
-            [make_documents(PASSAGES)], queries, qrels, TermLabelsConfig(), TEXT, tmp_path / "t.parquet"
-        )
-    with pytest.raises(InputError, match="nothing to learn"):
-        query_targets(
-            [make_documents(PASSAGES)], queries, qrels, TermLabelsConfig(), TEXT, tmp_path / "t.parquet"
-        )
+    documents = [make_documents(PASSAGES)]
+    for make in (passage_targets, query_targets):
+        with pytest.raises(InputError, match="nothing to learn"):
+            make(documents, queries, qrels, TermLabelsConfig(), TEXT, tmp_path / "t.parquet")
 
 
-def test_term_recall_of_a_querys_words(tmp_path, make_documents, make_queries):
-    documents = [
-        make_documents({"d1": ("volcano", "hot lava flows"), "d2": ("island", "volcanoes and beaches")})
-    ]
+@pytest.mark.parametrize(
+    ("fields", "targets"), [(None, [0, 1, 0, 0, 0.5]), (["body"], [0, 0.5, 0, 0, 0])], ids=["all", "body"]
+)
+def test_term_recall_of_a_querys_words(tmp_path, make_documents, make_queries, fields, targets):
+    documents = make_documents(
+        {"d1": ("volcano", "hot lava flows"), "d2": ("island", "volcanoes and beaches")}
+    )
     queries, qrels = make_queries(
         {"q1": ("find volcanoes near an island", ["d1", "d2"]), "q2": ("no document", [])}
     )
     output = tmp_path / "targets.parquet"
-    counts = query_targets(documents, queries, qrels, TermLabelsConfig(), TEXT, output)
+    counts = query_targets([documents], queries, qrels, TermLabelsConfig(fields=fields), TEXT, output)
     [row] = rows_of(output)
     assert (row["document_id"], row["position"], row["judged"]) == ("q1", 0, 2)
-    assert row["targets"] == [0, 1, 0, 0, 0.5]
+    assert row["targets"] == targets
     assert counts["queries_without_relevant_document"] == 1
-
-
-def test_term_recall_in_one_field(tmp_path, make_documents, make_queries):
-    documents = [
-        make_documents({"d1": ("volcano", "hot lava flows"), "d2": ("island", "volcanoes and beaches")})
-    ]
-    queries, qrels = make_queries({"q1": ("find volcanoes near an island", ["d1", "d2"])})
-    output = tmp_path / "targets.parquet"
-    query_targets(documents, queries, qrels, TermLabelsConfig(fields=["body"]), TEXT, output)
-    assert rows_of(output)[0]["targets"] == [0, 0.5, 0, 0, 0]
 
 
 @pytest.mark.parametrize(("kind", "first"), [("passages", "p1"), ("queries", "q1")])

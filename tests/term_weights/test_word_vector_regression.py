@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from small_weights import TEXT, weighting
-from test_regressor import write_targets
+from small_weights import TEXT, weighting, write_targets
 
-from irpretrain.foundation.contracts import QUERIES, TERM_WEIGHTS, WORD_COUNTS
+from irpretrain.foundation.contracts import TERM_WEIGHTS, WORD_COUNTS
 from irpretrain.foundation.errors import IntegrityError
-from irpretrain.retrieval.term_weights.weighing import WeightSource, weigh_documents, weigh_queries
+from irpretrain.retrieval.term_weights.weighing import WeightSource, weigh_documents
 from irpretrain.retrieval.term_weights.word_vector_regression import WordFeatures, train_word_vectors
 
 OPTIONS = weighting(model="word-vectors", collection="tiny")
@@ -70,30 +69,14 @@ def test_vectors_of_other_words_are_refused(tmp_path, vectors):
         WordFeatures.open(*vectors)
 
 
-def test_queries_are_weighted_by_the_regression_of_their_fold(tmp_path, vectors):
-    """DeepTR: a query is weighted by what all other folds teach; as nothing is chosen, none is kept back."""
-    names = ("q1", "q2", "q3")
+def test_a_fold_learns_from_the_queries_of_all_others(tmp_path, vectors):
+    """DeepTR: as nothing is chosen, none is kept back."""
     texts = {"q1": ("bird cat", [1.0, 0.0]), "q2": ("cat dog", [0.5, 0.0]), "q3": ("dog fox", [0.25, 0.75])}
     targets = write_targets(tmp_path / "targets.parquet", texts)
-    QUERIES.write(tmp_path / "queries", [{"query_id": name, "text": texts[name][0]} for name in names])
     folds = tmp_path / "folds.json"
     folds.write_text('{"folds": 3, "queries": {"q1": 1, "q2": 2, "q3": 3}}')
-    models = [tmp_path / f"model-{fold}" for fold in (1, 2, 3)]
-    for fold, model in enumerate(models, 1):
-        train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, model, folds, fold)
-    learned = WeightSource(models, "", *vectors)
-    weigh_queries(learned, folds, tmp_path / "queries", OPTIONS, TEXT, tmp_path / "weights")
-    found = TERM_WEIGHTS.read(tmp_path / "weights").to_pylist()
-    assert [row["document_id"] for row in found] == list(names)
-    for row in found:
-        others = {name: text for name, text in texts.items() if name != row["document_id"]}
-        write_targets(tmp_path / "one.parquet", others)
-        train_word_vectors(tmp_path / "one.parquet", WordFeatures.open(*vectors), TEXT, tmp_path / "one")
-        learned = WeightSource([tmp_path / "one"], "", *vectors)
-        weigh_queries(learned, None, tmp_path / "queries", OPTIONS, TEXT, tmp_path / "alone")
-        [expected] = [
-            r
-            for r in TERM_WEIGHTS.read(tmp_path / "alone").to_pylist()
-            if r["document_id"] == row["document_id"]
-        ]
-        assert row == expected
+    train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, tmp_path / "fold", folds, 2)
+    others = write_targets(tmp_path / "others.parquet", {name: texts[name] for name in ("q1", "q3")})
+    train_word_vectors(others, WordFeatures.open(*vectors), TEXT, tmp_path / "alone")
+    models = [(tmp_path / name / "regression.npz").read_bytes() for name in ("fold", "alone")]
+    assert models[0] == models[1]
