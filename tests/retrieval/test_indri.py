@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_lucene import OPTIONS, TEXT, write_queries
+from small_lucene import OPTIONS, TEXT, write_queries, write_weights
 
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.evaluation.runs import read_run
-from irpretrain.foundation.contracts import TERM_WEIGHTS
 from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.analysis import Analyser
@@ -64,28 +63,7 @@ def test_positions_do_not_depend_on_how_many_fit_in_memory(
             assert (tmp_path / str(number) / name).read_bytes() == (folder / "positions" / name).read_bytes()
 
 
-def write_weights(path: Path, weights: Mapping[str, Mapping[str, float]]) -> Path:
-    rows = [
-        {
-            "part": 0,
-            "position": i,
-            "document_id": name,
-            "terms": [{"term": word, "weight": given[word]} for word in sorted(given)],
-        }
-        for i, (name, given) in enumerate(weights.items())
-    ]
-    TERM_WEIGHTS.write(path, rows)
-    return path
-
-
-def retrieve(
-    folder: Path,
-    tmp_path: Path,
-    texts,
-    weights=None,
-    indri: IndriOptions = PLAIN,
-    depth: int = 10,
-):
+def retrieve(folder: Path, tmp_path: Path, texts, weights=None, indri: IndriOptions = PLAIN, depth: int = 10):
     queries = write_queries(tmp_path / "queries.parquet", texts)
     given = None if weights is None else write_weights(tmp_path / "weights.parquet", weights)
     counts = search_weighted(

@@ -7,36 +7,31 @@ import math
 from pathlib import Path
 
 import pytest
-from small_lucene import OPTIONS, write_queries
+from small_lucene import OPTIONS, write_queries, write_weights
 
 from irpretrain.evaluation.evaluate import evaluate
 from irpretrain.evaluation.runs import read_run
-from irpretrain.foundation.contracts import TERM_WEIGHTS
 from irpretrain.retrieval import lucene
-from irpretrain.retrieval.term_weights.integers import write_vectors
+from irpretrain.retrieval.term_weights.integers import LARGEST_WEIGHT, write_vectors
 from irpretrain.retrieval.weighted_index import index_weights
 
 WEIGHTS = {
     "kept": {"cat": 0.5, "dog": 0.1},
     "lost": {"cat": -0.2, "dog": 0.001, "zebra": math.nan},
     "stops": {"the": 0.9},
-    "large": {"cat": math.inf},
+    "large": {"cat": math.inf} | {f"word{number:03}": math.inf for number in range(40)},
 }
 
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lost")
-    rows = [
-        {"part": 0, "position": position, "document_id": name}
-        | {"terms": [{"term": term, "weight": given[term]} for term in sorted(given)]}
-        for position, (name, given) in enumerate(WEIGHTS.items())
-    ]
-    TERM_WEIGHTS.write(folder / "weights", rows)
+    write_weights(folder / "weights", WEIGHTS)
     counts = write_vectors(folder / "weights", 100, False, folder / "vectors")
-    assert (counts["texts"], counts["texts_without_terms"], counts["overflow"]) == (4, 1, 1)
+    assert (counts["texts"], counts["texts_without_terms"], counts["overflow"]) == (4, 1, 41)
     indexed = index_weights([folder / "vectors"], "alphanumeric", OPTIONS, folder / "index")
     assert (indexed["documents"], indexed["documents_without_terms"]) == (4, 2)
+    assert indexed["weight"] == 50 + 10 + 41 * LARGEST_WEIGHT
     return folder / "index"
 
 

@@ -10,22 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_lucene import (
-    OPTIONS,
-    TEXT,
-    stored_length,
-    write_queries,
-    write_vectors,
-)
+from small_lucene import OPTIONS, TEXT, scores_by_formula, write_queries, write_vectors
 
 from irpretrain.config.retrieval import RankingModel
 from irpretrain.evaluation.runs import read_run
-from irpretrain.foundation.contracts import TERM_WEIGHTS
 from irpretrain.foundation.errors import InputError, IntegrityError, SetupError
 from irpretrain.retrieval import analysis, lucene
 from irpretrain.retrieval.analysis import Analyser, one_line_each
-from irpretrain.retrieval.term_weights.integers import LARGEST_WEIGHT
-from irpretrain.retrieval.term_weights.integers import write_vectors as write_vectors_of
 from irpretrain.retrieval.weighted_index import index_weights
 from small_documents import write_documents
 
@@ -72,69 +63,23 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "index"
 
 
-LENGTHS = {name: sum(terms.values()) for name, terms in TERMS.items()}
-COLLECTION = sum((Counter(terms) for terms in TERMS.values()), Counter())
-TOTAL = sum(LENGTHS.values())
-
-
-def bm25(term: str, document: str, k1: float, b: float) -> float:
-    """Lengths as Lucene keeps them, their average from exact ones; documents are those that have terms."""
-    weight, holding = TERMS[document].get(term, 0), sum(term in terms for terms in TERMS.values())
-    idf = math.log(1 + (len(TERMS) - holding + 0.5) / (holding + 0.5))
-    length = stored_length(LENGTHS[document]) / (TOTAL / len(TERMS))
-    return idf * weight / (weight + k1 * (1 - b + b * length)) if weight else 0
-
-
-def dirichlet(term: str, document: str, mu: float) -> float:
-    weight, background = TERMS[document].get(term, 0), (COLLECTION[term] + 1) / (TOTAL + 1)
-    length = stored_length(LENGTHS[document])
-    found = math.log(1 + weight / (mu * background)) + math.log(mu / (length + mu))
-    return max(found, 0) if weight else 0
-
-
-def jelinek_mercer(term: str, document: str, smoothing: float) -> float:
-    weight, background = TERMS[document].get(term, 0), (COLLECTION[term] + 1) / (TOTAL + 1)
-    length = stored_length(LENGTHS[document])
-    return math.log(1 + (1 - smoothing) * weight / length / (smoothing * background))
-
-
-def expected(score, *parameters: float) -> dict[str, dict[str, float]]:
-    return {
-        query: {
-            document: sum(score(term, document, *parameters) for term in terms)
-            for document in TERMS
-            if set(terms) & TERMS[document].keys()
-        }
-        for query, terms in ASKED.items()
-    }
-
-
-def assert_scores(run, wanted) -> None:
-    assert run.keys() == wanted.keys()
-    for query, scores in wanted.items():
-        assert dict(run[query]) == pytest.approx(scores, abs=2e-4), query
-
-
-def test_lengths_as_lucene_stores_them() -> None:
-    assert [stored_length(n) for n in (0, 23, 24, 39, 40, 41, 55, 59, 68, 201)] == [
-        0, 23, 24, 39, 40, 40, 54, 56, 68, 200,
-    ]  # fmt: skip
-
-
 GRIDS = {
-    "bm25": (bm25, {"k1": [0.9, 10.0, 0.0, 18.0], "b": [0.4, 0.9, 0.0, 1.0]}),
-    "ql": (dirichlet, {"mu": [2.0, 100.0]}),
-    "ql-jm": (jelinek_mercer, {"smoothing": [0.1, 0.6]}),
+    "bm25": {"k1": [0.9, 10.0, 0.0, 18.0], "b": [0.4, 0.9, 0.0, 1.0]},
+    "ql": {"mu": [2.0, 100.0]},
+    "ql-jm": {"smoothing": [0.1, 0.6]},
 }
 
 
 @pytest.mark.parametrize("method", GRIDS)
 def test_scores_over_weights_are_the_formula(index: Path, tmp_path: Path, method: str) -> None:
-    formula, grid = GRIDS[method]
+    grid = GRIDS[method]
     points = list(lucene.search_grid(index, QUERIES, method, grid, OPTIONS, 10))
     assert len(points) == math.prod(map(len, grid.values()))
     for parameters, run in points:
-        assert_scores(run, expected(formula, *parameters.values()))
+        assert run.keys() == ASKED.keys()
+        for query, terms in ASKED.items():
+            expected = scores_by_formula(method, TERMS, terms, *parameters.values())
+            assert dict(run[query]) == pytest.approx(expected, abs=2e-4), query
 
 
 SENTENCES = [
@@ -225,27 +170,6 @@ def test_faults(tmp_path: Path) -> None:
     with pytest.raises(IntegrityError, match="this is not a table of term_vectors"):
         index_weights([write_queries(tmp_path / "q", {})], "lucene", OPTIONS, tmp_path / "index")
     assert not (tmp_path / "index").exists()
-
-
-def test_a_passage_of_infinite_weights_is_found(tmp_path: Path) -> None:
-    """A model's infinities, as many as a passage has words, go through to a search."""
-    words = [f"word{number:03}" for number in range(40)]
-    texts = {"infinite": dict.fromkeys(words, math.inf), "plain": {"word000": 0.5}}
-    rows = [
-        {"part": 0, "position": i, "document_id": name}
-        | {"terms": [{"term": word, "weight": weight} for word, weight in weights.items()]}
-        for i, (name, weights) in enumerate(texts.items())
-    ]
-    TERM_WEIGHTS.write(tmp_path / "weights.parquet", rows)
-    written = write_vectors_of(tmp_path / "weights.parquet", 100, False, tmp_path / "vectors.parquet")
-    assert written["overflow"] == 40
-    counts = index_weights([tmp_path / "vectors.parquet"], "alphanumeric", OPTIONS, tmp_path / "index")
-    assert counts["weight"] == 40 * LARGEST_WEIGHT + 50
-    queries = write_queries(tmp_path / "queries.parquet", {"q": "word000", "last": "word039"})
-    lucene.search(tmp_path / "index", queries, "bm25", OPTIONS, tmp_path / "run.gz")
-    found = read_run(tmp_path / "run.gz")
-    assert {name for name, _ in found["q"]} == {"infinite", "plain"}
-    assert [name for name, _ in found["last"]] == ["infinite"]
 
 
 def test_input_comes_in_files_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
