@@ -82,15 +82,6 @@ def test_scores_are_those_of_the_model_called_on_the_texts(tmp_path: Path, files
     assert scores(model, files) == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_same_bytes_twice(tmp_path: Path, files) -> None:
-    model = write_bert(tmp_path / "model", 1)
-    runs = []
-    for _ in range(2):
-        scores(model, files)
-        runs.append((tmp_path / "new.gz").read_bytes())
-    assert runs[0] == runs[1]
-
-
 def test_long_texts_are_cut_as_ours_are(
     tmp_path: Path, files, tiny_encoder: Path, make_store: Callable[..., Path]
 ) -> None:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from irpretrain.config.retrieval import RunConfig
 from irpretrain.evaluation.runs import read_run
-from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval.runs_of_others import read_ordered, take_run
+from small_documents import write_documents
 
 SOUND = (
     "q1 Q0 d1 1 9.5 theirs\nq1 Q0 d2 2 9.5 theirs\nq1 Q0 d3 3 -1e-3 theirs\n"
@@ -28,12 +29,8 @@ def take(tmp_path):
     """Return a function that takes a run over the queries q1 and q2 and the documents d1 ... d4."""
     QUERIES.write(tmp_path / "queries.parquet", [{"query_id": q, "text": "x"} for q in ("q1", "q2")])
     shards = [tmp_path / f"documents-{shard}.parquet" for shard in range(2)]
-    for shard, path in enumerate(shards):
-        rows = (
-            {"document_id": f"d{n}", "part": 0, "position": n, "title": "", "url": "", "body": "x"}
-            for n in range(1 + shard, 5, 2)
-        )
-        DOCUMENTS.write(path, rows)
+    for shard, names in zip(shards, (("d1", "d3"), ("d2", "d4")), strict=True):
+        write_documents(shard, dict.fromkeys(names, "x"))
 
     def taken(content: str | bytes | list[str], most: int = 10, **options):
         several = content if isinstance(content, list) else [content]
@@ -216,11 +213,7 @@ DOCUMENT_IDS = ["d1", "d2", "d3", "d4"]
 def test_order_is_that_of_the_ranks_or_of_trec_eval(tmp_path_factory, resolved, random):
     folder = tmp_path_factory.mktemp("run")
     QUERIES.write(folder / "queries.parquet", [{"query_id": "q1", "text": "x"}])
-    rows = (
-        {"document_id": name, "part": 0, "position": 0, "title": "", "url": "", "body": "x"}
-        for name in DOCUMENT_IDS
-    )
-    DOCUMENTS.write(folder / "documents.parquet", rows)
+    write_documents(folder / "documents.parquet", dict.fromkeys(DOCUMENT_IDS, "x"))
     lines = [
         f"q1 Q0 {name} {rank} {score} t" for name, (score, rank) in zip(DOCUMENT_IDS, resolved, strict=True)
     ]
@@ -265,23 +258,18 @@ def test_the_number_of_lines_is_checked(take):
         take(SOUND, expected=6)
 
 
-def assert_is_about(error: InputError, path: Path) -> None:
-    assert error.path == path
-
-
 @given(content=st.one_of(st.binary(max_size=200), st.text("q1 dQ0\n\t.-e", max_size=120).map(str.encode)))
 def test_garbage_is_refused_or_a_run(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("run")
     QUERIES.write(folder / "queries.parquet", [{"query_id": "q1", "text": "x"}])
-    row = {"document_id": "d1", "part": 0, "position": 0, "title": "", "url": "", "body": "x"}
-    DOCUMENTS.write(folder / "documents.parquet", [row])
+    write_documents(folder / "documents.parquet", {"d1": "x"})
     (folder / "theirs.run").write_bytes(content)
     for options in ({}, {"format": "tsv", "options": {"columns": ["query_id", "document_id", "score"]}}):
         arguments = folder / "theirs.run", "x", folder / "queries.parquet", [folder / "documents.parquet"], 5
         try:
             take_run(RunConfig(path="x", **options), *arguments, folder / "run.gz")
         except InputError as error:
-            assert_is_about(error, folder / "theirs.run")
+            assert error.path == folder / "theirs.run"  # noqa: PT017
         else:
             assert read_run(folder / "run.gz").keys() <= {"q1"}
 
