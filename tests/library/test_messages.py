@@ -123,12 +123,6 @@ def test_categories_of_a_language_are_not_shown(language: str, category: str) ->
     assert (page.body, len(page.links)) == ("Text.", 0)
 
 
-@pytest.mark.parametrize("language", ["plum", None])
-def test_a_language_without_wikipedia_is_refused(language: Any) -> None:
-    with pytest.raises(ConfigError, match=f"language: no Wikipedia is known in {language!r}"):
-        parse_wikitext("Text.", language=language)
-
-
 def test_a_reranker_is_no_weigher(tmp_path: Path) -> None:
     from tiny_models import write_bert
 
@@ -217,32 +211,6 @@ def test_what_is_no_groups_is_refused(groups: Any) -> None:
         match=r"groups: give own_groups\(\.\.\.\), read_groups\(\.\.\.\) or what Collection\.groups returns, not \[",
     ):
         pretrain(groups, "model", steps=1, batch_groups=1)
-
-
-def test_a_dictionary_is_no_options() -> None:
-    given: Any = {"preset": "paper"}
-    with pytest.raises(ConfigError, match=r"options: write Options\(preset=.*, not \{'preset': 'paper'\}"):
-        Collection(["a"], given)
-
-
-def test_a_wikitext_is_a_text() -> None:
-    nothing: Any = None
-    with pytest.raises(ConfigError, match="wikitext: a text is needed, not None"):
-        parse_wikitext(nothing)
-
-
-def test_files_of_the_workflow_have_no_use_here() -> None:
-    with pytest.raises(
-        ConfigError, match=r"word_vectors\.files: .*; give Collection\(\.\.\., vectors=FILE\)"
-    ):
-        Options(word_vectors={"files": {"documents": "vec.txt"}})
-
-
-def test_options_have_one_message() -> None:
-    with pytest.raises(
-        ConfigError, match=r"^Options: 1 fault in the configuration\n  - presett: unknown key"
-    ):
-        Options(presett="paper")
 
 
 def test_a_remedy_is_no_second_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -338,10 +306,24 @@ def test_nobody_is_told_to_leave_out_everything(tmp_path: Path) -> None:
             "document 0: 2 is unknown; known are",
         ),  # type: ignore[dict-item]
         (lambda: Options(text={"fields": ["body", "body"]}), r"text\.fields: body is listed twice"),
+        (
+            lambda: Collection(["a"], {"preset": "paper"}),
+            r"options: write Options\(preset=.*, not \{'preset': 'paper'\}",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: Options(presett="paper"),
+            r"^Options: 1 fault in the configuration\n  - presett: unknown key",
+        ),
+        (
+            lambda: Options(word_vectors={"files": {"documents": "vec.txt"}}),
+            r"word_vectors\.files: .*; give Collection\(\.\.\., vectors=FILE\)",
+        ),
+        (lambda: parse_wikitext(None), "wikitext: a text is needed, not None"),  # type: ignore[arg-type]
+        (lambda: parse_wikitext("a", language="plum"), "language: no Wikipedia is known in 'plum'"),
+        (lambda: parse_wikitext("a", language=None), "language: no Wikipedia is known in None"),  # type: ignore[arg-type]
     ],
-    ids=["number", "none", "long path", "long encoder", "list", "keys", "fields"],
 )
-def test_no_fault_ends_in_a_traceback(compute: Any, message: str) -> None:
+def test_faults_of_arguments_have_one_message(compute: Any, message: str) -> None:
     with pytest.raises((ConfigError, InputError), match=message):
         compute()
 
