@@ -138,11 +138,8 @@ def groups(
     )
     rows = ({"queries": g.queries, "documents": g.documents, "scores": g.scores} for g in group_list)
     message = write_objects(output, rows, "groups", len(group_list))
-    return (
-        f"{message}; documents skipped: {skipped_text}"
-        if (skipped_text := group_list.skipped_text())
-        else message
-    )
+    skipped_text = group_list.skipped_text()
+    return f"{message}; documents skipped: {skipped_text}" if skipped_text else message
 
 
 @click.command("search", Command, epilog=SEARCH_EPILOG)

@@ -221,9 +221,9 @@ class Collection(SearchableCollection):
         from irpretrain.axioms.document_pairs import document_preferences, over_present_terms
         from irpretrain.text.word_store import WordDocuments
 
-        triples = [list(triple) if _is_triple(triple) else triple for triple in listed(pairs, "pairs")]
+        triples = listed(pairs, "pairs")
         for pair_number, triple in enumerate(triples):
-            if not _is_triple(triple):
+            if not isinstance(triple, tuple | list) or len(triple) != 3:
                 raise ConfigError(
                     f"pair {pair_number}: a query and two document identifiers are needed, not {reprlib.repr(triple)}"
                 )
@@ -306,10 +306,6 @@ class Collection(SearchableCollection):
                 **{name: make() for name, make in input_makers.items() if name in needed_inputs},
             )
             return Groups(self, options, path, write_groups(shard, options, path))
-
-
-def _is_triple(value: Any) -> bool:
-    return isinstance(value, tuple | list) and len(value) == 3
 
 
 def _queries_and_ids(pairs: list[tuple[str, str]]) -> tuple[list[str], pa.Array]:

@@ -168,12 +168,8 @@ class _SpanCutter:
         end = int(self._store.lengths[row]) if end < 0 else end
         runs = [(start, end)] if gap_start == gap_end else [(start, gap_start), (gap_end, end)]
         ranges = [self._store.characters(row, *run) for run in runs if run[0] < run[1]]
-        return " ".join(
-            filter(
-                None,
-                (text[start_char:end_char].strip() for start_char, end_char in ranges),
-            )
-        )
+        parts = [text[start_char:end_char].strip() for start_char, end_char in ranges]
+        return " ".join(filter(None, parts))
 
     def _end_texts(self, max_word_pieces: int) -> None:
         tokenizer = load_tokenizer(self._collection.encoder)

@@ -57,18 +57,13 @@ class TermWeigher:
 
         folder = model_directory(directory, REMEDY)
         length = longest_sequence(folder)
-        values = {
-            "label": "",
-            "dataset": "any",
-            **({} if length is None else {"max_length": length}),
-            **options,
-        }
+        values = {"label": "", "dataset": "any", **options}
+        if length is not None:
+            values.setdefault("max_length", length)
         checked_options = explain(TermWeightsConfig, values, "term_weights", top=True)
-        device = choose_device(checked_options.inference.compute)
-        self._compute, self._name = (
-            checked_options.inference.compute,
-            f"{str(folder)!r}, max_length={checked_options.max_length}",
-        )
+        self._compute = checked_options.inference.compute
+        self._name = f"{str(folder)!r}, max_length={checked_options.max_length}"
+        device = choose_device(self._compute)
         self._model = WeightPredictor.open(folder, checked_options, text or Options().text, device)
 
     def __repr__(self) -> str:
@@ -87,9 +82,6 @@ class TermWeigher:
         with reproducible(self._compute):
             rows, _ = self._model.rows(numbered_texts)
         return [{term["term"]: term["weight"] for term in terms} for terms in rows["terms"].to_pylist()]
-
-
-# Training on ranking groups: of an objective, or of one's own files.
 
 
 # Of the queries of a fine-tuning, the first of which chooses.
@@ -147,11 +139,9 @@ def pretrain(
                 f"groups: objective {group_set.options.type} made no group{skipped_note}; leave it out"
             )
     output = Path(output)  # without a slash at its end, which would put what lies beside the folder into it
-    training = {
-        "batch_groups": 64,
-        **({} if training.keys() & {"steps", "epochs"} else {"epochs": 1}),
-        **training,
-    }
+    training = {"batch_groups": 64, **training}
+    if not training.keys() & {"steps", "epochs"}:
+        training["epochs"] = 1
     objective_types = [group_set.options.type for group_set in group_sets]
     tasks = [TaskConfig(objective=objective_type) for objective_type in objective_types]
     options, encoder = collection.options.training(objective_types, **training), collection.encoder

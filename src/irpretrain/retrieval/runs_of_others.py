@@ -116,10 +116,17 @@ def take_run(
     unknown_documents = absent_documents(
         {entry.document_id for entries in entries_by_query.values() for entry in entries}, documents
     )
-    if config.unknown_documents == "refuse":
-        _refuse_unknown(entries_by_query, unknown_documents, faults)
-        if unknown_documents:
-            faults.hint = near_hint(unknown_documents, stream_ids(documents), "the corpus") or faults.hint
+    if unknown_documents and config.unknown_documents == "refuse":
+        query, entry = next(
+            (query, entry)
+            for query, entries in entries_by_query.items()
+            for entry in entries
+            if entry.document_id in unknown_documents
+        )
+        case = f"{entry.document_id} of query {query} ({entry.location})"
+        key = "unknown_documents: drop"
+        faults.add("documents that the corpus lacks", case, len(unknown_documents), key)
+        faults.hint = near_hint(unknown_documents, stream_ids(documents), "the corpus") or faults.hint
     faults.refuse(files[0])
     ties = dict.fromkeys(TIES, 0)
     run = {
@@ -286,23 +293,6 @@ def _contradiction(entries: list[RunEntry]) -> tuple[RunEntry, RunEntry] | None:
         return None
     ordered = sorted(entries, key=lambda entry: (_rank(entry), -_score(entry)))
     return next(((above, below) for above, below in pairwise(ordered) if _score(above) < _score(below)), None)
-
-
-def _refuse_unknown(lists: dict[str, list[RunEntry]], unknown_documents: set[str], faults: Faults) -> None:
-    if not unknown_documents:
-        return
-    first_query, entry = next(
-        (listed_query, entry)
-        for listed_query, entries in lists.items()
-        for entry in entries
-        if entry.document_id in unknown_documents
-    )
-    faults.add(
-        "documents that the corpus lacks",
-        f"{entry.document_id} of query {first_query} ({entry.location})",
-        len(unknown_documents),
-        "unknown_documents: drop",
-    )
 
 
 def _ranking(
