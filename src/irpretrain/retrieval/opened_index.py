@@ -44,9 +44,6 @@ def _record(index: str | Path) -> dict[str, Any]:
     return record
 
 
-# A Lucene index that is open in this process, to be searched.
-
-
 # Lucene's field of a document's terms.
 FIELD = "contents"
 

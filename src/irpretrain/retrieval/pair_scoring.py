@@ -170,9 +170,6 @@ def as_run(candidates: Run, pairs: Sequence[PiecePair], scores: NDArray[np.float
     return canonical({query: best_scores.items() for query, best_scores in scores_by_query.items()})
 
 
-# Re-ranking of first-stage candidates by a ranker over words.
-
-
 def rerank_words(
     ranker: NeuralRanker,  # its own options limit how much of a text it reads
     documents: WordDocuments,

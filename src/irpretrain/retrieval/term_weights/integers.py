@@ -10,9 +10,6 @@ import pyarrow as pa
 from irpretrain.foundation.contracts import TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.retrieval.weighted_index import LONGEST_DOCUMENT
 
-# Integer weights in place of term frequencies (DeepCT, equation 4): round(N·y), or round(N·√y).
-
-
 # Different terms of a text up to which LARGEST is its limit; DeepCT reads a passage's first 128 word pieces.
 MANY_TERMS = 1000
 
@@ -95,9 +92,6 @@ def _vectors(batch: pa.RecordBatch, scale: float, square_root: bool) -> tuple[pa
         "terms": int(is_positive.sum()),
     }
     return pa.Table.from_arrays([*key_columns, terms], schema=TERM_VECTORS.schema), counts
-
-
-# From the words of a text and their weights to its list of terms.
 
 
 def weighted_terms(

@@ -30,8 +30,6 @@ from irpretrain.training.processes import in_processes, wants_processes
 from irpretrain.training.ranks import current_ranks
 from irpretrain.training.trainer import StepContext, TaskStep, Trainer, run_steps
 
-# The loss of the token regression: squared errors of the counted word pieces (DeepCT, equation 2).
-
 
 @dataclass
 class RegressionMetrics(TaskMetrics):
@@ -112,9 +110,6 @@ def squared_errors(weights: Tensor, targets: Tensor) -> Tensor:
     """Return the sum of squared errors where `targets` is a number; float32 of equal shapes."""
     # Picking the counted ones out would ask a GPU how many there are, and wait for it.
     return torch.where(torch.isfinite(targets), weights - targets, 0.0).square().sum()
-
-
-# Training of DeepCT's token regression, on the trainer that pre-training uses.
 
 
 # Dropout before the linear layer, as in BERT's classifier (google-research/bert, run_classifier.py).
