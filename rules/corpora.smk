@@ -72,13 +72,8 @@ rule prepare_dataset:
         "../scripts/prepare_dataset.py"
 
 
-rule prepare_questions:
-    """Questions whose answers judge what is retrieved for them, so that judgements are made later: judge_by_answers."""
-    input:
-        queries=plan.datasets.queries,
-        qrels=plan.datasets.qrels,
-        documents=plan.of_dataset(paths.DOCUMENTS),
-        sound=plan.soundness("datasets"),
+use rule prepare_dataset as prepare_questions with:
+    # Questions whose answers judge what is retrieved for them, so that judgements are made later: judge_by_answers.
     output:
         queries=paths.QUERIES,
         meta=sidecar(paths.QUERIES),
@@ -86,18 +81,6 @@ rule prepare_questions:
         "results/logs/prepare_questions/{dataset}.log",
     wildcard_constraints:
         dataset=one_of(plan.datasets.answered()),
-    priority: CHEAP_CHECKS
-    group:
-        travelling("dataset")
-    resources:
-        mem_mb=memory(4000),
-        runtime=minutes(60),
-    params:
-        dataset=plan.datasets.options,
-        corpora=plan.corpora.expected_of_dataset,
-        seed=CFG.seed,
-    script:
-        "../scripts/prepare_dataset.py"
 
 
 rule judge_by_answers:

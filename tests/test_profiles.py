@@ -48,7 +48,6 @@ def test_small_jobs_travel_together_and_none_that_asks_for_a_gpu():
             bodies[name[1] or name[2]] = (group[1], body)
     assert {name: group for name, (group, _) in bodies.items()} == {
         "prepare_dataset": "dataset",
-        "prepare_questions": "dataset",
         "make_folds": "dataset",
         "make_tables": "paper",
         "make_figures": "paper",
