@@ -156,25 +156,6 @@ def test_a_report_of_nothing_is_refused(project):
     run_workflow(project, "results/indexes/squad-dev", "--dry-run")
 
 
-ABSENT_TARGETS = {
-    "experiment": ("results/scores/zero-shotx.csv", "'zero-shotx' is not in experiments"),
-    "corpus": ("results/weighted_indexes/deepct/tinny", "'tinny' is not in corpora"),
-    "target": ("prob", "no rule makes such a file, and there is no target of this name; did you mean prop?"),
-}
-
-
-@pytest.mark.parametrize(("target", "expected"), ABSENT_TARGETS.values(), ids=ABSENT_TARGETS.keys())
-def test_a_target_of_something_absent_is_one_message_with_what_is_near(project, target, expected):
-    configure(project, {})
-    done = run_workflow(project, target, expect=1)
-    displayed = done.stdout + done.stderr
-    assert f"{target}: {expected}" in displayed
-    assert "did you mean" in displayed
-    assert "Traceback" not in displayed
-    assert "KeyError" not in displayed
-    assert not (project / "results").exists()
-
-
 FOLDS = "results/datasets/tiny/folds.json"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tiny import ROOT, readme_command, run_command, run_workflow
+from tiny import readme_command, run_command, run_workflow
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(1800)]
 
@@ -71,30 +71,33 @@ def test_a_message_of_a_failed_job_is_alone_and_last(project):
     assert not list((project / "results/corpora").rglob("*.parquet"))
 
 
-def test_files_of_the_configuration_are_named_as_the_user_can_take_them(project, monkeypatch):
-    monkeypatch.setenv("PWD", str(project.parent))
-    refused = run_workflow(project, "--config", "sed=3", expect=1)
-    assert f"{project.name}/tiny.yaml + {ROOT}/config.yaml: 1 fault in the configuration" in refused.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (
             ["--config", "sed=3"],
-            r".*1 fault in the configuration\n  - sed: unknown key; did you mean seed\?",
+            r"[^/\n]+/tiny\.yaml \+ /\S+/config\.yaml: 1 fault in the configuration\n"
+            r"  - sed: unknown key; did you mean seed\?",
         ),
         (["--cores", "0"], r"--cores 0: no job can run so; .*"),
-        (["results/nope"], r"results/nope: no rule makes such a file, and there is no target of this name.*"),
         (
-            ["results/runs/nope/bm25/first-stage.run.gz"],
-            r"results/runs/nope/bm25/first-stage\.run\.gz: 'nope' is not in datasets of this configuration.*",
+            ["prob"],
+            r"prob: no rule makes such a file, and there is no target of this name; did you mean prop\?.*",
+        ),
+        (
+            ["results/scores/zero-shotx.csv"],
+            r"results/scores/zero-shotx\.csv: 'zero-shotx' is not in experiments .*",
+        ),
+        (
+            ["results/weighted_indexes/deepct/tinny"],
+            r"results/\S+: 'tinny' is not in corpora .*did you mean tiny\?.*",
         ),
     ],
-    ids=["configuration", "no cores", "file", "name in a file"],
+    ids=["configuration", "no cores", "target", "experiment", "corpus"],
 )
 @pytest.mark.parametrize("dry", [False, True], ids=["run", "dry run"])
-def test_a_refusal_before_the_run_is_alone_and_last(project, arguments, message, dry):
+def test_a_refusal_before_the_run_is_alone_and_last(project, monkeypatch, arguments, message, dry):
+    monkeypatch.setenv("PWD", str(project.parent))  # from where the user sees the files
     done = run_workflow(project, *arguments, *(["--dry-run"] if dry else []), expect=1)
     displayed = done.stdout + done.stderr
     assert "Traceback" not in displayed
@@ -103,3 +106,4 @@ def test_a_refusal_before_the_run_is_alone_and_last(project, arguments, message,
         assert re.search(message, done.stdout)
     else:
         assert re.fullmatch(rf"{message}(\n  .*)*", "\n".join(reported(done.stderr))), done.stderr
+    assert not (project / "results").exists()
