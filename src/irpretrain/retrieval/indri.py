@@ -176,14 +176,9 @@ class Positions:
         first_positions, second_positions = self.of_term(first_term), self.of_term(second_term)
         if first_term == second_term:
             return self._followed(first_positions, first_positions, window)
-        return np.sort(
-            np.concatenate(
-                [
-                    self._followed(first_positions, second_positions, window),
-                    self._followed(second_positions, first_positions, window),
-                ]
-            )
-        )
+        windows_of_first = self._followed(first_positions, second_positions, window)
+        windows_of_second = self._followed(second_positions, first_positions, window)
+        return np.sort(np.concatenate([windows_of_first, windows_of_second]))
 
     def documents_of(self, positions: np.ndarray) -> np.ndarray:
         return np.searchsorted(self.starts, positions, side="right") - 1
@@ -265,11 +260,12 @@ def read_weighted_queries(
     lines = one_line_each(list(query_texts.values()), query_words)
     terms = dict(zip(query_texts, analyser.terms(lines), strict=True))
     if weights is None:
-        term_counts = {
-            query_id: {term: float(query_terms.count(term)) for term in query_terms}
+        return {
+            query_id: WeightedQuery(
+                {term: float(query_terms.count(term)) for term in query_terms}, query_terms
+            )
             for query_id, query_terms in terms.items()
         }
-        return {query_id: WeightedQuery(term_counts[query_id], terms[query_id]) for query_id in query_texts}
     rows = TERM_WEIGHTS.read(weights, ["document_id", "terms"]).to_pylist()
     weights_of_query = {
         row["document_id"]: {entry["term"]: entry["weight"] for entry in row["terms"]} for row in rows
@@ -314,11 +310,7 @@ def nodes_of(query: WeightedQuery, dependence: bool, positions: Positions) -> It
 def score(nodes: list[QueryNode], positions: Positions, mu: float, depth: int) -> Ranking:
     """Return the best documents that hold one node or more, and their beliefs."""
     matches = [np.unique(positions.documents_of(node.occurrences), return_counts=True) for node in nodes]
-    documents = (
-        np.unique(np.concatenate([matching_documents for matching_documents, _ in matches]))
-        if matches
-        else np.zeros(0, np.int64)
-    )
+    documents = np.unique(np.concatenate([np.zeros(0, np.int64), *(matching for matching, _ in matches)]))
     if not len(documents):
         return []
     beliefs = np.zeros(len(documents))

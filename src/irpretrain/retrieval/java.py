@@ -125,11 +125,10 @@ def _check(entry_point: str, status: int, lines: list[str], memory_mb: int) -> N
     faults = [index for index, line in enumerate(lines) if FAULT_LINE.search(line) and " INFO " not in line]
     if status == 0 and not faults:
         return
-    first_line = (
-        max(0, faults[0] - lines[faults[0]].startswith("\t"))
-        if faults
-        else max(0, len(lines) - LINES_IN_MESSAGE)
-    )
+    if faults:
+        first_line = max(0, faults[0] - lines[faults[0]].startswith("\t"))
+    else:
+        first_line = max(0, len(lines) - LINES_IN_MESSAGE)
     text = "\n".join(lines)
     if "OutOfMemoryError" in text or "Too small maximum heap" in text:
         raise SetupError(f"Java ran out of its {memory_mb} MB of memory; raise retrieval.memory_mb")

@@ -5,7 +5,6 @@ Pairs have one order whatever the batches, which depend on the machine, so a cou
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -279,9 +278,6 @@ def _passages(store: TokenStore, row: int, options: RerankingConfig) -> list[tup
     return piece_bounds(store.word_starts(row), options.passages)
 
 
-# A re-ranker's scores of the pairs of an axiom diagnosis.
-
-
 def score_diagnosis_pairs(
     model: str | Path,  # directory of a cross-encoder and its tokenizer
     # Token stores of the collection's corpora, for a cross-encoder of this project.
@@ -307,7 +303,9 @@ def score_diagnosis_pairs(
     table = AXIOM_PAIRS.read(pairs)
     identifiers = table["document_id"].to_pylist()
     sides = [list(zip(table[side].to_pylist(), identifiers, strict=True)) for side in ("first", "second")]
-    candidates = _as_run(dict.fromkeys([*sides[0], *sides[1]]))
+    candidates: dict[str, list[tuple[str, float]]] = {}
+    for query, document in dict.fromkeys([*sides[0], *sides[1]]):
+        candidates.setdefault(query, []).append((document, 0.0))
     query_texts = {query: query for query in candidates}
     corpus = CorpusTexts(tokens, documents, text)
     scored_run = score_candidates(model, corpus, query_texts, candidates, options)
@@ -321,11 +319,3 @@ def score_diagnosis_pairs(
     columns = {"pair": pair_indices, "first": pa.array(first_scores), "second": pa.array(second_scores)}
     PAIR_SCORES.write(output, pa.Table.from_pydict(columns, schema=PAIR_SCORES.schema))
     return {"pairs": table.num_rows, "sequences": len(scores)}
-
-
-def _as_run(sequences: dict[tuple[str, str], None]) -> Run:
-    """Return sequences of query and document as candidates of queries that are named by their texts."""
-    run: dict[str, list[tuple[str, float]]] = defaultdict(list)
-    for query, document in sequences:
-        run[query].append((document, 0.0))
-    return dict(run)

@@ -3,7 +3,7 @@
 Queries are weighted by models that have not seen them: one model a test fold, or one for all queries.
 """
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -106,12 +106,11 @@ def _weigh_by_folds(
 ) -> dict[str, Any]:
     groups = [list(texts)] if folds is None else _texts_by_fold(texts, folds, len(model_openers))
     rows: list[dict[str, Any]] = []
-    totals: dict[str, int] = defaultdict(int)
+    totals = Counter[str]()
     for open_model, group in zip(model_openers, groups, strict=True):
         table, counts = open_model().rows(group)
         rows += table.to_pylist()
-        for name, value in counts.items():
-            totals[name] += value
+        totals.update(counts)
     TERM_WEIGHTS.write(output, sorted(rows, key=lambda row: row["position"]))
     return dict(totals)
 
@@ -144,14 +143,13 @@ def _weigher_openers(
 def _write_weights(
     weigher: _Weigher, documents: str | Path, text: TextConfig, output: str | Path
 ) -> dict[str, Any]:
-    totals = dict(weigher.rows([])[1])  # an empty shard has counts too
+    totals = Counter(weigher.rows([])[1])  # an empty shard has counts too
 
     def tables() -> Iterator[pa.Table]:
         for texts in document_texts(documents, text):
             table, counts = weigher.rows(texts)
-            for name, value in counts.items():
-                totals[name] += value
+            totals.update(counts)
             yield table
 
     TERM_WEIGHTS.write(output, tables())
-    return totals
+    return dict(totals)
