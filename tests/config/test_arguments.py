@@ -46,12 +46,6 @@ def swallowed(command: str) -> list[str]:
     ]
 
 
-def test_the_scan_notices():
-    assert swallowed('make run ARGS="--configfile o.yaml results/a.md --directory x"') == ["results/a.md"]
-    assert swallowed("snakemake --cores 2 --config seed=3 prop") == ["prop"]
-    assert swallowed("snakemake prop --configfile a.yaml b.yaml --directory runs") == []
-
-
 def test_no_example_gives_a_target_after_the_overlays():
     found = {path: commands(path.read_text(encoding="utf-8")) for path in WRITTEN}
     assert sum(map(len, found.values())) > 20

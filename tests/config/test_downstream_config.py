@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from base_config import base_config
 from irpretrain.config import load_config, parse_config
 from irpretrain.config.papers import load_published
@@ -13,7 +11,6 @@ from irpretrain.config.usage import used_models, used_names
 from irpretrain.corpora.catalogue.absence import without_absent
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_assets
-from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 TASKS = [path.stem for path in (ROOT / "resources/datasets").glob("mrqa-*.yaml")]
@@ -90,39 +87,3 @@ def test_the_papers_overlay_has_what_table_4_shows():
         assert next(name for name in row.models if name in config.models) in displayed
     assert set(config.downstream["mrqa"].tasks) == set(TASKS)
     assert config.question_answering.compute.gpus == 1
-
-
-@pytest.mark.parametrize(
-    ("sections", "fault"),
-    [
-        (
-            {"downstream": {"a": {"tasks": ["mrqa-squat"], "models": ["php"]}}},
-            "'mrqa-squat' is not in downstream",
-        ),
-        (
-            {"downstream": {"a": {"tasks": ["mrqa-squad"], "models": ["phq"]}}},
-            "'phq' is not in models; did you mean php?",
-        ),
-        (
-            {"downstream": {"a": {"tasks": ["mrqa-squad", "mrqa-squad"], "models": ["php"]}}},
-            "downstream.a.tasks: mrqa-squad is listed twice",
-        ),
-        ({"downstream_tasks": {"a": {"label": "A"}}}, "downstream_tasks.a.questions: is missing"),
-        ({"question_answering": {"strid": 5}}, "question_answering.strid: unknown key; did you mean stride?"),
-        (
-            {"question_answering": {"max_length": 60}},
-            "stride 128 leaves windows of max_length 60 no new text beside a long question",
-        ),
-    ],
-)
-def test_faults_are_named(sections, fault):
-    with pytest.raises(ConfigError) as raised:
-        configuration(**sections)
-    assert fault in str(raised.value)
-
-
-def test_a_model_that_is_not_pre_trained_here_cannot_be_taken():
-    models = base_config()["models"]
-    models["given"] = {"label": "given", "cross_encoder": "somewhere"}
-    with pytest.raises(ConfigError, match=r"downstream\.a\.models: given is a re-ranker given by its path"):
-        configuration(models=models, downstream={"a": {"tasks": ["mrqa-squad"], "models": ["given"]}})

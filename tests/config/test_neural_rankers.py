@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from base_config import base_config, message
-from irpretrain.config import Config, load_config, parse_config
+from irpretrain.config import Config, parse_config
 from irpretrain.config.base import deep_merge
 from irpretrain.config.papers import read_recipe, recipe_names
 from irpretrain.config.usage import used_names
@@ -34,84 +34,6 @@ def test_it_is_valid(given: dict[str, Any]) -> None:
     config: Config = parse_config(given)
     assert config.models["knrm"].neural is not None
     assert {"squad-train", "squad-dev"} <= set(used_names(config, "corpora"))
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (
-            {"experiments": {"rankers": {"regimes": ["zero-shot", "full"]}}},
-            [
-                "experiments.rankers.regimes: knrm has no pre-training",
-                "ranks at random",
-                "full or few-shot-<n>",
-            ],
-        ),
-        (
-            {"models": {"knrm": {"collection": "pretraining", "tasks": [{"objective": "rop"}]}}},
-            ["models.knrm: a model with neural is not pre-trained here; remove collection, tasks"],
-        ),
-        (
-            {"models": {"knrm": {"passages": {"words": 100}}}},
-            ["models.knrm: a model with neural is not pre-trained here; remove passages"],
-        ),
-        (
-            {"models": {"prop": {"start": "knrm"}}},
-            ["models.prop.start: knrm is a ranker without pre-training"],
-        ),
-        (
-            {"models": {"knrm": {"neural": {"collection": "serched"}}}},
-            ["models.knrm.neural.collection: 'serched' is not in collections"],
-        ),
-        (
-            {"collections": {"searched": ["squad-train"]}},
-            ["models.knrm.neural.collection: experiments.rankers trains and tests knrm on squad-dev, which"],
-        ),
-        (
-            {"models": {"knrm": {"neural": {"type": "knmr"}}}},
-            ["models.knrm.neural", "knrm", "conv-knrm", "duet"],
-        ),
-        ({"models": {"knrm": {"neural": {"kernel": 3}}}}, ["kernel: unknown key"]),
-        (
-            {"diagnoses": {"embedded": {"models": ["knrm"]}}},
-            ["diagnoses.embedded.models: knrm is a ranker without pre-training, which ranks at random"],
-        ),
-        (
-            {"models": {"knrm": {"finetuning": {"epoch": 3}}}},
-            ["models.knrm.finetuning: epoch: unknown key; did you mean epochs?"],
-        ),
-        (
-            {"models": {"knrm": {"finetuning": {"recipe": "php"}}}},
-            ["models.knrm.finetuning: recipe: one recipe serves all models that are compared"],
-        ),
-        (
-            {"finetuning": {"recipe": "phpp"}},
-            ["finetuning.recipe", "'none', 'ares', 'php', 'prop', 'wikiformer' or 'wikiformer-legal'"],
-        ),
-        (
-            {"reranking": {"passages": {"words": 5, "stride": 6}}},
-            ["reranking.passages: stride 6 is more than words 5"],
-        ),
-        (
-            {"models": {"knrm": {"neural": {"type": "duet", "document_words": 80}}}},
-            ["document_words: should be greater than or equal to 102; given was 80"],
-        ),
-        (
-            {"models": {"knrm": {"neural": {"type": "duet-v2", "query_words": 2}}}},
-            ["query_words: should be greater than or equal to 3; given was 2"],
-        ),
-    ],
-)
-def test_a_fault_says_what_to_do(given: dict[str, Any], change: dict[str, Any], expected: list[str]) -> None:
-    found = message(deep_merge(given, change))
-    assert all(part in found for part in expected), found
-
-
-def test_a_page_of_attributions_has_no_ranker_over_words(given: dict[str, Any]) -> None:
-    page = {"dataset": "squad", "query": "q", "document": "d", "models": ["knrm"]}
-    assert "attributions.page.models: knrm is a ranker" in message(
-        deep_merge(given, {"attributions": {"page": page}})
-    )
 
 
 def test_a_model_s_own_keys_are_laid_over_the_recipe_s(given: dict[str, Any]) -> None:
@@ -204,15 +126,3 @@ def test_null_takes_back_what_an_earlier_file_gave(given: dict[str, Any]) -> Non
     assert (config.finetuning.learning_rates, config.finetuning.max_length) == ([1e-5], 512)
     without = {"finetuning": {"learning_rates": None}}
     assert "finetuning.learning_rates" in message(deep_merge(given, without))
-
-
-@pytest.mark.parametrize("paper", ["prop", "ares", "wikiformer", "php"])
-def test_the_overlays_at_full_scale_have_their_paper_s_recipe(paper: str) -> None:
-    config: Config = load_config(ROOT / "config.yaml", ROOT / f"configs/{paper}-paper.yaml")
-    found = config.finetuning.model_dump()
-    expected = RECIPES[paper]["finetuning"]
-    assert {key: found[key] for key in expected if key != "optimiser"} == {
-        key: value for key, value in expected.items() if key != "optimiser"
-    }
-    assert config.finetuning.recipe == paper
-    assert config.reranking.max_length == 512

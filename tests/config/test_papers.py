@@ -71,13 +71,6 @@ def test_an_experiment_that_is_not_run_may_name_what_is_not_there() -> None:
         with_papers("prop", lost=lost)
 
 
-@pytest.mark.parametrize("papers", [[], ["bert"]])
-def test_papers_of_an_experiment_are_checked(papers: list[str]) -> None:
-    own = {"dataset": "squad", "models": ["control"], "regimes": ["zero-shot"], "papers": papers}
-    with pytest.raises(ConfigError, match=r"experiments\.own\.papers"):
-        with_papers("prop", own=own)
-
-
 def test_an_overlay_on_own_data_has_no_paper_unless_it_names_one() -> None:
     own = load_config(ROOT / "config.yaml", ROOT / "configs/my-collection.yaml")
     assert own.report.papers == []

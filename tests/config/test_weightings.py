@@ -27,47 +27,6 @@ def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(g
     assert longest_sequences(config, "encoder")["term_weights.deepct.max_length"] == 128
 
 
-@pytest.mark.parametrize(
-    ("section", "entries", "expected"),
-    [
-        (
-            "term_weights",
-            {"tf": {"label": "tf", "model": "tf"}},
-            "term_weights.tf: tf has a meaning of its own here",
-        ),
-        ("first_stages", {"a": {"label": "a", "index": "deepkt"}}, "did you mean deepct?"),
-        (
-            "first_stages",
-            {"a": {"label": "a", "model": "indri", "query_weights": "deepct"}},
-            "'deepct' is not in term_weights of kind queries",
-        ),
-        ("first_stages", {"a": {"label": "a", "candidates": "bm26"}}, "did you mean bm25?"),
-        (
-            "first_stages",
-            {"a": {"label": "a", "candidates": "ql", "tuned_on": "squad-held-out"}},
-            "leave out tuned_on or candidates",
-        ),
-        (
-            "first_stages",
-            {"a": {"label": "a", "candidates": "ql", "model": "indri"}},
-            "use model bm25, ql or",
-        ),
-        (
-            "first_stages",
-            {"a": {"label": "a", "candidates": "b"}, "b": {"label": "b", "candidates": "ql"}},
-            "b ranks candidates itself",
-        ),
-        ("indexes", {"deepct": {"type": "textrank"}}, "term_weights.deepct: deepct is in indexes too"),
-    ],
-)
-def test_faults_of_weightings_and_first_stages_are_explained(given, section, entries, expected):
-    given.setdefault(section, {}).update(entries)
-    if section == "first_stages":
-        given["experiments"]["stages"] = {"dataset": "squad", "first_stages": list(entries)}
-    with pytest.raises(ConfigError, match=expected.replace("?", r"\?")):
-        parse_config(given)
-
-
 def test_weights_of_queries_may_be_called_like_an_index(given):
     oracle = {"label": "oracle", "model": "oracle", "kind": "queries", "dataset": "squad"}
     given["term_weights"] |= {"tf": oracle, "textrank": oracle}

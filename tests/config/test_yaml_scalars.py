@@ -68,31 +68,6 @@ def test_what_is_written_is_read_alike_by_both_versions_of_yaml(tmp_path, text):
     )
 
 
-@pytest.mark.parametrize(
-    ("overlay", "message"),
-    [
-        (
-            "corpora: {squad-dev: {options: {articles: [false, true]}}}",
-            "articles: a number is needed, not false",
-        ),
-        ("finetuning: {batch_sizes: [true]}", "finetuning: batch_sizes: a number is needed, not true"),
-        ("datasets: {squad: {folds: true}}", "datasets.squad: folds: a number is needed, not true"),
-        ("experiments: {zero-shot: {seeds: [true]}}", "seeds: a number is needed, not true"),
-        ("pseudo_queries: {temperature: true}", "pseudo_queries: temperature: a number is needed, not true"),
-        ("pretraining: {steps: 3:20}", "pretraining.steps: should be a valid integer"),
-        (
-            "models: {prop: {training: {steps: true}}}",
-            "models.prop.training: steps: a number is needed, not true",
-        ),
-    ],
-)
-def test_a_number_of_the_configuration_is_no_truth_value(tmp_path, overlay, message):
-    (tmp_path / "o.yaml").write_text(overlay)
-    with pytest.raises(ConfigError) as refused:
-        load_config(ROOT / "config.yaml", tmp_path / "o.yaml")
-    assert message in str(refused.value)
-
-
 def test_words_for_no_are_words_where_the_key_has_words(tmp_path):
     (tmp_path / "o.yaml").write_text("pretraining: {steps: 0200, compute: {packing: off}}\nskip_absent: no\n")
     config = load_config(ROOT / "config.yaml", tmp_path / "o.yaml")

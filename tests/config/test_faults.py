@@ -1,0 +1,236 @@
+"""The configuration is strict, and every fault is one message that says where and how to mend it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from base_config import base_config, message
+from irpretrain.foundation.resources import parse_yaml
+
+# Changes of tests/base.yaml, key by key, and after => what stands in the message, part by part.
+FAULTS = """
+sed: 3 => sed: unknown key | did you mean seed?
+sed: 3; retrieval.dept: 3 => 2 faults | sed: | retrieval.dept:
+preset: papre => 1 fault in | preset: should be 'paper' or 'released'; given was 'papre'
+preset: 3 => 1 fault in | preset: should be 'paper' or 'released'; given was 3
+text.language: klingon => text.language: | klingon
+pseudo_queries.temperature: hot => pseudo_queries.temperature | 'calibrated'; given was 'hot'
+report.papers: [prop, prop] => report.papers: prop is listed twice; list each once
+
+# Pre-training
+pretraining.stepz: 3 => pretraining.stepz: unknown key | did you mean steps?
+pretraining.steps: many => pretraining.steps | valid integer | 'many'
+pretraining.steps: 3:20 => pretraining.steps: should be a valid integer
+pretraining.steps: 0 => pretraining.steps | greater than or equal to 1
+pretraining.optimiser.learning_rate: .inf => learning_rate | finite number
+pretraining.margin: .nan => pretraining.margin | finite number
+pretraining.loss: hing => pretraining.loss | 'hinge', 'pair-softmax' or 'listwise' | 'hing'
+pretraining.query_length: 61 => query_length 61 | max_length 64 | lower query_length or raise
+pretraining.snapshots: [5, 5] => pretraining.snapshots: 5 is listed twice
+pretraining.steps: null => pretraining: neither steps nor epochs are given
+pretraining.epochs: 2 => pretraining: both steps 100 and epochs 2 are given; set one of them
+pretraining.epochs: 0 => pretraining.epochs | greater than 0
+pretraining.epochs_of: rop => pretraining: epochs_of rop: has no use with steps; give epochs
+pretraining.optimiser: {decay: step, later_rate: 1e-6, later_from: 100} => pretraining: optimiser: later_from 100 is
+  not between the end of warm-up, step 10, and the last of 100
+pretraining.optimiser: {later_rate: 1e-6} => pretraining.optimiser: later_rate: has no use with decay linear
+objectives.rop.suport: 3 => rop: suport: unknown key | did you mean support?
+objectives.rop.type: rup => rop.type: 'rup' is unknown | did you mean rqp or rop
+objectives.rop.type: [] => rop.type: [] is unknown | allowed are
+objectives.ares-simple.predictor: null => ares-simple: predictor: is missing
+graph.segment_words: 31 => models.php.tasks: mrds reads query_length 30 word pieces of segments of graph.segment_words
+  31 | lower graph.segment_words or raise query_length
+
+# Models
+models.bm25: {} => models.bm25: bm25 has a meaning of its own here
+models.encoder: {} => models.encoder: encoder has a meaning of its own here
+models.a/b: {} => models.a/b: names are lower-case words
+models.prop.training.stps: 3 => models.prop.training: stps: unknown key | did you mean steps?
+models.prop.start: prop-further => goes round in a circle
+models.prop-further.encoder: {path: bert} => models.prop-further.encoder: prop-further starts from prop, whose encoder
+models.prop.encoder: {label: B} => models.prop.encoder.path: is missing
+models.prop.training: {steps: 7, mlm_head_steps: 7} => models.prop: with mlm_head_steps 7 and steps 7 | never the
+  encoder
+models.prop.training: {epochs: 2, epochs_of: rpo} => models.prop: epochs_of: 'rpo' is not in models.prop.tasks; did
+  you mean rop?
+models.prop.training: {steps: 7, epochs: 1.5} => models.prop.training: both steps 7 and epochs 1.5 are given
+models.prop.training: {steps: true} => models.prop.training: steps: a number is needed, not true
+models.prop-rop.training: {epochs: 1, snapshots: [40]} => models.prop-rop.training: snapshots: counts steps | epochs 1
+  | set it to [], or give steps
+models.prop-rop.training.snapshots: [201] => models.prop-rop.training | 201 is not a step of 1 to
+models.prop.training: {epochs: 1, optimiser: {decay: step, later_rate: 1e-6, later_from: 9}} => models.prop.training:
+  optimiser.later_from: counts steps | set it to null and decay to linear
+models.prop.collection: null => has tasks but no collection
+models.prop.tasks: [{objective: rop, query_length: 62}] => models.prop.tasks: task rop: query_length 62 | max_length 64
+models.prop.tasks: [{objective: rop, masking: {anchor_ratio: 0.5}}] => task rop: masking: anchor_ratio: anchors are in
+models.prop.tasks: [{objective: rop, weight: 0, mlm_weight: 0}] => nothing is learned
+models.php-shp.tasks: [{objective: shp, query_length: 23}] => models.php-shp.tasks: shp reads query_length 23 word
+  pieces | graph.segment_words 24 words
+
+# A model that is chosen on held-out queries
+models.prop-rop.select_on: {dataset: squad-trian} => did you mean squad-train?
+models.prop-rop.select_on: {dataset: squad, measure: nDGC} => models.prop-rop.select_on.measure: 'nDGC' is not a
+  measure
+models.prop-rop.select_on: {dataset: squad-train}; models.prop-rop.training: {} => models.prop-rop.select_on: prop-rop
+  keeps no snapshots to choose among
+models.prop-rop.select_on: {dataset: squad-train}; models.prop-rop.training: {epochs: 2} => snapshots to choose among;
+  give models.prop-rop.training.steps in place of epochs and list steps in models.prop-rop.training.snapshots
+models.control.select_on: {dataset: squad-train} => control keeps no snapshots
+models.prop-rop.select_on: {dataset: squad} => models.prop-rop.select_on.dataset: experiments.zero-shot tests on squad;
+  test queries must not choose
+models.prop-rop.select_on: {dataset: squad-train}; datasets.squad-train.queries.path: embedded:squad-dev => tests on
+  squad, which has its queries from embedded:squad-dev too; test queries must not choose a model
+
+# A re-ranker given by its path, and rankers over words
+models.x: {cross_encoder: a, collection: target, start: prop} => models.x: a model with cross_encoder is not
+  pre-trained here; remove start, collection
+models.x: {cross_encoder: a}; models.prop-further.start: x => models.prop-further.start: x is a re-ranker given by its
+models.x: {cross_encoder: a}; experiments.few-shot.models: [x] => experiments.few-shot.regimes: x has cross_encoder and
+  is not fine-tuned here
+models.x: {cross_encoder: a}; downstream.a: {tasks: [mrqa-squad], models: [x]} => downstream.a.models: x is a re-ranker
+models.x.neural: {type: knrm, collection: questions}; experiments.zero-shot.models: [x] =>
+  experiments.zero-shot.regimes: x has no pre-training | ranks at random | full or few-shot-<n>
+models.x.neural: {type: knrm, collection: questions}; experiments.fine-tuned.models: [x] => models.x.neural.collection:
+  experiments.fine-tuned trains and tests x on squad-dev, which
+models.x: {neural: {type: knrm, collection: questions}, collection: target, tasks: [{objective: rop}]} => models.x: a
+  model with neural is not pre-trained here; remove collection, tasks
+models.x: {neural: {type: knrm, collection: questions}, passages: {words: 100}} => with neural | remove passages
+models.x.neural: {type: knrm, collection: questions}; models.prop.start: x => models.prop.start: x is a ranker without
+  pre-training
+models.x.neural: {type: knrm, collection: questions}; diagnoses.embedded.models: [x] => diagnoses.embedded.models: x is
+  a ranker without pre-training, which ranks at random
+models.x.neural: {type: knrm, collection: questions}; attributions.a: {dataset: squad, models: [x]} =>
+  attributions.a.models: x is a ranker
+models.x.neural: {type: knmr, collection: questions} => models.x.neural | knrm | conv-knrm | duet
+models.x.neural: {type: knrm, collection: questions, kernel: 3} => kernel: unknown key
+models.x.neural: {type: duet, collection: questions, document_words: 80} => document_words: should be greater than or
+  equal to 102; given was 80
+models.x.neural: {type: duet-v2, collection: questions, query_words: 2} => query_words: should be greater than or equal
+  to 3; given was 2
+
+# Re-ranking and fine-tuning
+reranking.query_length: 96 => reranking: query_length 96 | max_length 96
+reranking.passages: {words: 5, stride: 6} => reranking.passages: stride 6 is more than words 5
+finetuning.max_length: 30 => finetuning: query_length 32 | max_length 30
+finetuning.optimiser: {decay: step, later_rate: 1e-6, later_from: 5} => finetuning: optimiser.decay: step has one
+finetuning.batch_sizes: [0] => finetuning.batch_sizes.0 | greater than or equal to 1
+finetuning.batch_sizes: [true] => finetuning: batch_sizes: a number is needed, not true
+finetuning.learning_rates: [0.0] => finetuning.learning_rates.0 | greater than 0
+finetuning.learning_rates: null => finetuning.learning_rates
+finetuning.recipe: phpp => finetuning.recipe | 'none', 'ares', 'php', 'prop', 'wikiformer' or 'wikiformer-legal'
+models.prop.finetuning: {epoch: 3} => models.prop.finetuning: epoch: unknown key; did you mean epochs?
+models.prop.finetuning: {recipe: php} => models.prop.finetuning: recipe: one recipe serves all models that are compared
+
+# Corpora, collections and data sets
+corpora.squad-dev.path: "" => corpora.squad-dev.path | at least 1 character
+corpora.squad-dev.options: {articles: [false, true]} => articles: a number is needed, not false
+corpora.squad-train-passages: null; corpora.squad-dev: null; corpora.squad-dev-passages: null => 5 faults |
+  collections.pretraining: 'squad-train-passages' | collections.target: 'squad-dev-passages' |
+  datasets.squad.corpus: 'squad-dev' | datasets.squad-first-stages.corpus: 'squad-dev' |
+  weight_distributions.squad-dev.corpora: 'squad-dev'
+collections.target: [] => collections.target: is empty
+datasets.squad.folds: true => datasets.squad: folds: a number is needed, not true
+datasets.squad-train.folds: 600 => 600 folds cannot be made of 500 queries | lower folds
+datasets.squad-train.folds: 2 => no room for training, validation and test; give 3 or more
+datasets.squad-train.sample_queries: 2 => 2 queries cannot be parted | name another | zero-shot
+datasets.squad.train_on: squad => datasets.squad.train_on: is the data set itself
+datasets.squad.measures: [nDGC@20] => datasets.squad.measures | 'nDGC@20' is not a measure | nDCG@k
+datasets.squad.measures: [AP, nDCG(dcg='exp-log2')@20, AP, P@10] => 'AP' is listed twice; list each measure once
+datasets.squad.measures: [nDCG@10, ndcg_cut_10] => datasets.squad.measures | 'ndcg_cut_10' is listed twice (as nDCG@10)
+datasets.squad.validation_measure: P => datasets.squad.validation_measure | 'P' is not a measure
+corpora.squad-dev-passages.passage_words: 50; datasets.squad.corpus: squad-dev-passages;
+  datasets.squad.queries_are_documents: true => datasets.squad.queries_are_documents:
+  corpora.squad-dev-passages.passage_words cuts documents
+
+# Experiments
+experiments.few-shot.regimes: [few-50] => 'few-50' is not a regime | few-shot-<n>
+experiments.few-shot.models: [] => experiments.few-shot.models: is empty; models and regimes need each other
+experiments.few-shot.seeds: [-1] => experiments.few-shot.seeds.0 | greater than or equal to 0
+experiments.few-shot.papers: [] => experiments.few-shot.papers
+experiments.few-shot.papers: [bert] => experiments.few-shot.papers
+
+# Predictors, diagnoses and pages
+predictors.simple.collection: pretraining => predictors.simple: the relevant documents of squad-questions are in corpus
+  squad-train, which is not in collections.pretraining
+collections.questions: [squad-dev]; predictors.simple.dataset: squad => predictors.simple.dataset:
+  experiments.zero-shot-ares tests on squad; test queries must not teach a predictor, so name a data set with other
+diagnoses.embedded.models: [prop, prop] => diagnoses.embedded.models: prop is listed twice
+diagnoses.Axioms: {collection: questions, models: [prop]} => diagnoses.Axioms: names
+models.prop-mlm.training: {steps: 7, mlm_head_steps: 7}; experiments.zero-shot: null;
+  diagnoses.embedded.models: [prop-mlm] => models.prop-mlm: with mlm_head_steps 7 and steps 7
+models.x: {training: {stepz: 1}}; attributions.case: {dataset: squad, models: [x]} => models.x.training: stepz
+attributions.a: {dataset: squad, document: d, models: [prop]} => document is given without a query; give query
+weight_distributions.squad-dev.weightings: [tf, tf] => tf is listed twice; list each once
+
+# First stages, indexes and weightings
+term_weights.tf: {label: tf, model: tf} => term_weights.tf: tf has a meaning of its own here
+indexes.deepct: {type: textrank} => term_weights.deepct: deepct is in indexes too
+term_weights.deepct-root.same_as: tf-words => tf-words predicts no weights of passages itself; name one that does
+first_stages.tf-bm25.index: deepkt => did you mean deepct?
+first_stages.bow-deepct.query_weights: deepct => 'deepct' is not in term_weights of kind queries
+first_stages.tf-bm25.query_weights: deepct-query => first_stages.tf-bm25: query_weights and dependence need model indri
+first_stages.bow-tf.index: deepct => first_stages.bow-tf: indri has index tf and parameters that are given
+first_stages.tf-bm25.candidates: bm26 => did you mean bm25?
+first_stages.tf-bm25.candidates: ql => leave out tuned_on or candidates
+first_stages.bow-tf.candidates: ql => first_stages.bow-tf.candidates: indri searches the whole index; use model bm25, ql
+first_stages.p: {label: p, candidates: p} => first_stages.p.candidates: p ranks candidates itself; name the first stage
+first_stages.q: {label: q, candidates: p}; first_stages.p: {label: p, candidates: q} => first_stages.p.candidates: q
+  ranks candidates itself
+first_stages.tf-bm25.parameters: {mu: 5} => first_stages.tf-bm25.parameters: bm25 has no mu, only k1 and b
+first_stages.tf-bm25.parameters: {k1: 5} => first_stages.tf-bm25.parameters: k1 is tuned on squad-held-out
+first_stages.tf-bm25.training_candidates: ql => first_stages.tf-bm25.training_candidates: is for runs of others
+first_stages.x: {label: X, runs: {squad: {path: r}}, model: ql} => first_stages.x: takes runs of others, so nothing is
+  searched; remove model
+first_stages.x: {label: X, runs: {squad: {path: r, format: treck}}} => 'treck' is not a format of runs; did you mean
+  trec?
+first_stages.x: {label: X, runs: {squad: {path: r, format: tsv, options: {columns: [query_id]}}}} => rank or score must
+  be among the columns
+first_stages.x: {label: X, runs: {squad: {path: r}}}; experiments.fine-tuned.candidates: x => candidates: x has no run
+  for squad-train; add it as first_stages.x.runs.squad-train
+first_stages.x: {label: X, runs: {squad: {path: r}}}; experiments.fine-tuned: {dataset: squda, candidates: x} =>
+  experiments.fine-tuned.dataset: 'squda' is not in datasets
+
+# Tasks beside retrieval
+downstream.a: {tasks: [mrqa-squad, mrqa-squad], models: [php]} => downstream.a.tasks: mrqa-squad is listed twice
+downstream_tasks.a: {label: A} => downstream_tasks.a.questions: is missing
+question_answering.strid: 5 => question_answering.strid: unknown key; did you mean stride?
+question_answering.max_length: 60 => stride 128 leaves windows of max_length 60 no new text beside a long question
+
+# Judgements that follow from answers teach and choose nothing.
+experiments.asked: {dataset: entity-questions, models: [control], regimes: [few-shot-10]} => experiments.asked.regimes:
+  entity-questions judges by answers
+models.prop-rop.select_on: {dataset: entity-questions} => select_on.dataset: entity-questions judges by answers
+first_stages.tf-bm25.tuned_on: entity-questions => tf-bm25.tuned_on: entity-questions judges by answers
+term_weights.deepct.dataset: entity-questions => deepct.dataset: entity-questions judges by answers
+predictors.simple.dataset: entity-questions => simple.dataset: entity-questions judges by answers
+
+# Labels
+first_stages.tf-bm25.label: BM25 => bm25 and tf-bm25 have one label, 'BM25', so the table of squad
+first_stages.tf-bm25.label: " DeepCT,  BM25" => tf-bm25 and deepct-bm25 have one label, ' DeepCT,  BM25'
+first_stages.tf-bm25.label: "" => first_stages.tf-bm25.label: is blank
+first_stages.tf-bm25.label: " \\u200b " => first_stages.tf-bm25.label: is blank
+models.prop.label: " " => models.prop.label: is blank
+"""
+CASES = [line for line in FAULTS.replace("\n  ", " ").splitlines() if line and not line.startswith("#")]
+
+
+def changed(changes: str) -> dict[str, Any]:
+    """The configuration with values under dotted keys replaced: `seed: 3; retrieval.depth: 5`."""
+    given = base_config()
+    for change in changes.split("; "):
+        key_path, value = change.split(": ", 1)
+        *parents, last = key_path.split(".")
+        section = given
+        for parent in parents:
+            section = section.setdefault(parent, {})
+        section[last] = parse_yaml(value)
+    return given
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_fault_is_explained(case: str) -> None:
+    changes, expected = case.split(" => ")
+    text = message(changed(changes))
+    assert [part for part in expected.split(" | ") if part.strip() not in text] == [], text
