@@ -34,11 +34,6 @@ def test_every_task_of_the_catalogue_is_there_by_its_name():
     assert config.downstream_tasks["mrqa-newsqa"].entry == "mrqa-newsqa"
 
 
-def test_the_papers_lengths_are_the_default():
-    options = configuration().question_answering
-    assert (options.max_length, options.stride, options.learning_rate) == (384, 128, 3e-5)
-
-
 def test_models_of_tasks_are_made_with_those_that_they_start_from():
     config = configuration(
         experiments={}, downstream={"one": {"papers": ["php"], "tasks": ["mrqa-squad"], "models": ["php"]}}

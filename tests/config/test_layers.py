@@ -12,6 +12,8 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.config.usage import used_names
 from irpretrain.foundation.errors import ConfigError
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 @pytest.fixture
 def write(tmp_path, monkeypatch):
@@ -78,7 +80,7 @@ def test_an_overlay_of_the_project_is_named_from_ones_own_folder(write):
     with pytest.raises(ConfigError, match="is relative to the folder of the overlay") as caught:
         lay_overlays("base.yaml", [mine])
     [meant] = re.findall(r"did you mean (\S+)\?", str(caught.value))
-    assert Path(meant).resolve() == Path(__file__).resolve().parents[2] / "configs/prop-paper.yaml"
+    assert Path(meant).resolve() == ROOT / "configs/prop-paper.yaml"
 
 
 def test_an_entry_without_a_value_removes_one_or_is_refused(write):
@@ -132,53 +134,27 @@ def test_an_overlay_may_begin_anew_where_nothing_of_the_user_is_lost(write):
         lay_overlays("base.yaml", [other, anew])
 
 
-def test_a_collection_of_ones_own_plans_nothing_of_squad(write):
-    root = Path(__file__).resolve().parents[2]
-    for name in ("docs.jsonl", "topics.tsv", "qrels.txt"):
-        write(name, "")
-    mine = write(
-        "mine.yaml",
-        """inherit: definitions
-corpora:
-  mine: {format: jsonl, path: docs.jsonl}
-collections:
-  pretraining: [mine]
-datasets:
-  mine: {label: Mine, corpus: mine, queries: {format: tsv, path: topics.tsv}, qrels: {format: trec, path: qrels.txt}}
-experiments:
-  mine: {dataset: mine, models: [control, prop], regimes: [zero-shot]}
-reranking: {depth: 20}
-""",
-    )
-    config = load_config(root / "config.yaml", mine)
-    assert used_names(config, "corpora") == ["mine"]
-    assert used_names(config, "datasets") == ["mine"]
-    assert used_names(config, "predictors") == []
-
-
 def test_a_predictor_of_no_model_in_use_is_not_displayed(write):
     """ARES's report of one's own encoder: its predictor would read SQuAD's questions for one row of a table."""
-    root = Path(__file__).parents[2]
     mine = (
         "inherit: definitions\nreport: {papers: [ares]}\n"
         "corpora: {mine: {format: jsonl, path: documents}}\ncollections: {pretraining: [mine]}\n"
         "datasets: {mine: {corpus: mine, queries: {path: topics.txt}, qrels: {path: qrels.txt}}}\n"
-        "experiments: {mine: {dataset: mine, models: [control], regimes: [zero-shot]}}\nreranking: {depth: 20}\n"
+        "experiments: {mine: {dataset: mine, models: [control, prop], regimes: [zero-shot]}}\nreranking: {depth: 20}\n"
     )
-    config = load_config(root / "config.yaml", write("mine.yaml", mine))
+    config = load_config(ROOT / "config.yaml", write("mine.yaml", mine))
     assert used_names(config, "predictors") == []
-    assert used_names(config, "corpora") == ["mine"]
+    assert used_names(config, "corpora") == used_names(config, "datasets") == ["mine"]
     for_table = write(
         "table.yaml", "predictors: {mine: {label: I, collection: pretraining, dataset: mine}}\n"
     )
     assert used_names(
-        load_config(root / "config.yaml", write("mine.yaml", mine), for_table), "predictors"
+        load_config(ROOT / "config.yaml", write("mine.yaml", mine), for_table), "predictors"
     ) == ["mine"]
 
 
 def test_a_predictor_of_ones_own_leaves_squad_out(write):
     """The two lines of docs/corpora.md; without them ARES learns what to prefer from SQuAD's questions."""
-    root = Path(__file__).resolve().parents[2]
     for name in ("docs.jsonl", "topics.tsv", "others.tsv", "qrels.txt"):
         write(name, "")
     judged = "qrels: {format: trec, path: qrels.txt}"
@@ -197,20 +173,19 @@ experiments:
 reranking: {{depth: 20}}
 """,
     )
-    assert "squad-questions" in used_names(load_config(root / "config.yaml", mine), "datasets")
-    guide = (root / "docs/corpora.md").read_text().partition("### ARES on your own text")[2]
+    assert "squad-questions" in used_names(load_config(ROOT / "config.yaml", mine), "datasets")
+    guide = (ROOT / "docs/corpora.md").read_text().partition("### ARES on your own text")[2]
     predictor = write("predictor.yaml", guide.split("```yaml\n")[1].partition("```")[0])
-    config = load_config(root / "config.yaml", mine, predictor)
+    config = load_config(ROOT / "config.yaml", mine, predictor)
     assert used_names(config, "corpora") == ["fruit"]
     assert set(used_names(config, "datasets")) == {"fruit", "fruit-train"}
     assert used_names(config, "predictors") == ["simple"]
 
 
 def test_a_model_that_nothing_needs_may_keep_snapshots_behind_the_last_step(write):
-    root = Path(__file__).resolve().parents[2]
-    ablations = f"layers: [{root / 'configs/embedded-full.yaml'}]\ninherit: definitions\n"
+    ablations = f"layers: [{ROOT / 'configs/embedded-full.yaml'}]\ninherit: definitions\n"
     short = write("short.yaml", ablations + "pretraining: {steps: 4, mlm_head_steps: 2}\n")
-    config = load_config(root / "config.yaml", short)
+    config = load_config(ROOT / "config.yaml", short)
     assert config.models["prop-rop"].training["snapshots"][0] > config.pretraining.steps
     needed = write(
         "needed.yaml", "experiments: {e: {dataset: squad, models: [prop-rop], regimes: [zero-shot]}}\n"
@@ -218,7 +193,7 @@ def test_a_model_that_nothing_needs_may_keep_snapshots_behind_the_last_step(writ
     with pytest.raises(
         ConfigError, match=r"models\.prop-rop\.training: snapshots: 25 is not a step of 1 to 4"
     ):
-        load_config(root / "config.yaml", short, needed)
+        load_config(ROOT / "config.yaml", short, needed)
 
 
 def test_another_encoder_takes_nothing_from_the_one_below(write):
