@@ -188,19 +188,14 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
         if not REGIME.fullmatch(regime):
             suggestion = instead_of(regime.rstrip("0123456789"), REGIMES, "allowed are")
             yield f"{key_path}.regimes: {regime!r} is not a regime; {suggestion}"
-    external_models = [
-        model for model in experiment.models if model in config.models and config.models[model].cross_encoder
-    ]
+    models = {model: config.models[model] for model in experiment.models if model in config.models}
+    external_models = [model for model, options in models.items() if options.cross_encoder]
     if external_models and set(experiment.regimes) != {"zero-shot"}:
         yield (
             f"{key_path}.regimes: {', '.join(external_models)} has cross_encoder and is not fine-tuned here; list it "
-            "in an "
-            "experiment whose only regime is zero-shot, or give its path as encoder, with training: {head: kept}"
+            "in an experiment whose only regime is zero-shot, or give its path as encoder, with training: {head: kept}"
         )
-    neural_options = {
-        model: config.models[model].neural for model in experiment.models if model in config.models
-    }
-    rankers = {model: neural for model, neural in neural_options.items() if neural is not None}
+    rankers = {model: options.neural for model, options in models.items() if options.neural is not None}
     if rankers and "zero-shot" in experiment.regimes:
         yield (
             f"{key_path}.regimes: {', '.join(rankers)} has no pre-training, so zero-shot it ranks at random; list it "
@@ -226,9 +221,8 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
         if lacking_corpora := [corpus for corpus in dict.fromkeys(searched_corpora) if corpus not in corpora]:
             yield (
                 f"models.{model}.neural.collection: {key_path} trains and tests {model} on "
-                f"{' and '.join(lacking_corpora)}, "
-                f"which collections.{neural.collection} lacks, so its words are not known; add it there, or name a "
-                "collection that has it"
+                f"{' and '.join(lacking_corpora)}, which collections.{neural.collection} lacks, so its words are not "
+                "known; add it there, or name a collection that has it"
             )
     if is_finetuned and training_dataset != experiment.dataset:
         candidates = training_candidates(config, experiment.dataset, experiment.candidates)
@@ -357,24 +351,16 @@ def query_use_faults(config: Config) -> Iterator[str]:
     `irpretrain.corpora.shared_queries` compares queries of different files once they are read.
     """
     for use in query_uses(config):
-        used_queries, tested_queries = (
-            config.datasets[use.dataset].queries,
-            config.datasets[use.tested_dataset].queries,
+        used, tested = (config.datasets[name].queries for name in (use.dataset, use.tested_dataset))
+        if (used.path, used.options) != (tested.path, tested.options):
+            continue
+        files_note = (
+            "" if use.dataset == use.tested_dataset else f", which has its queries from {tested.path} too"
         )
-        same_files = (used_queries.path, used_queries.options) == (
-            tested_queries.path,
-            tested_queries.options,
+        yield (
+            f"{use.key}: experiments.{use.experiment} tests on {use.tested_dataset}{files_note}; test queries "
+            f"must not {use.purpose}, so name a data set with other queries"
         )
-        if use.dataset == use.tested_dataset or same_files:
-            files_note = (
-                ""
-                if use.dataset == use.tested_dataset
-                else f", which has its queries from {tested_queries.path} too"
-            )
-            yield (
-                f"{use.key}: experiments.{use.experiment} tests on {use.tested_dataset}{files_note}; test queries "
-                f"must not {use.purpose}, so name a data set with other queries"
-            )
 
 
 def _uses_of_experiment(config: Config, name: str) -> Iterator[tuple[str, str, str]]:

@@ -41,8 +41,7 @@ class MalformedConfig(Section):
 
 ENTRY = "Filled in by the program: the entry of resources/datasets."
 NonEmptyPath = Annotated[str, Field(min_length=1)]
-ExactCount = Annotated[int, Field(ge=1)]
-RoughCount = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1)]
 
 
 class SourceConfig(Section):
@@ -121,12 +120,12 @@ class CorpusConfig(SourceConfig):
         MalformedConfig(skip=0.001), "How many unreadable records are skipped before the run stops."
     )
     options: dict[str, Any] = option({}, "Options of the format, see docs/corpora.md.")
-    about: RoughCount | None = option(
+    about: Count | None = option(
         None,
         "Approximate number of documents (of passages, where `passage_words` cuts them), for the cost estimate; "
         "null: `expected`, where nothing is cut.",
     )
-    expected: ExactCount | None = option(
+    expected: Count | None = option(
         None, "Exact number of records, skipped records included; another number is refused.", unit="records"
     )
     entry: SkipJsonSchema[str | None] = option(None, ENTRY)
@@ -146,7 +145,7 @@ class FileConfig(SourceConfig):
         MalformedConfig(), "How many unreadable lines are skipped before the run stops."
     )
     options: dict[str, Any] = option({}, "Options of the format, see docs/corpora.md.")
-    expected: ExactCount | None = option(
+    expected: Count | None = option(
         None, "Exact number of records, duplicates included; another number is refused.", unit="records"
     )
 
@@ -161,7 +160,7 @@ class TopicsConfig(FileConfig):
 
     kind: ClassVar[Kind] = "topics"
 
-    about: RoughCount | None = option(
+    about: Count | None = option(
         None,
         "Approximate number of queries kept, for the cost estimate.",
         unit="records",
@@ -173,7 +172,7 @@ class QrelsConfig(FileConfig):
 
     kind: ClassVar[Kind] = "judgements"
 
-    about: RoughCount | None = option(
+    about: Count | None = option(
         None,
         "Approximate number of relevant judgements, for the cost estimate.",
         unit="records",
@@ -208,12 +207,11 @@ def folds_fault(folds: int, query_count: int | None, queries_text: str = "") -> 
 
     `query_count` is the number of distinct queries, None before they are counted; `queries_text` describes them.
     """
-    queries_text = queries_text or f"{count_of(query_count or 0, 'query')}"
+    queries_text = queries_text or count_of(query_count or 0, "query")
     if query_count is not None and query_count < FEWEST_FOLDS:
         return (
             f"{queries_text} cannot be parted into training, validation and test; give {FEWEST_FOLDS} or more, name "
-            "another "
-            "data set under train_on, or test without fine-tuning (zero-shot, or first stages alone)"
+            "another data set under train_on, or test without fine-tuning (zero-shot, or first stages alone)"
         )
     if folds < FEWEST_FOLDS:
         return f"{folds} folds leave no room for training, validation and test; give {FEWEST_FOLDS} or more"

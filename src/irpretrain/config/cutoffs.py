@@ -38,8 +38,7 @@ def _faults(key_path: str, measures: Sequence[str], depth: Depth) -> Iterator[st
     if deeper_measures := [name for name in measures if (cutoff(name) or 0) > depth.documents]:
         yield (
             f"{key_path}: {', '.join(deeper_measures)}: the cut-off is beyond the {depth.documents} documents a query "
-            "that "
-            f"{depth.key} allows; lower the cut-off, or raise {depth.key}"
+            f"that {depth.key} allows; lower the cut-off, or raise {depth.key}"
         )
 
 

@@ -43,8 +43,7 @@ class ModelConfig(Section):
     cross_encoder: str | None = option(
         None,
         "A ready re-ranker, zero-shot only (to fine-tune it, `encoder` and `training.head: kept`): Hugging Face "
-        "directory, or embedded:<asset>. "
-        "Other keys allowed: `label`, `passages`.",
+        "directory, or embedded:<asset>. Other keys allowed: `label`, `passages`.",
         min_length=1,
     )
     neural: NeuralConfig | None = option(

@@ -139,8 +139,7 @@ class PretrainingConfig(SequenceConfig):
         if not warmup_steps <= later_from < self.steps:
             raise ValueError(
                 f"optimiser: later_from {later_from} is not between the end of warm-up, step {warmup_steps}, and "
-                "the last of "
-                f"{self.steps} steps; change it, or set decay to none"
+                f"the last of {self.steps} steps; change it, or set decay to none"
             )
         return self
 
