@@ -192,13 +192,13 @@ def parse_config(content: dict[str, Any], source: str = "config.yaml") -> Config
 
 def _with_labels(content: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration with the key of an entry as its name in tables, where it gives none."""
+
+    def with_label(name: str, entry: dict[str, Any]) -> dict[str, Any]:
+        return {**entry, "label": name} if entry.get("label") is None else entry
+
     for section in LABELLED:
-        content = _change_entries(content, section, _with_label)
+        content = _change_entries(content, section, with_label)
     return content
-
-
-def _with_label(name: str, entry: dict[str, Any]) -> dict[str, Any]:
-    return {"label": name, **{key: value for key, value in entry.items() if (key, value) != ("label", None)}}
 
 
 def _change_entries(

@@ -238,13 +238,11 @@ class RetrievalConfig(Section):
 
     def with_parameters(self, parameters: dict[str, float]) -> RetrievalConfig:
         """Return these options with parameters of ranking models in the place of their own."""
-        bm25 = {"k1": self.bm25.k1, "b": self.bm25.b}
-        bm25 |= {name: parameters[name] for name in bm25 if name in parameters}
-        changed_sections: dict[str, Section] = {"bm25": Bm25Config(**bm25)}
-        if "mu" in parameters:
-            changed_sections["query_likelihood"] = QueryLikelihoodConfig(mu=parameters["mu"])
-        if "smoothing" in parameters:
-            changed_sections["jelinek_mercer"] = JelinekMercerConfig(smoothing=parameters["smoothing"])
+        changed_sections: dict[str, Section] = {}
+        for key in MODEL_SECTIONS.values():
+            section: Section = getattr(self, key)
+            values = {name: parameters.get(name, value) for name, value in section.model_dump().items()}
+            changed_sections[key] = type(section)(**values)
         return self.model_copy(update=changed_sections)
 
 

@@ -61,18 +61,12 @@ def bm25_baseline(config: Config, stage: str) -> str | None:
     stage_options = config.first_stages.get(stage)
     if stage_options is None or stage_options.tuned_on is None:
         return BUILT_IN_FIRST_STAGES[0]
-    bm25_options = {
-        "index": TF_INDEX,
-        "model": "bm25",
-        "candidates": None,
-        "tuned_on": stage_options.tuned_on,
-    }
+    tuned_bm25 = (TF_INDEX, "bm25", None, stage_options.tuned_on)
     return next(
         (
             name
-            for name, other_stage in config.first_stages.items()
-            if not other_stage.runs
-            and all(getattr(other_stage, key) == value for key, value in bm25_options.items())
+            for name, other in config.first_stages.items()
+            if not other.runs and (other.index, other.model, other.candidates, other.tuned_on) == tuned_bm25
         ),
         None,
     )
