@@ -289,18 +289,15 @@ def columns_text(config: Config, jobs: Iterable[PlannedJob]) -> str:
     for paper in config.report.papers:
         published = read_paper(paper)
         experiments_of_paper = active_experiments(config.of_papers([paper]))
-        datasets = {
-            experiments_of_paper[name].dataset: name for name in evaluated & experiments_of_paper.keys()
-        }
+        evaluated_here = evaluated & experiments_of_paper.keys()
+        datasets = {experiments_of_paper[name].dataset for name in evaluated_here}
         for name, table in published.tables.items():
             columns: dict[str, list[str]] = {}
             for column in table.columns:
                 if column.dataset in datasets:
                     columns.setdefault(published.datasets[column.dataset].label, []).append(column.measure)
-                    experiments_in_tables.update(
-                        experiment for experiment in evaluated if experiment in experiments_of_paper
-                    )
             if columns:
+                experiments_in_tables |= evaluated_here
                 column_texts = (
                     f"{label} ({', '.join(dict.fromkeys(measures))})" for label, measures in columns.items()
                 )

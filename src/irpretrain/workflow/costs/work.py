@@ -134,10 +134,6 @@ def _work_on(stage: str | Stage, amount: Amount, unit: Unit = "documents") -> Co
     return describe
 
 
-def _work_on_queries(stage: str, amount: Amount) -> CountWork:
-    return _work_on(stage, amount, "queries")
-
-
 def _records_of_shard(config: Config, wildcards: Wildcards) -> float:
     corpus = wildcards["corpus"]
     return record_count(config, corpus) / config.corpora[corpus].shards
@@ -205,12 +201,12 @@ TEXT_RULES: dict[str, CountWork] = {
     "index_corpus": _work_on("index_corpus", _documents_of_corpus),
     "index_weights": _work_on("index_weights", _documents_of_corpus),
     "build_positions": _work_on("build_positions", _documents_of_corpus),
-    "sample_pseudo_queries": _work_on_queries("sample_pseudo_queries", _pseudo_queries_of_shard),
-    "compute_axioms": _work_on_queries("compute_axioms", _pseudo_queries_of_shard),
-    "compute_judged_axioms": _work_on_queries("compute_judged_axioms", _queries_of_dataset),
-    "sample_negative_queries": _work_on_queries("sample_pseudo_queries", _negatives_of_dataset),
-    "compute_negative_axioms": _work_on_queries("compute_axioms", _negatives_of_dataset),
-    "search": _work_on_queries("search", _queries_of_dataset),
-    "search_first_stage": _work_on_queries("search_first_stage", _queries_of_dataset),
-    "search_structured": _work_on_queries("search_structured", _queries_of_dataset),
+    "sample_pseudo_queries": _work_on("sample_pseudo_queries", _pseudo_queries_of_shard, "queries"),
+    "compute_axioms": _work_on("compute_axioms", _pseudo_queries_of_shard, "queries"),
+    "compute_judged_axioms": _work_on("compute_judged_axioms", _queries_of_dataset, "queries"),
+    "sample_negative_queries": _work_on("sample_pseudo_queries", _negatives_of_dataset, "queries"),
+    "compute_negative_axioms": _work_on("compute_axioms", _negatives_of_dataset, "queries"),
+    "search": _work_on("search", _queries_of_dataset, "queries"),
+    "search_first_stage": _work_on("search_first_stage", _queries_of_dataset, "queries"),
+    "search_structured": _work_on("search_structured", _queries_of_dataset, "queries"),
 }

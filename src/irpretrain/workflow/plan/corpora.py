@@ -31,11 +31,9 @@ from irpretrain.workflow.plan.part import (
     reading_options,
 )
 
-# The catalogue of data sets, read only where a target needs it: which entries are there, and their files.
-
 
 class Catalogue(PlanPart):
-    """Jobs of an entry of resources/datasets."""
+    """Jobs of an entry of resources/datasets, which are read only where a target needs them."""
 
     @cached_property
     def entries(self) -> dict[str, Entry]:
@@ -67,9 +65,6 @@ class Catalogue(PlanPart):
     def _present_files(self, entry: str) -> list[str]:
         folder = folder_of(self.entries[entry], self.config.data_folder)
         return [path for path in self.entries[entry].files if Path(folder, path).exists()]
-
-
-# Corpora and collections, the graph of a collection, and the ranking groups made of it.
 
 
 # What decides the links of a shard; the rest of `graph` matters to the whole graph only.

@@ -39,9 +39,6 @@ from irpretrain.workflow.plan.part import (
     without_keys,
 )
 
-# Data sets: queries, judgements, folds, and what fine-tuning reads of them.
-
-
 # Of the data set of that name (ARES), for configurations without a number of questions.
 ENTITY_QUESTIONS = 22_036
 
@@ -165,9 +162,8 @@ class Datasets(PlanPart):
         """Return a file of what is tested whole, where another data set trains; nothing under cross-validation."""
 
         def file(wildcards: Wildcards) -> Input:
-            tests_whole_dataset = self._is_whole(wildcards)
             names = {"dataset": wildcards.dataset, "candidates": wildcards.candidates}
-            return template.format_map(names) if tests_whole_dataset else []
+            return template.format_map(names) if self._is_whole(wildcards) else []
 
         return file
 
@@ -184,9 +180,6 @@ class Datasets(PlanPart):
 
     def _dataset_of(self, wildcards: Wildcards) -> DatasetConfig:
         return self.config.datasets[wildcards.dataset]
-
-
-# Experiments: the runs that each compares.
 
 
 class ScoredCell(NamedTuple):

@@ -40,10 +40,6 @@ class Models(PlanPart):
 
     # Where weights lie
 
-    def is_given(self, model: str) -> bool:
-        """Whether a model is a re-ranker given by its path, which nothing here trains."""
-        return self.config.models[model].cross_encoder is not None
-
     def final(self, model: str, seed: object) -> str:
         """Return the model that others start from and that is tested.
 
@@ -113,12 +109,9 @@ class Models(PlanPart):
 
     def neural_vectors(self, wildcards: Wildcards) -> Input:
         neural = self.config.models[wildcards.model].neural
-        needs_vectors = neural is not None and neural.needs_vectors
-        return (
-            self.file(paths.VECTORS, "models", collection="neural.collection")(wildcards)
-            if needs_vectors
-            else []
-        )
+        if neural is None or not neural.needs_vectors:
+            return []
+        return paths.VECTORS.format(collection=neural.collection)
 
     # Re-ranking
 
@@ -126,7 +119,8 @@ class Models(PlanPart):
         """Return a job's input or parameter by whether its model is an external re-ranker, which reads documents."""
 
         def select(wildcards: Wildcards) -> Any:
-            selected = value if self.is_given(wildcards.model) else otherwise
+            is_given = self.config.models[wildcards.model].cross_encoder is not None
+            selected = value if is_given else otherwise
             return selected(wildcards) if callable(selected) else selected
 
         return select
@@ -206,9 +200,6 @@ class Models(PlanPart):
             if model in used_models(self.config.of_papers([paper]))
         )
         return next(positions, len(papers))
-
-
-# Tasks beside retrieval.
 
 
 class Downstream(PlanPart):

@@ -214,27 +214,22 @@ class ReportFiles:
         predictor_names = displayed_predictors(self.whole) if self._shows_axioms else {}
         return paths_of(paths.PREDICTOR_SCORES, predictor_names)
 
-    @cached_property
-    def _sampled_collections(self) -> list[str]:
+    @property
+    def rank_intervals(self) -> list[str]:
+        """How high pseudo-queries rank their documents, in the collections whose axioms something compares."""
         if not self._shows_axioms:
             return []
         models = [self.config.models[model] for model, _ in self.trained_models]
-        comparing_models = [
-            model
-            for model in models
-            if any("axiom_values" in self.corpora.needed(task.objective) for task in model.tasks)
-        ]
         entries: Iterable[Any] = [
             *displayed_predictors(self.whole).values(),
-            *comparing_models,
+            *(
+                model
+                for model in models
+                if any("axiom_values" in self.corpora.needed(task.objective) for task in model.tasks)
+            ),
             *self.config.diagnoses.values(),
         ]
-        return list(dict.fromkeys(entry.collection for entry in entries))
-
-    @property
-    def rank_intervals(self) -> list[str]:
-        """How high pseudo-queries rank their documents."""
-        return paths_of(paths.RANK_INTERVALS, self._sampled_collections)
+        return paths_of(paths.RANK_INTERVALS, dict.fromkeys(entry.collection for entry in entries))
 
     @property
     def diagnoses(self) -> list[str]:

@@ -115,9 +115,6 @@ class Targets(PlanPart):
                 yield f"{target}: {value!r} is not in {section} of this configuration; {suggestion}"
 
 
-# Pages of attributions of scores.
-
-
 @dataclass(frozen=True, eq=False)
 class Attributions(PlanPart):
     """Jobs of a page of attributions."""
