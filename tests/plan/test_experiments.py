@@ -13,6 +13,12 @@ datasets:
   train: {label: T, corpus: wiki, queries: {format: tsv, path: t.tsv}, qrels: {format: trec, path: t.qrels}}
   news: {train_on: train, folds: 5}
 """
+TUNED = """
+datasets:
+  held: {label: H, corpus: web, queries: {format: tsv, path: h.tsv}, qrels: {format: trec, path: h.qrels}}
+first_stages:
+  tuned: {label: T, model: ql-jm, tuned_on: held}
+"""
 FOLDS = [f"results/runs/news/bm25/base/full/seed-3/fold-{fold}.run.gz" for fold in (1, 2, 3)]
 
 
@@ -91,23 +97,12 @@ def test_what_first_stages_search_and_how_deep():
     [("RR@10", None), ("AP", 90)],
 )
 def test_a_sweep_depends_on_the_depth_only_where_its_measure_has_no_cutoff(measure, depth):
-    stage = "{label: T, model: bm25, tuned_on: other}"
-    plan = plan_of(
-        f"retrieval: {{depth: 90, sweep: {{measure: {measure}}}}}\nfirst_stages: {{tuned: {stage}}}\n"
-        "datasets: {other: {label: O, corpus: web, queries: {format: tsv, path: o.tsv}, "
-        "qrels: {format: trec, path: o.qrels}, folds: 3}}"
-    )
+    plan = plan_of(f"{TUNED}retrieval: {{depth: 90, sweep: {{measure: {measure}}}}}")
     assert plan.retrieval.tuning_search_options(W(candidates="tuned")).get("depth") == depth
 
 
 def test_a_search_and_a_sweep_depend_on_the_parameters_of_their_own_model():
-    other = (
-        "datasets: {other: {label: O, corpus: web, queries: {format: tsv, path: o.tsv}, "
-        "qrels: {format: trec, path: o.qrels}, folds: 3}}"
-    )
-    retrieval = plan_of(
-        f"first_stages: {{tuned: {{label: T, model: ql-jm, tuned_on: other}}}}\n{other}"
-    ).retrieval
+    retrieval = plan_of(TUNED).retrieval
     models = {"bm25", "query_likelihood", "jelinek_mercer"}
     for stage, own in (("bm25", "bm25"), ("ql", "query_likelihood")):
         assert models & retrieval.built_in_options(W(candidates=stage, dataset="news")).keys() == {own}

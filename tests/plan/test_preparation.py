@@ -10,7 +10,7 @@ from typing import Any
 import huggingface_hub
 import pytest
 
-from irpretrain.config.yaml_files import read_yaml
+from base_config import base_config
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.models.encoder_files import hub_name
 from irpretrain.workflow.plan.preparation import Prepared, prepare
@@ -20,13 +20,17 @@ ROOT = Path(__file__).resolve().parents[2]
 ABSENT = "data/msmarco/msmarco-docs.tsv.gz"
 
 
-def prepared(stand_ins: Any = None, needs_data: bool = True, skip_absent: bool = True) -> Prepared:
-    given = read_yaml(ROOT / "tests" / "base.yaml")
+def prepared(stand_ins: Any = None, skip_absent: bool = True) -> Prepared:
+    given = base_config()
     given["corpora"]["absent"] = {"format": "tsv", "path": ABSENT}
     given["datasets"]["absent"] = {**given["datasets"]["squad"], "label": "absent", "corpus": "absent"}
     given["experiments"]["absent"] = {"dataset": "absent", "first_stages": ["bm25"]}
     given["skip_absent"] = skip_absent
-    return prepare(given, "given", ROOT / "resources" / "embedded.yaml", needs_data, stand_ins)
+    return prepared_of(given, stand_ins)
+
+
+def prepared_of(given: dict[str, Any], stand_ins: Any = None) -> Prepared:
+    return prepare(given, "given", ROOT / "resources/embedded.yaml", True, stand_ins)
 
 
 @pytest.fixture(autouse=True)
@@ -67,11 +71,8 @@ def test_an_encoder_may_have_its_name_on_the_hub(name, commit, tmp_path, tiny_en
         shutil.copytree(tiny_encoder, cache / "snapshots" / each)
     (cache / "refs").mkdir()
     (cache / "refs/main").write_text(COMMITS[1])
-    given = read_yaml(ROOT / "tests" / "base.yaml")
     small = {"path": name, "label": name, "layers": 1, "vocabulary_size": None}
-    encoder = prepare(
-        encoded(given, small), "given", ROOT / "resources/embedded.yaml", True, None
-    ).config.encoder
+    encoder = prepared_of(encoded(small)).config.encoder
     assert (encoder.path, encoder.label) == (str(cache / "snapshots" / commit), name)
     assert hub_name(encoder.path) == "own/er"
 
@@ -90,28 +91,19 @@ def test_an_encoder_that_is_not_in_the_cache_is_refused_with_the_command(
     name, command, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    given = read_yaml(ROOT / "tests" / "base.yaml")
     with pytest.raises(ConfigError) as caught:
-        prepare(
-            encoded(given, {"path": name, "label": "E"}),
-            "given",
-            ROOT / "resources/embedded.yaml",
-            True,
-            None,
-        )
+        prepared_of(encoded({"path": name, "label": "E"}))
     assert f"encoder.path: {name}: there is no such folder" in str(caught.value)
     assert command in str(caught.value)
 
 
-def encoded(given: dict[str, Any], encoder: dict[str, Any]) -> dict[str, Any]:
-    """A configuration with another encoder and one experiment."""
-    small = {"max_length": 32, "query_length": 8}
+def encoded(encoder: dict[str, Any]) -> dict[str, Any]:
+    """The configuration with another encoder and one experiment."""
     experiment = {"dataset": "squad", "models": ["control"], "regimes": ["zero-shot"]}
-    retained = {key: value for key, value in given.items() if key not in ("diagnoses", "attributions")}
-    return retained | {
+    return base_config() | {
         "encoder": encoder,
         "experiments": {"one": experiment},
-        "reranking": small,
+        "reranking": {"max_length": 32, "query_length": 8},
         "report": {"papers": ["prop"]},
     }
 
@@ -132,7 +124,7 @@ ENCODERS = {
 def test_an_encoder_of_another_language_is_named(tmp_path: Path, case: str, has_experiments: bool) -> None:
     """The manifest names the language of the embedded encoder, a model's card that of others."""
     front, expected = ENCODERS[case]
-    given = read_yaml(ROOT / "tests" / "base.yaml")
+    given = base_config()
     given["text"]["language"] = "german"
     given["encoder"] = {"path": "embedded:minilm"}
     if front != "":
@@ -144,12 +136,11 @@ def test_an_encoder_of_another_language_is_named(tmp_path: Path, case: str, has_
         (tmp_path / "encoder" / "README.md").write_text(f"---\n{front}\n---\n# Model\n")
     if not has_experiments:
         given |= {"experiments": {}, "diagnoses": {}, "report": {"papers": []}}
-    plan = prepare(given, "given", ROOT / "resources" / "embedded.yaml", True, None)
+    plan = prepared_of(given)
     assert len(plan.warnings) == bool(expected)
     assert all(expected in warning and "Give one of your language in" in warning for warning in plan.warnings)
     assert set(plan.warnings) <= set(plan.config.report.notes)
 
 
 def test_english_texts_have_no_warning() -> None:
-    given = read_yaml(ROOT / "tests" / "base.yaml") | {"encoder": {"path": "embedded:minilm"}}
-    assert not prepare(given, "given", ROOT / "resources" / "embedded.yaml", True, None).warnings
+    assert not prepared_of(base_config() | {"encoder": {"path": "embedded:minilm"}}).warnings

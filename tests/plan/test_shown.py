@@ -23,11 +23,14 @@ def test_a_report_shows_the_experiments_and_trainings_of_its_papers():
     assert plan.shown_by("prop", "php").claims == ["results/claims/prop.csv", "results/claims/php.csv"]
 
 
+FURTHER = """
+models: {further: {label: Further, collection: both, start: prop, tasks: [{objective: rop}]}}
+experiments: {main: {models: [base, further]}}
+"""
+
+
 def test_a_report_shows_the_probes_of_what_models_start_from():
-    further = "{label: Further, collection: both, start: prop, tasks: [{objective: rop}]}"
-    displayed = plan_of(
-        f"models: {{further: {further}}}\nexperiments: {{main: {{models: [base, further]}}}}"
-    ).shown
+    displayed = plan_of(FURTHER).shown
     folder = "results/metrics/pretrained"
     assert displayed.metrics == [f"{folder}/further/seed-3.jsonl"]
     assert displayed.probes == [f"{folder}/{model}/seed-3.probe.csv" for model in ("prop", "further")]
@@ -60,9 +63,9 @@ def test_a_report_has_an_example_of_each_objective_and_of_each_kind_of_targets()
 
 
 def test_every_trained_model_is_exported_those_that_others_start_from_too():
-    further = "{label: Further, collection: both, start: prop, tasks: [{objective: rop}]}"
-    plan = plan_of(f"models: {{further: {further}}}\nexperiments: {{main: {{models: [base, further]}}}}")
-    assert plan.exports.models(W()) == [f"results/exported/{model}/seed-3" for model in ("prop", "further")]
+    assert plan_of(FURTHER).exports.models(W()) == [
+        f"results/exported/{model}/seed-3" for model in ("prop", "further")
+    ]
 
 
 def test_a_model_with_the_head_of_cedr_knrm_is_not_exported():
