@@ -253,6 +253,7 @@ def test_jobs_without_an_estimate_are_named_and_counted(paper) -> None:
 def test_a_card_is_known_by_a_part_of_its_name() -> None:
     assert Card.find("h200").rates["bf16"] == 989.5
     assert Card.find(DEFAULT_CARD).operations_per_second("auto") == 312e12 * UTILISATION
+    assert Card.find("T4").operations_per_second("fp16") == 65e12 * UTILISATION
     assert Card.find("V100").operations_per_second("bf16") == 15.7e12 * UTILISATION, (
         "single precision is left"
     )
