@@ -38,7 +38,7 @@ rule search:
         mem_mb=memory(3000),
         runtime=minutes(240),
     params:
-        options=plan.retrieval.built_in_options,
+        options=plan.retrieval.search_options,
         drop_own=settings("datasets.queries_are_documents"),
     script:
         "../scripts/search.py"

@@ -89,7 +89,7 @@ def test_what_first_stages_search_and_how_deep():
     job = W(candidates="deep", dataset="news")
     assert plan.retrieval.index(job) == "results/indexes/web"
     assert plan.retrieval.search_options(job)["depth"] == plan.retrieval.depth(job) == 7
-    assert plan.retrieval.built_in_options(W(candidates="bm25", dataset="news"))["depth"] == 7
+    assert plan.retrieval.search_options(W(candidates="bm25", dataset="news"))["depth"] == 7
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_search_and_a_sweep_depend_on_the_parameters_of_their_own_model():
     retrieval = plan_of(TUNED).retrieval
     models = {"bm25", "query_likelihood", "jelinek_mercer"}
     for stage, own in (("bm25", "bm25"), ("ql", "query_likelihood")):
-        assert models & retrieval.built_in_options(W(candidates=stage, dataset="news")).keys() == {own}
+        assert models & retrieval.search_options(W(candidates=stage, dataset="news")).keys() == {own}
     assert models & retrieval.search_options(W(candidates="tuned", dataset="news")).keys() == {
         "jelinek_mercer"
     }

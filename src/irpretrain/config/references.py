@@ -85,13 +85,6 @@ def sections_of(target: str) -> tuple[str, ...]:
     return TARGET_SECTIONS.get(target, (target,))
 
 
-# Section → keys whose names the section's entries need in every case, each with its target.
-ALWAYS_NEEDED: dict[str, list[tuple[str, str]]] = {}
-for _reference in REFERENCES:
-    if _reference.always:
-        ALWAYS_NEEDED.setdefault(_reference.section, []).append((_reference.key, _reference.target))
-
-
 def names_under(entry: Any, key: str) -> list[str]:
     """Return the names under a key of an entry; none where the key leads nowhere."""
     return _names(entry, key.split(".") if key else [])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from irpretrain.config.objectives import needs
 from irpretrain.config.papers import known_papers, papers_with_depths, show_axioms, show_term_weights
-from irpretrain.config.references import ALWAYS_NEEDED, REFERENCES, EntryName, names_under, sections_of
+from irpretrain.config.references import REFERENCES, EntryName, names_under, sections_of
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, LUCENE_WORDS, TF_INDEX, QueryWords
 from irpretrain.text.languages import ENGLISH
 
@@ -163,8 +163,9 @@ def reachable_entries(config: Config, roots: Iterable[EntryName]) -> Entries:
 
 
 def _needed_by(config: Config, section: str, entry: Any) -> Iterator[EntryName]:
-    for key, target in ALWAYS_NEEDED.get(section, ()):
-        yield from ((target, name) for name in names_under(entry, key))
+    for reference in REFERENCES:
+        if reference.section == section and reference.always:
+            yield from ((reference.target, name) for name in names_under(entry, reference.key))
     if section == "experiments" and entry.dataset in config.datasets and set(entry.regimes) - {"zero-shot"}:
         yield "datasets", trained_on(config, entry.dataset)
         yield "first_stages", training_candidates(config, entry.dataset, entry.candidates)

@@ -66,13 +66,11 @@ class Retrieval(PlanPart):
     def index(self, wildcards: Wildcards) -> str:
         return self.index_of(self._stage(wildcards).index, wildcards.dataset)
 
-    def built_in_options(self, wildcards: Wildcards) -> Any:
-        """What decides the search of a built-in first stage, which is called as its model."""
-        return self._search_options(wildcards.candidates, wildcards.dataset)
-
     def search_options(self, wildcards: Wildcards) -> Any:
-        """What decides a named first stage's search, beside what is its own alone."""
-        return self._search_options(self._stage(wildcards).model, wildcards.dataset)
+        """What decides a search, beside what is a named first stage's own; a built-in one is called as its model."""
+        stage = self.config.first_stages.get(wildcards.candidates)
+        model = wildcards.candidates if stage is None else stage.model
+        return self._with_depth(wildcards.dataset, SEARCH_SETTINGS | {MODEL_SECTIONS[model]})
 
     def ranked(self, wildcards: Wildcards) -> Input:
         """The run whose candidates a first stage ranks, for those that search no whole index."""
@@ -131,9 +129,6 @@ class Retrieval(PlanPart):
     def depth(self, wildcards: Wildcards) -> int:
         """How many documents of a query are taken of a run of others, or found by structured queries."""
         return retrieval_depth(self.config, wildcards.dataset).documents
-
-    def _search_options(self, model: str, dataset: str) -> Any:
-        return self._with_depth(dataset, SEARCH_SETTINGS | {MODEL_SECTIONS[model]})
 
     def _with_depth(self, dataset: str, keys: set[str]) -> Any:
         depth = retrieval_depth(self.config, dataset).documents
