@@ -17,7 +17,11 @@ models: {prop: {select_on: {dataset: held, candidates: bm25}}}
 datasets: {held: {label: H, corpus: web, queries: {format: tsv, path: h.tsv}, qrels: {format: trec, path: h.qrels}}}
 """
 FURTHER = "models: {further: {label: F, start: prop, collection: both, tasks: [{objective: rop}]}}"
-RANKER = "models: {drmm: {label: D, neural: {type: drmm, collection: both}}}"
+RANKER = """
+models:
+  drmm: {label: D, neural: {type: drmm, collection: both}}
+  duet: {label: Duet, neural: {type: duet, collection: both}}
+"""
 
 
 @pytest.mark.parametrize(
@@ -32,6 +36,12 @@ RANKER = "models: {drmm: {label: D, neural: {type: drmm, collection: both}}}"
 )
 def test_where_the_weights_lie_that_are_tested(changes, model, path):
     assert plan_of(changes).models.final(model, 3) == path
+
+
+def test_a_ranker_over_words_reads_the_vectors_of_its_collection():
+    models = plan_of(RANKER).models
+    assert models.neural_vectors(W(model="drmm")) == "results/vectors/both"
+    assert models.neural_vectors(W(model="duet")) == models.neural_vectors(W(model="prop")) == []
 
 
 def test_positions_are_stored_where_an_objective_in_use_needs_them():
