@@ -138,52 +138,20 @@ def _unicode() -> Any:
 # Stems.
 
 
-# Suffix → what stands for it, if a vowel and a consonant precede it; of several the first counts.
+# Suffix-what stands for it, if a vowel and a consonant precede it; of several the first counts.
 _DOUBLE_SUFFIXES = (
-    *(
-        ("ational", "ate"),
-        ("tional", "tion"),
-        ("enci", "ence"),
-        ("anci", "ance"),
-        ("izer", "ize"),
-        ("bli", "ble"),
-    ),
-    *(("alli", "al"), ("entli", "ent"), ("eli", "e"), ("ousli", "ous"), ("ization", "ize"), ("ation", "ate")),
-    *(("ator", "ate"), ("alism", "al"), ("iveness", "ive"), ("fulness", "ful"), ("ousness", "ous")),
-    *(("aliti", "al"), ("iviti", "ive"), ("biliti", "ble"), ("logi", "log")),
+    "ational-ate tional-tion enci-ence anci-ance izer-ize bli-ble alli-al entli-ent eli-e ousli-ous ization-ize "
+    "ation-ate ator-ate alism-al iveness-ive fulness-ful ousness-ous aliti-al iviti-ive biliti-ble logi-log"
 )
-_OTHER_SUFFIXES = (
-    *(
-        ("icate", "ic"),
-        ("ative", ""),
-        ("alize", "al"),
-        ("iciti", "ic"),
-        ("ical", "ic"),
-        ("ful", ""),
-        ("ness", ""),
-    ),
-)
+_OTHER_SUFFIXES = "icate-ic ative- alize-al iciti-ic ical-ic ful- ness-"
+_REPLACEMENTS = [
+    [pair.split("-") for pair in suffixes.split()] for suffixes in (_DOUBLE_SUFFIXES, _OTHER_SUFFIXES)
+]
 # Suffixes that go where two vowels with a consonant behind each precede them.
 _LAST_SUFFIXES = (
-    *(
-        "al",
-        "ance",
-        "ence",
-        "er",
-        "ic",
-        "able",
-        "ible",
-        "ant",
-        "ement",
-        "ment",
-        "ent",
-        "sion",
-        "tion",
-        "ou",
-        "ism",
-    ),
-    *("ate", "iti", "ous", "ive", "ize"),
-)
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "sion", "tion", "ou",
+    "ism", "ate", "iti", "ous", "ive", "ize",
+)  # fmt: skip
 
 
 def porter_stem(word: str) -> str:
@@ -203,7 +171,7 @@ def porter_stem(word: str) -> str:
     word = _without_ending(_without_plural(word))
     if word.endswith("y") and "v" in _sounds(word[:-1]):
         word = f"{word[:-1]}i"
-    for suffixes in (_DOUBLE_SUFFIXES, _OTHER_SUFFIXES):
+    for suffixes in _REPLACEMENTS:
         for suffix, replacement in suffixes:
             if word.endswith(suffix):
                 stem = word[: -len(suffix)]
