@@ -1,10 +1,13 @@
-"""Dumps made for tests: pages, whole dumps, and the containers they come in."""
+"""Dumps made for tests: pages, whole dumps, the containers they come in, and the tables that are read from them."""
 
 import bz2
 import gzip
 import lzma
 
 import pyarrow as pa
+
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.corpora.sources import write_shard
 
 HEAD = (
     "<mediawiki><siteinfo><dbname>testwiki</dbname><base>https://t.example/wiki/Main_Page</base><namespaces>"
@@ -60,6 +63,18 @@ CONTAINERS = {
         bz2.compress(data[n : n + 5000]) for n in range(0, len(data), 5000)
     ),
 }
+
+
+def write_tables(source, folder, shards=1, malformed=0.001, **options):
+    """Write what so many shards read from a dump; return their documents, their redirects, and their counts."""
+    folder.mkdir(exist_ok=True)
+    config = CorpusConfig(
+        format="wikipedia-dump", path="x", shards=shards, malformed={"skip": malformed}, options=options
+    )
+    documents = [folder / f"documents-{n}.parquet" for n in range(shards)]
+    redirects = [folder / f"redirects-{n}.parquet" for n in range(shards)]
+    counts = [write_shard(config, source, n, documents[n], redirects[n]) for n in range(shards)]
+    return documents, redirects, counts
 
 
 def _between(text, name):

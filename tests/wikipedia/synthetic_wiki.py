@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from synthetic_dumps import dump, page
+from synthetic_dumps import dump, page, write_tables
 
-from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.text import GraphConfig
-from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.links import extract_links
@@ -107,12 +105,7 @@ class Wiki:
         """Write a dump, packed, and the documents and redirects that so many shards read from it."""
         folder.mkdir()
         (folder / "dump").write_bytes(pack(self.dump()))
-        options = {"id_prefix": self.prefix}
-        config = CorpusConfig(format="wikipedia-dump", path="dump", shards=shards, options=options)
-        documents = [folder / f"documents-{n}.parquet" for n in range(shards)]
-        redirects = [folder / f"redirects-{n}.parquet" for n in range(shards)]
-        for n in range(shards):
-            write_shard(config, folder / "dump", n, documents[n], redirects[n])
+        documents, redirects, _ = write_tables(folder / "dump", folder, shards, id_prefix=self.prefix)
         return documents, redirects
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import bz2
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -14,34 +13,14 @@ from hypothesis import strategies as st
 from synthetic_wiki import Article, Part, To, Wiki, Written, expected, graph_of, outline, row
 from test_graph_exact import HUB, ONE_WAY, SHARDS, STRONG, WEAK, check, lead, wikis
 
-from irpretrain.corpora.formats import wikipedia_dump
 from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.wikipedia.article import build_tree, read_sections
-from irpretrain.wikipedia.guarded_parser import Settings
-from irpretrain.wikipedia.wikitext import parse_article
 
 PACKS: dict[str, Callable[[bytes], bytes]] = {
     "plain": bytes,
     # Streams end anywhere, also within a page.
     "bzip2": lambda data: b"".join(bz2.compress(data[n : n + 700]) for n in range(0, len(data), 700)),
 }
-
-
-class DirectParser:
-    """Parses in this process: a guarded one costs a new process for each shard."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._arguments = settings.arguments
-
-    def __enter__(self) -> DirectParser:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        pass
-
-    def parse(self, items: Iterable[tuple[Any, str | None]]) -> Iterator[tuple[Any, Any]]:
-        for item, text in items:
-            yield item, None if text is None else parse_article(text, *self._arguments)
 
 
 def check_documents(wiki: Wiki, written: Written) -> None:
@@ -73,7 +52,7 @@ def check_all(collection: list[Wiki], folder: Path, shards: int, pack: str) -> N
 
 
 @given(wikis(), st.sampled_from(SHARDS), st.sampled_from(sorted(PACKS)))
-def test_random_dumps(collection, shards, pack):
+def test_random_dumps(no_worker, collection, shards, pack):
     # Pages without any text are no documents, and a corpus without documents is refused.
     texts = [[article for article in wiki.articles if row(article)["body"]] for wiki in collection]
     assume(any(texts))
@@ -82,8 +61,7 @@ def test_random_dumps(collection, shards, pack):
         for articles, wiki in zip(texts, collection, strict=True)
         if articles
     ]
-    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wikipedia_dump, "GuardedParser", DirectParser)
+    with TemporaryDirectory() as name:
         check_all(collection, Path(name), shards, pack)
 
 

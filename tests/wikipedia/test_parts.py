@@ -2,9 +2,8 @@
 
 import pytest
 from english_pages import ENGLISH
+from synthetic_dumps import write_tables
 
-from irpretrain.config.corpora import CorpusConfig
-from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
@@ -75,8 +74,7 @@ def test_options_of_a_dump_and_counts_in_the_sidecar(tmp_path):
         f"<revision><id>2</id><text>{page}</text></revision></page></mediawiki>"
     )
     options = {"keep": ["captions", "tables"], "formula_word": "formula"}
-    config = CorpusConfig(format="wikipedia-dump", path="x", options=options)
-    counts = write_shard(config, tmp_path / "dump.xml", 0, tmp_path / "documents", tmp_path / "redirects")
+    [documents], _, [counts] = write_tables(tmp_path / "dump.xml", tmp_path, **options)
     assert counts["parts"] == {
         "captions shown": 2,
         "formulas left out": 1,
@@ -84,7 +82,7 @@ def test_options_of_a_dump_and_counts_in_the_sidecar(tmp_path):
         "galleries left out": 1,
         "tables shown": 1,
     }
-    [row] = DOCUMENTS.read(tmp_path / "documents").to_pylist()
+    [row] = DOCUMENTS.read(documents).to_pylist()
     assert "Plain caption\nThe caption\nName | Age" in row["body"]
     assert "and formula." in row["body"]
 

@@ -3,16 +3,15 @@
 import json
 import re
 from collections import Counter
+from itertools import chain
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from synthetic_dumps import CONTAINERS, END, HEAD, articles, dump, multistream, page
+from synthetic_dumps import CONTAINERS, END, HEAD, articles, dump, multistream, page, write_tables
 
-from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.formats.wikipedia_dump import WikipediaDumpDocumentOptions, read
-from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation import pieces
 from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
 from irpretrain.foundation.errors import InputError
@@ -29,37 +28,19 @@ def _small_pieces(monkeypatch):
     monkeypatch.setattr(pieces, "READ_BYTES", 1000)
 
 
-@pytest.fixture
-def no_worker(monkeypatch):
-    """Parse in this process: for tests that read thousands of files."""
-
-    def parse(self, items):
-        from irpretrain.wikipedia.wikitext import parse_article
-
-        for item, text in items:
-            yield item, None if text is None else parse_article(text, *self._settings.arguments)
-
-    monkeypatch.setattr(GuardedParser, "parse", parse)
-
-
 NAMED = WikipediaDumpDocumentOptions(wiki="testwiki")
 
 
-def tables(source, folder, shards, malformed="refuse"):
-    """Write all shards; return both tables in corpus order as bytes of one file each, and the sums of the counts."""
-    config = CorpusConfig(format="wikipedia-dump", path="x", shards=shards, malformed=malformed)
-    folder.mkdir()
-    outputs = [(folder / f"documents-{n}", folder / f"redirects-{n}") for n in range(shards)]
-    counts = [write_shard(config, source, n, *paths) for n, paths in enumerate(outputs)]
-    merged = []
-    for contract, paths in zip((DOCUMENTS, REDIRECTS), zip(*outputs, strict=True), strict=True):
+def tables(source, folder, shards, malformed=0):
+    """Write all shards; return the rows of documents and redirects in corpus order, and the sums of the counts."""
+    documents, redirects, counts = write_tables(source, folder, shards, malformed)
+    rows = []
+    for contract, paths in ((DOCUMENTS, documents), (REDIRECTS, redirects)):
         shares = [contract.read(path).to_pylist() for path in paths]
-        rows = sorted((row for share in shares for row in share), key=position_of)
         assert all(share == sorted(share, key=position_of) for share in shares)
-        assert len({position_of(row) for row in rows}) == len(rows)
-        contract.write(folder / "merged", rows)
-        merged.append((folder / "merged").read_bytes())
-    return merged, total(counts)
+        rows.append(sorted(chain(*shares), key=position_of))
+        assert len(set(map(position_of, rows[-1]))) == len(rows[-1])
+    return rows, total(counts)
 
 
 def position_of(row):
@@ -75,11 +56,6 @@ def total(counts):
     return sums
 
 
-def rows_of(folder, shards, contract=DOCUMENTS, name="documents"):
-    rows = [row for n in range(shards) for row in contract.read(folder / f"{name}-{n}").to_pylist()]
-    return [{**row, "position": None} for row in sorted(rows, key=position_of)]
-
-
 @pytest.mark.parametrize("container", [*CONTAINERS, "multistream"])
 def test_the_number_of_shards_changes_no_byte(tmp_path, container, no_worker):
     pack = CONTAINERS.get(container, lambda _: multistream(PAGES)[0])
@@ -89,22 +65,21 @@ def test_the_number_of_shards_changes_no_byte(tmp_path, container, no_worker):
     for shards in (2, 3, 7):
         assert tables(tmp_path / "dump", tmp_path / str(shards), shards) == (whole, counts)
     if container == "plain":
-        sizes = [DOCUMENTS.count(tmp_path / "7" / f"documents-{n}") for n in range(7)]
+        sizes = [DOCUMENTS.count(tmp_path / "7" / f"documents-{n}.parquet") for n in range(7)]
         assert max(sizes) < 2 * 300 / 7
 
 
 def test_what_is_equal_in_all_containers(tmp_path, no_worker):
     """Every byte without blocks; with bzip2's, everything but the positions."""
-    written = {}
+    rows = {}
     for name, pack in {**CONTAINERS, "multistream": lambda _: multistream(PAGES)[0]}.items():
         (tmp_path / f"{name}.dump").write_bytes(pack(dump(*PAGES)))
-        written[name] = tables(tmp_path / f"{name}.dump", tmp_path / name, 2)
-        assert rows_of(tmp_path / name, 2) == rows_of(tmp_path / "plain", 2)
-        assert rows_of(tmp_path / name, 2, REDIRECTS, "redirects") == rows_of(
-            tmp_path / "plain", 2, REDIRECTS, "redirects"
-        )
-    for name in ("gzip", "xz", "zstd"):
-        assert written[name] == written["plain"]
+        rows[name], _ = tables(tmp_path / f"{name}.dump", tmp_path / name, 2)
+    assert rows["gzip"] == rows["xz"] == rows["zstd"] == rows["plain"]
+    for tables_of_container in rows.values():
+        for row in chain(*tables_of_container):
+            row["position"] = None
+    assert all(found == rows["plain"] for found in rows.values())
 
 
 def test_the_worker_changes_nothing(tmp_path, request):
@@ -127,7 +102,9 @@ def test_a_dump_in_many_parts(tmp_path, no_worker):
     assert counts["read"] == 300
     for shards in (2, 7):
         assert tables(parts, tmp_path / str(shards), shards) == (whole, counts)
-    assert {row["part"] for row in DOCUMENTS.read(tmp_path / "1/documents-0").to_pylist()} == set(range(5))
+    assert {row["part"] for row in DOCUMENTS.read(tmp_path / "1/documents-0.parquet").to_pylist()} == set(
+        range(5)
+    )
 
 
 @pytest.mark.parametrize("container", [*CONTAINERS, "multistream"])
@@ -163,7 +140,7 @@ def test_a_truncated_dump_stops_the_run_or_is_used_as_far_as_it_goes(tmp_path, n
         tables(tmp_path / "dump", tmp_path / "refused", 1)
     assert "malformed: skip" in str(refused.value)
     assert not list((tmp_path / "refused").iterdir())
-    _, counts = tables(tmp_path / "dump", tmp_path / "skipped", 2, "skip")
+    _, counts = tables(tmp_path / "dump", tmp_path / "skipped", 2, malformed=1)
     assert counts["damaged archive"] == 1
     assert counts["written"] >= 280
 
@@ -212,8 +189,6 @@ def test_a_hole_in_the_middle_is_reported_with_both_its_ends(tmp_path, no_worker
 
 
 def test_each_shard_reads_its_share_of_a_multistream_dump_only(tmp_path, monkeypatch, no_worker):
-    from irpretrain.foundation import pieces
-
     (tmp_path / "dump").write_bytes(multistream(PAGES)[0])
     blocks = []
     text = pieces._text
@@ -252,11 +227,8 @@ def test_a_page_that_occurs_twice_is_refused_with_its_positions_and_can_be_left_
     config = {"format": "wikipedia-dump", "path": "x", "shards": 3}
 
     def written(**options):
-        outputs = [tmp_path / f"documents-{n}" for n in range(3)]
-        for n, path in enumerate(outputs):
-            write_shard(
-                CorpusConfig(**config, options=options), tmp_path / "wiki.xml", n, path, tmp_path / "r"
-            )
+        outputs, _, _ = write_tables(tmp_path / "wiki.xml", tmp_path, 3, **options)
+        for path in outputs:
             described = {"parameters": {"corpus": config}, "inputs": {str(tmp_path / "wiki.xml"): ""}}
             sidecar_path(path).write_text(json.dumps(described))
         return outputs

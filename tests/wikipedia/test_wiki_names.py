@@ -3,18 +3,16 @@
 import bz2
 
 import pytest
+from synthetic_dumps import write_tables
+from synthetic_wiki import graph_of
 
 from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.text import GraphConfig
-from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.wikipedia.article import build_tree, read_sections
-from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.graph import Graph
-from irpretrain.wikipedia.links import extract_links
 
 # A wiki of a language that nobody speaks.
 DUMP = """<mediawiki><siteinfo><dbname>qaawiki</dbname><base>https://qaa.example/wiki/Open</base><namespaces>
@@ -54,17 +52,9 @@ def read(folder, **options):
     """The documents of the dump, and their See Also edges, made in two shards."""
     folder.mkdir()
     (folder / "dump").write_bytes(bz2.compress(DUMP.encode()))
-    config = CorpusConfig(format="wikipedia-dump", path="x", shards=2, options=options)
-    kinds = ("documents", "redirects", "sources", "links")
-    files = {kind: [folder / f"{kind}-{shard}" for shard in range(2)] for kind in kinds}
-    for shard in range(2):
-        documents, redirects, sources, links = (files[kind][shard] for kind in kinds)
-        write_shard(config, folder / "dump", shard, documents, redirects)
-        extract_links(documents, GraphConfig(), sources, links)
-    options = GraphConfig(memory_mb=256)
-    build_graph([files["sources"]], [files["links"]], [files["redirects"]], options, folder / "graph")
-    graph = Graph.open(folder / "graph")
-    rows = [row for path in files["documents"] for row in DOCUMENTS.read(path).to_pylist()]
+    documents, redirects, _ = write_tables(folder / "dump", folder, 2, **options)
+    graph = Graph.open(graph_of([(documents, redirects)], folder))
+    rows = [row for path in documents for row in DOCUMENTS.read(path).to_pylist()]
     return rows, {node: graph.see_also(node).tolist() for node in range(graph.size)}
 
 
