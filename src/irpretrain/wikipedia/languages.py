@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from typing import Any, Self
@@ -187,26 +187,27 @@ class WikiLanguage:
         ]
         if not names_are_known(code):
             name_sets.insert(1, names_by_language["en"])
-        namespaces = {namespace: name for namespace, name in site.namespaces.items() if name}
-        category_names = [namespaces[CATEGORIES]] if CATEGORIES in namespaces else []
-        file_names = [namespaces[FILES]] if FILES in namespaces else []
-        hidden_names = [*_all_names(name_sets, "file"), *_all_names(name_sets, "category")]
-        hidden = _normal_names([*file_names, *category_names, *hidden_names])
-        other_namespaces = [name for namespace, name in namespaces.items() if namespace != ARTICLES]
-        disambiguation = _normal_names(_all_names(name_sets, "disambiguation"))
+
+        def names_of(key: str) -> list[str]:
+            return [name for name_set in name_sets for name in getattr(name_set, key)]
+
+        namespaces = _normal_names(name for number, name in site.namespaces.items() if number != ARTICLES)
+        hidden_namespaces = [site.namespaces.get(number, "") for number in (FILES, CATEGORIES)]
+        hidden = _normal_names([*hidden_namespaces, *names_of("file"), *names_of("category")])
+        disambiguation = _normal_names(names_of("disambiguation"))
         uses_dotted_capitals = (code or site.language) in _read("editions.yaml")["dotted_capitals"]
         return cls(
             code=code,
             roles={heading: role for name_set in name_sets for heading, role in name_set.roles().items()},
             disambiguation=disambiguation,
-            redirects=frozenset(map(redirect_word, _all_names(name_sets, "redirect"))),
+            redirects=frozenset(map(redirect_word, names_of("redirect"))),
             hidden=hidden,
-            namespaces=hidden | _normal_names([*other_namespaces, *_all_names(name_sets, "namespaces")]),
-            wikis=_normal_names(_all_names(name_sets, "wikis")),
-            languages=_normal_names(_all_names(name_sets, "languages")) - {code},
+            namespaces=hidden | namespaces | _normal_names(names_of("namespaces")),
+            wikis=_normal_names(names_of("wikis")),
+            languages=_normal_names(names_of("languages")) - {code},
             link_prefix=_last_letters([name_set.link_prefix for name_set in name_sets]),
             link_trail=_last_letters([name_set.link_trail for name_set in name_sets]),
-            images=ImageOptions(*(_all_names(name_sets, key) for key in ("image_options", "image_frames"))),
+            images=ImageOptions(names_of("image_options"), names_of("image_frames")),
             templates=_templates(code, disambiguation, added_names),
             dots_capitals=uses_dotted_capitals and site.case != "case-sensitive",
         )
@@ -304,12 +305,8 @@ def _last_letters(letters_by_set: list[str | None]) -> str:
     return next((letters for letters in reversed(letters_by_set) if letters is not None), "")
 
 
-def _all_names(name_sets: list[Names], key: str) -> list[str]:
-    return [name for name_set in name_sets for name in getattr(name_set, key)]
-
-
-def _normal_names(names: list[str]) -> frozenset[str]:
-    return frozenset(normal_name(name) for name in names) - {""}
+def _normal_names(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(normal_name, names)) - {""}
 
 
 def _templates(code: str, disambiguation: frozenset[str], added_names: Names | None) -> Templates:
