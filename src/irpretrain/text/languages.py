@@ -58,7 +58,6 @@ def unknown_language(name: str) -> str:
 @cache
 def read_languages() -> Mapping[str, Language]:
     rows = parse_yaml(read_resource("languages.yaml"))
-    abbreviations = {name: frozenset(row.get("abbreviations", "").split()) for name, row in rows.items()}
-    return {
-        name: Language(name, **{**row, "abbreviations": abbreviations[name]}) for name, row in rows.items()
-    }
+    for row in rows.values():
+        row["abbreviations"] = frozenset(row.get("abbreviations", "").split())
+    return {name: Language(name, **row) for name, row in rows.items()}

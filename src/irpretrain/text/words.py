@@ -165,8 +165,6 @@ def word_spans(text: str, kind: WordKind) -> WordSpans:
 
 
 def _letter_spans(lower: str, start: int, end: int) -> list[tuple[int, int]]:
-    if lower[start:end].isalpha():
-        return [(start, end)]
     blanked = "".join(c if c.isalpha() else " " for c in lower[start:end])
     return [(start + match.start(), start + match.end()) for match in _SPACED.finditer(blanked)]
 

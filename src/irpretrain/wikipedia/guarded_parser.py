@@ -135,10 +135,10 @@ SHUTDOWN_SECONDS = 2
 WAIT_FACTOR = 10
 
 
+@dataclass(eq=False)
 class _WorkerDied(Exception):
-    def __init__(self, reason: str, retry: bool) -> None:
-        super().__init__(reason)
-        self.reason, self.retry = reason, retry
+    reason: str
+    retry: bool
 
 
 class GuardedParser:
