@@ -8,9 +8,7 @@ import pytest
 
 from irpretrain.corpora.formats.wikipedia_dump import WikipediaDumpDocumentOptions, read
 from irpretrain.foundation.records import Link, Section
-from irpretrain.wikipedia.article import (
-    Article,
-)
+from irpretrain.wikipedia.article import Article
 from irpretrain.wikipedia.mwparserfromhell_parser import parse_article
 from irpretrain.wikipedia.wikitext import parse_article as parse_by_ours
 from irpretrain.wikipedia.wikitext.images import Rendering

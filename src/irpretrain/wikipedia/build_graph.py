@@ -18,14 +18,7 @@ import pyarrow.parquet as pq
 
 from irpretrain.config.text import GraphConfig
 from irpretrain.foundation.atomic import atomic_directory, write_text
-from irpretrain.foundation.contracts import (
-    HYPERLINKS,
-    LINK_SOURCES,
-    LINKS,
-    NODES,
-    REDIRECTS,
-    SEE_ALSO,
-)
+from irpretrain.foundation.contracts import HYPERLINKS, LINK_SOURCES, LINKS, NODES, REDIRECTS, SEE_ALSO
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import notice, progress

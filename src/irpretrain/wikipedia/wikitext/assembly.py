@@ -8,9 +8,7 @@ from itertools import accumulate, compress, repeat
 from typing import TYPE_CHECKING
 
 from irpretrain.foundation.records import Link, Role, Section
-from irpretrain.wikipedia.article import (
-    Article,
-)
+from irpretrain.wikipedia.article import Article
 from irpretrain.wikipedia.wikitext.lines import change_lines
 from irpretrain.wikipedia.wikitext.links import Target
 from irpretrain.wikipedia.wikitext.marks import (
