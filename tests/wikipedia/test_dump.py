@@ -16,10 +16,8 @@ from irpretrain.corpora.formats import wikipedia_dump
 from irpretrain.corpora.formats.wikipedia_dump import WikipediaDumpDocumentOptions
 from irpretrain.foundation.contracts import DOCUMENTS, HYPERLINKS, LINKS
 from irpretrain.foundation.errors import InputError
-from irpretrain.foundation.pieces import read_pieces
 from irpretrain.foundation.records import Document, Malformed, Redirect, Share, Skipped
 from irpretrain.wikipedia.article import MAX_SECTIONS
-from irpretrain.wikipedia.pages import read_pages
 from irpretrain.wikipedia.wikitext import parse_article
 
 MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
@@ -68,11 +66,6 @@ def test_pages_of_all_kinds(tmp_path):
 def _position(found, number):
     assert found[number - 1].position < found[number].position < found[number + 1].position
     return found[number].position
-
-
-def test_disambiguation_pages_are_marked(tmp_path):
-    lists = [page(1, text="A may be: {{disambig}}"), page(2, text="An article.")]
-    assert [f.disambiguation for f in read(tmp_path, dump(*lists))] == [True, False]
 
 
 def test_identifiers_can_have_another_prefix(tmp_path):
@@ -271,21 +264,6 @@ def test_headings_of_a_known_wiki_that_match_few_pages_are_reported(tmp_path, ca
         assert f"Its most frequent other headings: Ab, {heading}. Add those of lists" in output
 
 
-def test_namespaces_of_the_wiki_decide_which_links_are_dropped(tmp_path):
-    (found,) = read(tmp_path, dump(page(1, text="a [[Datei:x.png|thumb|b]] c [[Kategorie:D]] [[Thema:E]]")))
-    assert found.body == "a c Thema:E"
-
-
-@pytest.mark.parametrize(
-    "pack", [bytes, gzip.compress, bz2.compress, lambda d: bz2.compress(d[:200]) + bz2.compress(d[200:])]
-)
-def test_compressed_and_multistream(tmp_path, pack):
-    assert [f.document_id for f in read(tmp_path, pack(dump(page(1), page(2))))] == [
-        "testwiki/1",
-        "testwiki/2",
-    ]
-
-
 def test_french_appendices_below_see_also_are_no_list_of_articles(tmp_path):
     text = (
         "[[A]]\n== Voir aussi ==\n[[B]]\n=== Bibliographie ===\n[[C]]\n=== Articles connexes ===\n* [[D]]\n"
@@ -297,15 +275,6 @@ def test_french_appendices_below_see_also_are_no_list_of_articles(tmp_path):
     links = LINKS.read(tmp_path / "links-0-0.parquet").to_pylist()
     assert "".join(link["target"] for link in links) == "ABCDEFG"
     assert [link["target"] for link in links if link["see_also"]] == ["B", "D", "E"]
-
-
-def test_broken_xml_is_named_with_its_byte(tmp_path):
-    broken = page(2).replace("</ns>", "</n>")
-    first, fault, last = read(tmp_path, dump(page(1), broken, page(3)))
-    assert (first.document_id, last.document_id) == ("testwiki/1", "testwiki/3")
-    position = dump(page(1), broken).index(broken.encode())
-    assert (fault.reason, fault.position, fault.location) == ("damaged XML", position, f"byte {position}")
-    assert fault.detail == "page 'Title': mismatched tag"
 
 
 def test_a_broken_header_is_reported_by_one_share(tmp_path):
@@ -415,16 +384,7 @@ def test_entities_are_refused_whatever_the_policy(tmp_path):
         read(tmp_path, b'<!DOCTYPE a SYSTEM "file:///etc/passwd"><mediawiki/>')
 
 
-def test_the_embedded_excerpt_is_read_whole(tmp_path):
-    materialise("enwiki-excerpt", MANIFEST, tmp_path / "excerpt")
-    pages = pages_of(tmp_path / "excerpt")
-    articles = [p for p in pages if p.namespace == 0 and p.redirect is None]
-    redirects = [p for p in pages if p.namespace == 0 and p.redirect is not None]
-    assert (len(pages), len(articles), len(redirects)) == (206, 106, 99)
-    assert pages[0].redirect == "Computer accessibility"
-
-
-def test_the_excerpt_as_a_shard_has_no_markup_left(tmp_path):
+def test_the_excerpt_as_a_shard_has_no_markup_left(tmp_path, excerpt):
     """Against gensim's own, cruder, text of the same articles: what we keep is prose that it keeps too.
 
     It drops all templates, we show quotations and some others.
@@ -436,35 +396,22 @@ def test_the_excerpt_as_a_shard_has_no_markup_left(tmp_path):
     assert (counts["read"], counts["written"], counts["redirects"]) == (206, 106, 99)
     assert counts["skipped"] == {"not in the article namespace": 1}
     rows = DOCUMENTS.read(documents).to_pylist()
+    first = rows[0]
+    assert (first["document_id"], first["title"]) == ("enwiki/12", "Anarchism")
+    assert first["url"] == "https://en.wikipedia.org/wiki/Anarchism"
+    assert first["body"].startswith(
+        "Anarchism is a political philosophy that advocates self-governed societies based on"
+    )
+    assert "\nEtymology and terminology\nThe term anarchism is a compound word" in first["body"]
     assert not [
         row["title"] for row in rows if re.search(r"\[\[|\]\]|\{\{|\}\}|\{\||<ref|''|&[a-z]+;", row["body"])
     ]
-    sources = {page.title: page.text for page in pages_of(tmp_path / "excerpt")}
+    sources = dict(excerpt[0])
     # In Asphalt a reference that is never closed makes gensim lose most of the article.
     for row in [row for row in rows if row["title"] != "Asphalt"][::12]:
         ours, theirs = words(row["body"]), words(filter_wiki(sources[row["title"]]))
         assert (ours & theirs).total() >= 0.98 * ours.total(), row["title"]
 
 
-def pages_of(path):
-    return list(read_pages(read_pieces(path, Share()), 1_000_000))
-
-
 def words(text):
     return Counter(re.findall("[a-z]+", text.lower()))
-
-
-def test_an_article_of_the_excerpt(tmp_path):
-    materialise("enwiki-excerpt", MANIFEST, tmp_path / "excerpt")
-    found = next(
-        f
-        for f in wikipedia_dump.read(tmp_path / "excerpt", WikipediaDumpDocumentOptions())
-        if isinstance(f, Document)
-    )
-    assert (found.document_id, found.title) == ("enwiki/12", "Anarchism")
-    assert found.url == "https://en.wikipedia.org/wiki/Anarchism"
-    assert found.body.startswith(
-        "Anarchism is a political philosophy that advocates self-governed societies based on"
-    )
-    assert "\nEtymology and terminology\nThe term anarchism is a compound word" in found.body
-    assert not any(mark in found.body for mark in ("[[", "]]", "{{", "}}", "<ref", "''", "{|", "&nbsp;"))
