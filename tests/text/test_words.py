@@ -1,4 +1,4 @@
-"""Words: the fast cut against the definition, character by character."""
+"""Words: the fast cut against the definition, character by character; where they stand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.text.words import find_words
+from irpretrain.text.words import find_words, word_spans
 
 
 def by_definition(text: str, kind: str) -> list[str]:
@@ -39,3 +39,30 @@ def test_words_of_known_texts(text: str, alphanumeric: list[str], letters: list[
 )
 def test_words_are_the_runs_of_the_definition(text: str, kind: str) -> None:
     assert find_words(text, kind) == by_definition(text, kind)  # type: ignore[arg-type]
+
+
+TEXTS = st.text(alphabet=st.one_of(st.sampled_from("abZ09 _-.'²½Ⅷİßσς東京é\u0301\u200d\n"), st.characters()))
+
+
+@given(TEXTS, st.sampled_from(["alphanumeric", "letters"]))
+def test_a_word_stands_where_its_characters_are(text: str, kind: str) -> None:
+    found = word_spans(text, kind)
+    assert found.words == find_words(text, kind)
+    for word, start, end in zip(*found, strict=True):
+        assert word in text[start:end].lower()
+    assert (found.starts[1:] >= found.ends[:-1]).all() or "İ" in text
+    assert (found.ends > found.starts).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "positions"),
+    [
+        ("Don't stop", [("don", 0, 3), ("t", 4, 5), ("stop", 6, 10)]),
+        ("", []),
+        # Each İ is an i and a combining dot, which separates.
+        ("İİ b", [("i", 0, 1), ("i", 1, 2), ("b", 3, 4)]),
+    ],
+)
+def test_positions_by_hand(text: str, positions: list[tuple[str, int, int]]) -> None:
+    found = word_spans(text, "alphanumeric")
+    assert [(word, int(a), int(b)) for word, a, b in zip(*found, strict=True)] == positions
