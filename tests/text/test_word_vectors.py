@@ -27,6 +27,7 @@ from irpretrain.text.statistics import count_words, merge_counts
 from irpretrain.text.train_vectors import train_documents
 from irpretrain.text.word_store import write_word_store
 from irpretrain.text.word_vectors import make_word_vectors, open_word_vectors, read_vectors
+from small_documents import document_rows
 
 TEXT = TextConfig(words="alphanumeric")
 SMALL = WordVectorsConfig(dimensions=8, epochs=2, minimum_count=2)
@@ -39,16 +40,8 @@ def make(folder: Path, texts: list[str], shards: int = 1, corpora: int = 1) -> t
         mine = texts[corpus::corpora]
         for shard in range(shards):
             rows = [
-                {
-                    "document_id": f"{corpus}-{i}",
-                    "part": i % 2,
-                    "position": i,
-                    "title": "",
-                    "url": "",
-                    "body": text,
-                }
-                for i, text in enumerate(mine)
-                if i % shards == shard
+                {**row, "document_id": f"{corpus}-{row['position']}", "part": row["position"] % 2}
+                for row in document_rows(mine)[shard::shards]
             ]
             rows.sort(key=lambda row: (row["part"], row["position"]))
             documents.append(folder / f"documents-{corpus}-{shard}.parquet")
@@ -108,30 +101,41 @@ def test_shards_change_no_byte(tmp_path: Path, corpora: int, most_words: int | N
     assert found[0] == found[1]
 
 
-def test_python_hash_seed_changes_no_byte_and_the_seed_does(tmp_path: Path) -> None:
-    stores, statistics = make(tmp_path, two_topics()[:40])
-    program = (
-        "import sys\n"
-        "from irpretrain.config.axioms import WordVectorsConfig\n"
-        "from irpretrain.text.word_vectors import make_word_vectors\n"
-        "options = WordVectorsConfig(dimensions=8, epochs=2, minimum_count=2)\n"
-        "make_word_vectors(options, [sys.argv[1:2]], sys.argv[2], int(sys.argv[3]), sys.argv[4])\n"
+PROGRAM = """
+import sys
+from irpretrain.config.axioms import WordVectorsConfig
+from irpretrain.text.word_vectors import make_word_vectors
+options = WordVectorsConfig.model_validate_json(sys.argv[4])
+make_word_vectors(options, [sys.argv[1:2]], sys.argv[2], 5, sys.argv[3])
+"""
+
+
+def trained_elsewhere(
+    tables: tuple[list[list[Path]], Path],
+    options: WordVectorsConfig,
+    output: Path,
+    environment: dict[str, str],
+) -> bytes:
+    """The vectors that another process trains with seed 5."""
+    [[store]], statistics = tables
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM, store, statistics, output, options.model_dump_json()],
+        env=os.environ | environment,
+        check=True,
     )
-    found = {}
-    for name, hash_seed in (("one", "1"), ("other", "2")):
-        arguments = [str(stores[0][0]), str(statistics), "5", str(tmp_path / name)]
-        subprocess.run(
-            [sys.executable, "-c", program, *arguments],
-            env=os.environ | {"PYTHONHASHSEED": hash_seed},
-            check=True,
-        )
-        found[name] = (tmp_path / name / "vectors.npy").read_bytes()
-    assert found["one"] == found["other"]
-    options = WordVectorsConfig(dimensions=8, epochs=2, minimum_count=2)
-    for name, seed in (("same", 5), ("seed", 6)):
-        make_word_vectors(options, [[stores[0][0]]], statistics, seed, tmp_path / name)
-        found[name] = (tmp_path / name / "vectors.npy").read_bytes()
-    assert found["same"] == found["one"] != found["seed"]
+    return (output / "vectors.npy").read_bytes()
+
+
+def test_python_hash_seed_changes_no_byte_and_the_seed_does(tmp_path: Path) -> None:
+    tables = make(tmp_path, two_topics()[:40])
+    found = [
+        trained_elsewhere(tables, SMALL, tmp_path / hash_seed, {"PYTHONHASHSEED": hash_seed})
+        for hash_seed in ("1", "2")
+    ]
+    for seed in (5, 6):
+        make_word_vectors(SMALL, *tables, seed, tmp_path / f"seed-{seed}")
+        found.append((tmp_path / f"seed-{seed}" / "vectors.npy").read_bytes())
+    assert found[0] == found[1] == found[2] != found[3]
 
 
 PROCESSORS = {
@@ -142,24 +146,12 @@ PROCESSORS = {
 
 
 def test_the_processor_changes_no_byte(tmp_path: Path) -> None:
-    stores, statistics = make(tmp_path, two_topics()[:60])
-    program = (
-        "import sys\n"
-        "from irpretrain.config.axioms import WordVectorsConfig\n"
-        "from irpretrain.text.word_vectors import make_word_vectors\n"
-        "options = WordVectorsConfig(dimensions=50, epochs=3, minimum_count=1, learning_rate=0.1)\n"
-        "make_word_vectors(options, [sys.argv[1:2]], sys.argv[2], 5, sys.argv[3])\n"
-    )
+    tables = make(tmp_path, two_topics()[:60])
+    options = WordVectorsConfig(dimensions=50, epochs=3, minimum_count=1, learning_rate=0.1)
     found = set()
     for name, environment in {"this": {}, **PROCESSORS}.items():
-        arguments = [str(stores[0][0]), str(statistics), str(tmp_path / name)]
         cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")} if name == "plain" else {}
-        subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", program, *arguments],
-            env=os.environ | environment | cache,
-            check=True,
-        )
-        found.add((tmp_path / name / "vectors.npy").read_bytes())
+        found.add(trained_elsewhere(tables, options, tmp_path / name, environment | cache))
     assert len(found) == 1
 
 
