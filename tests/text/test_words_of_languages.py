@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from irpretrain.config.text import TextConfig
 from irpretrain.corpora.sources import passages as passages_of
-from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
+from irpretrain.foundation.contracts import WORD_COUNTS
 from irpretrain.foundation.errors import ConfigError, IntegrityError
 from irpretrain.foundation.records import Document
 from irpretrain.foundation.resources import resources_directory
@@ -25,6 +25,7 @@ from irpretrain.text.terms import read_terms
 from irpretrain.text.words import find_words, language_of, spaced_words, word_kind, word_spans
 from irpretrain.wikipedia.links import segments
 from language_cases import CASES, Case
+from small_documents import write_documents
 
 LETTERS = st.text("aßéΣİñ漢字かナーｶﾞ한국ि्का 。，x2²'-\u0301\u200d\n", max_size=12)
 
@@ -39,17 +40,9 @@ def test_every_language_but_english_has_a_case() -> None:
 
 def test_the_lists_have_their_published_sizes() -> None:
     sizes = {
-        "german.txt": 231,
-        "french.txt": 154,
-        "spanish.txt": 308,
-        "italian.txt": 279,
-        "portuguese.txt": 203,
-        "dutch.txt": 101,
-        "russian.txt": 159,
-        "arabic.txt": 119,
-        "hindi.txt": 225,
-        "cjk.txt": 35,
-    }
+        "german.txt": 231, "french.txt": 154, "spanish.txt": 308, "italian.txt": 279, "portuguese.txt": 203,
+        "dutch.txt": 101, "russian.txt": 159, "arabic.txt": 119, "hindi.txt": 225, "cjk.txt": 35,
+    }  # fmt: skip
     assert {row.stop_list for row in read_languages().values()} == {"", *sizes}
     for file, size in sizes.items():
         entries = (resources_directory() / "stopwords" / file).read_text(encoding="utf-8").split()
@@ -176,21 +169,11 @@ def test_lengths_count_letters_where_no_white_space_stands() -> None:
 
 
 def test_statistics_say_their_language(tmp_path: Path) -> None:
+    documents = write_documents(tmp_path / "documents", [CASES["german"].text])
     tables = {}
     for name in ("german", "dutch", ENGLISH):
-        rows = [
-            {
-                "document_id": "d",
-                "part": 0,
-                "position": 0,
-                "title": "",
-                "url": "",
-                "body": CASES["german"].text,
-            }
-        ]
-        DOCUMENTS.write(tmp_path / "documents", rows)
         tables[name] = tmp_path / name
-        count_words(tmp_path / "documents", TextConfig(words="letters", language=name), tables[name])
+        count_words(documents, TextConfig(words="letters", language=name), tables[name])
     assert read_totals(tables["german"]).language == "german"
     assert b"language" not in (WORD_COUNTS.read(tables[ENGLISH]).schema.metadata or {})
     terms = read_terms(tables["german"], "inquery", "porter")
