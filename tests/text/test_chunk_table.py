@@ -81,28 +81,25 @@ def test_a_text_that_cannot_be_cut_leaves_no_trace(tiny_encoder: Path) -> None:
     assert same(table.words(["cab"]), tokenizer.words(["cab"]))
 
 
-def added(backend: Tokenizer, special: bool) -> Tokenizer:
-    backend.add_tokens([AddedToken("new york", special=special)])
-    return backend
-
-
 @pytest.mark.parametrize(
-    "changed", ["model", "normalizer", "no normalizer", "pre-tokenizer", "template", "added token"]
+    ("component", "value"),
+    [
+        ("model", models.BPE({"a": 0}, [])),
+        ("normalizer", normalizers.Lowercase()),
+        ("normalizer", None),
+        ("pre_tokenizer", pre_tokenizers.Metaspace()),
+        ("post_processor", processors.TemplateProcessing("$A $A", "$A $B", [])),
+    ],
 )
-def test_other_rules_cut_whole_texts(tiny_encoder: Path, changed: str) -> None:
+def test_other_rules_cut_whole_texts(tiny_encoder: Path, component: str, value: object) -> None:
     backend = tokenizer_of(tiny_encoder)
-    if changed == "model":
-        backend.model = models.BPE({"a": 0}, [])
-    elif changed == "normalizer":
-        backend.normalizer = normalizers.Lowercase()
-    elif changed == "no normalizer":
-        backend.normalizer = None
-    elif changed == "pre-tokenizer":
-        backend.pre_tokenizer = pre_tokenizers.Metaspace()
-    elif changed == "template":
-        assert cuts_at_spaces(backend)
-        backend.post_processor = processors.TemplateProcessing("$A $A", "$A $B", [])
-    else:
-        assert cuts_at_spaces(added(backend, special=True))
-        backend = added(tokenizer_of(tiny_encoder), special=False)
+    assert cuts_at_spaces(backend)
+    setattr(backend, component, value)
     assert not cuts_at_spaces(backend)
+
+
+@pytest.mark.parametrize("special", [True, False])
+def test_an_added_token_may_hold_a_space_unless_it_is_special(tiny_encoder: Path, special: bool) -> None:
+    backend = tokenizer_of(tiny_encoder)
+    backend.add_tokens([AddedToken("new york", special=special)])
+    assert cuts_at_spaces(backend) == special
