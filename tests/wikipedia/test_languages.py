@@ -1,10 +1,9 @@
 """Names of language editions: the resource file, the dump's own names, the user's."""
 
 import pickle
-import re
 
 import pytest
-from english_pages import ENGLISH
+from english_pages import ENGLISH, links_of
 
 from irpretrain.wikipedia import languages
 from irpretrain.wikipedia.dump import SiteInfo
@@ -274,43 +273,28 @@ def test_large_editions_are_read_by_their_own_names(code):
     assert language.code == code
     if code not in ("en", "simple", "ceb"):
         assert len(language.namespaces) > len(ENGLISH.namespaces)
-    letters = {
-        "ru": "ж",
-        "uk": "ї",
-        "el": "ω",
-        "he": "ש",
-        "ar": "ش",
-        "fa": "پ",
-        "bn": "ক",
-        "hy": "ք",
-        "cs": "ř",
-        "tr": "ğ",
-    }
-    if code in letters:
-        assert re.fullmatch(f"[{language.link_trail}]", letters[code])
+
+
+LETTERS = "ru ж, uk ї, el ω, he ש, ar ش, fa پ, bn ক, hy ք, cs ř, tr ğ"
+
+
+@pytest.mark.parametrize("code_and_letter", LETTERS.split(", "))
+def test_letters_of_a_script_belong_to_the_link_before_them(code_and_letter):
+    code, letter = code_and_letter.split()
+    assert links_of(f"[[A]]{letter}", WikiLanguage.of(SiteInfo(f"{code}wiki"))) == [(f"A{letter}", "A")]
 
 
 @pytest.mark.parametrize(
     ("code", "wikitext", "text", "see_also"),
     [
-        (
-            "uk",
-            "[[Київ]]ський [[Файл:А.png|міні|x]]\n== Див. також ==\n* [[Львів]]",
-            "Київський",
-            "Див. також",
-        ),
-        (
-            "cs",
-            "[[pes]]ům [[Soubor:A.png|b]]\n== Související články ==\n* [[kočka]]",
-            "pesům",
-            "Související články",
-        ),
+        ("uk", "[[Київ]]ський [[Файл:А.png|міні|x]]\n== Див. також ==\n* [[Львів]]", "Київський", "Див. також"),
+        ("cs", "[[pes]]ům [[Soubor:A.png|b]]\n== Související články ==\n* [[kočka]]", "pesům", "Související články"),
         ("eo", "[[kato]]j [[Kategorio:B]]\n== Vidu ankaŭ ==\n* [[hundo]]", "katoj", "Vidu ankaŭ"),
         ("ko", "[[개]]는 [[분류:B]]\n== 같이 보기 ==\n* [[고양이]]", "개는", "같이 보기"),
         ("ar", "[[قط]]ان [[تصنيف:ب]]\n== انظر أيضًا ==\n* [[كلب]]", "قطان", "انظر أيضًا"),
     ],
     ids=["uk", "cs", "eo", "ko", "ar"],
-)
+)  # fmt: skip
 def test_editions_that_nobody_listed_by_hand(code, wikitext, text, see_also):
     language = WikiLanguage.of(SiteInfo(f"{code}wiki"))  # a dump without a list of namespaces
     article = parse_article(wikitext, language)
