@@ -55,14 +55,15 @@ def test_a_word_stands_where_its_characters_are(text: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "positions"),
+    ("text", "kind", "positions"),
     [
-        ("Don't stop", [("don", 0, 3), ("t", 4, 5), ("stop", 6, 10)]),
-        ("", []),
+        ("Don't stop", "alphanumeric", [("don", 0, 3), ("t", 4, 5), ("stop", 6, 10)]),
+        ("", "alphanumeric", []),
         # Each İ is an i and a combining dot, which separates.
-        ("İİ b", [("i", 0, 1), ("i", 1, 2), ("b", 3, 4)]),
+        ("İİ b", "alphanumeric", [("i", 0, 1), ("i", 1, 2), ("b", 3, 4)]),
+        ("a1bc 2", "letters", [("a", 0, 1), ("bc", 2, 4)]),
     ],
 )
-def test_positions_by_hand(text: str, positions: list[tuple[str, int, int]]) -> None:
-    found = word_spans(text, "alphanumeric")
+def test_positions_by_hand(text: str, kind: str, positions: list[tuple[str, int, int]]) -> None:
+    found = word_spans(text, kind)
     assert [(word, int(a), int(b)) for word, a, b in zip(*found, strict=True)] == positions

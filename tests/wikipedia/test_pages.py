@@ -245,9 +245,10 @@ def revision(text, time="", model="wikitext"):
         ([("long",), ("b",)], "b"),
         ([("b", "2021-01-02T00:00:00Z"), ("long", "2020-01-02T00:00:00Z")], "b"),
         ([("a",), ("long",)], "too long"),
+        ([("long",), (None,)], None),
     ],
     ids=["middle", "first", "equal", "no-times", "one-time", "emptied", "without-text", "long-before",
-         "long-behind", "long"],
+         "long-behind", "long", "long-before-none"],
 )  # fmt: skip
 def test_the_newest_revision_of_a_page_counts(revisions, text):
     given = "".join(revision(*each) for each in revisions)

@@ -82,13 +82,6 @@ def test_what_is_equal_in_all_containers(tmp_path, no_worker):
     assert all(found == rows["plain"] for found in rows.values())
 
 
-def test_the_worker_changes_nothing(tmp_path, request):
-    (tmp_path / "dump").write_bytes(dump(*PAGES))
-    by_worker = list(read(tmp_path / "dump", WikipediaDumpDocumentOptions()))
-    request.getfixturevalue("no_worker")
-    assert list(read(tmp_path / "dump", WikipediaDumpDocumentOptions())) == by_worker
-
-
 def test_a_dump_in_many_parts(tmp_path, no_worker):
     """As Wikimedia names them; each has its own head and end, and an index of no concern."""
     parts = tmp_path / "parts"
