@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from small import readings
 
 from irpretrain.corpora.catalogue.read import read_catalogue

@@ -7,14 +7,11 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from small import QUERIES, entry, write_files
 
 from irpretrain.corpora.catalogue.absence import FileState, fingerprint, status_of

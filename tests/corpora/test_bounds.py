@@ -3,16 +3,12 @@
 import contextlib
 import gzip
 import json
-import sys
 import time
 import tracemalloc
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import dumps
 
 from irpretrain.config.corpora import MalformedConfig

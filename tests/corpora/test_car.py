@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import lzma
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import Unknown, dumps
 
 from irpretrain.corpora.formats import car

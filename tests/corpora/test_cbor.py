@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import io
 import math
-import sys
-from pathlib import Path
 
 import pytest
+from cbor_writer import Unknown, dumps
 from hypothesis import given
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-from cbor_writer import Unknown, dumps
 
 from irpretrain.corpora.formats.car import CarError, CborReader, CborTooLargeError
 from irpretrain.foundation import records

@@ -8,15 +8,12 @@ import json
 import lzma
 import random
 import re
-import sys
 from itertools import accumulate
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import dumps
 
 from irpretrain.corpora.registry import format_of

@@ -2,16 +2,13 @@
 
 import gzip
 import json
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-
-sys.path.insert(0, str(Path(__file__).parent))
 from cbor_writer import dumps
+from hypothesis import given
 
 from damage import PACKINGS, damaged
 from irpretrain.config.corpora import MalformedConfig
