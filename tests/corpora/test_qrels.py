@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.corpora.formats import json_files, trec, tsv
-from irpretrain.corpora.registry import format_of
+from irpretrain.corpora.formats import trec
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.records import Judgement, Malformed, Skipped
 
 
-def test_trec(tmp_path):
-    (tmp_path / "q").write_text("q1 0 d1 1\nq1\tQ0\td2\t-2\n\nq2 0 d1\nq2 0 d1 x\nq2 0 d1 1.5\nq2 0 d3 2 9\n")
-    found = list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
+def test_trec(read):
+    found = read(
+        "judgements", "trec", "q1 0 d1 1\nq1\tQ0\td2\t-2\n\nq2 0 d1\nq2 0 d1 x\nq2 0 d1 1.5\nq2 0 d3 2 9\n"
+    )
     assert found[:2] == [Judgement(0, "q1", "d1", 1, 1), Judgement(1, "q1", "d2", -2, 2)]
     assert [(f.reason, f.line) for f in found[2:]] == [
         ("wrong number of columns", 4),
@@ -65,20 +65,6 @@ def test_columns_are_decided_once_a_file(
     assert [(j.query_id, j.document_id, j.relevance) for j in found[1:]] == expected
 
 
-def test_a_damaged_line_does_not_change_the_layout_of_its_file(tmp_path):
-    (tmp_path / "q").write_text("1 7 1 0 0.5\n1 8 1 0 0.5\n2 9 1 0 05\n2 7 1 0 0.5\n")
-    read_back = list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
-    assert [j.document_id for j in read_back if isinstance(j, Judgement)] == ["7", "8", "7"]
-    assert [j.line for j in read_back if isinstance(j, Malformed)] == [3]
-
-
-def test_a_file_has_one_layout(tmp_path):
-    (tmp_path / "q").write_text("1 0 7 1 1\n2 0 9 1 1\n2 0 8 1\n")
-    found = list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
-    assert [type(entry) for entry in found] == [Judgement, Judgement, Malformed]
-    assert found[2].detail == "4 instead of 5 (query iteration document relevance weight)"
-
-
 @pytest.mark.parametrize(
     ("text", "remedy"),
     [
@@ -86,9 +72,8 @@ def test_a_file_has_one_layout(tmp_path):
         ("1 184 2\n1 29 1\n", "{print $1, 0, $2, $3}"),
     ],
 )
-def test_three_columns_are_reported_what_helps(tmp_path, text, remedy):
-    (tmp_path / "q").write_text(text)
-    fault = next(iter(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options())))
+def test_three_columns_are_reported_what_helps(read, text, remedy):
+    fault, *_ = read("judgements", "trec", text)
     assert remedy in fault.remedy
 
 
@@ -102,16 +87,14 @@ def test_three_columns_are_reported_what_helps(tmp_path, text, remedy):
     ],
     ids=["MED", "CISI", "one line", "CACM"],
 )
-def test_files_of_smart_are_named_with_their_remedy(tmp_path, text):
-    (tmp_path / "q").write_text(text)
+def test_files_of_smart_are_named_with_their_remedy(read, text):
     with pytest.raises(InputError, match=r"as in SMART collections.*awk '\{print \$1, 0, \$2, 1\}'"):
-        list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
+        read("judgements", "trec", text)
 
 
 @pytest.mark.parametrize("text", ['{"q1": {"d1": 1}, "q1": {"d2": 1}}', '{"q1": {"d1": 1, "d1": 0}}'])
-def test_json_that_repeats_a_key(tmp_path, text):
-    (tmp_path / "q").write_text(text)
-    (fault,) = json_files.JUDGEMENTS.read(tmp_path / "q", json_files.JUDGEMENTS.options())
+def test_json_that_repeats_a_key(read, text):
+    (fault,) = read("judgements", "json", text)
     assert "an object has the key" in fault.detail
 
 
@@ -137,47 +120,46 @@ def test_json_that_repeats_a_key(tmp_path, text):
     ],
 )
 def test_white_space_around_identifiers_is_refused_with_what_to_do(
-    tmp_path, kind, format_name, options, line, space
+    read, kind, format_name, options, line, space
 ):
-    reader = format_of(kind, format_name)
-    for spaced, is_sound in ((line.replace("~", ""), True), (line.replace("~", space), False)):
-        (tmp_path / "records").write_text(spaced + "\n", encoding="utf-8")
-        (record,) = reader.read(tmp_path / "records", reader.options(**options))
-        assert isinstance(record, Malformed) != is_sound
-        assert is_sound or "around it: remove them (TRIM in a spreadsheet)" in str(record)
+    [sound] = read(kind, format_name, line.replace("~", ""), **options)
+    assert not isinstance(sound, Malformed)
+    [fault] = read(kind, format_name, line.replace("~", space), **options)
+    assert isinstance(fault, Malformed)
+    assert "around it: remove them (TRIM in a spreadsheet)" in str(fault)
 
 
-def test_a_long_header_is_quoted_in_part(tmp_path):
-    (tmp_path / "t").write_text("\t".join(f"column{'x' * 500}{n}" for n in range(200)) + "\n")
-    with pytest.raises(InputError, match=r"and 190 more") as error:
-        list(tsv.JUDGEMENTS.read(tmp_path / "t", tsv.JUDGEMENTS.options()))
+@pytest.mark.parametrize(
+    ("header", "fault"),
+    [
+        ([f"column{'x' * 500}{n}" for n in range(200)], "and 190 more"),
+        (["y" * 9000] * 2, "names a column twice"),
+    ],
+)
+def test_a_long_header_is_quoted_in_part(read, header, fault):
+    with pytest.raises(InputError, match=fault) as error:
+        read("judgements", "tsv", "\t".join(header) + "\n")
     assert len(str(error.value)) < 1000
-    (tmp_path / "t").write_text("\t".join(["y" * 9000] * 2) + "\n")
-    with pytest.raises(InputError, match="names a column twice") as error:
-        list(tsv.JUDGEMENTS.read(tmp_path / "t", tsv.JUDGEMENTS.options()))
-    assert len(str(error.value)) < 1000
 
 
-def test_tsv_with_header(tmp_path):
-    (tmp_path / "q").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td 2\t1\n")
-    found = list(tsv.JUDGEMENTS.read(tmp_path / "q", tsv.JUDGEMENTS.options()))
-    assert found[0] == Judgement(1, "q1", "d1", 1, 2)
-    assert isinstance(found[1], Malformed)
-    assert found[1].reason == "bad identifier"
+def test_tsv_with_header(read):
+    sound, fault = read("judgements", "tsv", "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td 2\t1\n")
+    assert sound == Judgement(1, "q1", "d1", 1, 2)
+    assert fault.reason == "bad identifier"
 
 
-def test_tsv_with_named_columns(tmp_path):
-    (tmp_path / "q").write_text("q1\t0\td1\t1\n")
-    options = tsv.JUDGEMENTS.options(columns=["query_id", "iteration", "document_id", "relevance"])
-    assert list(tsv.JUDGEMENTS.read(tmp_path / "q", options)) == [Judgement(0, "q1", "d1", 1, 1)]
+def test_tsv_with_named_columns(read):
+    columns = ["query_id", "iteration", "document_id", "relevance"]
+    assert read("judgements", "tsv", "q1\t0\td1\t1\n", columns=columns) == [Judgement(0, "q1", "d1", 1, 1)]
 
 
-def test_tsv_without_a_known_column(tmp_path):
-    (tmp_path / "q").write_text("q\x1b1\td1\t1\n")
-    with pytest.raises(
-        InputError, match=r"one of the columns query_id, query-id, .* is needed; the file has q 1, d1, 1"
-    ):
-        list(tsv.JUDGEMENTS.read(tmp_path / "q", tsv.JUDGEMENTS.options()))
+def test_tsv_without_a_known_column(read):
+    message = r"one of the columns query_id, query-id, .* is needed; the file has q 1, d1, 1"
+    with pytest.raises(InputError, match=message):
+        read("judgements", "tsv", "q\x1b1\td1\t1\n")
+
+
+QRELS, WEIGHTED = "query iteration document relevance", "query iteration document relevance weight"
 
 
 @pytest.mark.parametrize(
@@ -189,28 +171,27 @@ def test_tsv_without_a_known_column(tmp_path):
         ("1 3 d7 2 0.5\n1 3 d8 0 1\n", [("1", "d7", 2), ("1", "d8", 0)]),
         ("20001 GX1 1 1 0.25\n20001 GX2 0 0 1\n", [("20001", "GX1", 1), ("20001", "GX2", 0)]),
         ("1 7 1 1 0.5\n1 9 0 1 1.0\n", [("1", "7", 1), ("1", "9", 0)]),  # documents called by numbers
+        ("1 7 1 0 0.5\n1 8 1 0 0.5\n2 9 1 0 05\n", [("1", "7", 1), ("1", "8", 1), "'05'"]),
         ("# a comment\n1 0 d7 1\n", [("1", "d7", 1)]),
         ("1 0 d7 1.0\n1 0 d8 0.000000\n", [("1", "d7", 1), ("1", "d8", 0)]),
+        ("1 0 7 1 1\n2 0 9 1 1\n2 0 8 1\n", [("1", "7", 1), ("2", "9", 1), f"4 instead of 5 ({WEIGHTED})"]),
+        ("1 0 a 1\n1 b 1 1 0.5\n1 0 c 1\n", [("1", "a", 1), f"5 instead of 4 ({QRELS})", ("1", "c", 1)]),
+        ("1 0 d1 1 x\n", [f"5 instead of 4 ({QRELS})"]),
     ],
 )
-def test_one_layout_holds_for_a_file(tmp_path, text, judged):
-    (tmp_path / "q").write_text(text)
-    found = list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
-    entries = [entry for entry in found if not isinstance(entry, Skipped)]
-    assert [(entry.query_id, entry.document_id, entry.relevance) for entry in entries] == judged
-
-
-def test_lines_of_another_width_than_most_are_malformed(tmp_path):
-    (tmp_path / "q").write_text("1 0 d1 1\n1 d2 1 1 0.5\n1 0 d3 1\n")
-    found = list(trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options()))
-    assert [type(entry) for entry in found] == [Judgement, Malformed, Judgement]
+def test_one_layout_holds_for_a_file(read, text, judged):
+    """Of a line that has another one, `judged` holds the detail of its fault."""
+    entries = [entry for entry in read("judgements", "trec", text) if not isinstance(entry, Skipped)]
+    assert judged == [
+        entry.detail if isinstance(entry, Malformed) else (entry.query_id, entry.document_id, entry.relevance)
+        for entry in entries
+    ]
 
 
 @pytest.mark.parametrize(
     ("grade", "is_sound"), [("9999", True), ("-9999", True), ("00007", True), ("31715818", False)]
 )
-def test_a_grade_has_four_digits(tmp_path, grade, is_sound):
+def test_a_grade_has_four_digits(read, grade, is_sound):
     """The time of trec_eval grows with the highest grade: an identifier in its place would never end."""
-    (tmp_path / "q").write_text(f"q1 0 d1 {grade}\n")
-    (record,) = trec.JUDGEMENTS.read(tmp_path / "q", trec.JUDGEMENTS.options())
+    (record,) = read("judgements", "trec", f"q1 0 d1 {grade}\n")
     assert isinstance(record, Judgement) == is_sound

@@ -1,10 +1,8 @@
 """Files of the SMART collections: documents and queries."""
 
-from pathlib import Path
 
 import pytest
 
-from irpretrain.corpora.formats import smart
 from irpretrain.foundation.records import Document, Malformed, Query, Share, Skipped
 
 DOCUMENTS = """.I 1
@@ -27,24 +25,22 @@ nobody
 """
 
 
-def test_documents(tmp_path: Path) -> None:
-    (tmp_path / "cran.all").write_text(DOCUMENTS)
-    assert list(smart.DOCUMENTS.read(tmp_path / "cran.all", smart.DOCUMENTS.options())) == [
+def test_documents(read) -> None:
+    assert read("documents", "smart", DOCUMENTS) == [
         Document(0, "1", "experimental investigation of a wing", "", "the first line\n  .5 of the second"),
         Document(1, "2", "", "", "only text"),
         Skipped(2, "empty document", location="document 3, line 15"),
     ]
-    with_authors = smart.DOCUMENTS.options(body_fields=["A", "W"])
-    assert list(smart.DOCUMENTS.read(tmp_path / "cran.all", with_authors))[2].body == "nobody"
+    assert read("documents", "smart", DOCUMENTS, body_fields=["A", "W"])[2].body == "nobody"
 
 
-def test_queries(tmp_path: Path) -> None:
-    (tmp_path / "queries").write_text(".I 001\n.W\nwhat similarity\nlaws\n.I 004\n.W\nwhich\n")
-    written, counted = (
-        list(smart.TOPICS.read(tmp_path / "queries", smart.TOPICS.options(identifiers=identifiers)))
-        for identifiers in ("written", "counted")
-    )
-    assert written == [Query(0, "001", "what similarity laws", 1), Query(1, "004", "which", 5)]
+def test_queries(read) -> None:
+    text = ".I 001\n.W\nwhat similarity\nlaws\n.I 004\n.W\nwhich\n"
+    assert read("topics", "smart", text) == [
+        Query(0, "001", "what similarity laws", 1),
+        Query(1, "004", "which", 5),
+    ]
+    counted = read("topics", "smart", text, identifiers="counted")
     assert [query.query_id for query in counted] == ["1", "2"]
 
 
@@ -56,61 +52,48 @@ def test_queries(tmp_path: Path) -> None:
         (".I 1 2\n.W\nx\n", "bad identifier", 1),
     ],
 )
-def test_faults_have_a_line(tmp_path: Path, text: str, reason: str, line: int) -> None:
-    (tmp_path / "file").write_text(text)
-    faults = [
-        found
-        for found in smart.DOCUMENTS.read(tmp_path / "file", smart.DOCUMENTS.options())
-        if isinstance(found, Malformed)
-    ]
+def test_faults_have_a_line(read, text: str, reason: str, line: int) -> None:
+    faults = [found for found in read("documents", "smart", text) if isinstance(found, Malformed)]
     assert [(fault.reason, fault.line) for fault in faults] == [(reason, line)]
 
 
 @pytest.mark.parametrize("opening", [" .I 2", "\t.I 2", ".i 2", " .i\t2"])
 @pytest.mark.parametrize("letter", ["A", "W"])
-def test_what_is_nearly_the_beginning_of_a_record_joins_no_other(
-    tmp_path: Path, opening: str, letter: str
-) -> None:
-    (tmp_path / "f").write_text(f".I 1\n.{letter}\na\n{opening}\n.K\nb\n.I 3\n.W\nsee .i 3\n")
-    documents = list(smart.DOCUMENTS.read(tmp_path / "f", smart.DOCUMENTS.options()))
+def test_what_is_nearly_the_beginning_of_a_record_joins_no_other(read, opening: str, letter: str) -> None:
+    documents = read("documents", "smart", f".I 1\n.{letter}\na\n{opening}\n.K\nb\n.I 3\n.W\nsee .i 3\n")
     assert [d.body for d in documents if isinstance(d, Document)] == ["see .i 3"]
     assert [d.reason for d in documents if isinstance(d, Malformed)] == ["several records in one"]
 
 
 @pytest.mark.parametrize("opening", [".I", ".I ", ".I\t"])
-def test_a_record_without_an_identifier_joins_no_other(tmp_path: Path, opening: str) -> None:
-    (tmp_path / "f").write_text(f".I 1\n.W\none\n{opening}\n.W\ntwo\n.I3\n.W\nthree\n")
-    documents = list(smart.DOCUMENTS.read(tmp_path / "f", smart.DOCUMENTS.options()))
+def test_a_record_without_an_identifier_joins_no_other(read, opening: str) -> None:
+    documents = read("documents", "smart", f".I 1\n.W\none\n{opening}\n.W\ntwo\n.I3\n.W\nthree\n")
     assert [d.body for d in documents if isinstance(d, Document)] == ["one", "three"]
     assert [(d.position, d.reason) for d in documents if isinstance(d, Malformed)] == [(1, "bad identifier")]
 
 
-def test_shares_partition_the_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shares_partition_the_documents(read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("irpretrain.foundation.records.BLOCK_RECORDS", 1)
-    (tmp_path / "file").write_text(DOCUMENTS)
     found = [
-        record
-        for number in range(2)
-        for record in smart.DOCUMENTS.read(tmp_path / "file", smart.DOCUMENTS.options(), Share(number, 2))
+        record for number in range(2) for record in read("documents", "smart", DOCUMENTS, Share(number, 2))
     ]
     assert sorted(record.position for record in found) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("mark", [".W text", ".w", " .W", "\t.T text"])
-def test_the_mark_of_a_field_stands_alone_on_its_line(tmp_path: Path, mark: str) -> None:
-    (tmp_path / "f").write_text(f".I 1\n.A\nA. Author\n{mark}\nb\n.I 2\n.W\n.5 mg\n.What\n. w\n")
-    first, second = smart.DOCUMENTS.read(tmp_path / "f", smart.DOCUMENTS.options())
+def test_the_mark_of_a_field_stands_alone_on_its_line(read, mark: str) -> None:
+    first, second = read(
+        "documents", "smart", f".I 1\n.A\nA. Author\n{mark}\nb\n.I 2\n.W\n.5 mg\n.What\n. w\n"
+    )
     assert isinstance(first, Malformed)
     assert isinstance(second, Document)
     assert (first.line, second.body) == (1, ".5 mg\n.What\n. w")
 
 
-def test_a_field_that_is_repeated_word_for_word_is_one_field(tmp_path: Path) -> None:
+def test_a_field_that_is_repeated_word_for_word_is_one_field(read) -> None:
     """Such a record is among ADI's; one with another text is two records in one."""
-    (tmp_path / "f").write_text(
-        ".I 1\n.T\napple\npie\n.T\napple  pie\n.A\nA\n.A\nB\n.W\none\n.W\none\n.I 2\n.W\none\n.W\ntwo\n"
-    )
-    first, second = smart.DOCUMENTS.read(tmp_path / "f", smart.SmartDocumentOptions(body_fields=["A", "W"]))
+    text = ".I 1\n.T\napple\npie\n.T\napple  pie\n.A\nA\n.A\nB\n.W\none\n.W\none\n.I 2\n.W\none\n.W\ntwo\n"
+    first, second = read("documents", "smart", text, body_fields=["A", "W"])
     assert isinstance(first, Document)
     assert (first.title, first.body) == ("apple pie", "A\nB\none")
     assert isinstance(second, Malformed)

@@ -17,82 +17,67 @@ def question(identifier, text, **more):
     return {"id": identifier, "question": text, "answers": [], **more}
 
 
-CONTENT = {
-    "data": [
-        {
-            "title": "Super Bowl_50",
-            "paragraphs": [
-                {"context": "Denver won.", "qas": [question("q1", " Who\n won? "), question("q2", "Who?")]},
-                {"context": " ", "qas": []},
-                {"context": "It was\r\ncold.", "qas": [question("q3", "Was it cold?")]},
-            ],
-        },
-        {"title": "Kievan_Rus%27", "paragraphs": [{"context": "A state.", "qas": [question("q4", "What?")]}]},
-    ]
-}
+CONTENT = json.dumps(
+    {
+        "data": [
+            {
+                "title": "Super Bowl_50",
+                "paragraphs": [
+                    {
+                        "context": "Denver won.",
+                        "qas": [question("q1", " Who\n won? "), question("q2", "Who?")],
+                    },
+                    {"context": " ", "qas": []},
+                    {"context": "It was\r\ncold.", "qas": [question("q3", "Was it cold?")]},
+                ],
+            },
+            {
+                "title": "Kievan_Rus%27",
+                "paragraphs": [{"context": "A state.", "qas": [question("q4", "What?")]}],
+            },
+        ]
+    }
+)
 
 
-def write(path, content):
-    path.write_text(json.dumps(content))
-    return path
+def of_article(*questions):
+    """A file of one paragraph with these questions."""
+    return json.dumps({"data": [{"title": "a", "paragraphs": [{"context": "a", "qas": questions}]}]})
 
 
-def test_paragraphs(tmp_path):
-    found = list(squad.DOCUMENTS.read(write(tmp_path / "s", CONTENT), squad.DOCUMENTS.options()))
-    assert found == [
+def test_paragraphs(read):
+    paragraphs = [
         Document(0, "Super_Bowl_50/0", "Super Bowl 50", "", "Denver won."),
         Skipped(1, "empty document", location="document Super_Bowl_50/1"),
         Document(2, "Super_Bowl_50/2", "Super Bowl 50", "", "It was\ncold."),
         Document(3, "Kievan_Rus%27/0", "Kievan Rus'", "", "A state."),
     ]
-    assert (
-        list(squad.DOCUMENTS.read(tmp_path / "s", squad.DOCUMENTS.options(), lambda position: position == 3))
-        == found[3:]
-    )
+    assert read("documents", "squad", CONTENT) == paragraphs
+    assert read("documents", "squad", CONTENT, lambda position: position == 3) == paragraphs[3:]
+    assert read("documents", "squad", CONTENT, articles=(1, 9)) == paragraphs[3:]
 
 
-def test_articles(tmp_path):
-    found = list(
-        squad.DOCUMENTS.read(write(tmp_path / "s", CONTENT), squad.DOCUMENTS.options(unit="article"))
-    )
-    assert found == [
+def test_articles(read):
+    assert read("documents", "squad", CONTENT, unit="article") == [
         Document(0, "Super_Bowl_50", "Super Bowl 50", "", "Denver won.\nIt was\ncold."),
         Document(1, "Kievan_Rus%27", "Kievan Rus'", "", "A state."),
     ]
 
 
-def test_questions_and_their_paragraphs(tmp_path):
-    path = write(tmp_path / "s", CONTENT)
-    queries = list(squad.TOPICS.read(path, squad.TOPICS.options()))
+def test_questions_and_their_paragraphs(read):
+    queries = read("topics", "squad", CONTENT)
     assert queries[0] == Query(0, "q1", "Who won?")
     assert [q.query_id for q in queries] == ["q1", "q2", "q3", "q4"]
-    judged = list(squad.JUDGEMENTS.read(path, squad.JUDGEMENTS.options()))
+    judged = read("judgements", "squad", CONTENT)
     assert judged[2] == Judgement(2, "q3", "Super_Bowl_50/2", 1)
-    by_article = list(squad.JUDGEMENTS.read(path, squad.JUDGEMENTS.options(unit="article")))
+    by_article = read("judgements", "squad", CONTENT, unit="article")
     assert [j.document_id for j in by_article] == ["Super_Bowl_50"] * 3 + ["Kievan_Rus%27"]
 
 
-def test_a_choice_of_articles_is_that_of_their_questions_too(tmp_path):
-    path = write(tmp_path / "s", CONTENT)
-    second = {"articles": (1, 9)}
-    assert [d.document_id for d in squad.DOCUMENTS.read(path, squad.DOCUMENTS.options(**second))] == [
-        "Kievan_Rus%27/0"
-    ]
-    assert (
-        list(squad.DOCUMENTS.read(path, squad.DOCUMENTS.options(**second)))
-        == list(squad.DOCUMENTS.read(path, squad.DOCUMENTS.options()))[3:]
-    )
-    assert [q.query_id for q in squad.TOPICS.read(path, squad.TOPICS.options(**second))] == ["q4"]
-    judged = list(squad.JUDGEMENTS.read(path, squad.JUDGEMENTS.options(**second)))
-    assert [j.document_id for j in judged] == ["Kievan_Rus%27/0"]
-
-
-def test_a_damaged_file_is_reported_whatever_articles_are_chosen(tmp_path):
-    path = tmp_path / "s"
-    path.write_text("{")
-    assert [
-        type(found) for found in squad.DOCUMENTS.read(path, squad.DOCUMENTS.options(articles=(3, 4)))
-    ] == [Malformed]
+def test_a_choice_of_articles_is_that_of_their_questions_too(read):
+    assert [q.query_id for q in read("topics", "squad", CONTENT, articles=(1, 9))] == ["q4"]
+    [judged] = read("judgements", "squad", CONTENT, articles=(1, 9))
+    assert judged.document_id == "Kievan_Rus%27/0"
 
 
 @pytest.mark.parametrize("articles", [(2, 2), (-1, 3), (3, 1)])
@@ -101,13 +86,10 @@ def test_a_choice_without_an_article_is_refused(articles):
         squad.DOCUMENTS.options(articles=articles)
 
 
-def test_impossible_questions_are_skipped(tmp_path):
-    entry = {"title": "A", "paragraphs": [{"context": "b", "qas": [question("q", "?", is_impossible=True)]}]}
-    path = write(tmp_path / "s", {"data": [entry]})
-    assert list(squad.TOPICS.read(path, squad.TOPICS.options())) == [Skipped(0, "unanswerable question")]
-    assert list(squad.JUDGEMENTS.read(path, squad.JUDGEMENTS.options())) == [
-        Skipped(0, "unanswerable question")
-    ]
+def test_impossible_questions_are_skipped(read):
+    for kind in ("topics", "judgements"):
+        records = read(kind, "squad", of_article(question("q", "?", is_impossible=True)))
+        assert records == [Skipped(0, "unanswerable question")]
 
 
 @pytest.mark.parametrize(
@@ -123,39 +105,38 @@ def test_impossible_questions_are_skipped(tmp_path):
         {"data": [{"title": "a", "paragraphs": [{"context": "a", "qas": 3}]}]},
     ],
 )
-def test_what_is_not_squad_is_malformed(tmp_path, content):
-    path = write(tmp_path / "s", content)
-    for found in (
-        list(squad.DOCUMENTS.read(path, squad.DOCUMENTS.options())),
-        list(squad.DOCUMENTS.read(path, squad.DOCUMENTS.options(unit="article"))),
-        list(squad.TOPICS.read(path, squad.TOPICS.options())),
-        list(squad.JUDGEMENTS.read(path, squad.JUDGEMENTS.options())),
+def test_what_is_not_squad_is_malformed(read, content):
+    for kind, options in (
+        ("documents", {}),
+        ("documents", {"unit": "article"}),
+        ("topics", {}),
+        ("judgements", {}),
     ):
-        assert [type(record) for record in found] == [Malformed]
+        assert [type(record) for record in read(kind, "squad", json.dumps(content), **options)] == [Malformed]
 
 
 @pytest.mark.parametrize("qa", [3, {"id": 3, "question": "a"}, {"id": "a"}, {"id": "a b", "question": "c"}])
-def test_malformed_questions(tmp_path, qa):
-    path = write(tmp_path / "s", {"data": [{"title": "a", "paragraphs": [{"context": "a", "qas": [qa]}]}]})
-    assert [type(found) for found in squad.TOPICS.read(path, squad.TOPICS.options())] == [Malformed]
+def test_malformed_questions(read, qa):
+    assert [type(record) for record in read("topics", "squad", of_article(qa))] == [Malformed]
 
 
-def test_broken_json_names_the_line(tmp_path):
-    (tmp_path / "s").write_text('{\n"data": [\n}')
-    (found,) = squad.DOCUMENTS.read(tmp_path / "s", squad.DOCUMENTS.options())
-    assert (found.reason, found.line) == ("not valid JSON", 3)
+@pytest.mark.parametrize("articles", [None, (3, 4)])
+def test_broken_json_names_the_line_whatever_articles_are_chosen(read, articles):
+    [fault] = read("documents", "squad", '{\n"data": [\n}', articles=articles)
+    assert (fault.reason, fault.line) == ("not valid JSON", 3)
 
 
 @pytest.mark.parametrize(
     ("asset", "articles", "paragraphs", "questions"),
     [("squad-train", 442, 18_896, 87_599), ("squad-dev", 48, 2_067, 10_570)],
 )
-def test_the_embedded_parts_are_complete(tmp_path, asset, articles, paragraphs, questions):
+def test_the_embedded_parts_are_complete(read, tmp_path, asset, articles, paragraphs, questions):
     materialise(asset, MANIFEST, tmp_path / "s")
-    found = list(squad.DOCUMENTS.read(tmp_path / "s", squad.DOCUMENTS.options()))
-    assert {type(record) for record in found} == {Document}
-    assert len(found) == len({record.document_id for record in found}) == paragraphs
-    assert len({record.document_id.rsplit("/", 1)[0] for record in found}) == articles
-    queries = list(squad.TOPICS.read(tmp_path / "s", squad.TOPICS.options()))
+    content = (tmp_path / "s").read_bytes()
+    documents = read("documents", "squad", content)
+    assert {type(record) for record in documents} == {Document}
+    assert len(documents) == len({record.document_id for record in documents}) == paragraphs
+    assert len({record.document_id.rsplit("/", 1)[0] for record in documents}) == articles
+    queries = read("topics", "squad", content)
     assert {type(record) for record in queries} == {Query}
     assert len({record.query_id for record in queries}) == questions

@@ -11,7 +11,7 @@ import pytest
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.file_lists import files_of_sources
-from irpretrain.corpora.formats import colon, entity_questions, json_files, lecard, letor, mrqa, trec
+from irpretrain.corpora.formats import colon, entity_questions, json_files, lecard, letor, mrqa
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.records import (
@@ -128,17 +128,7 @@ def test_labels(tmp_path):
         assert str(found).startswith(fault)
 
 
-# Judgements and topics of the Million Query and the Web track
-
-
-def test_prels(tmp_path):
-    path = write(tmp_path / "07.prels", "10002 GX037-06-11625428 1 1 0.0031586555555558\n7 GX1 0 2 1\n")
-    assert read(trec.JUDGEMENTS, path) == [
-        Judgement(0, "10002", "GX037-06-11625428", 1, 1),
-        Judgement(1, "7", "GX1", 0, 2),
-    ]
-    [found] = read(trec.JUDGEMENTS, write(path, "1 0 d1 1 x\n"))
-    assert str(found) == "wrong number of columns: 5 instead of 4 (query iteration document relevance)"
+# Topics of the Million Query track
 
 
 def test_topics_with_a_colon(tmp_path):
