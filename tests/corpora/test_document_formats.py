@@ -8,20 +8,36 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from irpretrain.corpora.formats import json_files, parquet, tsv
+from irpretrain.corpora.formats import parquet, tsv
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.records import Document, Malformed, Share, Skipped
 
 
-def read_json(tmp_path, *records, **options):
-    path = tmp_path / "a.jsonl"
-    path.write_text("\n".join(r if isinstance(r, str) else json.dumps(r) for r in records))
-    return list(json_files.DOCUMENTS.read(path, json_files.DOCUMENTS.options(**options)))
+@pytest.fixture
+def read_json(read):
+    """Return a function that reads records, or lines, of JSON."""
+
+    def read_lines(*records, **options):
+        lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
+        return read("documents", "jsonl", "\n".join(lines), **options)
+
+    return read_lines
 
 
-def test_json_documents_with_common_field_names(tmp_path):
+@pytest.fixture
+def read_table(read):
+    """Return a function that reads a table from a Parquet file."""
+
+    def read_parquet(table, **options):
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink)
+        return read("documents", "parquet", sink.getvalue().to_pybytes(), **options)
+
+    return read_parquet
+
+
+def test_json_documents_with_common_field_names(read_json):
     found = read_json(
-        tmp_path,
         {"_id": "d1", "title": " A \n title", "text": "one two\r\nthree"},
         {"id": 7, "contents": "four", "url": "http://a"},
         {"docid": "d3", "title": None, "body": "five\u0000six"},
@@ -33,10 +49,10 @@ def test_json_documents_with_common_field_names(tmp_path):
     ]
 
 
-def test_json_documents_with_named_fields(tmp_path):
+def test_json_documents_with_named_fields(read_json):
     record = {"key": "d1", "id": "no", "head": "h", "lead": "one", "rest": "two", "text": "no", "gap": None}
     names = {"id_field": "key", "title_field": "head", "body_fields": ["lead", "gap", "rest"]}
-    assert read_json(tmp_path, record, **names) == [Document(0, "d1", "h", "", "one\ntwo")]
+    assert read_json(record, **names) == [Document(0, "d1", "h", "", "one\ntwo")]
 
 
 @pytest.mark.parametrize(
@@ -70,85 +86,88 @@ def test_json_documents_with_named_fields(tmp_path):
         ({"id": "a", "text": "a", "title": ["t"]}, "field is not text", "field title is a list"),
     ],
 )
-def test_malformed_json_documents(tmp_path, line, reason, detail):
-    (found,) = read_json(tmp_path, line)
+def test_malformed_json_documents(read_json, line, reason, detail):
+    (found,) = read_json(line)
     assert isinstance(found, Malformed)
     assert (found.reason, found.line, found.position) == (reason, 1, 0)
     assert detail in found.detail
 
 
-def test_a_document_without_text_is_skipped(tmp_path):
-    assert read_json(tmp_path, {"id": "a", "text": " \n"}) == [
+def test_a_document_without_text_is_skipped(read_json):
+    assert read_json({"id": "a", "text": " \n"}) == [
         Skipped(0, "empty document", location="document a, line 1")
     ]
-    assert read_json(tmp_path, {"id": "a", "title": "t", "text": ""}) == [Document(0, "a", "t", "", "")]
+    assert read_json({"id": "a", "title": "t", "text": ""}) == [Document(0, "a", "t", "", "")]
 
 
-def test_only_the_lines_of_a_share_are_parsed(tmp_path, monkeypatch):
+def test_only_the_lines_of_a_share_are_parsed(read, monkeypatch):
     monkeypatch.setattr("irpretrain.foundation.records.BLOCK_RECORDS", 1)
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"id": 0, "text": "a"}\nbroken\n{"id": 2, "text": "c"}\n')
-    found = json_files.DOCUMENTS.read(path, json_files.DOCUMENTS.options(), Share(0, 2))
+    content = '{"id": 0, "text": "a"}\nbroken\n{"id": 2, "text": "c"}\n'
+    found = read("documents", "jsonl", content, Share(0, 2))
     assert [document.document_id for document in found] == ["0", "2"]
 
 
 @pytest.mark.parametrize("blank_lines", range(4))
-def test_the_header_of_a_table_is_no_row_of_any_share(tmp_path, monkeypatch, blank_lines):
+def test_the_header_of_a_table_is_no_row_of_any_share(read, monkeypatch, blank_lines):
     monkeypatch.setattr("irpretrain.foundation.records.BLOCK_RECORDS", 2)
-    path = tmp_path / "a.tsv"
-    path.write_text("\n" * blank_lines + "id\ttext\n" + "".join(f"d{n}\tone\n" for n in range(9)))
-    options = tsv.DOCUMENTS.options()
-    found = [d.document_id for n in range(3) for d in tsv.DOCUMENTS.read(path, options, Share(n, 3))]
+    content = "\n" * blank_lines + "id\ttext\n" + "".join(f"d{n}\tone\n" for n in range(9))
+    found = [d.document_id for n in range(3) for d in read("documents", "tsv", content, Share(n, 3))]
     assert sorted(found) == [f"d{n}" for n in range(9)]
 
 
-def test_tsv_with_header_and_with_named_columns(tmp_path):
-    (tmp_path / "a.tsv").write_text('docid\ttitle\ttext\nd1\tA\tone "two\nd2\tB\n')
-    found = list(tsv.DOCUMENTS.read(tmp_path / "a.tsv", tsv.DOCUMENTS.options()))
-    assert found[0] == Document(1, "d1", "A", "", 'one "two')
-    assert (found[1].reason, found[1].detail, found[1].line) == (
-        "wrong number of columns",
-        "2 instead of 3",
-        3,
-    )
-    with gzip.open(tmp_path / "b.tsv.gz", "wt") as handle:
-        handle.write("d1\thttp://a\tA\tone\n")
-    options = tsv.DOCUMENTS.options(columns=["id", "url", "title", "body"])
-    assert list(tsv.DOCUMENTS.read(tmp_path / "b.tsv.gz", options)) == [
-        Document(0, "d1", "A", "http://a", "one")
-    ]
+def test_tsv_with_header_and_with_named_columns(read):
+    document, fault = read("documents", "tsv", 'docid\ttitle\ttext\nd1\tA\tone "two\nd2\tB\n')
+    assert document == Document(1, "d1", "A", "", 'one "two')
+    assert (str(fault), fault.line) == ("wrong number of columns: 2 instead of 3", 3)
+    packed, columns = gzip.compress(b"d1\thttp://a\tA\tone\n"), ["id", "url", "title", "body"]
+    assert read("documents", "tsv", packed, columns=columns) == [Document(0, "d1", "A", "http://a", "one")]
 
 
-def test_tsv_headers_that_cannot_be_used(tmp_path):
-    path = tmp_path / "a.tsv"
-    for text, message in (
-        ("id\tid\ttext\n", "names a column twice"),
-        ("name\ttext\n", "none of the fields id, _id"),
-        ("id\tprose\n", r"body_fields"),
-    ):
-        path.write_text(text)
-        with pytest.raises(InputError, match=message):
-            list(tsv.DOCUMENTS.read(path, tsv.DOCUMENTS.options()))
-    with pytest.raises(InputError, match="there is no column prose; there are id, text"):
-        list(tsv.DOCUMENTS.read(path, tsv.DOCUMENTS.options(columns=["id", "text"], body_fields=["prose"])))
-    path.write_bytes(b"\xff\xff\n")
-    with pytest.raises(InputError, match=r":1: the header cannot be read.*\n  Save the file as UTF-8"):
-        list(tsv.DOCUMENTS.read(path, tsv.DOCUMENTS.options()))
-    path.write_text("")
-    assert list(tsv.DOCUMENTS.read(path, tsv.DOCUMENTS.options())) == []
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("id\tid\ttext\n", {}, "names a column twice"),
+        ("name\ttext\n", {}, "none of the fields id, _id"),
+        ("id\tprose\n", {}, r"body_fields"),
+        (
+            "",
+            {"columns": ["id", "text"], "body_fields": ["prose"]},
+            "there is no column prose; there are id, text",
+        ),
+        (b"\xff\xff\n", {}, r":1: the header cannot be read.*\n  Save the file as UTF-8"),
+        ("id\ttext\tbody\n1\ta\tb\n", {}, r"'text' and 'body' mean the same(.|\n)*body_fields"),
+    ],
+)
+def test_tsv_headers_that_cannot_be_used(read, content, options, message):
+    with pytest.raises(InputError, match=message):
+        read("documents", "tsv", content, **options)
+
+
+def test_judgements_with_two_columns_of_one_meaning(read):
+    with pytest.raises(InputError, match="'corpus-id' and 'docid' mean the same"):
+        read("judgements", "tsv", "query_id\tcorpus-id\tdocid\tscore\n1\ta\tb\t1\n")
+
+
+def test_an_empty_tsv_has_no_document(read):
+    assert read("documents", "tsv", "") == []
     with pytest.raises(ValueError, match="id is listed twice"):
         tsv.DOCUMENTS.options(columns=["id", "id"])
 
 
-def test_parquet_documents(tmp_path):
-    table = pa.table(
-        {"id": [1, 2, None], "text": ["one", "", "x"], "title": ["A", None, "B"], "extra": [0.1, 0.2, 0.3]}
+def test_parquet_documents(read_table):
+    first, second, third = read_table(
+        pa.table(
+            {
+                "id": [1, 2, None],
+                "text": ["one", "", "x"],
+                "title": ["A", None, "B"],
+                "extra": [0.1, 0.2, 0.3],
+            }
+        )
     )
-    pq.write_table(table, tmp_path / "a.parquet")
-    found = list(parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options()))
-    assert found[0] == Document(0, "1", "A", "", "one")
-    assert found[1] == Skipped(1, "empty document", location="document 2")
-    assert (found[2].reason, found[2].position) == ("bad identifier", 2)
+    assert first == Document(0, "1", "A", "", "one")
+    assert second == Skipped(1, "empty document", location="document 2")
+    assert (third.reason, third.position) == ("bad identifier", 2)
 
 
 def write_rows(path, rows):
@@ -207,33 +226,26 @@ def test_a_damaged_name_of_a_parquet_column_is_reported_by_one_share(tmp_path):
     assert list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options(), Share(1, 2))) == []
 
 
-def test_parquet_that_cannot_be_used(tmp_path):
-    (tmp_path / "a.parquet").write_bytes(b"PAR1 nothing PAR1")
-    (found,) = parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options())
-    assert (found.reason, found.remedy) == (
-        "damaged Parquet file",
-        "Get the file again and compare its checksum",
-    )
-    pq.write_table(pa.table({"name": ["a"]}), tmp_path / "b.parquet")
-    with pytest.raises(InputError, match="none of the fields id"):
-        list(parquet.DOCUMENTS.read(tmp_path / "b.parquet", parquet.DOCUMENTS.options()))
-    pq.write_table(pa.table([["a"], ["b"], ["c"]], names=["id", "text", "text"]), tmp_path / "c.parquet")
-    with pytest.raises(InputError, match="two columns called text"):
-        list(parquet.DOCUMENTS.read(tmp_path / "c.parquet", parquet.DOCUMENTS.options()))
-    pq.write_table(pa.table([["a"], ["b"], ["c"]], names=["id", "text", "doc_id"]), tmp_path / "d.parquet")
-    with pytest.raises(InputError, match="'id' and 'doc_id' mean the same"):
-        list(parquet.DOCUMENTS.read(tmp_path / "d.parquet", parquet.DOCUMENTS.options()))
-    options = parquet.DOCUMENTS.options(id_field="doc_id")
-    assert list(parquet.DOCUMENTS.read(tmp_path / "d.parquet", options)) == [Document(0, "c", "", "", "b")]
+def test_parquet_without_a_description_is_damaged(read):
+    [fault] = read("documents", "parquet", b"PAR1 nothing PAR1")
+    assert fault.reason == "damaged Parquet file"
+    assert fault.remedy == "Get the file again and compare its checksum"
 
 
-def test_columns_of_one_meaning(tmp_path):
-    (tmp_path / "d.tsv").write_text("id\ttext\tbody\n1\ta\tb\n")
-    with pytest.raises(InputError, match=r"'text' and 'body' mean the same(.|\n)*body_fields"):
-        list(tsv.DOCUMENTS.read(tmp_path / "d.tsv", tsv.DOCUMENTS.options()))
-    (tmp_path / "q.tsv").write_text("query_id\tcorpus-id\tdocid\tscore\n1\ta\tb\t1\n")
-    with pytest.raises(InputError, match="'corpus-id' and 'docid' mean the same"):
-        list(tsv.JUDGEMENTS.read(tmp_path / "q.tsv", tsv.JUDGEMENTS.options()))
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["name"], "none of the fields id"),
+        (["id", "text", "text"], "two columns called text"),
+        (["id", "text", "doc_id"], "'id' and 'doc_id' mean the same"),
+    ],
+)
+def test_columns_of_parquet_that_cannot_be_used(read_table, names, message):
+    table = pa.table([[cell] for cell in "abc"[: len(names)]], names=names)
+    with pytest.raises(InputError, match=message):
+        read_table(table)
+    if "doc_id" in names:
+        assert read_table(table, id_field="doc_id") == [Document(0, "c", "", "", "b")]
 
 
 EVIL = "e\x1b[31mvil"
@@ -245,43 +257,34 @@ DISPLAYED = "e [31mvil"
     [(["id", EVIL], {}), ([EVIL, EVIL], {}), (["id", EVIL], {"id_field": "docno"})],
     ids=["lacks", "twice", "named"],
 )
-def test_names_of_columns_reach_the_terminal_clean(tmp_path, header, options):
-    (tmp_path / "a.tsv").write_text("\t".join(header) + "\n" + "\t".join("ab") + "\n")
-    columns = [f"{name}\n" if name == EVIL else name for name in header]
-    table = pa.Table.from_arrays([pa.array(["a"])] * 2, names=columns)
-    pq.write_table(table, tmp_path / "a.parquet")
-    for name, reader in (("a.tsv", tsv.DOCUMENTS), ("a.parquet", parquet.DOCUMENTS)):
+def test_names_of_columns_reach_the_terminal_clean(read, read_table, header, options):
+    table = pa.table([["a"], ["b"]], names=[f"{name}\n" if name == EVIL else name for name in header])
+    for read_header in (
+        lambda: read("documents", "tsv", "\t".join(header) + "\na\tb\n", **options),
+        lambda: read_table(table, **options),
+    ):
         with pytest.raises(InputError) as raised:
-            list(reader.read(tmp_path / name, reader.options(**options)))
+            read_header()
         assert DISPLAYED in raised.value.reason
         assert raised.value.reason.isprintable()
 
 
-def test_joined_parquet_files_are_refused(tmp_path):
-    path = tmp_path / "a.parquet"
+def test_joined_and_packed_parquet_files_are_refused(read, tmp_path):
     contents = []
     for name in "ab":
-        pq.write_table(pa.table({"id": [name], "text": [f"{name} text"]}), path)
-        contents.append(path.read_bytes())
-    path.write_bytes(b"".join(contents))
+        pq.write_table(pa.table({"id": [name], "text": [f"{name} text"]}), tmp_path / "a.parquet")
+        contents.append((tmp_path / "a.parquet").read_bytes())
     with pytest.raises(InputError, match="several Parquet files are joined in this one"):
-        list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options()))
+        read("documents", "parquet", b"".join(contents))
+    with pytest.raises(InputError, match=r"must not be packed: this one is, with gzip\n  Unpack it"):
+        read("documents", "parquet", gzip.compress(contents[0]))
 
 
 def test_a_text_may_hold_the_marks_of_parquet(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"id": ["a"], "text": ["marks PAR1PAR1"]}), path, compression="none")
-    assert [document.body for document in parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options())] == [
-        "marks PAR1PAR1"
-    ]
-
-
-def test_a_packed_parquet_file_is_refused_as_packed(tmp_path):
-    pq.write_table(pa.table({"id": ["a"], "text": ["b"]}), tmp_path / "a.parquet")
-    packed = tmp_path / "a.parquet.gz"
-    packed.write_bytes(gzip.compress((tmp_path / "a.parquet").read_bytes()))
-    with pytest.raises(InputError, match=r"must not be packed: this one is, with gzip\n  Unpack it"):
-        list(parquet.DOCUMENTS.read(packed, parquet.DOCUMENTS.options()))
+    [document] = parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options())
+    assert document.body == "marks PAR1PAR1"
 
 
 def test_rows_that_arrow_leaves_out_are_called_damaged():
@@ -304,8 +307,7 @@ def test_a_damaged_description_of_columns_ends_no_process():
 
 @pytest.mark.parametrize("value", [["a"], {"x": "a"}, [{"x": ["a"]}]])
 @pytest.mark.parametrize("column", ["text", "title", "id"])
-def test_a_column_of_lists_or_objects_is_no_text(tmp_path, column, value):
+def test_a_column_of_lists_or_objects_is_no_text(read_table, column, value):
     row = {"id": "1", "title": "t", "text": "a"} | {column: value}
-    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
-    (fault,) = parquet.DOCUMENTS.read(tmp_path / "a.parquet", parquet.DOCUMENTS.options())
+    [fault] = read_table(pa.Table.from_pylist([row]))
     assert fault.reason == ("bad identifier" if column == "id" else "field is not text")
