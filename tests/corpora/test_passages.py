@@ -1,5 +1,6 @@
 """Documents cut into passages lose no word, repeat none, and stay in order."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,15 +43,9 @@ def test_no_word_is_lost_or_repeated(body, words):
         assert words - words // 2 <= len(pieces[-1].split()) < 2 * words
 
 
-def test_passages_may_be_of_one_word(tmp_path):
-    (tmp_path / "d.jsonl").write_text('{"id": "x", "text": "a b"}\n')
-    corpus = CorpusConfig(format="jsonl", path="d.jsonl", passage_words=1)
-    write_shard(corpus, tmp_path / "d.jsonl", 0, tmp_path / "out.parquet", tmp_path / "redirects.parquet")
-    assert DOCUMENTS.read(tmp_path / "out.parquet")["body"].to_pylist() == ["a", "b"]
-
-
-def test_a_corpus_option_cuts_them(tmp_path):
+@pytest.mark.parametrize(("words", "bodies"), [(1, ["a", "b", "c", "d", "e"]), (2, ["a b", "c d", "e"])])
+def test_a_corpus_option_cuts_them(tmp_path, words, bodies):
     (tmp_path / "d.jsonl").write_text('{"id": "x", "text": "a b c d"}\n{"id": "y", "text": "e"}\n')
-    corpus = CorpusConfig(format="jsonl", path="d.jsonl", passage_words=2)
+    corpus = CorpusConfig(format="jsonl", path="d.jsonl", passage_words=words)
     write_shard(corpus, tmp_path / "d.jsonl", 0, tmp_path / "out.parquet", tmp_path / "redirects.parquet")
-    assert DOCUMENTS.read(tmp_path / "out.parquet")["document_id"].to_pylist() == ["x#0", "x#1", "y#0"]
+    assert DOCUMENTS.read(tmp_path / "out.parquet")["body"].to_pylist() == bodies
