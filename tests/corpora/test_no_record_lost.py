@@ -229,10 +229,6 @@ TWO_RECORDS = {
         "letor",
         "1 qid:1 1:0.5 #docid = a inc = 1 prob = 0.5" * 2 + "\n",
     ),
-    "lines of the first Macintoshes in LETOR": ("runs", "letor", "1 qid:1 25:0.5 #docid = a inc = 1\r" * 2),
-    "lines of the first Macintoshes between colons": ("topics", "colon", "1:one\r2:two\r"),
-    "lines of the first Macintoshes in SMART": ("topics", "smart", ".I 1\n.W\none\r.I 2\r.W\rtwo\n"),
-    "a query twice": ("topics", "trec", '<topic number="1"><query>one</query><query>two</query></topic>'),
     "a length that is HTTP's": (
         "documents",
         "warc",

@@ -1,9 +1,8 @@
 """Files of the SMART collections: documents and queries."""
 
-
 import pytest
 
-from irpretrain.foundation.records import Document, Malformed, Query, Share, Skipped
+from irpretrain.foundation.records import Document, Malformed, Query, Skipped
 
 DOCUMENTS = """.I 1
 .T
@@ -70,14 +69,6 @@ def test_a_record_without_an_identifier_joins_no_other(read, opening: str) -> No
     documents = read("documents", "smart", f".I 1\n.W\none\n{opening}\n.W\ntwo\n.I3\n.W\nthree\n")
     assert [d.body for d in documents if isinstance(d, Document)] == ["one", "three"]
     assert [(d.position, d.reason) for d in documents if isinstance(d, Malformed)] == [(1, "bad identifier")]
-
-
-def test_shares_partition_the_documents(read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irpretrain.foundation.records.BLOCK_RECORDS", 1)
-    found = [
-        record for number in range(2) for record in read("documents", "smart", DOCUMENTS, Share(number, 2))
-    ]
-    assert sorted(record.position for record in found) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("mark", [".W text", ".w", " .W", "\t.T text"])

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import gzip
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora import doc_blocks
@@ -17,7 +14,7 @@ from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation import records
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import InputError
-from irpretrain.foundation.records import Document, Malformed, Share, Skipped
+from irpretrain.foundation.records import Document, Malformed, Skipped
 
 LATIN = TrectextDocumentOptions(encoding="latin-1")
 
@@ -203,13 +200,6 @@ def test_what_xml_would_expand_stays_text(tmp_path):
     assert found.body == "&b; &c; &unknown; \ufffd end"
 
 
-def test_a_damaged_archive(tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(gzip.compress((FT * 2).encode("latin-1"))[:-12])
-    *_, fault = read(path, LATIN)
-    assert fault.reason == "damaged archive"
-
-
 def test_any_division_into_chunks_gives_the_same(tmp_path, monkeypatch):
     text = FT + FR + "\n" + FBIS + LA
     expected = read_all(tmp_path, text)
@@ -227,33 +217,6 @@ def test_a_document_without_end_costs_bounded_memory(tmp_path, monkeypatch):
     first, second = read_all(tmp_path, text)
     assert first.reason == "record too large"
     assert second.document_id == "FT911-1"
-
-
-def test_shares_partition_the_records(tmp_path, monkeypatch):
-    from irpretrain.foundation import records as module
-
-    monkeypatch.setattr(module, "BLOCK_RECORDS", 2)
-    path = write(tmp_path / "file", "".join(FT.replace("911-1", f"911-{n}") for n in range(11)))
-    shares = [list(read(path, LATIN, Share(number, 3))) for number in range(3)]
-    together = sorted((found for share in shares for found in share), key=lambda found: found.position)
-    assert together == list(read(path, LATIN))
-
-
-TAGS = ["<DOC>", "</DOC>", "<DOCNO>", "</DOCNO>", "<TEXT>", "</TEXT>", "<HEADLINE>", "<!--", "-->"]
-PIECES = [*TAGS, "X1", "&", "&lt;", "<", "\n"]
-
-
-@given(
-    st.one_of(
-        st.lists(st.sampled_from(PIECES), max_size=25).map("".join).map(str.encode), st.binary(max_size=100)
-    )
-)
-def test_garbage(tmp_path_factory, content):
-    path = tmp_path_factory.mktemp("trectext") / "file"
-    path.write_bytes(content)
-    for options in (LATIN, TrectextDocumentOptions()):
-        with suppress(InputError):  # random bytes may begin like a packed file
-            assert all(isinstance(r, Document | Skipped | Malformed) for r in read(path, options))
 
 
 @pytest.mark.timeout(600)

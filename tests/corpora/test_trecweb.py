@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 
 import pytest
 
 from irpretrain.corpora import doc_blocks, web_pages
-from irpretrain.corpora.checked import NoOptions
-from irpretrain.corpora.formats.trecweb import read
-from irpretrain.foundation.records import Document, Share, Skipped
+from irpretrain.foundation.records import Document, Skipped
 
 PAGES = [
     b"""<DOC>
@@ -71,12 +68,6 @@ HTTP/1.1 404 Not Found\r
 ]
 
 
-def records(tmp_path: Path, content: bytes):
-    path = tmp_path / "00"
-    path.write_bytes(content)
-    return list(read(path, NoOptions()))
-
-
 EXPECTED = [
     Document(
         0, "GX000-00-0000000", "JPL's page", "http://sgra.jpl.nasa.gov", "The café & more\nnext"
@@ -90,26 +81,20 @@ EXPECTED = [
 ]  # fmt: skip
 
 
-def test_pages(tmp_path):
-    assert records(tmp_path, b"".join(PAGES)) == EXPECTED
-    assert records(tmp_path, gzip.compress(b"\n".join(PAGES))) == EXPECTED
+def test_pages(read):
+    assert read("documents", "trecweb", b"".join(PAGES)) == EXPECTED
+    assert read("documents", "trecweb", gzip.compress(b"\n".join(PAGES))) == EXPECTED
 
 
-def test_any_division_into_chunks_gives_the_same(tmp_path, monkeypatch):
+def test_any_division_into_chunks_gives_the_same(read, monkeypatch):
     for chunk in (1, 3, 50, 127, 128, 129):
         monkeypatch.setattr(doc_blocks, "CHUNK_BYTES", chunk)
-        assert records(tmp_path, b"".join(PAGES)) == EXPECTED
+        assert read("documents", "trecweb", b"".join(PAGES)) == EXPECTED
 
 
-def test_shares(tmp_path):
-    (tmp_path / "00").write_bytes(b"".join(PAGES))
-    assert list(read(tmp_path / "00", NoOptions(), Share(1, 2))) == []
-    assert list(read(tmp_path / "00", NoOptions(), Share(0, 2))) == EXPECTED
-
-
-def test_long_pages_are_read_in_part(tmp_path, monkeypatch):
+def test_long_pages_are_read_in_part(read, monkeypatch):
     monkeypatch.setattr(web_pages, "LONGEST_PAGE", 9)
-    found = records(tmp_path, PAGES[2])
+    found = read("documents", "trecweb", PAGES[2])
     assert [one.body for one in found] == ["plain <b>"]
 
 
@@ -124,8 +109,8 @@ def test_long_pages_are_read_in_part(tmp_path, monkeypatch):
         (b"<html>", "text before the first <DOC>"),
     ],
 )
-def test_faults(tmp_path, content, reason):
-    first, *others = records(tmp_path, content + PAGES[2])
+def test_faults(read, content, reason):
+    first, *others = read("documents", "trecweb", content + PAGES[2])
     assert str(first).startswith(reason)
     assert "byte 0" in first.location
     assert others[-1].document_id == "GX000-00-0000034"

@@ -6,13 +6,12 @@ import gzip
 import os
 import zlib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from irpretrain.corpora import web_pages
 from irpretrain.corpora.formats import warc
-from irpretrain.corpora.formats.warc import DOCUMENTS, WarcDocumentOptions, percentile_of, read, read_warc
+from irpretrain.corpora.formats.warc import DOCUMENTS, WarcDocumentOptions, percentile_of, read_warc
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.records import Document, Malformed, Skipped
 
@@ -80,13 +79,10 @@ PAGES = [
 ]
 
 
-def test_pages(tmp_path):
-    plain = write(tmp_path / "00.warc", b"".join(SOUND))
-    assert list(read(plain, WarcDocumentOptions())) == PAGES
-    packed = write(tmp_path / "00.warc.gz", gzip.compress(b"".join(SOUND)))
-    assert list(read(packed, WarcDocumentOptions())) == PAGES
-    each = write(tmp_path / "01.warc.gz", b"".join(map(gzip.compress, SOUND)))
-    assert list(read(each, WarcDocumentOptions())) == PAGES
+def test_pages(read):
+    content = b"".join(SOUND)
+    for packed in (content, gzip.compress(content), b"".join(map(gzip.compress, SOUND))):
+        assert read("documents", "warc", packed) == PAGES
 
 
 def test_the_content_of_a_record_too_long_holds_no_records(tmp_path, monkeypatch):
@@ -106,8 +102,8 @@ def test_the_content_of_a_record_too_long_holds_no_records(tmp_path, monkeypatch
     assert (fault.reason, fault.loses_more) == ("record too large", True)
 
 
-def test_version_1_with_other_line_ends(tmp_path):
-    [found] = read(write(tmp_path / "00.warc", CRLF), WarcDocumentOptions())
+def test_version_1_with_other_line_ends(read):
+    [found] = read("documents", "warc", CRLF)
     assert found == Document(0, "clueweb12-0000tw-00-00000", "", "", "a")
 
 
@@ -147,8 +143,8 @@ CHUNKS = b"7\r\n<title>\r\n17;a=b\r\nPie</title><p>of apples\r\n0\r\n\r\n"
         ),
     ],
 )
-def test_encodings_of_a_response_are_undone(tmp_path, headers, content, text):
-    [found] = list(read(write(tmp_path / "a.warc", encoded(headers, content)), WarcDocumentOptions()))
+def test_encodings_of_a_response_are_undone(read, headers, content, text):
+    [found] = read("documents", "warc", encoded(headers, content))
     assert (found.title, found.body) == ("Pie" if "apples" in text else "", text)
 
 
@@ -165,45 +161,38 @@ def test_encodings_of_a_response_are_undone(tmp_path, headers, content, text):
     ],
     ids=["shorter", "longer", "first longer", "first beyond the end", "no size", "cut", "last missing"],
 )
-def test_chunks_that_are_not_whole_are_no_page(tmp_path, content):
+def test_chunks_that_are_not_whole_are_no_page(read, content):
     """Their sizes would be words of the text."""
     record = encoded("Transfer-Encoding: chunked", content)
-    [found] = read(write(tmp_path / "a.warc", record), WarcDocumentOptions())
+    [found] = read("documents", "warc", record)
     assert found.reason == "damaged content", found
 
 
-def test_an_archive_that_cuts_pages_says_so(tmp_path):
+def test_an_archive_that_cuts_pages_says_so(read):
     record = encoded("Transfer-Encoding: chunked", CHUNKS[:-10])
     record = record.replace(b"WARC-Type", b"WARC-Truncated: length\r\nWARC-Type", 1)
-    [found] = read(write(tmp_path / "a.warc", record), WarcDocumentOptions())
+    [found] = read("documents", "warc", record)
     assert found.body == "of app"
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
-def test_damaged_packed_content_of_a_page_is_no_page(tmp_path, pack):
+def test_damaged_packed_content_of_a_page_is_no_page(read, pack):
     whole = pack(b"<title>Pie</title>" + bytes(range(32, 127)) * 3000)
     for content in (whole[:-1], whole[: len(whole) // 2], whole[:200] + b"\xff" * 40 + whole[240:]):
-        [found] = read(
-            write(tmp_path / "a.warc", encoded("Content-Encoding: gzip", content)), WarcDocumentOptions()
-        )
+        [found] = read("documents", "warc", encoded("Content-Encoding: gzip", content))
         assert found.reason == "damaged content", found
 
 
-def test_encodings_that_stay(tmp_path, monkeypatch):
+def test_encodings_that_stay(read, monkeypatch):
     """No chunk is left as text, a bomb is not unpacked, and what cannot be undone is counted."""
     bomb = gzip.compress(b"apple " * 1_000_000)
     with monkeypatch.context() as patch:
         patch.setattr(web_pages, "LONGEST_PAGE", 12)
-        path = write(tmp_path / "a.warc", encoded("Content-Encoding: gzip", bomb))
-        [found] = read(path, WarcDocumentOptions())
+        [found] = read("documents", "warc", encoded("Content-Encoding: gzip", bomb))
     assert found.body == "apple apple"
     empty = encoded("Transfer-Encoding: chunked", b"0\r\n\r\n")
-    assert [found.reason for found in read(write(tmp_path / "b.warc", empty), WarcDocumentOptions())] == [
-        "empty document"
-    ]
-    [found] = read(
-        write(tmp_path / "c.warc", encoded("Content-Encoding: br", b"\x0b\x02")), WarcDocumentOptions()
-    )
+    assert [found.reason for found in read("documents", "warc", empty)] == ["empty document"]
+    [found] = read("documents", "warc", encoded("Content-Encoding: br", b"\x0b\x02"))
     assert (found.reason, found.detail) == ("content encoding is not read", "c-0: br")
 
 
@@ -213,9 +202,8 @@ def encoded(headers: str, content: bytes) -> bytes:
     return head % len(response) + response + b"\r\n\r\n"
 
 
-def test_positions_count_records_of_all_types(tmp_path):
-    path = write(tmp_path / "00.warc", b"".join(SOUND))
-    assert list(read(path, WarcDocumentOptions(), lambda position: position == 2)) == [PAGES[1]]
+def test_positions_count_records_of_all_types(read):
+    assert read("documents", "warc", b"".join(SOUND), lambda position: position == 2) == [PAGES[1]]
 
 
 @pytest.mark.parametrize(
@@ -251,26 +239,19 @@ def test_positions_count_records_of_all_types(tmp_path):
         ),
     ],
 )
-def test_faults(tmp_path, content, reason, location):
-    found = list(read(write(tmp_path / "00.warc", content), WarcDocumentOptions()))
+def test_faults(read, content, reason, location):
+    found = read("documents", "warc", content)
     faults = [one for one in found if isinstance(one, Malformed)]
     assert str(faults[0]).startswith(reason)
     assert faults[0].location == location
 
 
-def test_text_between_records_costs_none(tmp_path):
+def test_text_between_records_costs_none(read):
     short = SOUND[1].replace(b"Content-Length: ", b"Content-Length: 0")
     content = short.replace(b"Content-Length: 0", b"Content-Length: 60\nX: ") + SOUND[3]
-    found = list(read(write(tmp_path / "00.warc", content), WarcDocumentOptions()))
+    found = read("documents", "warc", content)
     assert any(isinstance(one, Malformed) and one.reason == "text between records" for one in found)
     assert found[-1].document_id == "clueweb09-en0000-00-00002"
-
-
-def test_a_damaged_archive(tmp_path):
-    packed = gzip.compress(b"".join(SOUND))
-    *_, fault = read(write(tmp_path / "00.warc.gz", packed[:-15]), WarcDocumentOptions())
-    assert fault.reason == "damaged archive"
-    assert fault.location.startswith("record ")
 
 
 def test_headers_without_end_cost_little(tmp_path):
@@ -283,21 +264,19 @@ def test_headers_without_end_cost_little(tmp_path):
 RANKINGS = "".join(f"{percentile} clueweb09-en0000-00-0000{n}\n" for n, percentile in enumerate((60, 59, 99)))
 
 
-def test_only_what_is_no_spam(tmp_path):
-    path = write(tmp_path / "00.warc", b"".join(SOUND[:4]))
-    rankings = write(tmp_path / "fusion", RANKINGS.encode())
-    options = WarcDocumentOptions(spam=str(rankings))
-    assert DOCUMENTS.option_files(options) == [str(rankings)]
+def test_only_what_is_no_spam(read, tmp_path):
+    spam = str(write(tmp_path / "fusion", RANKINGS.encode()))
+    assert DOCUMENTS.option_files(WarcDocumentOptions(spam=spam)) == [spam]
     assert DOCUMENTS.option_files(WarcDocumentOptions()) == []
-    assert list(read(path, options)) == [PAGES[0], Skipped(2, "spam"), PAGES[2]]
-    assert list(read(path, WarcDocumentOptions(spam=str(rankings), spam_percentile=99))) == [
+    content = b"".join(SOUND[:4])
+    assert read("documents", "warc", content, spam=spam) == [PAGES[0], Skipped(2, "spam"), PAGES[2]]
+    assert read("documents", "warc", content, spam=spam, spam_percentile=99) == [
         Skipped(1, "spam"),
         Skipped(2, "spam"),
         PAGES[2],
     ]
-    everything = write(tmp_path / "01.warc", b"".join(SOUND))
-    [fault] = (one for one in read(everything, options) if isinstance(one, Malformed))
-    assert str(fault) == f"no spam ranking: clueweb09-en0000-00-00003 is not in {rankings}"
+    *_, fault = read("documents", "warc", b"".join(SOUND), spam=spam)
+    assert str(fault) == f"no spam ranking: clueweb09-en0000-00-00003 is not in {spam}"
 
 
 def test_rankings_in_any_order_and_packed(tmp_path):
@@ -342,13 +321,12 @@ def test_changed_rankings_are_read_again(tmp_path):
     assert percentile_of("clueweb09-en0000-00-00000", path) == 61
 
 
-def test_a_record_without_a_length_leaves_the_next_one_whole(tmp_path):
+def test_a_record_without_a_length_leaves_the_next_one_whole(read):
     without = b"WARC/1.0\nWARC-Type: response\nWARC-TREC-ID: a\n"
     for rest in (b"\n", b"\n\nHTTP/1.1 200 OK\n\n<p>lost</p>\n"):
-        (tmp_path / "f.warc").write_bytes(without + rest + response(1, b"<p>kept</p>"))
-        read_back = list(read(tmp_path / "f.warc", WarcDocumentOptions()))
-        assert next(r.reason for r in read_back if isinstance(r, Malformed)) == "no length"
-        assert [r.document_id for r in read_back if isinstance(r, Document)] == ["clueweb09-en0000-00-00001"]
+        records = read("documents", "warc", without + rest + response(1, b"<p>kept</p>"))
+        assert next(r.reason for r in records if isinstance(r, Malformed)) == "no length"
+        assert [r.document_id for r in records if isinstance(r, Document)] == ["clueweb09-en0000-00-00001"]
 
 
 def archive(*contents: str, lengths: tuple[int, ...] = ()) -> bytes:
@@ -362,28 +340,23 @@ def archive(*contents: str, lengths: tuple[int, ...] = ()) -> bytes:
     return b"".join(records)
 
 
-def read_by_record_id(path: Path, content: bytes) -> list[Any]:
-    path.write_bytes(content)
-    return list(warc.read(path, warc.WarcDocumentOptions(id_header="WARC-Record-ID")))
-
-
 INNER = "apple\nWARC/1.0\nWARC-Type: response\nlast"
 
 
 @pytest.mark.parametrize(
     "inner", [INNER, INNER.replace("\n", "\r\n"), f"{INNER}\n{INNER}", archive("a").decode()]
 )
-def test_a_record_within_a_content_length_is_text(tmp_path: Path, inner: str) -> None:
+def test_a_record_within_a_content_length_is_text(read, inner):
     """ISO 28500: a block is as many octets as Content-Length says."""
-    documents = read_by_record_id(tmp_path / "a.warc", archive(inner, "pear"))
+    documents = read("documents", "warc", archive(inner, "pear"), id_header="WARC-Record-ID")
     assert [document.document_id for document in documents] == ["<r0>", "<r1>"]
     assert "WARC/1.0" in documents[0].body
     assert documents[1].body == "pear"
 
 
-def test_a_wrong_length_that_takes_a_part_of_the_next_record_is_a_fault(tmp_path: Path) -> None:
+def test_a_wrong_length_that_takes_a_part_of_the_next_record_is_a_fault(read):
     content = archive("apple", "pear", "plum", lengths=(80, 23, 23))
-    found = read_by_record_id(tmp_path / "a.warc", content)
+    found = read("documents", "warc", content, id_header="WARC-Record-ID")
     assert [record.reason for record in found if isinstance(record, Malformed)] == [
         "several records in one",
         "text between records",
@@ -391,7 +364,6 @@ def test_a_wrong_length_that_takes_a_part_of_the_next_record_is_a_fault(tmp_path
     assert [record.document_id for record in found if isinstance(record, Document)] == ["<r2>"]
 
 
-def test_a_refusal_names_the_header_that_every_record_has(tmp_path: Path) -> None:
-    (tmp_path / "a.warc").write_bytes(archive("apple"))
-    [fault] = warc.read(tmp_path / "a.warc", warc.WarcDocumentOptions())
+def test_a_refusal_names_the_header_that_every_record_has(read):
+    [fault] = read("documents", "warc", archive("apple"))
     assert "id_header: WARC-Record-ID" in fault.remedy
