@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import lzma
-from pathlib import Path
 
 import pytest
 from cbor_writer import Unknown, dumps
 
-from irpretrain.corpora.formats import car
 from irpretrain.foundation.records import Document, Malformed, Query, Skipped
 
 
@@ -35,32 +33,28 @@ OUTLINES = [
 ]  # fmt: skip
 
 
-def write(path: Path, kind: int | None, items: list, end: bytes = b"\xff") -> Path:
-    """Write a file of TREC CAR, with a header where a kind is given."""
+def file_of(kind: int | None, items: list, end: bytes = b"\xff") -> bytes:
+    """A file of TREC CAR, with a header where a kind is given."""
     head = b"" if kind is None else dumps(["CAR", [kind], ["release", "2.0"]]) + b"\x9f"
-    path.write_bytes(head + b"".join(map(dumps, items)) + (b"" if kind is None else end))
-    return path
+    return head + b"".join(map(dumps, items)) + (b"" if kind is None else end)
 
 
 @pytest.mark.parametrize("kind", [2, None])
-def test_paragraphs(tmp_path, kind):
-    path = write(tmp_path / "p.cbor", kind, PARAGRAPHS)
+def test_paragraphs(read, kind):
+    content = file_of(kind, PARAGRAPHS)
     expected = [
         Document(0, "0000000e7e72cafb61a9f356b7dceb25c5e028db", "", "", "The sea is deep – very."),
         Document(1, "00000047dc43083f49b68399c6deeed5c0e81c1f", "", "", "Ocean"),
         Skipped(2, "empty document", location="document 000002e5a3aa90f5e3a9f6cd1a0f7cfca4cd4ee6"),
     ]
-    assert list(car.DOCUMENTS.read(path, car.DOCUMENTS.options())) == expected
-    assert list(car.DOCUMENTS.read(path, car.DOCUMENTS.options(), lambda n: n == 1)) == expected[1:2]
-    packed = tmp_path / "p.cbor.xz"
-    packed.write_bytes(lzma.compress(path.read_bytes()))
-    assert list(car.DOCUMENTS.read(packed, car.DOCUMENTS.options())) == expected
+    assert read("documents", "car-paragraphs", content) == expected
+    assert read("documents", "car-paragraphs", content, lambda n: n == 1) == expected[1:2]
+    assert read("documents", "car-paragraphs", lzma.compress(content)) == expected
 
 
 @pytest.mark.parametrize("kind", [1, None])
-def test_outlines(tmp_path, kind):
-    path = write(tmp_path / "o.cbor.outlines", kind, OUTLINES)
-    assert list(car.TOPICS.read(path, car.TOPICS.options())) == [
+def test_outlines(read, kind):
+    assert read("topics", "car-outlines", file_of(kind, OUTLINES)) == [
         Query(0, "enwiki:Green%20sea%20turtle/Habitat", "Green sea turtle Habitat"),
         Query(
             1, "enwiki:Green%20sea%20turtle/Habitat/Nesting%20sites", "Green sea turtle Habitat Nesting sites"
@@ -92,10 +86,8 @@ def test_outlines(tmp_path, kind):
         (lzma.compress(dumps(PARAGRAPHS[0]))[:13], "damaged archive", "item 1, byte 0"),
     ],
 )
-def test_faults(tmp_path, content, fault, location):
-    path = tmp_path / "p.cbor"
-    path.write_bytes(content)
-    *_, found = car.DOCUMENTS.read(path, car.DOCUMENTS.options())
+def test_faults(read, content, fault, location):
+    *_, found = read("documents", "car-paragraphs", content)
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
     assert found.location.startswith(location)
@@ -105,16 +97,14 @@ def test_faults(tmp_path, content, fault, location):
     ("end", "fault"),
     [(b"", "the file breaks off"), (b"\xff" + dumps(PARAGRAPHS[0]), "there is more behind its end")],
 )
-def test_a_list_behind_a_header_must_end_with_the_file(tmp_path, end, fault):
-    path = write(tmp_path / "p.cbor", 2, PARAGRAPHS, end)
-    *paragraphs, found = car.DOCUMENTS.read(path, car.DOCUMENTS.options())
+def test_a_list_behind_a_header_must_end_with_the_file(read, end, fault):
+    *paragraphs, found = read("documents", "car-paragraphs", file_of(2, PARAGRAPHS, end))
     assert len(paragraphs) == 3
     assert (str(found), found.position, found.loses_more) == (f"broken CBOR: {fault}", 3, True)
 
 
-def test_pages_that_are_none(tmp_path):
-    path = write(tmp_path / "o", 1, [["x"], OUTLINES[1]])
-    fault, found = car.TOPICS.read(path, car.TOPICS.options())
+def test_pages_that_are_none(read):
+    fault, found = read("topics", "car-outlines", file_of(1, [["x"], OUTLINES[1]]))
     assert (fault.reason, fault.location) == ("no outline", "page 1")
     assert found.query_id == "enwiki:Sea/Depth"
 
@@ -122,8 +112,8 @@ def test_pages_that_are_none(tmp_path):
 @pytest.mark.parametrize(
     "part", [[0, 7, b"B", []], [0, "B", b"B", "x"], [0, "B"], [], "stray", [4, "x"], [True, 1]]
 )
-def test_parts_that_no_page_has(tmp_path, part):
-    path = write(tmp_path / "o", 1, [[0, "T", b"enwiki:T", [[0, "A", b"A", []], part, [0, "C", b"C", []]]]])
-    first, fault, last = car.TOPICS.read(path, car.TOPICS.options())
+def test_parts_that_no_page_has(read, part):
+    page = [0, "T", b"enwiki:T", [[0, "A", b"A", []], part, [0, "C", b"C", []]]]
+    first, fault, last = read("topics", "car-outlines", file_of(1, [page]))
     assert (first.query_id, last.query_id) == ("enwiki:T/A", "enwiki:T/C")
     assert (fault.reason, fault.location) == ("no section", "page 1")

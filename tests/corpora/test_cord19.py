@@ -5,13 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from pathlib import Path
 
 import pytest
 
-from irpretrain.corpora.checked import NoOptions
 from irpretrain.corpora.formats import cord19
-from irpretrain.corpora.formats.cord19 import read
 from irpretrain.foundation.records import Document, Malformed, Skipped
 
 MAY = (
@@ -41,12 +38,6 @@ ROWS = [
 ]  # fmt: skip
 
 
-def write(folder: Path, text: str | None = None) -> Path:
-    path = folder / "metadata.csv"
-    path.write_text(table(ROWS) if text is None else text, newline="")
-    return path
-
-
 EXPECTED = [
     Document(
         0,
@@ -62,19 +53,15 @@ EXPECTED = [
 ]
 
 
-def test_titles_and_abstracts(tmp_path):
-    path = write(tmp_path)
-    assert list(read(path, NoOptions())) == EXPECTED
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    assert list(read(path, NoOptions())) == EXPECTED
-    path.write_bytes(gzip.compress(path.read_bytes()))
-    assert list(read(path, NoOptions())) == EXPECTED
+def test_titles_and_abstracts(read):
+    content = table(ROWS).encode()
+    for packed in (content, b"\xef\xbb\xbf" + content, gzip.compress(content)):
+        assert read("documents", "cord19", packed) == EXPECTED
 
 
-def test_a_repeated_paper_is_known_to_every_share(tmp_path):
-    path = write(tmp_path)
-    found = [list(read(path, NoOptions(), lambda n, own=own: n == own)) for own in range(5)]
-    assert [one for share in found for one in share] == EXPECTED
+def test_a_repeated_paper_is_known_to_every_share(read):
+    shares = [read("documents", "cord19", table(ROWS), lambda n, own=own: n == own) for own in range(5)]
+    assert [record for share in shares for record in share] == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -93,25 +80,24 @@ def test_a_repeated_paper_is_known_to_every_share(tmp_path):
         ("cord_uid,title,abstract\na b,c,d\n", "bad identifier", 2),
     ],
 )
-def test_broken_tables(tmp_path, text, fault, line):
-    *_, found = read(write(tmp_path, text), NoOptions())
+def test_broken_tables(read, text, fault, line):
+    *_, found = read("documents", "cord19", text)
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
     assert found.line == line
 
 
-def test_bytes_that_are_no_text(tmp_path):
-    path = write(tmp_path)
-    path.write_bytes(path.read_bytes().replace(b"Second", b"Sec\xff"))
-    *_, found = read(path, NoOptions())
-    assert found.reason == "not valid UTF-8"
-    path.write_bytes(gzip.compress(table(ROWS).encode())[:-9])
-    *_, found = read(path, NoOptions())
-    assert found.reason == "damaged archive"
+def test_bytes_that_are_no_text(read):
+    content = table(ROWS).encode()
+    for damaged, reason in (
+        (content.replace(b"Second", b"Sec\xff"), "not valid UTF-8"),
+        (gzip.compress(content)[:-9], "damaged archive"),
+    ):
+        *_, fault = read("documents", "cord19", damaged)
+        assert fault.reason == reason
 
 
-def test_a_cell_without_end_costs_bounded_memory(tmp_path, monkeypatch):
+def test_a_cell_without_end_costs_bounded_memory(read, monkeypatch):
     monkeypatch.setattr(cord19, "max_record_bytes", lambda: 1000)
-    path = write(tmp_path, 'cord_uid,title,abstract\na,b,"' + "x" * 5000 + '"\n')
-    [found] = read(path, NoOptions())
-    assert str(found) == "broken CSV: field larger than field limit (1000)"
+    [fault] = read("documents", "cord19", 'cord_uid,title,abstract\na,b,"' + "x" * 5000 + '"\n')
+    assert str(fault) == "broken CSV: field larger than field limit (1000)"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from irpretrain.corpora.registry import format_of
 from irpretrain.evaluation.runs import read_qrels, read_run
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.records import Document, Judgement, Malformed, Query, Retrieved
@@ -38,42 +36,33 @@ TWO = {
 READ = (Document, Judgement, Query, Retrieved)
 
 
-def records(kind: Any, name: str, path: Path) -> list[Any]:
-    module = format_of(kind, name)
-    return list(module.read(path, module.options()))
-
-
-def sound(read: list[Any]) -> list[Any]:
-    return [record for record in read if isinstance(record, READ)]
+def sound(records: list[Any]) -> list[Any]:
+    return [record for record in records if isinstance(record, READ)]
 
 
 @pytest.mark.parametrize("end", OTHER_ENDS, ids=ascii)
 @pytest.mark.parametrize("case", TWO, ids=" ".join)
-def test_another_line_end_loses_no_record_in_silence(case: tuple[str, str], end: str, tmp_path: Path) -> None:
-    (tmp_path / "a").write_text(TWO[case].replace("\n", end), encoding="utf-8", newline="")
-    read = records(*case, tmp_path / "a")
-    assert len(sound(read)) == 2 or any(isinstance(record, Malformed) for record in read)
+def test_another_line_end_loses_no_record_in_silence(case: tuple[str, str], end: str, read) -> None:
+    records = read(*case, TWO[case].replace("\n", end))
+    assert len(sound(records)) == 2 or any(isinstance(record, Malformed) for record in records)
 
 
 @pytest.mark.parametrize("end", OTHER_ENDS, ids=ascii)
-def test_a_record_of_smart_within_a_text_is_a_fault(end: str, tmp_path: Path) -> None:
+def test_a_record_of_smart_within_a_text_is_a_fault(end: str, read) -> None:
     text = f".I 1\n.W\nred pear{end}.I 2{end}.W{end}green\n.I 3\n.W\napple\n"
-    (tmp_path / "a").write_text(text, encoding="utf-8", newline="")
-    assert any(isinstance(record, Malformed) for record in records("topics", "smart", tmp_path / "a"))
+    assert any(isinstance(record, Malformed) for record in read("topics", "smart", text))
 
 
 @pytest.mark.parametrize("case", TWO, ids=" ".join)
-def test_marks_before_any_line_are_no_text(case: tuple[str, str], tmp_path: Path) -> None:
-    (tmp_path / "plain").write_bytes(TWO[case].encode())
-    plain = records(*case, tmp_path / "plain")
+def test_marks_before_any_line_are_no_text(case: tuple[str, str], read) -> None:
+    content, is_xml = TWO[case].encode(), case[1] == "wikipedia-dump"
+    plain = read(*case, content)
     assert len(sound(plain)) == len(plain) == 2
-    half = TWO[case].encode().find(b"\n", len(TWO[case]) // 2 - 3) + 1
-    first, second = TWO[case].encode()[:half], TWO[case].encode()[half:]
-    joined = b"" if case[1] == "wikipedia-dump" else MARK  # XML has one beginning
-    (tmp_path / "marked").write_bytes(MARK * 2 + first + joined + second)
-    assert [type(record) for record in records(*case, tmp_path / "marked")] == [type(plain[0])] * 2
-    if case[1] != "wikipedia-dump":  # a position there is a byte
-        assert records(*case, tmp_path / "marked") == plain
+    half = content.find(b"\n", len(content) // 2 - 3) + 1
+    joined = b"" if is_xml else MARK  # XML has one beginning
+    marked = read(*case, MARK * 2 + content[:half] + joined + content[half:])
+    assert [type(record) for record in marked] == [type(plain[0])] * 2
+    assert is_xml or marked == plain  # a position of XML is a byte
 
 
 @pytest.mark.parametrize("blank", ["\xa0", "\u3000", "\x85", "\x1f", "\u200b"], ids=ascii)
@@ -85,22 +74,18 @@ def test_marks_before_any_line_are_no_text(case: tuple[str, str], tmp_path: Path
         ("runs", "q1 Q0 a{}1 1 2.5 x\n"),
     ],
 )
-def test_other_white_space_in_an_identifier_shifts_no_column(
-    kind: str, lines: str, blank: str, tmp_path: Path
-) -> None:
-    (tmp_path / "a").write_text(lines.replace("{}", blank), encoding="utf-8", newline="")
-    read = records(kind, "trec", tmp_path / "a")
-    assert {getattr(record, "reason", "") for record in read} == {"bad identifier"}
+def test_other_white_space_in_an_identifier_shifts_no_column(kind: str, lines: str, blank: str, read) -> None:
+    records = read(kind, "trec", lines.replace("{}", blank))
+    assert {getattr(record, "reason", "") for record in records} == {"bad identifier"}
 
 
-def test_a_document_of_letor_is_not_cut_at_other_white_space(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("1 qid:1 1:0.5 #docid = a\xa01 inc = 1\n", encoding="utf-8")
-    (record,) = records("judgements", "letor", tmp_path / "a")
+def test_a_document_of_letor_is_not_cut_at_other_white_space(read) -> None:
+    (record,) = read("judgements", "letor", "1 qid:1 1:0.5 #docid = a\xa01 inc = 1\n")
     assert isinstance(record, Malformed)
     assert record.reason == "bad identifier"
 
 
-def test_our_own_files_split_at_blanks_and_tabs_alone(tmp_path: Path) -> None:
+def test_our_own_files_split_at_blanks_and_tabs_alone(tmp_path) -> None:
     (tmp_path / "run").write_text("q1 Q0 a\xa01 1\t2.5 x\n\ufeffq2 Q0 b 1 2.5 x\n", encoding="utf-8")
     assert read_run(tmp_path / "run") == {"q1": [("a\xa01", 2.5)], "q2": [("b", 2.5)]}
     (tmp_path / "qrels").write_text("q1 0 a 1\x0bq2 0 b 1\n", encoding="utf-8")
@@ -116,17 +101,15 @@ def test_our_own_files_split_at_blanks_and_tabs_alone(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_the_header_of_a_second_table_is_no_record(kind: str, text: str, mark: str, tmp_path: Path) -> None:
-    (tmp_path / "a").write_text(text.replace("{}", mark), encoding="utf-8")
-    read = records(kind, "tsv", tmp_path / "a")
-    assert [getattr(record, "reason", "") for record in read] == ["", "header within the table", ""]
+def test_the_header_of_a_second_table_is_no_record(kind: str, text: str, mark: str, read) -> None:
+    records = read(kind, "tsv", text.replace("{}", mark))
+    assert [getattr(record, "reason", "") for record in records] == ["", "header within the table", ""]
 
 
 @pytest.mark.parametrize("again", ["id\ttext ", "ID\tTEXT", " Id \tText", '"id"\t"text"'])
-def test_the_header_of_a_second_table_may_be_spelled_otherwise(again: str, tmp_path: Path) -> None:
-    (tmp_path / "a").write_text(f"id\ttext\na\tred\n{again}\nb\tid\nid\tgreen\n")
-    read = records("documents", "tsv", tmp_path / "a")
-    assert [getattr(record, "reason", "") for record in read] == ["", "header within the table", "", ""]
+def test_the_header_of_a_second_table_may_be_spelled_otherwise(again: str, read) -> None:
+    records = read("documents", "tsv", f"id\ttext\na\tred\n{again}\nb\tid\nid\tgreen\n")
+    assert [getattr(record, "reason", "") for record in records] == ["", "header within the table", "", ""]
 
 
 @pytest.mark.parametrize(
@@ -138,22 +121,16 @@ def test_the_header_of_a_second_table_may_be_spelled_otherwise(again: str, tmp_p
         ("runs", "tsv", "1\ta\t1\r2\tb\t1\r"),
     ],
 )
-def test_lines_that_end_in_a_carriage_return_are_named(
-    kind: str, format_name: str, text: str, tmp_path: Path
-) -> None:
-    (tmp_path / "a").write_text(text, newline="")
-    (fault,) = records(kind, format_name, tmp_path / "a")
+def test_lines_that_end_in_a_carriage_return_are_named(kind: str, format_name: str, text: str, read) -> None:
+    (fault,) = read(kind, format_name, text)
     assert fault.reason == "several lines in one"
 
 
-def test_a_table_of_carriage_returns_has_no_header(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("id\ttext\ra\tred\r", newline="")
+def test_a_table_of_carriage_returns_has_no_header(read) -> None:
     with pytest.raises(InputError, match="the header cannot be read: several lines in one"):
-        records("documents", "tsv", tmp_path / "a")
+        read("documents", "tsv", "id\ttext\ra\tred\r")
 
 
-def test_a_header_is_no_record_where_the_columns_are_named(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("id\ttext\na\tred\n")
-    reader = format_of("documents", "tsv")
-    fault, document = reader.read(tmp_path / "a", reader.options(columns=["id", "text"]))
+def test_a_header_is_no_record_where_the_columns_are_named(read) -> None:
+    fault, document = read("documents", "tsv", "id\ttext\na\tred\n", columns=["id", "text"])
     assert (fault.reason, document.document_id) == ("header within the table", "a")
