@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from irpretrain.corpora.shared_queries import check_shared_queries
-from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError
+from small_documents import write_documents
 
 TESTED = {f"q{number:02}": f"Where is  river {number}?" for number in range(20)}
 OTHERS = {f"t{number}": f"who built bridge {number}" for number in range(5)}
@@ -43,14 +44,7 @@ def check(
         )
     corpora = folder / "used-documents.parquet", folder / "tested-documents.parquet"
     for path, documents in zip(corpora, bodies or (), strict=False):
-        locations = {"part": 0, "source": "a", "title": "", "url": ""}
-        DOCUMENTS.write(
-            path,
-            (
-                {"document_id": name, "body": body, "position": location, **locations}
-                for location, (name, body) in enumerate(documents.items())
-            ),
-        )
+        write_documents(path, documents)
     return check_shared_queries(
         *files,
         ("copy", "tiny"),

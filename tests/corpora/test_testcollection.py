@@ -7,36 +7,34 @@ from irpretrain.corpora.formats import json_files
 from irpretrain.corpora.formats.trectext import BARE_TEXT
 from irpretrain.corpora.policy import RecordTally, bare_texts, empty_documents
 from irpretrain.corpora.testcollection import prepare
-from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError, count_of
+from small_documents import write_documents
 
 
 @pytest.fixture
 def run(tmp_path):
     """Return a function that prepares a collection of documents d0 ... d9 and returns queries, qrels, counts."""
-    shards = []
-    for shard in range(2):
-        rows = (
-            {"document_id": f"d{n}", "part": 0, "position": n, "title": "", "url": "", "body": "x"}
-            for n in range(shard, 10, 2)
-        )
-        shards.append(tmp_path / f"documents-{shard}.parquet")
-        DOCUMENTS.write(shards[-1], rows)
+    even, odd = ({f"d{n}": "x" for n in range(first, 10, 2)} for first in (0, 1))
+    shards = [
+        write_documents(tmp_path / "even.parquet", even),
+        write_documents(tmp_path / "odd.parquet", odd),
+    ]
 
-    def prepared(topics, judged, seed=1, **changes):
+    def prepared(topics, judged, seed=1, documents=shards, topics_config=None, qrels_config=None, **changes):
         (tmp_path / "topics.tsv").write_text(topics)
         (tmp_path / "judged.txt").write_text(judged)
-        given = {
+        dataset = {
             "label": "Test",
             "corpus": "c",
             "folds": 3,
-            "queries": {"format": "tsv", "path": "x", **changes.pop("topics_config", {})},
-            "qrels": {"format": "trec", "path": "x", **changes.pop("qrels_config", {})},
+            "queries": {"format": "tsv", "path": "x", **(topics_config or {})},
+            "qrels": {"format": "trec", "path": "x", **(qrels_config or {})},
             **changes,
         }
         outputs = tmp_path / "queries.parquet", tmp_path / "qrels.txt"
         sources = tmp_path / "topics.tsv", tmp_path / "judged.txt"
-        counts = prepare(DatasetConfig(**given), *sources, shards, seed, *outputs)
+        counts = prepare(DatasetConfig(**dataset), *sources, documents, seed, *outputs)
         return QUERIES.read(outputs[0]).to_pylist(), outputs[1].read_text(), counts
 
     return prepared
@@ -44,6 +42,15 @@ def run(tmp_path):
 
 TOPICS = "q9\tnine words\nq1\tone\nq5\tfive\nq3\tthree\n"
 JUDGED = "q5 0 d5 1\nq9 0 d9 2\nq9 0 d1 0\nq1 0 d1 1\nq3 0 d3 1\n"
+
+
+def many(count):
+    topics = "".join(f"q{n}\tquery {n}\n" for n in range(count))
+    return topics, "".join(f"q{n} 0 d{n % 10} 1\n" for n in range(count))
+
+
+def names(queries):
+    return [q["query_id"] for q in queries]
 
 
 def test_order_of_queries_and_of_judgements(run):
@@ -54,26 +61,38 @@ def test_order_of_queries_and_of_judgements(run):
     assert (counts["queries_written"], counts["judgements_written"]) == (4, 5)
 
 
-def test_queries_without_a_relevant_document(run):
-    judged = JUDGED.replace("q5 0 d5 1\n", "q5 0 d5 0\n")
+@pytest.mark.parametrize(
+    ("judged", "kept", "expected"),
+    [
+        (JUDGED.replace("q5 0 d5 1", "q5 0 d5 0"), ["q9", "q1", "q3"], {"queries_left_out": 1}),
+        (
+            JUDGED + "q1 0 gone 1\nq1 0 lost 0\n",
+            ["q9", "q1", "q5", "q3"],
+            {"judgements_of_unknown_documents": 2, "queries_whose_relevant_documents_are_unknown": 0},
+        ),
+        (
+            JUDGED.replace("d3", "gone"),
+            ["q9", "q1", "q5", "q3"],
+            {"judgements_of_unknown_documents": 1, "queries_whose_relevant_documents_are_unknown": 1},
+        ),
+        (
+            JUDGED + "q7 0 d1 1\nq7 0 gone 1\nq8 0 d1 1\n",
+            ["q9", "q1", "q5", "q3"],
+            {
+                "judged_queries_unknown": 2,
+                "judgements_of_unknown_queries": 3,
+                "judgements_of_unknown_documents": 0,
+            },
+        ),
+    ],
+    ids=["nothing relevant", "unknown documents", "unknown relevant documents", "unknown queries"],
+)
+def test_what_is_kept_and_counted(run, judged, kept, expected):
     queries, qrels, counts = run(TOPICS, judged)
-    assert [q["query_id"] for q in queries] == ["q9", "q1", "q3"]
-    assert "q5" not in qrels
-    assert counts["queries_left_out"] == 1
-
-
-def test_judgements_of_unknown_documents(run):
-    judged = JUDGED + "q1 0 gone 1\nq1 0 lost 0\n"
-    _, qrels, counts = run(TOPICS, judged)
-    assert "q1 0 gone 1\n" in qrels
-    assert counts["judgements_of_unknown_documents"] == 2
-    assert counts["queries_whose_relevant_documents_are_unknown"] == 0
-
-
-def test_a_query_whose_relevant_documents_are_all_unknown_stays(run):
-    queries, _, counts = run(TOPICS, JUDGED.replace("d3", "gone"))
-    assert "q3" in [q["query_id"] for q in queries]
-    assert counts["queries_whose_relevant_documents_are_unknown"] == 1
+    assert names(queries) == kept
+    assert {line.split()[0] for line in qrels.splitlines()} == set(kept)
+    assert ("q1 0 gone 1\n" in qrels) == ("q1 0 gone 1\n" in judged), "unknown documents stay"
+    assert {name: counts[name] for name in expected} == expected
 
 
 def test_a_corpus_without_any_judged_document_is_refused_always(run):
@@ -125,19 +144,12 @@ def test_malformed_lines_and_empty_queries(run):
 
 
 def test_the_searched_corpus_must_be_sound(run, tmp_path):
-    row = {"document_id": "d1", "part": 0, "position": 0, "title": "", "url": "", "body": "x"}
-    DOCUMENTS.write(tmp_path / "twice.parquet", [row, row])
-    DOCUMENTS.write(tmp_path / "empty.parquet", [])
-    run(TOPICS, JUDGED)
-    sources = tmp_path / "topics.tsv", tmp_path / "judged.txt"
-    outputs = tmp_path / "q.parquet", tmp_path / "q.txt"
-    section = {"format": "tsv", "path": "x"}
-    dataset = DatasetConfig(label="T", corpus="c", queries=section, qrels={**section, "format": "trec"})
+    once = write_documents(tmp_path / "once.parquet", {"d1": "x"})
     with pytest.raises(InputError, match="'d1' occurs 2 times"):
-        prepare(dataset, *sources, [tmp_path / "twice.parquet"], 1, *outputs)
+        run(TOPICS, JUDGED, documents=[once, once])
     with pytest.raises(InputError, match="the corpus has no documents"):
-        prepare(dataset, *sources, [tmp_path / "empty.parquet"], 1, *outputs)
-    assert not outputs[0].exists()
+        run(TOPICS, JUDGED, documents=[write_documents(tmp_path / "empty.parquet", [])])
+    assert not (tmp_path / "queries.parquet").exists()
 
 
 def test_nothing_left(run):
@@ -211,18 +223,12 @@ def test_documents_in_the_second_column_are_not_judged_twice(run, malformed):
         run(TOPICS, "q1 0 0 1\nq1 0 0 2\nq5 0 d5 1\n")
 
 
-def test_a_searched_corpus_that_is_cut_into_passages_is_named_as_the_cause(tmp_path):
-    row = {"part": 0, "position": 0, "title": "", "url": "", "body": "x"}
-    DOCUMENTS.write(tmp_path / "documents.parquet", [{**row, "document_id": f"d{n}#0"} for n in range(10)])
-    (tmp_path / "topics.tsv").write_text(TOPICS)
-    (tmp_path / "judged.txt").write_text(JUDGED)
-    section = {"format": "tsv", "path": "x"}
-    dataset = DatasetConfig(label="T", corpus="c", queries=section, qrels={**section, "format": "trec"})
-    sources, outputs = (tmp_path / "topics.tsv", tmp_path / "judged.txt"), (tmp_path / "q", tmp_path / "r")
+def test_a_searched_corpus_that_is_cut_into_passages_is_named_as_the_cause(run, tmp_path):
+    passages = write_documents(tmp_path / "passages.parquet", {f"d{n}#0": "x" for n in range(10)})
     with pytest.raises(
         InputError, match="cut into passages, which have names of their own: leave passage_words"
     ):
-        prepare(dataset, *sources, [tmp_path / "documents.parquet"], 1, *outputs)
+        run(TOPICS, JUDGED, documents=[passages])
 
 
 def test_text_that_is_left_out_of_documents_is_reported():
@@ -259,24 +265,15 @@ def test_losses_are_one_line_on_the_screen_and_warnings_from_a_hundredth_on(run,
 
 def test_documents_that_are_left_out_are_counted_by_reason_and_named(tmp_path):
     rows = ['{"id": "X-1", "text": "one"}', '{"id": "X-2", "text": null}', '{"id": "X-3", "text": ""}', "{"]
-    (tmp_path / "docs.jsonl").write_text("\n".join(rows) + "\n")
+    path, reader = tmp_path / "docs.jsonl", json_files.DOCUMENTS
+    path.write_text("\n".join(rows) + "\n")
     tally = RecordTally(MalformedConfig(skip=1.0), "malformed")
-    assert (
-        len(
-            list(
-                tally.sound(
-                    tmp_path / "docs.jsonl",
-                    json_files.DOCUMENTS.read(tmp_path / "docs.jsonl", json_files.DOCUMENTS.options()),
-                )
-            )
-        )
-        == 1
-    )
+    assert len(list(tally.sound(path, reader.read(path, reader.options())))) == 1
     loss = empty_documents([tally.counts()])
     assert str(loss) == "3 of 4 documents are left out (2 × empty document, 1 × not valid JSON)"
     assert loss.warning() == (
-        f"3 of 4 (75.0 %) documents are left out (2 × empty document, 1 × not valid JSON), such as "
-        f"{tmp_path}/docs.jsonl (document X-2, line 2)."
+        "3 of 4 (75.0 %) documents are left out (2 × empty document, 1 × not valid JSON), such as "
+        f"{path} (document X-2, line 2)."
     )
 
 
@@ -291,15 +288,6 @@ def test_losses_below_a_hundredth_are_no_warning(run):
 def test_more_queries_than_there_are(run):
     with pytest.raises(ConfigError, match=r"sample_queries: 5 queries are asked for, but .* has 4"):
         run(TOPICS, JUDGED, sample_queries=5)
-
-
-def many(count):
-    topics = "".join(f"q{n}\tquery {n}\n" for n in range(count))
-    return topics, "".join(f"q{n} 0 d{n % 10} 1\n" for n in range(count))
-
-
-def names(queries):
-    return [q["query_id"] for q in queries]
 
 
 def test_samples_keep_the_order_depend_on_the_seed_and_contain_each_other(run):
@@ -325,23 +313,21 @@ def test_every_query_is_drawn_about_equally_often(run):
 
 
 def test_several_files_are_read_one_after_the_other(tmp_path):
-    names = ("a.tsv", "b.tsv"), ("a.txt", "b.txt")
-    texts = ("q1\tone\n", "q2\ttwo\nq1\tone\n"), ("q1 0 d1 1\n", "q2 0 d1 1\nq1 0 d1 1\n")
-    for group, contents in zip(names, texts, strict=True):
-        for name, content in zip(group, contents, strict=True):
-            (tmp_path / name).write_text(content)
-    row = {"document_id": "d1", "part": 0, "position": 0, "title": "", "url": "", "body": "x"}
-    DOCUMENTS.write(tmp_path / "documents.parquet", [row])
-    sources = [[tmp_path / name for name in group] for group in names]
+    contents = {"a.tsv": "q1\tone\n", "b.tsv": "q2\ttwo\nq1\tone\n"}
+    contents |= {"a.txt": "q1 0 d1 1\n", "b.txt": "q2 0 d1 1\nq1 0 d1 1\n"}
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    documents = write_documents(tmp_path / "documents.parquet", {"d1": "x"})
+    sources = [[tmp_path / "a.tsv", tmp_path / "b.tsv"], [tmp_path / "a.txt", tmp_path / "b.txt"]]
 
     def prepared(queries, judgements):
-        given = {
-            "queries": {"format": "tsv", "path": list(names[0]), "expected": queries},
-            "qrels": {"format": "trec", "path": list(names[1]), "expected": judgements},
+        sections = {
+            "queries": {"format": "tsv", "path": ["a.tsv", "b.tsv"], "expected": queries},
+            "qrels": {"format": "trec", "path": ["a.txt", "b.txt"], "expected": judgements},
         }
-        dataset = DatasetConfig(label="Test", corpus="c", train_on="x", **given)
+        dataset = DatasetConfig(label="Test", corpus="c", train_on="x", **sections)
         outputs = tmp_path / "queries.parquet", tmp_path / "qrels.txt"
-        return prepare(dataset, *sources, [tmp_path / "documents.parquet"], 1, *outputs)
+        return prepare(dataset, *sources, [documents], 1, *outputs)
 
     counts = prepared(3, 3)
     assert counts["queries_written"] == 2
