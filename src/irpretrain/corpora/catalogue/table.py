@@ -165,15 +165,11 @@ def advice(row: CatalogueRow, rows: list[CatalogueRow]) -> list[str]:
         if state.status == "broken"
     ]
     absent_paths = [path for path, state in row.files.items() if state.status == "missing"]
-    absent_required_paths = [path for path in absent_paths if path in row.entry.required()]
-    lines += [f"get: {row.entry.get}"] if absent_required_paths else []
-    if absent_required_paths:
+    if not row.entry.required().keys().isdisjoint(absent_paths):
+        lines.append(f"get: {row.entry.get}")
         lines.append(f"terms: {row.entry.licence.terms} {row.entry.licence.page}")
     descriptions_by_command: dict[str, list[str]] = {}  # several files may come from one archive
-    for path in [
-        *absent_required_paths,
-        *(path for path in absent_paths if path not in absent_required_paths),
-    ]:
+    for path in sorted(absent_paths, key=lambda path: row.entry.files[path].optional):
         file = row.entry.files[path]
         optional_prefix = "optional: " if file.optional else ""
         if file.url or file.package:
