@@ -206,17 +206,17 @@ def unread_fields(counts: Mapping[str, Any], topics_format: str | None = None) -
         if len(count_by_field) > len(field_texts)
         else ""
     )
-    keys, option = (
-        "title_field, url_field, body_fields",
-        "--option title_field=NAME or --option 'body_fields=[NAME]'",
-    )
-    advice = cli_or_api(f"name others in the options {keys}", f"name others by {option}")
-    if topics_format is not None and "text_field" in format_of("topics", topics_format).options.model_fields:
+    if topics_format is None:
+        advice = cli_or_api(
+            "name others in the options title_field, url_field, body_fields",
+            "name others by --option title_field=NAME or --option 'body_fields=[NAME]'",
+        )
+    elif "text_field" in format_of("topics", topics_format).options.model_fields:
         advice = cli_or_api(
             "name others in the options id_field, text_field",
             "name others by --topics-option text_field=NAME",
         )
-    elif topics_format is not None:
+    else:
         advice = f"the text is that of the column {', '.join(TEXTS[:-1])} or {TEXTS[-1]}"
     return f"fields that are not read: {', '.join(field_texts)}{remainder}; {advice}"
 
