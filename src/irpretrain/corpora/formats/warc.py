@@ -115,9 +115,9 @@ _INNER_RECORD = re.compile(
 
 # Headers that no record has twice.
 _UNIQUE = ("content-length", "warc-type", "warc-record-id", "warc-target-uri", "warc-trec-id", "warc-date")
-_WITHOUT_CONTENT = frozenset(("warcinfo", "request", "metadata", "revisit"))
 
 # Types of records that hold no response (ISO 28500:2017, 5.5), without and with content of a page.
+_WITHOUT_CONTENT = frozenset(("warcinfo", "request", "metadata", "revisit"))
 _WITH_CONTENT = frozenset(("resource", "conversion", "continuation"))
 
 
@@ -286,11 +286,8 @@ class WarcDocumentOptions(Section):
 def read(path: Path, options: WarcDocumentOptions, share: Share = WHOLE_FILE) -> Iterator[AnyDocument]:
     """Yield the responses of one file; a position is the number of the record in it, whatever its type."""
     for record in read_warc(path):
-        if isinstance(record, Malformed):
-            if share(record.position):
-                yield record
-        elif share(record.position):
-            yield from _responses(record, options)
+        if share(record.position):
+            yield from [record] if isinstance(record, Malformed) else _responses(record, options)
 
 
 def _responses(record: WarcRecord, options: WarcDocumentOptions) -> Iterator[AnyDocument]:
