@@ -75,7 +75,13 @@ def several_records(
 
 
 def document(
-    position: int, identifier: str, title: str, body: str, url: str = "", line: int | None = None
+    position: int,
+    identifier: str,
+    title: str,
+    body: str,
+    url: str = "",
+    line: int | None = None,
+    unread: tuple[str, ...] = (),  # names of the fields of its record that are not read
 ) -> AnyDocument:
     """Return the document; one with a bad identifier is malformed, one without title and body is skipped as empty."""
     if fault := identifier_fault(identifier):
@@ -86,10 +92,12 @@ def document(
     if not title and not body.strip():
         where = f", line {line:,}" if line else ""
         return Skipped(position, "empty document", location=f"document {identifier}{where}")
-    return Document(position, identifier, title, clean_line(url), body)
+    return Document(position, identifier, title, clean_line(url), body, unread=unread)
 
 
-def query(identifier: str, text: str, position: int, line: int | None = None) -> Query | Malformed:
+def query(
+    identifier: str, text: str, position: int, line: int | None = None, unread: tuple[str, ...] = ()
+) -> Query | Malformed:
     """Return the query, its text on one line; an identifier with white space or an empty text is malformed."""
     if fault := identifier_fault(identifier):
         return Malformed(position, "bad identifier", fault, line)
@@ -98,7 +106,7 @@ def query(identifier: str, text: str, position: int, line: int | None = None) ->
     cleaned = clean_line(text)
     if not cleaned:
         return Malformed(position, "empty query", f"query {identifier} has no text", line)
-    return Query(position, identifier, cleaned, line)
+    return Query(position, identifier, cleaned, line, unread)
 
 
 def _is_too_long_a_line(text: str) -> bool:

@@ -13,7 +13,7 @@ from irpretrain.corpora import checked
 from irpretrain.foundation.characters import displayed_names, identifier_fault
 from irpretrain.foundation.errors import InputError, cli_or_api, instead_of
 from irpretrain.foundation.files import FieldLine, Line, read_lines, split_columns, split_fields
-from irpretrain.foundation.records import WHOLE_FILE, AnyDocument, Document, Malformed, Share
+from irpretrain.foundation.records import WHOLE_FILE, AnyDocument, Malformed, Share
 
 # Tab-separated rows with named columns: shared by documents, topics and judgements.
 
@@ -134,7 +134,11 @@ class DocumentFields(Section):
 
 
 def document(
-    record: Mapping[str, Any], options: DocumentFields, position: int, line: int | None = None
+    record: Mapping[str, Any],
+    options: DocumentFields,
+    position: int,
+    line: int | None = None,
+    unread: tuple[str, ...] | None = None,  # fields of its table that are not read; None: those of the record
 ) -> AnyDocument:
     """Return the document that `record` describes; one without title and body is skipped as empty."""
 
@@ -165,11 +169,8 @@ def document(
             return malformed("field is not text", f"field {name} is {_type_text(record[name])}")
     title, url = ((record[key] or "") if key else "" for key in (title_key, url_key))
     body = "\n".join(text for name in body_fields if (text := record[name]))
-    checked_document = checked.document(position, identifier, title, body, url, line)
-    return (
-        replace(checked_document, unread=roles.unread)
-        if roles.unread and isinstance(checked_document, Document)
-        else checked_document
+    return checked.document(
+        position, identifier, title, body, url, line, roles.unread if unread is None else unread
     )
 
 

@@ -42,7 +42,7 @@ def read_documents(
         return
     fields.check_columns(path, options, columns, has_header=options.columns is None)
     rows = read_csv_rows(path, options, columns, share)
-    yield from converted(rows, lambda row: table_document(row.fields, options, row.position, row.line))
+    yield from converted(rows, lambda row: table_document(row, options))
 
 
 def _read(path: Path, options: CsvOptions, roles_of: Any, make_record: Any) -> Iterator[Any]:

@@ -5,7 +5,6 @@ place of the relevance (ranx).
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +72,8 @@ def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
         values.append(value)
         fields_read.add(key)
     identifier, text = values
-    checked_query = query(identifier, text, entry.position, entry.line)
-    if len(record) > len(fields_read) and isinstance(checked_query, Query):
-        return replace(checked_query, unread=tuple(name for name in record if name not in fields_read))
-    return checked_query
+    unread = tuple(name for name in record if name not in fields_read)
+    return query(identifier, text, entry.position, entry.line, unread)
 
 
 # Position, query, document, and the document's relevance or score.

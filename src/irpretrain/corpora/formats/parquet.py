@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from irpretrain.foundation.files import BEGINNING, GET_AGAIN, compression_in, da
 from irpretrain.foundation.records import (
     WHOLE_FILE,
     AnyDocument,
-    Document,
     Malformed,
     Share,
     is_too_large,
@@ -47,6 +46,7 @@ def read(path: Path, options: DocumentFields, share: Share = WHOLE_FILE) -> Iter
             column_names = file.schema_arrow.names
             columns = fields.read_fields(column_names, options)
             unread_columns = tuple(name for name in column_names if name not in columns)
+            make_document = partial(fields.document, options=options, unread=unread_columns)
             sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
             if sum(sizes) != file.metadata.num_rows:
                 detail = f"its row groups hold {sum(sizes):,} rows, its description says {file.metadata.num_rows:,}"
@@ -57,10 +57,8 @@ def read(path: Path, options: DocumentFields, share: Share = WHOLE_FILE) -> Iter
             for group, size in enumerate(sizes):
                 if start < share_rows.stop and start + size > share_rows.start:
                     batches = file.iter_batches(ROWS_AT_ONCE, [group], columns)
-                    for record in _row_group(path, batches, range(start, start + size), options, share_rows):
-                        yield (
-                            replace(record, unread=unread_columns) if isinstance(record, Document) else record
-                        )
+                    rows = range(start, start + size)
+                    yield from _row_group(path, batches, rows, make_document, share_rows)
                 start += size
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # in the file's description of itself
         if share.index == 0:
@@ -93,14 +91,18 @@ def _refuse_joined(path: Path) -> None:
 
 
 def _row_group(
-    path: Path, batches: Iterator[pa.RecordBatch], group: range, options: DocumentFields, share_rows: range
+    path: Path,
+    batches: Iterator[pa.RecordBatch],
+    group: range,
+    make_document: Callable[..., AnyDocument],
+    share_rows: range,
 ) -> Iterator[AnyDocument]:
     import pyarrow as pa
 
     start = group.start
     try:
         for batch in batches:
-            yield from _documents(batch, start, options, share_rows)
+            yield from _documents(batch, start, make_document, share_rows)
             start += batch.num_rows
             if start >= share_rows.stop:
                 return
@@ -119,7 +121,7 @@ def _damage(path: Path, position: int, error: Exception) -> Malformed:
 
 
 def _documents(
-    batch: pa.RecordBatch, start: int, options: DocumentFields, share_rows: range
+    batch: pa.RecordBatch, start: int, make_document: Callable[..., AnyDocument], share_rows: range
 ) -> Iterator[AnyDocument]:
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     for position in range(max(start, share_rows.start), min(start + batch.num_rows, share_rows.stop)):
@@ -131,7 +133,7 @@ def _documents(
         if is_too_large(sum(len(value) for value in record.values() if isinstance(value, str)), 0):
             yield too_large(position)
         else:
-            yield fields.document(record, options, position)
+            yield make_document(record, position=position)
 
 
 def _value(column: pa.Array, row: int) -> Any:

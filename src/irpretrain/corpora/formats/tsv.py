@@ -1,6 +1,6 @@
 """Tab-separated lines: documents and topics of MS MARCO, judgements of BEIR, runs of MS MARCO."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,6 @@ from irpretrain.foundation.files import FieldLine, Line, read_lines
 from irpretrain.foundation.records import (
     WHOLE_FILE,
     AnyDocument,
-    Document,
     Judgement,
     Malformed,
     Query,
@@ -65,19 +64,15 @@ def read_documents(
 
 
 def _document(row: FieldLine, options: TsvDocumentOptions) -> AnyDocument:
-    cells = {key: _unquoted(text) for key, text in row.fields.items()} if options.quotes else row.fields
-    return table_document(cells, options, row.position, row.line)
+    if options.quotes:
+        row = replace(row, fields={key: _unquoted(text) for key, text in row.fields.items()})
+    return table_document(row, options)
 
 
-def table_document(cells: Mapping[str, str], options: Any, position: int, line: int) -> AnyDocument:
+def table_document(row: FieldLine, options: Any) -> AnyDocument:
     """Return the document of a row of a table whose options may name its columns."""
-    checked_document = fields.document(cells, options, position, line)
-    # Who names all columns knows which are not read.
-    return (
-        replace(checked_document, unread=())
-        if options.columns and isinstance(checked_document, Document)
-        else checked_document
-    )
+    unread = () if options.columns else None  # who names all columns knows which are not read
+    return fields.document(row.fields, options, row.position, row.line, unread)
 
 
 def _unquoted(cell: str) -> str:
@@ -130,12 +125,7 @@ def topic_roles(path: Path, columns: Sequence[str]) -> TopicRoles:
 
 def query_of(row: FieldLine, roles: TopicRoles) -> Query | Malformed:
     identifier, text, unread = roles
-    checked_query = query(row.fields[identifier], row.fields[text], row.position, row.line)
-    return (
-        replace(checked_query, unread=unread)
-        if unread and isinstance(checked_query, Query)
-        else checked_query
-    )
+    return query(row.fields[identifier], row.fields[text], row.position, row.line, unread)
 
 
 def _column(path: Path, columns: Sequence[str], names: Sequence[str]) -> str:
