@@ -1,6 +1,5 @@
 """Files of a source, compression, and lines."""
 
-import bz2
 import errno
 import gzip
 import io
@@ -10,8 +9,8 @@ import random
 import tarfile
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
+from packings import PACKINGS, zstandard
 
 from irpretrain.corpora.file_lists import document_files, files_of_sources, list_files, require_file
 from irpretrain.corpora.formats import json_files
@@ -21,18 +20,9 @@ from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.files import Line, open_bytes, read_lines
 from irpretrain.foundation.records import Malformed, Share
 
-
-def zstandard(data):
-    return pa.compress(data, codec="zstd", asbytes=True)
-
-
 COMPRESS = {
-    "plain": bytes,
-    "gzip": gzip.compress,
-    "bzip2": bz2.compress,
-    "xz": lzma.compress,
-    "zstd": zstandard,
-    "zstd-skippable": lambda data: b"\x50\x2a\x4d\x18\x04\0\0\0size" + zstandard(data),
+    **PACKINGS,
+    "zstandard-skippable": lambda data: b"\x50\x2a\x4d\x18\x04\0\0\0size" + zstandard(data),
 }
 
 
@@ -110,7 +100,7 @@ def test_text_that_begins_like_an_archive_is_text(tmp_path):
     assert list(read_lines(tmp_path / "a.tsv")) == [Line(1, "BZh is a compression")]
 
 
-@pytest.mark.parametrize("compression", ["gzip", "bzip2", "xz", "zstd"])
+@pytest.mark.parametrize("compression", ["gzip", "bzip2", "xz", "zstandard"])
 def test_a_truncated_archive_gives_its_lines_and_then_the_fault(tmp_path, compression):
     text = "".join(f"line {n}\n" for n in range(40_000)).encode()
     packed = COMPRESS[compression](text)
@@ -135,10 +125,11 @@ def test_line_ends_marks_and_bad_bytes(tmp_path):
     )
 
 
-def test_utf16_is_refused_with_what_to_do(tmp_path):
-    (tmp_path / "a.txt").write_text("one\n", encoding="utf-16")
+@pytest.mark.parametrize("share", [Share(), Share(0, 2), Share(1, 2)])
+def test_utf16_is_refused_with_what_to_do(tmp_path, share):
+    (tmp_path / "a.txt").write_text("one\n" * 2000, encoding="utf-16")
     with pytest.raises(InputError, match=r"this is UTF-16, not UTF-8\n  Save the file as UTF-8\."):
-        next(iter(read_lines(tmp_path / "a.txt")))
+        list(read_lines(tmp_path / "a.txt", share=share))
 
 
 def test_a_line_too_long_is_passed_over_whole(tmp_path, monkeypatch):
@@ -189,13 +180,6 @@ def test_a_disk_that_fails_is_no_damaged_archive_for_any_share(tmp_path, monkeyp
     for number in range(3):
         with pytest.raises(InputError, match="reading failed: Input/output error"):
             list(read_lines(tmp_path / "a.txt", share=Share(number, 3)))
-
-
-def test_every_share_knows_an_encoding_that_is_not_read(tmp_path):
-    (tmp_path / "a.txt").write_text("one\n" * 2000, encoding="utf-16")
-    for number in range(2):
-        with pytest.raises(InputError, match="this is UTF-16"):
-            list(read_lines(tmp_path / "a.txt", share=Share(number, 2)))
 
 
 def test_characters():
@@ -430,7 +414,7 @@ def test_a_window_that_is_too_large_is_no_damage(tmp_path):
         list(read_lines(tmp_path / "a.tsv.zst"))
 
 
-@pytest.mark.parametrize("inner", ["gzip", "bzip2", "xz", "zstd", "zstd-skippable"])
+@pytest.mark.parametrize("inner", ["gzip", "bzip2", "xz", "zstandard", "zstandard-skippable"])
 def test_what_is_packed_twice_is_refused(tmp_path, inner):
     (tmp_path / "a").write_bytes(gzip.compress(COMPRESS[inner](b"text")))
     with pytest.raises(InputError, match=r"this is packed twice, .*\n  Unpack it"):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
-import lzma
 import random
 import re
 from itertools import accumulate
@@ -15,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cbor_writer import dumps
+from packings import PACKINGS
 
 from irpretrain.corpora.registry import format_of
 from irpretrain.foundation import records
@@ -26,15 +24,6 @@ from irpretrain.wikipedia.pages import Fault, Page, read_pages
 
 RECORDS = 7
 INPUTS = 20_000
-
-
-PACKINGS = {
-    "plain": bytes,
-    "gzip": lambda data: gzip.compress(data, mtime=0),
-    "bzip2": bz2.compress,
-    "xz": lzma.compress,
-    "zstandard": lambda data: pa.compress(data, codec="zstd", asbytes=True),
-}
 
 
 def packed_streams(packing: str, data: bytes) -> list[bytes]:

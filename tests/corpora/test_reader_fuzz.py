@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from cbor_writer import dumps
 from hypothesis import given
+from packings import zstandard
 
 from damage import PACKINGS, damaged
 from irpretrain.config.corpora import MalformedConfig
@@ -49,10 +50,6 @@ XML = (
     b"<page><title>A</title><ns>0</ns><id>1</id><revision><text>''a'' [[b|c]] {{d}} &lt;ref&gt;e&lt;/ref&gt;</text>"
     b'</revision></page><page><title>B</title><ns>0</ns><id>2</id><redirect title="A"/></page></mediawiki>'
 )
-
-
-def zstandard(data):
-    return pa.compress(data, codec="zstd", asbytes=True)
 
 
 def parquet_bytes():
