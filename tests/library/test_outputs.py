@@ -101,8 +101,19 @@ def test_a_training_removes_what_killed_ones_of_its_output_left(
         "groups rop d.jsonl texts --set minimum_count=1",
         "score prop p.jsonl p.jsonl --set max_length=32 --set query_length=8",
         "score prop p.jsonl prop/config.json --set max_length=32 --set query_length=8",
-        "weigh prop d.jsonl d.jsonl",
-        "axioms d.jsonl pairs.jsonl pairs.jsonl --set word_vectors.minimum_count=1",
+        "search d.jsonl topics.tsv topics.tsv",
+        "search d.jsonl topics.tsv d.jsonl",
+        "rerank run.txt d.jsonl topics.tsv run.txt --model prop",
+        "rerank run.txt d.jsonl topics.tsv prop/config.json --model prop",
+        "evaluate qrels.txt run.txt -o qrels.txt",
+        "evaluate qrels.txt run.txt --csv -o run.txt",
+        "groups ict d.jsonl prop/config.json --encoder prop",
+        "pretrain groups.jsonl groups.jsonl --encoder prop --set steps=1",
+        "pretrain groups.jsonl prop/new --encoder prop --set steps=1",
+        "finetune prop groups.jsonl groups.jsonl",
+        "finetune prop groups.jsonl prop",
+        "init . -o d.jsonl",
+        "init . -o topics.tsv",
         "parse-dump dump.xml dump.xml --set wiki=enwiki",
     ],
 )
@@ -114,7 +125,10 @@ def test_a_command_spares_its_input(arguments: str, folder: Path, capsys: pytest
     (folder / "symbolic").symlink_to("d.jsonl")
     os.link("d.jsonl", "hard")
     (folder / "p.jsonl").write_text('{"query": "word01", "document": "word02"}\n')
-    (folder / "pairs.jsonl").write_text('{"query": "word01", "document_id": "d0"}\n')
+    (folder / "topics.tsv").write_text("q1\tword01\n")
+    (folder / "run.txt").write_text("q1 Q0 d0 1 2.0 x\nq1 Q0 d1 2 1.0 x\n")
+    (folder / "qrels.txt").write_text("q1 0 d0 1\n")
+    (folder / "groups.jsonl").write_text('{"query": "word01", "documents": ["word01 ab", "cd"]}\n')
     (folder / "dump.xml").write_text(
         '<mediawiki xml:lang="en"><page><title>Pear</title><ns>0</ns><id>1</id>'
         "<revision><text>A fruit.</text></revision></page></mediawiki>\n"
@@ -125,6 +139,7 @@ def test_a_command_spares_its_input(arguments: str, folder: Path, capsys: pytest
     message = capsys.readouterr().err
     assert message.startswith("ERROR: ")
     assert ".partial" not in message
+    assert "No such" not in message
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,9 @@ NEGATIVES = click.option(
 @click.command("pretrain", Command)
 @click.argument("groups", type=Input(), help=GROUPS_HELP)
 @folder("Model directory to write.")
-@click.option("--encoder", required=True, metavar="DIR", help="Hugging Face directory to start from.")
+@click.option(
+    "--encoder", type=Input(), required=True, metavar="DIR", help="Hugging Face directory to start from."
+)
 @SEED
 @NEGATIVES
 @training_settings("pretraining, such as epochs=2 or batch_groups=32")
@@ -157,7 +159,9 @@ def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
 @DOCUMENTS
 @TOPICS
 @output("TREC run, as the workflow writes it")
-@click.option("--model", required=True, metavar="DIR", help="Hugging Face directory of a cross-encoder.")
+@click.option(
+    "--model", type=Input(), required=True, metavar="DIR", help="Hugging Face directory of a cross-encoder."
+)
 @settings("A key of section reranking, such as depth=100 (docs/reference/config)")
 def rerank(
     run: str,
