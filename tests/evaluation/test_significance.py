@@ -222,10 +222,10 @@ def test_seeds_are_drawn_apart_from_queries() -> None:
 
 def test_student_interval_is_student_s() -> None:
     sample = [0.41, 0.44, 0.40]
-    found = student_interval(sample, 0.95)
+    found = student_interval(sample)
     low, high = scipy.stats.t.interval(0.95, 2, np.mean(sample), scipy.stats.sem(sample))
     assert found == pytest.approx((np.mean(sample), low, high))
-    assert math.isnan(student_interval([0.4], 0.95).high)
+    assert math.isnan(student_interval([0.4]).high)
 
 
 def test_wins_ties_losses() -> None:
@@ -240,7 +240,7 @@ def test_pairs_must_match() -> None:
 def test_intervals_are_over_seeds_where_there_are_several() -> None:
     values = np.array([[0.0, 1.0, 0.5], [0.5, 1.0, 0.3]])
     results = Results((1, 2), ("q1", "q2", "q3"), values)
-    found = student_interval([0.5, 0.6], 0.95)
+    found = student_interval([0.5, 0.6])
     assert interval(results, 3, "cell") == pytest.approx((found.low, found.high))
     one = Results((1,), results.query_ids, values[:1])
     alone = bootstrap_interval(values[0], 2_000, 0.95, 3, "cell")
@@ -255,7 +255,7 @@ def test_values_that_are_no_numbers_are_refused(value: float) -> None:
         lambda: randomisation_test(bad, good, 100, 1),
         lambda: wins_ties_losses(bad, good),
         lambda: bootstrap_interval(bad, 100, 0.95, 1),
-        lambda: student_interval(bad, 0.95),
+        lambda: student_interval(bad),
         lambda: holm([0.1, value]),
     ]
     for call in calls:
@@ -283,10 +283,8 @@ def test_an_interval_of_nothing_is_refused(changed: dict[str, Any], message: str
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: student_interval([[1, 2], [3, 4]], 0.95), "values: a list of numbers is needed"),
-        (lambda: student_interval([1, 2], 95), "confidence: a number between 0 and 1 is needed, not 95"),
+        (lambda: student_interval([[1, 2], [3, 4]]), "values: a list of numbers is needed"),
         (lambda: wilson_interval(5, 3), "successes: a number from 0 to 3 is needed, not 5"),
-        (lambda: wilson_interval(1, 3, 95), "confidence: a number between 0 and 1 is needed, not 95"),
         (lambda: bootstrap_interval([[[1, 2]]], 10, 0.95, 1), r"values: \[queries\] or \[seeds, queries\]"),
         (lambda: holm(0.5), "p-values: a list of numbers is needed, not 0.5"),
     ],

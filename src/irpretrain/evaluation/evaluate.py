@@ -213,9 +213,13 @@ def _read_judged(qrels: str | Path, folds: str | Path | None) -> tuple[Qrels, Fo
 
 
 def _articles(judgements: Qrels, squad: bool) -> dict[str, str]:
-    return {
-        query: next((_article_of(document) for document, grade in grades.items() if squad and grade > 0), "")
+    # A document of SQuAD is a paragraph of an article, a passage of one, or an article itself.
+    first_relevant = {
+        query: next((document for document, grade in grades.items() if squad and grade > 0), "")
         for query, grades in judgements.items()
+    }
+    return {
+        query: re.sub(r"(/[0-9]+)?(#[0-9]+)?$", "", document) for query, document in first_relevant.items()
     }
 
 
@@ -283,8 +287,10 @@ def _means(
 ) -> Iterator[tuple[int, str, float, int]]:
     """Rows fold, measure, mean and number of queries: all queries first (fold 0), then each fold."""
     yield 0, measure, effectiveness.mean(values), len(values)
-    for fold in range(1, folds.fold_count + 1) if folds else ():
-        queries = [query for query in folds.queries(fold) if query in values] if folds else []
+    if folds is None:
+        return
+    for fold in range(1, folds.fold_count + 1):
+        queries = [query for query in folds.queries(fold) if query in values]
         yield fold, measure, effectiveness.mean(values, queries), len(queries)
 
 
@@ -348,8 +354,3 @@ def evaluate_depths(
     PER_QUERY.write(per_query, rows())
     write_csv(scores, DEPTH_COLUMNS, means)
     return {"runs": len(runs), "rows": len(means), "lists": sizes}
-
-
-def _article_of(document: str) -> str:
-    """Return the article of a paragraph, or of a passage of one; an article itself as it is."""
-    return re.sub(r"(/[0-9]+)?(#[0-9]+)?$", "", document)

@@ -216,34 +216,32 @@ def bootstrap_interval(
     return Interval(mean, float(low), float(high))
 
 
-def student_interval(values: ArrayLike, confidence: float) -> Interval:
-    """Mean of independent values (seeds, or differences of queries) and Student's interval,
+def student_interval(values: ArrayLike) -> Interval:
+    """Mean of independent values (seeds, or differences of queries) and Student's 95 % interval,
     mean ± t(n - 1) s / sqrt(n); one value has no interval."""
     from scipy.special import stdtrit
 
-    _require(0 < confidence < 1, "confidence: a number between 0 and 1 is needed", confidence)
     sample = _finite_array(values)
     _require(sample.ndim == 1, "values: a list of numbers is needed", values)
     if len(sample) < 2:
         return Interval(_mean(sample), math.nan, math.nan)
-    quantile = float(stdtrit(len(sample) - 1, (1 + confidence) / 2))
+    quantile = float(stdtrit(len(sample) - 1, (1 + CONFIDENCE) / 2))
     half_width = quantile * float(np.std(sample, ddof=1)) / math.sqrt(len(sample))
     return Interval(_mean(sample), _mean(sample) - half_width, _mean(sample) + half_width)
 
 
-def wilson_interval(successes: float, trials: int, confidence: float = 0.95) -> Interval:
-    """Share of successes and Wilson's score interval (Wilson, JASA 1927); not numbers without trials.
+def wilson_interval(successes: float, trials: int) -> Interval:
+    """Share of successes and Wilson's 95 % score interval (Wilson, JASA 1927); not numbers without trials.
 
     Args:
         successes: how many; halves may stand for ties.
     """
     from scipy.special import ndtri
 
-    _require(0 < confidence < 1, "confidence: a number between 0 and 1 is needed", confidence)
     if trials == 0:
         return Interval(math.nan, math.nan, math.nan)
     _require(0 <= successes <= trials, f"successes: a number from 0 to {trials} is needed", successes)
-    share, z = successes / trials, float(ndtri((1 + confidence) / 2))
+    share, z = successes / trials, float(ndtri((1 + CONFIDENCE) / 2))
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     centre, scale = share + z * z / (2 * trials), 1 + z * z / trials
     return Interval(share, max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale))

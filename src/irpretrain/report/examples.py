@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -95,24 +95,14 @@ class TokenTexts:
         positions = [
             position for position in range(span["start"], span_end) if not gap[0] <= position < gap[1]
         ]
-        first_positions = positions[:MAX_PIECES]
-        is_in_anchor = [
-            anchor is not None and anchor[0] <= position < anchor[1] for position in first_positions
-        ]
-        bounds = [
-            0,
-            *(i for i in range(1, len(first_positions)) if is_in_anchor[i] != is_in_anchor[i - 1]),
-            len(first_positions),
-        ]
+        anchor_start, anchor_end = anchor or (0, 0)
         text_parts = [
-            (
-                self._backend.decode([int(pieces[position]) for position in first_positions[start:end]]),
-                is_in_anchor[start],
+            (self._backend.decode([int(pieces[position]) for position in part]), is_anchor)
+            for is_anchor, part in groupby(
+                positions[:MAX_PIECES], lambda position: anchor_start <= position < anchor_end
             )
-            for start, end in pairwise(bounds)
-            if start < end
         ]
-        return [*text_parts, ("…", False)] if len(positions) > len(first_positions) else text_parts
+        return [*text_parts, ("…", False)] if len(positions) > MAX_PIECES else text_parts
 
 
 def _sequences(group: Mapping[str, Any], texts: TokenTexts) -> Iterator[dict[str, Any]]:

@@ -331,5 +331,5 @@ def interval(results: Results, seed: int, stream: str) -> tuple[float, float]:
     if len(results.seeds) == 1:
         bounds = bootstrap_interval(results.values, RESAMPLES, CONFIDENCE, seed, stream)
     else:
-        bounds = student_interval([float(mean) for mean in results.per_seed], CONFIDENCE)
+        bounds = student_interval(results.per_seed)
     return bounds.low, bounds.high
