@@ -41,20 +41,12 @@ from like_with_like import unlike
 
 ROOT = Path(__file__).parents[2]
 COUNTS = {
-    "prop": {"steps": 200, "groups": {"rop": 3200}, "tokens": 380000, "documents": 10, "text_pieces": 99},
-    "ares-simple": {
-        "steps": 200,
-        "groups": {"ares": 3200},
-        "tokens": 380000,
-        "documents": 10,
-        "text_pieces": 99,
-    },
+    "prop": {"steps": 200, "groups": {"rop": 3200}, "tokens": 380000},
+    "ares-simple": {"steps": 200, "groups": {"ares": 3200}, "tokens": 380000},
     "wikiformer": {
         "steps": 100,
         "groups": dict.fromkeys(("srr", "rwi", "ati", "ltm"), 800),
         "tokens": 900000,
-        "documents": 10,
-        "text_pieces": 99,
     },
 }
 
@@ -71,7 +63,7 @@ def trainings(tmp_path: Path) -> list[Path]:
     for model, counts in COUNTS.items():
         path = tmp_path / model / "seed-1.meta.json"
         path.parent.mkdir()
-        path.write_text(json.dumps({"counts": counts}))
+        path.write_text(json.dumps({"counts": {**counts, "documents": 10, "text_pieces": 99}}))
         files.append(path)
     return files
 
@@ -184,15 +176,21 @@ def test_the_line_and_the_ledger_have_the_depth_that_is_found_not_the_planned_on
     assert "seen" in unlike(facts)
 
 
-def test_a_chosen_snapshot_has_read_as_far_as_its_step(
+def test_a_snapshot_has_read_as_far_as_its_step(
     default: Config, trainings: list[Path], tmp_path: Path
 ) -> None:
+    """One that is chosen has its model's name, any other has its step in the name."""
     chosen = tmp_path / "selected/prop/seed-1.meta.json"
     chosen.parent.mkdir(parents=True)
     chosen.write_text(json.dumps({"counts": {"chosen_step": 60}}))
-    run = RunName("squad", "bm25", "prop", "zero-shot")
-    facts = facts_of(default, scores_of(tmp_path, [chosen, *trainings]), run)
-    assert (facts.steps, facts.groups, facts.word_pieces, facts.documents) == (60, (), None, 10)
+    named = RunName("squad", "bm25", "prop@60", "zero-shot")
+    found = {(named, "RR@10"): Results((1,), ("q1",), np.ones((1, 1)))}
+    for run, scores in (
+        (RunName("squad", "bm25", "prop", "zero-shot"), scores_of(tmp_path, [chosen, *trainings])),
+        (named, Scores(found, scores_of(tmp_path, trainings).job_counts)),
+    ):
+        facts = facts_of(default, scores, run)
+        assert (facts.steps, facts.groups, facts.word_pieces, facts.documents) == (60, (), None, 10)
 
 
 def test_a_ledger_has_no_baseline_that_was_not_run(default: Config, tmp_path: Path) -> None:
@@ -227,13 +225,6 @@ def test_a_claim_says_what_its_sides_differ_in(
     (table,) = claims_tables(published, default, [tmp_path / "claims.csv"])
     sides = "Wikiformer, zero-shot – PROP, zero-shot; Wikiformer, fine-tuned – PROP, fine-tuned"
     assert table.notes[0] == f"Not equal in {sides}: {difference}."
-
-
-def test_a_snapshot_has_read_only_a_part(default: Config, trainings: list[Path], tmp_path: Path) -> None:
-    run = RunName("squad", "bm25", "prop@60", "zero-shot")
-    found = {(run, "RR@10"): Results((1,), ("q1",), np.ones((1, 1)))}
-    facts = facts_of(default, Scores(found, scores_of(tmp_path, trainings).job_counts), run)
-    assert (facts.steps, facts.groups, facts.word_pieces, facts.documents) == (60, (), None, 10)
 
 
 def test_a_line_that_would_be_long_names_the_longest_differences_in_short(
@@ -360,40 +351,6 @@ def test_the_ledger_has_the_parameters_that_were_tuned(default: Config, tmp_path
         files.read()
 
 
-def with_training(config: Config, model: str, **changes: object) -> Config:
-    """The configuration with other options of pre-training for one model."""
-    described = config.models[model]
-    changed = described.model_copy(update={"training": deep_merge(described.training, changes)})
-    return config.model_copy(update={"models": config.models | {model: changed}})
-
-
-@pytest.mark.parametrize(
-    ("changes", "differing"),
-    [
-        ({"optimiser": {"learning_rate": 3e-5}}, "optimiser.learning_rate"),
-        ({"batch_groups": 8}, "batch_groups"),
-        ({"masking": {"ratio": 0.2}}, "masking.ratio"),
-        ({"dropout": 0.2}, "dropout"),
-        ({"compute": {"threads": 2}, "log_every": 5}, ""),
-    ],
-)
-def test_the_line_names_options_of_pre_training_that_differ(
-    default: Config, changes: dict[str, object], differing: str
-) -> None:
-    changed = with_training(default, "prop", **changes)
-    rows = [planned_facts(config, "squad", "bm25", "prop", "zero-shot") for config in (default, changed)]
-    rows = [replace(row, groups=()) for row in rows]
-    assert differences_text(default, [rows]) == (f"options of pre-training: {differing}" if differing else "")
-    assert any(option.startswith("optimiser.learning_rate ") for option in rows[0].training)
-
-
-def test_the_line_does_not_name_most_rows(default: Config) -> None:
-    models = ("control", "prop", "ares-simple", "wikiformer", "php", "ict")
-    rows = [RunFacts("squad", "bm25", model, "full", queries="5 (a)") for model in models]
-    odd = RunFacts("squad", "bm25", "harp", "full", queries="6 (b)")
-    assert differences_text(default, [[*rows, odd]]).startswith("queries: 5 (a) (the others), 6 (b) (")
-
-
 def with_entries(config: Config, section: str, like: str, **changes: dict[str, object]) -> Config:
     """The configuration with more entries of a section, each a copy of one with changes."""
     entries = getattr(config, section)
@@ -409,9 +366,57 @@ def models_text(config: Config, *models: str, regime: str = "zero-shot") -> str:
 
 
 def stages_text(config: Config, *stages: str) -> str:
-    return differences_text(
-        config, [[planned_facts(config, "squad", stage, stage, "first-stage") for stage in stages]]
-    )
+    rows = [planned_facts(config, "squad", stage, stage, "first-stage") for stage in stages]
+    return differences_text(config, [rows])
+
+
+@pytest.mark.parametrize(
+    ("changes", "differing"),
+    [
+        ({"optimiser": {"learning_rate": 3e-5}}, "optimiser.learning_rate"),
+        ({"masking": {"ratio": 0.2}}, "masking.ratio"),
+        ({"dropout": 0.2}, "dropout"),
+        ({"compute": {"precision": "bf16"}}, "compute.precision"),
+        ({"compute": {"threads": 2, "device": "cpu"}, "log_every": 5}, ""),
+    ],
+)
+def test_the_line_names_options_of_pre_training_that_differ(
+    default: Config, changes: dict[str, object], differing: str
+) -> None:
+    training = deep_merge(default.models["prop"].training, changes)
+    config = with_entries(default, "models", "prop", same={}, changed={"training": training})
+    expected = f"options of pre-training: {differing}" if differing else ""
+    assert models_text(config, "same", "changed") == expected
+    row = planned_facts(config, "squad", "bm25", "same", "zero-shot")
+    assert any(option.startswith("optimiser.learning_rate ") for option in row.training)
+
+
+@pytest.mark.parametrize(
+    ("section", "regime", "line"),
+    [
+        ("finetuning", "full", "options of fine-tuning"),
+        ("reranking", "zero-shot", "options of re-ranking"),
+    ],
+)
+def test_the_line_names_the_precision_alone_of_how_jobs_compute(
+    default: Config, section: str, regime: str, line: str
+) -> None:
+    described = getattr(default, section)
+    for changes, expected in (
+        ({"precision": "bf16"}, f"{line}: compute.precision"),
+        ({"threads": 7, "device": "cpu"}, ""),
+    ):
+        compute = described.compute.model_copy(update=changes)
+        changed = default.model_copy(update={section: described.model_copy(update={"compute": compute})})
+        rows = [planned_facts(config, "squad", "bm25", "prop", regime) for config in (default, changed)]
+        assert differences_text(default, [rows]) == expected
+
+
+def test_the_line_does_not_name_most_rows(default: Config) -> None:
+    models = ("control", "prop", "ares-simple", "wikiformer", "php", "ict")
+    rows = [RunFacts("squad", "bm25", model, "full", queries="5 (a)") for model in models]
+    odd = RunFacts("squad", "bm25", "harp", "full", queries="6 (b)")
+    assert differences_text(default, [[*rows, odd]]).startswith("queries: 5 (a) (the others), 6 (b) (")
 
 
 def test_the_line_names_what_chose_a_snapshot(default: Config) -> None:
@@ -451,90 +456,71 @@ def test_values_of_stages_and_tasks_keep_their_order(default: Config) -> None:
     for model, rates in {"early": (1e-5, 2e-5, 1e-5), "late": (1e-5, 2e-5, 2e-5)}.items():
         start = "encoder"
         for stage, rate in enumerate(rates):
-            name = f"{model}{stage}"
-            training = {"optimiser": {"learning_rate": rate}}
+            name, training = f"{model}{stage}", {"optimiser": {"learning_rate": rate}}
             config = with_entries(config, "models", "prop", **{name: {"start": start, "training": training}})
             start = name
     assert models_text(config, "early2", "late2") == "options of pre-training: optimiser.learning_rate"
-    tasks = default.models["wikiformer"].tasks
     weights = {
         "first": (1, 0.1, 0.1, 0.1),
         "both": (1, 1, 0.1, 0.1),
         "without_one": (1, 0.1, 0.1),
         "other": (0.1, 1, 0.1),
     }
+    tasks_of_model = {
+        name: [
+            task.model_copy(update={"weight": weight})
+            for task, weight in zip(default.models["wikiformer"].tasks, of_tasks, strict=False)
+        ]
+        for name, of_tasks in weights.items()
+    }
     config = with_entries(
-        default,
-        "models",
-        "wikiformer",
-        **{
-            name: {
-                "tasks": [
-                    task.model_copy(update={"weight": w}) for task, w in zip(tasks, of_tasks, strict=False)
-                ]
-            }
-            for name, of_tasks in weights.items()
-        },
+        default, "models", "wikiformer", **{name: {"tasks": tasks} for name, tasks in tasks_of_model.items()}
     )
-    assert models_text(config, "first", "both") == "options of pre-training: weight"
-    assert "weight" not in models_text(config, "first", "without_one").split(": ")[-1].split(", ")
-    assert "weight" in models_text(config, "first", "other").split(": ")[-1].split(", ")
-    assert (
-        "weight 1 / 0.1 / 0.1 / 0.1" in planned_facts(config, "squad", "bm25", "first", "zero-shot").training
-    )
+    for other, is_said in (("both", True), ("without_one", False), ("other", True)):
+        options = models_text(config, "first", other).partition("options of pre-training: ")[2].split(", ")
+        assert ("weight" in options) == is_said, other
+    facts = planned_facts(config, "squad", "bm25", "first", "zero-shot")
+    assert "weight 1 / 0.1 / 0.1 / 0.1" in facts.training
 
 
-def test_the_line_names_options_of_objectives_of_one_type(default: Config) -> None:
+def test_the_line_names_options_of_parts_of_one_type(default: Config) -> None:
+    """Of objectives, re-rankers' passages, rankers over words, and indexes."""
     objective = default.models["prop"].tasks[0].objective
+    knrm = NeuralConfig(type="knrm", collection="pretraining")
     config = with_entries(default, "objectives", objective, other={"pairs_per_document": 3})
     tasks = [task.model_copy(update={"objective": "other"}) for task in config.models["prop"].tasks]
-    config = with_entries(config, "models", "prop", same={}, changed={"tasks": tasks})
-    assert models_text(config, "same", "changed") == "options of pre-training: rop.pairs_per_document"
-
-
-def test_the_line_names_passages(default: Config) -> None:
-    config = with_entries(default, "models", "prop", cut={"passages": PassagesConfig()})
-    cut = "cut at 96 word pieces with the query, query at 32"
-    title = "at most 30 of a document, title in the first alone,"
-    assert models_text(config, "prop", "cut") == (
-        f"read in test: passages of 40 words every 40, {title} {cut} (PROP), "
-        f"passages of 150 words every 75, {title} {cut} (cut)"
+    cut = {"passages": PassagesConfig()}
+    config = with_entries(config, "models", "prop", same={}, changed={"tasks": tasks}, cut=cut)
+    rankers = {"a": knrm, "b": knrm.model_copy(update={"minimum_count": 5})}
+    models = {name: ModelConfig(label=name, neural=neural) for name, neural in rankers.items()}
+    read = TypeAdapter(IndexConfig).validate_python
+    indexes = {name: read({"type": "expansion", "path": f"{name}.tsv"}) for name in ("first", "second")}
+    stages = {name: FirstStageConfig(label=name, index=name) for name in indexes}
+    config = config.model_copy(
+        update={
+            "models": config.models | models,
+            "indexes": indexes,
+            "first_stages": config.first_stages | stages,
+        }
     )
-
-
-@pytest.mark.parametrize(
-    ("section", "regime", "line"),
-    [
-        ("pretraining", "zero-shot", "options of pre-training"),
-        ("finetuning", "full", "options of fine-tuning"),
-        ("reranking", "zero-shot", "options of re-ranking"),
-    ],
-)
-def test_the_line_names_the_precision_alone_of_how_jobs_compute(
-    default: Config, section: str, regime: str, line: str
-) -> None:
-    described = getattr(default, section)
-    for changes, expected in (
-        ({"precision": "bf16"}, f"{line}: compute.precision"),
-        ({"threads": 7, "device": "cpu"}, ""),
-    ):
-        compute = described.compute.model_copy(update=changes)
-        changed = default.model_copy(update={section: described.model_copy(update={"compute": compute})})
-        rows = [planned_facts(config, "squad", "bm25", "prop", regime) for config in (default, changed)]
-        assert differences_text(default, [rows]) == expected
+    assert models_text(config, "same", "changed") == "options of pre-training: rop.pairs_per_document"
+    assert models_text(config, "a", "b", regime="full") == "options of fine-tuning: knrm.minimum_count"
+    assert stages_text(config, *stages) == "options of term weights and indexes: expansion.path"
+    read_part = "at most 30 of a document, title in the first alone, cut at 96 word pieces with the query, query at 32"
+    assert models_text(config, "prop", "cut") == (
+        f"read in test: passages of 40 words every 40, {read_part} (PROP), "
+        f"passages of 150 words every 75, {read_part} (cut)"
+    )
 
 
 @pytest.mark.parametrize(
     ("changes", "differing"),
     [
         ({"training": {"steps": 50}}, "training.steps"),
-        ({"training": {"steps": 20, "batch_size": 4}}, "training.batch_size"),
         (
             {"training": {"steps": 20, "optimiser": {"learning_rate": 1e-3}}},
             "training.optimiser.learning_rate",
         ),
-        ({"training": {"steps": 20, "reduction": "sum"}}, "training.reduction"),
-        ({"training": {"steps": 20, "dropout": 0.3}}, "training.dropout"),
         ({"training": {"steps": 20, "compute": {"precision": "bf16"}}}, "training.compute.precision"),
         ({"training": {"steps": 20, "compute": {"threads": 3}, "log_every": 5}}, ""),
         ({"training": {}}, "training.steps, training.epochs"),
@@ -580,30 +566,3 @@ def test_a_weighting_has_only_the_options_that_its_model_reads(default: Config) 
     names = "options of term weights and indexes"
     assert differences_text(config, [[facts["windows"], facts["wider"]]]) == f"{names}: window_overlap"
     assert differences_text(config, [[facts["regressor"], facts["root"]]]) == f"{names}: square_root"
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "differing"),
-    [
-        ({"type": "expansion", "path": "a.tsv"}, {"path": "b.tsv"}, "expansion.path"),
-    ],
-)  # fmt: skip
-def test_the_line_names_options_of_indexes_that_differ(
-    default: Config, first: dict[str, object], second: dict[str, object], differing: str
-) -> None:
-    same_type = second.get("type", first["type"]) == first["type"]
-    read = TypeAdapter(IndexConfig).validate_python
-    indexes = {"a": read(first), "b": read(first | second if same_type else second)}
-    stages = {name: FirstStageConfig(label=name, index=name) for name in indexes}
-    config = default.model_copy(update={"indexes": indexes, "first_stages": default.first_stages | stages})
-    assert stages_text(config, "a", "b") == (
-        f"options of term weights and indexes: {differing}" if differing else ""
-    )
-
-
-def test_the_line_names_options_of_rankers_over_words(default: Config) -> None:
-    given = NeuralConfig(type="knrm", collection="pretraining")
-    rankers = {"a": given, "b": given.model_copy(update={"minimum_count": 5})}
-    models = {name: ModelConfig(label=name, neural=neural) for name, neural in rankers.items()}
-    config = default.model_copy(update={"models": default.models | models})
-    assert models_text(config, "a", "b", regime="full") == "options of fine-tuning: knrm.minimum_count"
