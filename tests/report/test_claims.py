@@ -58,23 +58,41 @@ def claims_of(**claims: dict) -> Claims:
 
 
 def scores_of(**runs: list[float] | list[list[float]]) -> Scores:
-    """Five queries of `squad`: model → values of one seed, or of several; `bm25` is a first stage, the others are run
-    in the regime after their name's last underscore."""
+    """Five queries of `squad`: name → values of one seed, or of several. A model's name ends in its regime, after an
+    underscore; any other name is a first stage's."""
     results = {}
     for key, values in runs.items():
         model, _, regime = key.replace("__", "-").rpartition("_")
+        run = RunName("squad", "bm25", model, regime) if model else RunName("squad", key, key, "first-stage")
         matrix = np.atleast_2d(values)
-        if key == "bm25":
-            results[RunName("squad", "bm25", "bm25", "first-stage"), "RR@10"] = Results((0,), QUERIES, matrix)
-        else:
-            run = RunName("squad", "bm25", model, regime)
-            results[run, "RR@10"] = Results(tuple(range(1, len(matrix) + 1)), QUERIES, matrix)
+        seeds = tuple(range(1, len(matrix) + 1)) if model else (0,)
+        results[run, "RR@10"] = Results(seeds, QUERIES, matrix)
     return Scores(results)
 
 
 def twice(**runs: list[float]) -> Scores:
     """As `scores_of`, with the same values for each of two seeds: seeds do not differ."""
-    return scores_of(**{key: values if key == "bm25" else [values, values] for key, values in runs.items()})
+    return scores_of(**{key: [values, values] if "_" in key else values for key, values in runs.items()})
+
+
+def predictor(
+    name: str, seeds: dict[int, tuple[float, dict[str, float]]], pairs: int = 900
+) -> PredictorScores:
+    """The scores of a predictor: seed → AUC, ± 0.01, and gains by axiom."""
+    each = [
+        SeedScores(seed=seed, auc=auc, auc_low=auc - 0.01, auc_high=auc + 0.01, importance=gains)
+        for seed, (auc, gains) in seeds.items()
+    ]
+    first = each[0].model_dump(exclude={"seed"})
+    described = {"name": name, "path": name, "setting": "I", "label": name, "axioms": ["RANK"]}
+    return PredictorScores(**described, **first, pairs=pairs, test_pairs=90, seeds=each)
+
+
+def agreement(model: str, share: float, other: str = "") -> Agreement:
+    return Agreement(
+        model=model, label=model, other=other, axiom="PROX-1", pairs=100, seeds=3, share=share,
+        low=share - 0.1, high=share + 0.1, variance=0.0001, freedom=49, seed_variance=0.0001,
+    )  # fmt: skip
 
 
 BETTER = {"better": {"model": "prop"}, "worse": {"model": "control"}, "regime": "full"}
@@ -92,20 +110,19 @@ def test_the_rule_by_hand_on_five_queries(config) -> None:
     assert (row.difference, row.low, row.high) == pytest.approx((0.2, 0.1122, 0.2878), abs=1e-4)
     assert (row.verdict, row.queries, row.seeds) == (SUPPORTED, 5, 2)
     assert row.p == row.p_holm == pytest.approx(2 * scipy.stats.t.sf(0.2 / 0.0316228, 4), rel=1e-4)
-    # The mean is 0 and the interval [-0.248, 0.248] holds 0.02.
-    row = answered(config, twice(prop_full=[0.3, 0.7, 0.5, 0.3, 0.7], control_full=NONE))
-    assert (row.verdict, row.reason) == (UNDECIDED, "the interval holds 0 and 0.02")
-    assert row.high == pytest.approx(2.776 * 0.2 / math.sqrt(5), abs=1e-3)
-    # The mean is 0 and s = 0.01: the interval ends at 0.0124, below 0.02.
-    row = answered(config, twice(prop_full=[0.49, 0.51, 0.5, 0.49, 0.51], control_full=NONE))
-    assert (row.verdict, row.reason) == (RULED_OUT, "an effect of 0.02 is excluded")
-    row = answered(config, twice(prop_full=[0.3, 0.2, 0.1, 0.2, 0.2], control_full=NONE))
-    assert (row.verdict, row.reason) == (CONTRADICTED, "the interval lies below 0")
-    # The same in every query: nothing shows what other queries and seeds could give.
-    row = answered(config, twice(prop_full=NONE, control_full=NONE))
-    assert (row.verdict, row.reason) == (UNDECIDED, "both sides have equal values throughout")
-    assert math.isnan(row.power)
-    assert answered(config, twice(prop_full=[0.6] * 5, control_full=NONE)).verdict == SUPPORTED
+    for values, verdict, reason in (
+        # The mean is 0 and the interval [-0.248, 0.248] holds 0.02.
+        ([0.3, 0.7, 0.5, 0.3, 0.7], UNDECIDED, "the interval holds 0 and 0.02"),
+        # The mean is 0 and s = 0.01: the interval ends at 0.0124, below 0.02.
+        ([0.49, 0.51, 0.5, 0.49, 0.51], RULED_OUT, "an effect of 0.02 is excluded"),
+        ([0.3, 0.2, 0.1, 0.2, 0.2], CONTRADICTED, "the interval lies below 0"),
+        # The same in every query: nothing shows what other queries and seeds could give.
+        (NONE, UNDECIDED, "both sides have equal values throughout"),
+        ([0.6] * 5, SUPPORTED, "the interval lies above 0"),
+    ):
+        row = answered(config, twice(prop_full=values, control_full=NONE))
+        assert (row.verdict, row.reason) == (verdict, reason)
+        assert math.isnan(row.power) == (len(set(values)) == 1)
 
 
 def test_one_seed_of_training_decides_nothing(config) -> None:
@@ -113,16 +130,7 @@ def test_one_seed_of_training_decides_nothing(config) -> None:
     assert (row.low > 0, row.verdict, row.seeds) == (True, UNDECIDED, 1)
     assert row.reason == "one seed of training; another may say otherwise"
     # A first stage has no seed that could be another.
-    scores = scores_of(bm25=[0.9, 0.8, 0.9, 0.8, 0.9])
-    tuned = Results((0,), QUERIES, np.array([NONE]))
-    scores = Scores(
-        {(RunName("squad", "bm25", "bm25", "first-stage"), "RR@10"): tuned}
-        | {
-            (RunName("squad", "ql", "ql", "first-stage"), "RR@10"): scores.get(
-                RunName("squad", "bm25", "bm25", "first-stage"), "RR@10"
-            )
-        }
-    )
+    scores = scores_of(ql=[0.9, 0.8, 0.9, 0.8, 0.9], bm25=NONE)
     row = answered(config, scores, {"better": {"first_stage": "ql"}, "worse": {"first_stage": "bm25"}})
     assert (row.verdict, row.seeds) == (SUPPORTED, 0)
 
@@ -209,22 +217,14 @@ def test_a_lead_that_narrows(config) -> None:
     }
     runs = {"php_few__shot__128": [0.6, 0.6, 0.7, 0.6, 0.6], "control_few__shot__128": [0.3] * 5}
     runs |= {"php_full": [0.8, 0.8, 0.8, 0.8, 0.9], "control_full": [0.7] * 5}
-    results = {}
-    for key, values in runs.items():
-        model, _, regime = key.partition("_")
-        run = RunName("squad", "bm25", model, regime.replace("__", "-"))
-        results[run, "RR@10"] = Results((1, 2), QUERIES, np.array([values, values]))
-    row = answered(config, Scores(results), claim)
+    row = answered(config, twice(**runs), claim)
     # Leads of 0.3, 0.3, 0.4, 0.3, 0.3 and of 0.1, 0.1, 0.1, 0.1, 0.2.
     assert row.difference == pytest.approx(0.2)
     assert row.verdict == SUPPORTED
     assert row.better == "php, few-shot-128 over control, few-shot-128"
     # Behind by 0.1 and then by 0.6: nothing has become smaller.
-    for model, regime, value in (("php", "few-shot-128", 0.2), ("php", "full", 0.1)):
-        results[RunName("squad", "bm25", model, regime), "RR@10"] = Results(
-            (1, 2), QUERIES, np.array([[value] * 4 + [0.21]] * 2)
-        )
-    row = answered(config, Scores(results), claim)
+    runs |= {"php_few__shot__128": [0.2] * 4 + [0.21], "php_full": [0.1] * 4 + [0.21]}
+    row = answered(config, twice(**runs), claim)
     assert row.low > 0
     assert (row.verdict, row.reason) == (UNDECIDED, "there is no lead that could become smaller")
 
@@ -298,30 +298,15 @@ def test_the_place_with_most_seeds_then_most_queries_is_taken(config_of) -> None
 
 
 def test_predictors_importances_agreements_and_weights(config) -> None:
-    def predictor(name: str, auc: float, gains: list[float]) -> PredictorScores:
-        seeds = [
-            SeedScores(
-                seed=n, auc=auc + n / 100, auc_low=auc + n / 100 - 0.01, auc_high=auc + n / 100 + 0.01,
-                importance={"RANK": 1.0, "REP-QL": gain},
-            )
-            for n, gain in enumerate(gains)
-        ]  # fmt: skip
-        return PredictorScores(
-            name=name, path=name, setting="I", label=name, axioms=["RANK"], auc=auc, auc_low=auc - 0.01,
-            auc_high=auc + 0.01, pairs=900, test_pairs=90, importance={"RANK": 1.0, "REP-QL": gains[0]}, seeds=seeds,
-        )  # fmt: skip
-
-    def agreement(model: str, share: float, other: str = "") -> Agreement:
-        return Agreement(
-            model=model, label=model, other=other, axiom="PROX-1", pairs=100, seeds=3, share=share,
-            low=share - 0.1, high=share + 0.1, variance=0.0001, freedom=49, seed_variance=0.0001,
-        )  # fmt: skip
+    def of_gains(name: str, auc: float, gains: list[float]) -> PredictorScores:
+        values = {n: (auc + n / 100, {"RANK": 1.0, "REP-QL": gain}) for n, gain in enumerate(gains)}
+        return predictor(name, values)
 
     axioms = AxiomResults(
         (
-            predictor("simple", 0.9, [0.2, 0.3, 0.1]),
-            predictor("hard", 0.8, [0.5, 0.4, 0.4]),
-            predictor("rep", 0.7, [0.5]),
+            of_gains("simple", 0.9, [0.2, 0.3, 0.1]),
+            of_gains("hard", 0.8, [0.5, 0.4, 0.4]),
+            of_gains("rep", 0.7, [0.5]),
         ),
         diagnoses=(
             Diagnosis(
@@ -383,15 +368,8 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
 
 
 def test_a_claim_on_predictors_gives_the_result_of_the_other_reading(config) -> None:
-    def predictor(name: str, rank: float) -> PredictorScores:
-        seeds = [
-            SeedScores(seed=n, auc=0.9, auc_low=0.89, auc_high=0.91, importance={"RANK": rank, "REP-QL": 0.5})
-            for n in (1, 2)
-        ]
-        return PredictorScores(
-            name=name, path=name, setting="I", label=name, axioms=["RANK"], auc=0.9, auc_low=0.89, auc_high=0.91,
-            pairs=900, test_pairs=90, importance={"RANK": rank, "REP-QL": 0.5}, seeds=seeds,
-        )  # fmt: skip
+    def of_rank(name: str, gain: float) -> PredictorScores:
+        return predictor(name, dict.fromkeys((1, 2), (0.9, {"RANK": gain, "REP-QL": 0.5})))
 
     sides = {
         side: {"predictor": "simple", "axiom": axiom}
@@ -400,7 +378,7 @@ def test_a_claim_on_predictors_gives_the_result_of_the_other_reading(config) -> 
     claims = claims_of(gain=sides).model_copy(
         update={"other_reading": OtherReading(reading="negatives of equal length", predictors="-equal")}
     )
-    both = AxiomResults((predictor("simple", 1.0), predictor("simple-equal", 0.25)))
+    both = AxiomResults((of_rank("simple", 1.0), of_rank("simple-equal", 0.25)))
     (row,) = answer(claims, ClaimTester(Scores({}), config, both))
     other = "with negatives of equal length: contradicted (−0.250 [−0.250, −0.250])"
     assert (row.verdict, row.qualification) == (SUPPORTED, f"{other}; over seeds of the predictor alone")
@@ -542,14 +520,7 @@ def test_a_first_stage_over_candidates_of_others_is_the_one_that_ranks_them() ->
 
 def test_a_claim_on_predictors_says_what_their_sides_differ_in(config) -> None:
     def scores(name: str, seeds: tuple[int, ...], pairs: int) -> PredictorScores:
-        each = [
-            SeedScores(seed=seed, auc=0.9 - seed / 100, auc_low=0.8, auc_high=0.95, importance={"RANK": 1.0})
-            for seed in seeds
-        ]
-        return PredictorScores(
-            name=name, path=name, setting="I", label=name, axioms=["RANK"], auc=0.9, auc_low=0.8, auc_high=0.95,
-            pairs=pairs, test_pairs=90, importance={"RANK": 1.0}, seeds=each,
-        )  # fmt: skip
+        return predictor(name, {seed: (0.9 - seed / 100, {"RANK": 1.0}) for seed in seeds}, pairs)
 
     def described(name: str, setting: str, negative_terms: str) -> PredictorConfig:
         return PredictorConfig(
@@ -571,13 +542,7 @@ def test_a_claim_on_predictors_says_what_their_sides_differ_in(config) -> None:
 
 
 def test_a_claim_on_agreement_says_what_its_models_differ_in(config) -> None:
-    rows = [
-        Agreement(
-            model=model, label=model, other=other, axiom="PROX-1", pairs=100, seeds=1, share=0.6, low=0.5, high=0.7,
-            variance=0.01, freedom=99, seed_variance=math.nan,
-        )
-        for model, other in (("wikiformer", ""), ("prop", ""), ("wikiformer", "prop"))
-    ]  # fmt: skip
+    rows = [agreement("wikiformer", 0.6), agreement("prop", 0.6), agreement("wikiformer", 0.1, "prop")]
     axioms = AxiomResults(diagnoses=(Diagnosis(tuple(rows)),))
     sides = {
         side: {"model": row.model, "axiom": "PROX-1"}
