@@ -3,15 +3,13 @@
 from pathlib import Path
 
 import pytest
-from axiom_run import AXIOMS, axiom_files, predictor, predictors, with_axioms
-from page_reader import texts_of_svg
+from axiom_run import AXIOMS, predictor, predictors, with_axioms
 from small_run import ARES_YAML, flat_rows, write_results
 
 from irpretrain.config import Config
-from irpretrain.config.papers import figure_names, load_published
+from irpretrain.config.papers import load_published
 from irpretrain.report.axiom_results import AxiomResults
-from irpretrain.report.figures import few_shot_curves, importance_bars, make_figures
-from irpretrain.report.result_files import ResultFiles
+from irpretrain.report.figures import few_shot_curves, importance_bars
 from irpretrain.report.scores import Scores
 
 
@@ -75,36 +73,3 @@ def test_curves_of_ares_and_prop_with_few_queries(paper, config_of, tmp_path: Pa
     labels = [text.get_text() for text in axis.get_legend().get_texts()]
     assert labels == ["ARES_simple (ares-simple)", "PROP", "BM25"]
     assert _remark(figure).endswith("Not drawn: prop-msmarco, prop-wikipedia.")
-
-
-@pytest.fixture(scope="module")
-def drawn(config: Config, tmp_path_factory) -> Path:
-    """The figures twice with files, and once without."""
-    base = tmp_path_factory.mktemp("figures")
-    results = write_results(base, flat_rows("squad", {"control": 0.1}))
-    files = axiom_files(base)
-    for name in ("one", "two"):
-        made = make_figures(ARES_YAML, with_axioms(config), ResultFiles(*results, **files), [], base / name)
-        assert made == {"figures": 2}
-    make_figures(ARES_YAML, config, ResultFiles(*results), [], base / "none")
-    return base
-
-
-def test_the_figures_are_the_same_bytes_every_time(drawn: Path) -> None:
-    names = figure_names(["ares"])
-    assert sorted({path.stem for path in (drawn / "one").iterdir()}) == sorted(names)
-    for name in names:
-        for suffix in ("svg", "png"):
-            one, two = ((drawn / folder / f"{name}.{suffix}").read_bytes() for folder in ("one", "two"))
-            assert one == two
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("ares_figure2", "this configuration has no preference predictors (section predictors)"),
-        ("ares_figure3", "no experiment fine-tunes ares-simple in a few-shot regime"),
-    ],
-)
-def test_a_figure_without_data_says_why(drawn: Path, name: str, reason: str) -> None:
-    assert f"No data: {reason}" in texts_of_svg(drawn / "none" / f"{name}.svg")

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from page_reader import texts_of_svg
-from small_run import PROP_YAML, rows_of, write_results
+from small_run import PROP_YAML, flat_rows, write_results
 
 from irpretrain.config import Config
-from irpretrain.config.papers import figure_names, load_published
+from irpretrain.config.papers import figure_names, known_papers, load_published
 from irpretrain.foundation.errors import InputError
 from irpretrain.report.figures import binned, few_shot_curves, loss_curves, make_figures, step_curves
 from irpretrain.report.result_files import ResultFiles
@@ -98,21 +98,45 @@ def test_the_loss_is_the_mean_over_seeds(config: Config, tmp_path: Path) -> None
     assert len(axis.lines) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("figure1a", "no experiment pre-trains prop-rop or prop-random with a ranking loss"),
-        ("figure1b", "no model that is run zero-shot keeps snapshots"),
-        ("figure2", "no experiment fine-tunes prop in a few-shot regime"),
-    ],
-)
-def test_a_figure_without_data_says_why(config: Config, tmp_path: Path, name: str, reason: str) -> None:
-    rows = [row for row in rows_of("squad", models=("control",)) if row["regime"] != "full"]
-    only_mlm = [metrics(tmp_path, "prop-mlm", ranking=False)]
-    make_figures(
-        PROP_YAML, config, ResultFiles(*write_results(tmp_path, rows)), only_mlm, tmp_path / "figures"
+REASONS = {
+    "prop_figure1a": "no experiment pre-trains prop-rop or prop-random with a ranking loss",
+    "prop_figure1b": "no model that is run zero-shot keeps snapshots",
+    "prop_figure2": "no experiment fine-tunes prop in a few-shot regime",
+    "wikiformer_figure4": "no experiment runs 2 or more models wikiformer-srr-<number>, or wikiformer-srr with "
+    "snapshots, zero-shot (the overlays configs/wikiformer-*.yaml do)",
+    "php_figure4": "no experiment fine-tunes php in a few-shot regime (the overlays configs/php-*.yaml do)",
+    "php_figure5a": "no experiment runs 2 or more models php-negatives-<number> fine-tuned or zero-shot",
+    "php_figure5b": "no experiment runs 2 or more models php-anchors-<number> fine-tuned or zero-shot",
+    "php_figure6": "no experiment runs a model such as php-hp-only-without-mlm",
+    "ares_figure2": "this configuration has no preference predictors (section predictors)",
+    "ares_figure3": "no experiment fine-tunes ares-simple in a few-shot regime",
+    "deepct_figure1": "the configuration names no collection under weight_distributions",
+}
+
+
+@pytest.fixture(scope="module")
+def empty(config: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The figures of all papers, where one model was run zero-shot, and a training had no ranking loss."""
+    base = tmp_path_factory.mktemp("empty")
+    files = ResultFiles(*write_results(base, flat_rows("squad", {"control": 0.1})))
+    losses = [metrics(base, "prop-rop", ranking=False)]
+    for paper in known_papers():
+        counts = make_figures(PROP_YAML.with_name(f"{paper}.yaml"), config, files, losses, base / "figures")
+        assert counts == {"figures": len(figure_names([paper]))}
+    return base / "figures"
+
+
+def test_each_figure_of_a_paper_has_its_files(empty: Path) -> None:
+    names = figure_names(known_papers())
+    assert set(REASONS) == set(names)
+    assert sorted(path.name for path in empty.iterdir()) == sorted(
+        f"{name}.{suffix}" for name in names for suffix in ("svg", "png")
     )
-    assert f"No data: {reason}" in texts_of_svg(tmp_path / "figures" / f"prop_{name}.svg")
+
+
+@pytest.mark.parametrize(("name", "reason"), REASONS.items(), ids=REASONS)
+def test_a_figure_without_data_says_why(empty: Path, name: str, reason: str) -> None:
+    assert f"No data: {reason}" in texts_of_svg(empty / f"{name}.svg")
 
 
 def test_broken_metrics_are_named(config: Config, tmp_path: Path) -> None:

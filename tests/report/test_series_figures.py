@@ -3,20 +3,16 @@
 from pathlib import Path
 
 import pytest
-from page_reader import texts_of_svg
 from small_run import PHP_YAML, QUERIES, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
-from irpretrain.config import Config
-from irpretrain.config.papers import figure_names, load_published
+from irpretrain.config.papers import load_published
 from irpretrain.report.drawing import draw_panels
 from irpretrain.report.figures import (
     few_shot_curves,
-    make_figures,
     series_figure,
     series_points,
     with_and_without,
 )
-from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
 
 PAIR = ("squad", "bm25")
@@ -200,46 +196,3 @@ def test_dots_stand_over_the_models_labels(config_of, tmp_path: Path) -> None:
     labels = [models[name].label for name in ("php-hp-only", "php-mrds-only", "php")]
     labels.insert(1, "php-\nshp-only")  # not in the configuration
     assert [tick.get_text() for tick in axis.get_xticklabels()] == labels
-
-
-@pytest.fixture(scope="module")
-def empty(config: Config, tmp_path_factory) -> Path:
-    base = tmp_path_factory.mktemp("empty")
-    results = write_results(base, flat_rows("squad", {"control": 0.1}))
-    for name in ("one", "two"):
-        made = [
-            make_figures(p, config, ResultFiles(*results), [], base / name)
-            for p in (WIKIFORMER_YAML, PHP_YAML)
-        ]
-        assert made == [{"figures": 1}, {"figures": 4}]
-    return base
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        (
-            "wikiformer_figure4",
-            "no experiment runs 2 or more models wikiformer-srr-<number>, or wikiformer-srr with snapshots, zero-shot",
-        ),
-        ("php_figure4", "no experiment fine-tunes php in a few-shot regime"),
-        (
-            "php_figure5a",
-            "no experiment runs 2 or more models php-negatives-<number> fine-tuned or zero-shot",
-        ),
-        ("php_figure5b", "no experiment runs 2 or more models php-anchors-<number> fine-tuned or zero-shot"),
-        ("php_figure6", "no experiment runs a model such as php-hp-only-without-mlm"),
-    ],
-)
-def test_a_figure_without_data_says_why(empty: Path, name: str, reason: str) -> None:
-    texts, paper = texts_of_svg(empty / "one" / f"{name}.svg"), name.partition("_")[0]
-    assert f"No data: {reason} (the overlays configs/{paper}-*.yaml do)" in texts
-    for suffix in ("svg", "png"):
-        path = empty / "one" / f"{name}.{suffix}"
-        assert path.read_bytes() == (empty / "two" / path.name).read_bytes()
-
-
-def test_the_papers_figures_are_those_of_their_files(empty: Path) -> None:
-    assert sorted({path.stem for path in (empty / "one").iterdir()}) == sorted(
-        figure_names(["wikiformer", "php"])
-    )
