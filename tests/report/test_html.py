@@ -654,65 +654,54 @@ def test_the_head_says_what_the_data_lose(report) -> None:
     assert "; BM25 finds no candidate for 2 of 90 queries." in making
 
 
-def test_the_head_warns_of_models_that_rank_their_training_queries_below_a_random_order(
-    config, tmp_path: Path
-) -> None:
-    told = {"summary": "7 documents", "warnings": []}
-    made = [sidecar(tmp_path, "prepare_dataset", "results/datasets/squad/queries.parquet", [], counts=told)]
-    for fold, below in ((1, True), (2, False), (3, True)):
-        output = f"results/runs/squad/bm25/prop/full/seed-1/fold-{fold}.run.gz"
-        order = {"queries": 20, "share": 0.4, "below_random": below}
-        made.append(sidecar(tmp_path, "finetune", output, [], counts={"training_order": order}))
-    [line] = data_lines(config, Lineage.read(made))
-    [warning] = line.warnings
-    assert warning.startswith(
-        "Fine-tuned, PROP (enwiki-excerpt + squad-train-passages) ranks its own training queries"
-    )
-    [line] = data_lines(config, Lineage.read([made[0], made[2]]))
-    assert line.warnings == []
-
-
-def test_the_head_warns_of_fine_tunings_that_ended_while_they_learned(config, tmp_path: Path) -> None:
-    """The showcase's control ended anywhere between 0.47 and 0.81, and its page compared it all the same."""
-    told = {"summary": "7 documents", "warnings": []}
-    made = [sidecar(tmp_path, "prepare_dataset", "results/datasets/squad/queries.parquet", [], counts=told)]
-    for model, seed, learning in (
-        ("control", 1, True),
-        ("control", 2, True),
-        ("prop", 1, True),
-        ("prop", 2, False),
-    ):
-        output = f"results/runs/squad/bm25/{model}/full/seed-{seed}/fold-0.run.gz"
-        made.append(sidecar(tmp_path, "finetune", output, [], counts={"still_learning": learning}))
-    [line] = data_lines(config, Lineage.read(made))
-    [warning] = line.warnings
-    assert "control (2 trainings) and PROP (1 training)." in warning
+SMALL = {"training_groups": 8, "steps": 1}
 
 
 @pytest.mark.parametrize(
-    ("regime", "numbers", "expected"),
+    ("finetunings", "warnings"),
     [
         (
-            "full",
-            [(8, 1), (8, 1)],
-            "Fine-tuned on 8 groups in 1 optimiser step only: from fewer than 32 groups",
+            [("prop", "full", {"training_order": {"below_random": below}}) for below in (True, False, True)],
+            ["Fine-tuned, PROP (enwiki-excerpt + squad-train-passages) ranks its own training queries"],
         ),
-        ("full", [(8, 2), (1, 1)], "Fine-tuned on 1 to 8 groups in 1 to 2 optimiser steps only: "),
-        ("full", [(32, 8), (33, 9)], None),
-        ("few-shot-8", [(8, 1)], None),  # as asked
+        ([("prop", "full", {"training_order": {"below_random": False}})], []),
+        # The showcase's control ended anywhere between 0.47 and 0.81, and its page compared it all the same.
+        (
+            [
+                (model, "full", {"still_learning": learning})
+                for model, learning in (("control", True), ("control", True), ("prop", True), ("prop", False))
+            ],
+            [
+                "The loss was still falling when fine-tuning ended: control (2 trainings) and PROP (1 training). ",
+            ],
+        ),
+        # Case few-topics-fine-tuned: one optimiser step on 8 groups was called fine-tuning without a word.
+        (
+            [("prop", "full", SMALL)] * 2,
+            ["Fine-tuned on 8 groups in 1 optimiser step only: from fewer than 32 groups"],
+        ),
+        (
+            [
+                ("prop", "full", {"training_groups": 8, "steps": 2}),
+                ("prop", "full", {**SMALL, "training_groups": 1}),
+            ],
+            ["Fine-tuned on 1 to 8 groups in 1 to 2 optimiser steps only: "],
+        ),
+        ([("prop", "full", {"training_groups": groups, "steps": 8}) for groups in (32, 33)], []),
+        ([("prop", "few-shot-8", SMALL)], []),  # as asked
     ],
+    ids=["below random", "above random", "learning", "few groups", "numbers of groups", "enough", "few-shot"],
 )
-def test_the_head_warns_of_fine_tunings_on_few_groups(
-    config, tmp_path: Path, regime: str, numbers: list[tuple[int, int]], expected: str | None
+def test_the_head_warns_of_fine_tunings(
+    config, tmp_path: Path, finetunings: list[tuple[str, str, dict]], warnings: list[str]
 ) -> None:
-    """Case few-topics-fine-tuned: one optimiser step on 8 groups was called fine-tuning without a word."""
     told = {"summary": "7 documents", "warnings": []}
     made = [sidecar(tmp_path, "prepare_dataset", "results/datasets/squad/queries.parquet", [], counts=told)]
-    for fold, (groups, steps) in enumerate(numbers, 1):
-        output = f"results/runs/squad/bm25/prop/{regime}/seed-1/fold-{fold}.run.gz"
-        counts = {"training_groups": groups, "steps": steps}
+    for fold, (model, regime, counts) in enumerate(finetunings, 1):
+        output = f"results/runs/squad/bm25/{model}/{regime}/seed-1/fold-{fold}.run.gz"
         # As the workflow writes it: the metrics come first.
         outputs = {f"results/metrics/finetuned/{fold}.json": "ef" * 32, output: "cd" * 32}
         made.append(sidecar(tmp_path, "finetune", output, [], counts=counts, outputs=outputs))
     [line] = data_lines(config, Lineage.read(made))
-    assert [warning.startswith(str(expected)) for warning in line.warnings] == [True] * bool(expected)
+    assert len(line.warnings) == len(warnings)
+    assert all(map(str.startswith, line.warnings, warnings))
