@@ -111,17 +111,6 @@ def test_trec_eval_finds_our_measures_in_our_files(
     )
 
 
-@given(
-    st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=20, unique=True)
-)
-def test_single_precision_survives(tmp_path_factory: pytest.TempPathFactory, values: list[float]) -> None:
-    path = tmp_path_factory.mktemp("runs") / "run"
-    given = {str(i): float(str(np.float32(value))) for i, value in enumerate(values)}
-    write_run(path, {"q": list(given.items())}, "tag")
-    read = dict(read_run(path)["q"])
-    assert all(np.float32(read[str(i)]) == np.float32(value) for i, value in enumerate(values))
-
-
 def test_neither_time_nor_name_is_in_the_file(tmp_path: Path) -> None:
     for name in ("a.run.gz", "other-name.gz"):
         write_run(tmp_path / name, {"q": [("d", 1.0)]}, "tag")
