@@ -205,7 +205,7 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
         options |= {"training": _compared_options(training) | {"epochs": epochs}, "seed": predictor.seed}
     if predictor.model == "word-vectors":
         corpora = config.collections[str(predictor.collection)]
-        facts["texts"] = tuple(sorted({_pretraining_text(config, corpus) for corpus in corpora}))
+        facts["texts"] = _pretraining_texts(config, corpora)
     return facts | {"weighting": _option_texts([options])}
 
 
@@ -253,13 +253,11 @@ def _pretraining_facts(config: Config, dataset: str, model: str, step: int | Non
         # A model that starts from another one goes on with its head.
         facts["head"] = HEADS[config.training_of(with_starts(config, [model])[-1]).head]
     corpora = [corpus for name in chain for corpus in config.collections[str(config.models[name].collection)]]
-    facts["texts"] = tuple(sorted({_pretraining_text(config, corpus) for corpus in corpora}))
+    facts["texts"] = _pretraining_texts(config, corpora)
     if dataset in config.datasets:
         tested_corpus = config.datasets[dataset].corpus
         shared_corpora = (corpus for corpus in corpora if _overlap(config, corpus, tested_corpus))
-        facts["tested_texts"] = tuple(
-            sorted({_pretraining_text(config, corpus) for corpus in shared_corpora})
-        )
+        facts["tested_texts"] = _pretraining_texts(config, shared_corpora)
     stages = [(config.models[name], config.training_of(name)) for name in chain]
     facts["training"] = _training_options(config, stages)
     objectives = [config.objectives[task.objective] for stage, _ in stages for task in stage.tasks]
@@ -271,9 +269,8 @@ def _pretraining_facts(config: Config, dataset: str, model: str, step: int | Non
         facts["chosen"] = ", then ".join(choices if len(set(choices)) > 1 else choices[:1])
     if step is not None:
         facts["steps"] = step
-    elif any(stage.select_on for stage, _ in stages):
-        pass  # the jobs count up to the chosen snapshot
-    elif all(training.steps is not None for _, training in stages):
+    elif all(training.steps is not None and not stage.select_on for stage, training in stages):
+        # The jobs count those of other models: epochs, and up to the chosen snapshot.
         steps = [training.steps or 0 for _, training in stages]
         facts["steps"] = sum(steps) or None
         facts["stages"] = stages_text(steps)
@@ -291,13 +288,9 @@ def _training_options(
     sections: list[dict[str, Any]] = []
     for model_config, training in stages:
         sections.append(_compared_options(training, LENGTH_KEYS | TASK_KEYS | READING | {"head"}))
-        if model_config.select_on is not None:
-            sections.append(
-                {
-                    "snapshots": training.snapshots,
-                    "select_on": model_config.select_on.model_dump(include={"candidates"}),
-                }
-            )
+        if (selection := model_config.select_on) is not None:
+            candidates = selection.model_dump(include={"candidates"})
+            sections.append({"snapshots": training.snapshots, "select_on": candidates})
         for task in model_config.tasks:
             objective: Any = config.objectives[task.objective]
             sections += [
@@ -349,6 +342,10 @@ def _option_texts(sections: Iterable[dict[str, Any]]) -> tuple[str, ...]:
         f"{key} {BETWEEN_VALUES.join(texts) if len(set(texts)) > 1 else texts[0]}"
         for key, texts in values.items()
     )
+
+
+def _pretraining_texts(config: Config, corpora: Iterable[str]) -> tuple[PretrainingText, ...]:
+    return tuple(sorted({_pretraining_text(config, corpus) for corpus in corpora}))
 
 
 def _pretraining_text(config: Config, corpus: str) -> PretrainingText:
