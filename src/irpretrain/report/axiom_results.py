@@ -202,9 +202,6 @@ def in_paper_order(published: PublishedAxioms, axioms: Sequence[str]) -> list[st
     return published_axioms + [axiom for axiom in axioms if axiom not in published.groups]
 
 
-# The tables of ARES's axioms: settings of the predictor (table 2), ranks of pseudo-queries (section 4.1).
-
-
 # The table of settings: how well a predictor tells training queries from pseudo-queries (ARES, table 2).
 
 

@@ -195,21 +195,20 @@ def write_attributions(
             maps.append(_attribution_map(model["label"], attributions[-1], case, run, passage_note))
     title = f"Attributions: {name}"
     write_page(TEMPLATE, output, title=title, reading=READING_ATTRIBUTIONS, case=case, maps=maps)
-    page_entries = [
-        (
-            colour_map.detail,
-            *(
-                [(word.before, word.text, word.title, word.style) for word in text.words]
-                for text in colour_map.texts
-            ),
-        )
-        for colour_map in maps
-    ]
     content = {
         "page": name,
         "query": case.query_id,
         "document": case.document_id,
-        "models": dict(zip((model["model"] for model in models), page_entries, strict=True)),
+        "models": {
+            model["model"]: [
+                colour_map.detail,
+                *(
+                    [(word.before, word.text, word.title, word.style) for word in text.words]
+                    for text in colour_map.texts
+                ),
+            ]
+            for model, colour_map in zip(models, maps, strict=True)
+        },
     }
     write_text(words, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
     return {

@@ -22,9 +22,6 @@ from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
 from irpretrain.foundation.errors import count_of
 from irpretrain.report.scores import FIRST_STAGE, Pair, Scores, TableTest, ordered_measures
 
-# The small print under each table: measures, queries, depth, tests, intervals, and the configuration's notes.
-
-
 TESTS = {
     "t-test": "two-tailed paired t-test over queries",
     "randomisation": "Fisher's randomisation test over queries",

@@ -95,7 +95,7 @@ def search_views(
     panels = [(panel, rows) for panel, rows in panels if rows[0][1].run.dataset in searches]
     max_queries = max((len(searches[rows[0][1].run.dataset].queries) for _, rows in panels), default=0)
     while True:
-        documents = DocumentList()
+        documents: dict[tuple[str, str], tuple[Any, ...]] = {}
         sets = [
             _panel_view(panel, rows, scores, searches[rows[0][1].run.dataset], documents, max_queries)
             for panel, rows in panels
@@ -103,7 +103,7 @@ def search_views(
         views = {
             "sets": sets,
             "attributed": list(_attributed_scores(sets)),
-            "documents": documents.values,
+            "documents": [document for _, *document in documents.values()],
             "characters": MAX_CHARACTERS,
             "first": MAX_DOCUMENTS,
         }
@@ -113,27 +113,14 @@ def search_views(
         max_queries = max(1, min(max_queries - 1, max_queries * max_bytes // size))
 
 
-class DocumentList:
-    """Documents, each once, by the order in which they are asked for."""
-
-    def __init__(self) -> None:
-        self.values: list[tuple[str, str, int]] = []
-        self._indices: dict[tuple[str, str], int] = {}
-
-    def index_of(self, dataset: str, document_id: str, searches: SearchResults) -> int:
-        key = dataset, document_id
-        if key not in self._indices:
-            self._indices[key] = len(self.values)
-            self.values.append((document_id, *searches.documents[document_id]))
-        return self._indices[key]
-
-
 def _panel_view(
     panel: Panel,
     rows: Sequence[tuple[str, OurValue, str]],
     scores: Scores,
     searches: SearchResults,
-    documents: DocumentList,
+    documents: dict[
+        tuple[str, str], tuple[Any, ...]
+    ],  # filled with number, identifier, text and length of each
     max_queries: int,
 ) -> dict[str, Any]:
     dataset = rows[0][1].run.dataset
@@ -149,9 +136,13 @@ def _panel_view(
     }
     candidates = next((run.candidates for run in runs if run.regime != FIRST_STAGE), DEFAULT_CANDIDATES)
 
+    def number_of(document_id: str) -> int:
+        document = (len(documents), document_id, *searches.documents[document_id])
+        return int(documents.setdefault((dataset, document_id), document)[0])
+
     def numbered(value_by_document: Mapping[str, Any], query: str) -> dict[int, Any]:
         return {
-            documents.index_of(dataset, document_id, searches): value
+            number_of(document_id): value
             for document_id, value in value_by_document.items()
             if document_id in shown_documents[query]
         }
@@ -181,7 +172,7 @@ def _panel_view(
                 "values": _values(run_values, queries),
                 "rankings": [
                     [
-                        (documents.index_of(dataset, document_id, searches), score, candidate_rank)
+                        (number_of(document_id), score, candidate_rank)
                         for document_id, score, candidate_rank in ranking.get(query, ())
                     ]
                     for query in queries
