@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from small_run import ROOT, rows_of, write_results
+from small_run import DEEPCT_YAML, ROOT, flat_rows, rows_of, write_results
 
 from base_config import base_config
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import with_caveats
+from irpretrain.report.html import write_report
+from irpretrain.report.result_files import ResultFiles
+
+MANIFEST = ROOT / "resources" / "embedded.yaml"
 
 
 @pytest.fixture(scope="session")
 def config() -> Config:
     """The embedded default's configuration, as the workflow hands it on."""
-    manifest = read_manifest(ROOT / "resources" / "embedded.yaml")
+    manifest = read_manifest(MANIFEST)
     return with_caveats(load_config(ROOT / "tests/base.yaml"), manifest)
 
 
@@ -43,3 +50,23 @@ def config_of():
 def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], list[Path]]:
     """scores.csv and per_query.parquet of the small run on `squad`."""
     return write_results(tmp_path_factory.mktemp("results"), rows_of("squad"))
+
+
+@pytest.fixture
+def deepct_section(config: Config, tmp_path: Path) -> Callable[..., str | None]:
+    """A function from an identifier, and result files beside the scores, to the text of that fold of DeepCT's page,
+    or None where the page has no such fold."""
+    results = write_results(tmp_path, flat_rows("squad-first-stages", {}))
+    (tmp_path / "results/figures").mkdir(parents=True)
+    (tmp_path / "results/figures/deepct_figure1.svg").write_text("<svg/>")
+
+    def text_of(identifier: str, **files: Any) -> str | None:
+        page, deepct = tmp_path / "page.html", config.of_papers(["deepct"])
+        write_report(
+            deepct, [DEEPCT_YAML], ResultFiles(*results, **files), tmp_path / "results", MANIFEST, page
+        )
+        text = page.read_text(encoding="utf-8")
+        found = re.search(rf'<details id="{identifier}">.*?</details>', text, re.DOTALL)
+        return found and " ".join(re.sub(r"<[^>]*>", " ", found[0]).split())
+
+    return text_of
