@@ -120,26 +120,24 @@ def test_scores_are_means_of_this_model_and_seed(trained: Path, tmp_path: Path) 
     assert "## Scores" not in write_card(FACTS, [RECORD]), "nothing was evaluated"
 
 
+def write_probe(path: Path, task: str, **accuracies: float) -> Path:
+    """A task's accuracy, ± 0.1, with each input on 40 groups; only the right text differs from no other."""
+    rows = [
+        f"{task},{name},40,{value},{value - 0.1},{value + 0.1},{'' if name == 'right' else 0.001}\n"
+        for name, value in accuracies.items()
+    ]
+    path.write_text("task,input,groups,accuracy,low,high,p_value\n" + "".join(rows))
+    return path
+
+
 def test_the_card_has_the_accuracy_on_held_out_groups(trained: Path, tmp_path: Path) -> None:
-    probe = tmp_path / "probe.csv"
-    probe.write_text(
-        "task,input,groups,accuracy,low,high,p_value\n"
-        + "".join(
-            f"rop,{name},40,{value},{value - 0.1},{value + 0.1},{'' if name == 'right' else 0.001}\n"
-            for name, value in (
-                ("right", 0.8),
-                ("swapped", 0.5),
-                ("none", 0.5),
-                ("before", 0.4),
-            )
-        )
-    )
+    probe = write_probe(tmp_path / "probe.csv", "rop", right=0.8, swapped=0.5, none=0.5, before=0.4)
     export_model(trained, [trained], [], FACTS, tmp_path / "out", [probe])
     written = (tmp_path / "out/README.md").read_text().replace("\\", "")
     assert "## Held-out groups" in written
     assert "| rop | 40 | 0.800 [0.700, 0.900] | 0.500 [0.400, 0.600] |" in written
     assert "The text is used (p = 0.001)." in written
-    probe.write_text("task,input,groups,accuracy,low,high,p_value\n")
+    write_probe(probe, "rop")
     export_model(trained, [trained], [], FACTS, tmp_path / "none", [probe])
     assert "Held-out groups" not in (tmp_path / "none/README.md").read_text()
 
@@ -149,11 +147,8 @@ def test_the_card_of_a_model_of_stages_has_each_in_their_order(trained: Path, tm
     stage = {"model": "first", "tasks": [{"objective": "hp", "options": options}], "training": {"steps": 7}}
     facts, model = FACTS._replace(stages=[stage, *FACTS.stages]), tmp_path / "first"
     (tmp_path / "first.meta.json").write_text(json.dumps(RECORD | {"counts": {"steps": 7}}))
-    heading, probes = "task,input,groups,accuracy,low,high,p_value\n", []
-    for task in ("hp", "rop"):
-        probes.append(tmp_path / f"{task}.probe.csv")
-        inputs = ("right", "swapped", "none", "before")
-        probes[-1].write_text(heading + "".join(f"{task},{name},40,0.8,0.7,0.9,0.01\n" for name in inputs))
+    inputs = dict.fromkeys(("right", "swapped", "none", "before"), 0.8)
+    probes = [write_probe(tmp_path / f"{task}.probe.csv", task, **inputs) for task in ("hp", "rop")]
     export_model(trained, [model, trained], [], facts, tmp_path / "out", probes)
     card = (tmp_path / "out/README.md").read_text()
     assert "- hp\n- rop\n" in card
@@ -168,22 +163,16 @@ def test_the_card_of_a_model_of_stages_has_each_in_their_order(trained: Path, tm
         export_model(trained, [model, trained], [], facts, tmp_path / "out", probes)
 
 
-def test_a_model_that_is_gone_is_refused(trained: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no longer there"):
-        export_model(tmp_path / "gone", [trained], [], FACTS, tmp_path / "out")
-
-
-def test_a_model_whose_head_the_card_cannot_load_is_refused(trained: Path, tmp_path: Path) -> None:
-    (trained / CEDR_FILE).write_text("head")
-    with pytest.raises(InputError, match="CEDR-KNRM"):
-        export_model(trained, [trained], [], FACTS, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_model_without_a_record_is_refused(trained: Path, tmp_path: Path) -> None:
-    (tmp_path / "seed-1.meta.json").unlink()
-    with pytest.raises(InputError, match="Train it again"):
-        export_model(trained, [trained], [], FACTS, tmp_path / "out")
+@pytest.mark.parametrize("fault", ["no longer there", "CEDR-KNRM", "Train it again"])
+def test_a_model_that_no_card_can_describe_is_refused(trained: Path, tmp_path: Path, fault: str) -> None:
+    """Its directory is gone, its head is none of Hugging Face's, or its training has no record."""
+    model = tmp_path / "gone" if fault == "no longer there" else trained
+    if fault == "CEDR-KNRM":
+        (trained / CEDR_FILE).write_text("head")
+    if fault == "Train it again":
+        (tmp_path / "seed-1.meta.json").unlink()
+    with pytest.raises(InputError, match=fault):
+        export_model(model, [trained], [], FACTS, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
