@@ -214,11 +214,8 @@ def test_without_depths_the_paper_stands_alone(config) -> None:
 
 
 def test_first_stages_alone_are_not_called_re_ranked(config) -> None:
-    scores = Scores(
-        dict(
-            [first_stage(name, *[0.5] * 8) for name in ("bm25", "ql", "tf-bm25", "deepct-bm25", "deepct-ql")]
-        )
-    )
+    names = ("bm25", "ql", "tf-bm25", "deepct-bm25", "deepct-ql")
+    scores = Scores(dict(first_stage(name, *[0.5] * 8) for name in names))
     text = "rankings of up to 100 documents"
     table = build_table(load_published(DEEPCT_YAML), "table2", config, scores)
     assert any(note.endswith(f"8 queries; {text}.") for note in table.notes)
