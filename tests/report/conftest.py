@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import chromium
 import pytest
+from page_reader import plain_text
 from small_run import DEEPCT_YAML, ROOT, flat_rows, rows_of, write_results
 
 from base_config import base_config
@@ -67,6 +69,15 @@ def deepct_section(config: Config, tmp_path: Path) -> Callable[..., str | None]:
         )
         text = page.read_text(encoding="utf-8")
         found = re.search(rf'<details id="{identifier}">.*?</details>', text, re.DOTALL)
-        return found and " ".join(re.sub(r"<[^>]*>", " ", found[0]).split())
+        return found and plain_text(found[0])
 
     return text_of
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[chromium.Browser]:
+    program = chromium.find()
+    if program is None:
+        pytest.skip("no Chromium or Chrome on the PATH")
+    with chromium.Browser(program) as started:
+        yield started

@@ -3,6 +3,7 @@ what stands in a page or a picture."""
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
@@ -35,17 +36,28 @@ def texts_of_svg(path: Path) -> str:
     return " ".join(" ".join("".join(text.itertext()).split()) for text in texts)
 
 
+def plain_text(html: str) -> str:
+    """The text of a page between its tags, those in scripts and styles included, with single spaces."""
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
 class Page(HTMLParser):
-    """Elements with their attributes, and all text of a page."""
+    """Elements with their attributes, those that are never closed, and all text of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.texts: list[str] = []
+        self.open: list[str] = []
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
+        if tag not in ("meta", "link", "img", "br", "input"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
         self.texts.append(data)
@@ -59,9 +71,16 @@ class Page(HTMLParser):
         """The text, with single spaces."""
         return " ".join("".join(self.texts).split())
 
+    @property
+    def addresses(self) -> list[str]:
+        """What the page loads or leads to."""
+        names = ("src", "srcset", "href", "action")
+        return [
+            attributes[name] or "" for _, attributes in self.elements for name in names if name in attributes
+        ]
+
     def assert_no_code_of_texts(self) -> None:
         """Nothing of the texts has become an element that loads or runs, and nothing is asked of a network."""
         assert not {"img", "iframe", "object"} & set(self.tags)
         assert not any(name.startswith("on") for _, attributes in self.elements for name in attributes)
-        links = [a[key] for _, a in self.elements for key in ("src", "href") if key in a]
-        assert links == ["data:,"]
+        assert self.addresses == ["data:,"]

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import chromium
 import numpy as np
 import pytest
 from hypothesis import given
@@ -238,18 +237,14 @@ def test_a_document_that_is_not_there_is_refused(project: Path) -> None:
 
 
 @pytest.mark.browser
-def test_a_browser_asks_for_nothing_and_runs_nothing(project: Path) -> None:
-    program = chromium.find()
-    if program is None:
-        pytest.skip("there is no Chromium")
+def test_a_browser_asks_for_nothing_and_runs_nothing(project: Path, browser) -> None:
     write(project, query="q1", document="b")
-    with chromium.Browser(program) as browser:
-        browser.open(project / "page.html")
-        assert browser.evaluate("document.title") == "Attributions: page"
-        assert [url for url in browser.requests() if not url.startswith("file:")] == []
-        assert browser.complaints() == []
-        browser.resize(390, 844, mobile=True)
-        assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    browser.open(project / "page.html")
+    assert browser.evaluate("document.title") == "Attributions: page"
+    assert [url for url in browser.requests() if not url.startswith("file:")] == []
+    assert browser.complaints() == []
+    browser.resize(390, 844, mobile=True)
+    assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 def test_texts_are_found_across_shards(project: Path, make_store: Callable[..., Path]) -> None:

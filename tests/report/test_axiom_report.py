@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from axiom_run import axiom_files, with_axioms
+from page_reader import plain_text
 from small_run import ARES_YAML, ROOT, flat_rows, write_results
 from test_html import sidecar
 
@@ -47,7 +48,7 @@ def test_the_page_holds_all_tables_and_figures(page) -> None:
     for name in ("table2", "rank_intervals", "table4", "table5", "table6"):
         assert f'<section id="ares_{name}"' in text
     assert '<figure id="ares_figure2"' in text
-    plain = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
+    plain = plain_text(text)
     missing = plain.partition("Of the paper, not in this run")[2]
     assert (
         "Table 7: Variants of ARES ( tables/ares_table7.md has the printed numbers and the reasons)"

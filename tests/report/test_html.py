@@ -2,12 +2,11 @@ import itertools
 import json
 import os
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import chromium
 import pytest
+from page_reader import Page, plain_text
 from small_run import LEVELS, PHP_YAML, PROP_YAML, ROOT, WIKIFORMER_YAML, rows_of, write_results
 from test_figures import metrics
 from test_searches import small_attributions, small_searches
@@ -133,32 +132,10 @@ def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) ->
     return base / "report.html", made[0]
 
 
-class _Page(HTMLParser):
-    """Collects tags, and what a page would load."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.addresses: list[str] = []
-        self.open: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.addresses += [
-            value or "" for name, value in attrs if name in ("src", "srcset", "href", "action")
-        ]
-        if tag not in ("meta", "link", "img", "br", "input"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
 def test_one_file_without_addresses(report) -> None:
     path, counts = report
     text = path.read_text(encoding="utf-8")
-    page = _Page(text)
+    page = Page(path)
     assert page.open == []
     others = [address for address in page.addresses if not address.startswith(("#", "data:"))]
     # Links to what lies beside the report, which it does not load.
@@ -190,7 +167,7 @@ def test_user_text_is_escaped(report) -> None:
 
 
 def test_what_the_page_holds(report) -> None:
-    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", report[0].read_text(encoding="utf-8")))
+    text = plain_text(report[0].read_text(encoding="utf-8"))
     for wanted in (
         "The encoder (MiniLM) was distilled",
         "Table 5: Impact of the sampling strategy",
@@ -281,7 +258,7 @@ def test_the_report_of_a_run_leads_to_each_paper(config: Config, results, tmp_pa
     # Tables and figures are in the papers' reports.
     assert (counts["tables"], counts["figures"]) == (1, 0)
     text = page.read_text(encoding="utf-8")
-    assert _Page(text).open == []
+    assert Page(page).open == []
     assert f"<title>{tmp_path.parent.name} · IR-Pretrain</title>" in text
     not_run = counts["claims"]["not run"]
     for wanted in (
@@ -311,16 +288,6 @@ def test_a_paper_names_its_tables_and_figures(config: Config, results, tmp_path:
 
 # In a real browser
 
-PROGRAM = chromium.find()
-needs_chromium = pytest.mark.skipif(PROGRAM is None, reason="no Chromium or Chrome on the PATH")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    assert PROGRAM is not None
-    with chromium.Browser(PROGRAM) as started:
-        yield started
-
 
 @pytest.fixture
 def page(browser, report):
@@ -342,7 +309,6 @@ def texts_of(page, selector: str) -> list[str]:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_pictures_are_shown(page) -> None:
     sizes = page.evaluate("[...document.images].map((i) => i.complete && i.naturalWidth)")
     assert len(sizes) == 3
@@ -350,7 +316,6 @@ def test_pictures_are_shown(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_sorting(page) -> None:
     column = "[...document.querySelectorAll('#results .first tbody tr')].map((r) => r.cells[1].dataset.sort)"
     before = page.evaluate(column)
@@ -368,7 +333,6 @@ def test_sorting(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_cells_without_a_number_are_sorted_last(page) -> None:
     rows = "document.querySelectorAll('#results .first tbody tr')"
     values = f"[...{rows}].map((r) => r.cells[2].dataset.sort)"
@@ -380,7 +344,6 @@ def test_cells_without_a_number_are_sorted_last(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_columns_of_text_stand_at_the_left_and_are_sorted_as_text(page) -> None:
     table = "document.querySelector('#prop_claims table')"
     right = (
@@ -397,7 +360,6 @@ def test_columns_of_text_stand_at_the_left_and_are_sorted_as_text(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_provenance_opens(page) -> None:
     labels = "[...document.querySelectorAll('#results .first tbody th')]"
     row = f"{labels}.findIndex((heading) => heading.textContent === 'PROP')"
@@ -441,7 +403,6 @@ def choose(page, name: str, value: str) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_queries_are_sorted_by_the_difference_of_two_rows(page) -> None:
     assert page.evaluate(SUMMARY).startswith("PROP, fine-tuned minus BM25"), "the best trained model"
     listed = texts_of(page, LISTED)
@@ -460,7 +421,6 @@ def test_queries_are_sorted_by_the_difference_of_two_rows(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_keys_walk_through_the_queries_and_set_the_address(page) -> None:
     first = page.evaluate(SELECTED)
     press(page, "ArrowDown")
@@ -478,7 +438,6 @@ def test_keys_walk_through_the_queries_and_set_the_address(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_an_address_leads_to_a_query(browser, report) -> None:
     browser.resize(1280, 900)
     for address, row in (
@@ -501,7 +460,6 @@ def test_an_address_leads_to_a_query(browser, report) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_the_filter_keeps_queries_with_all_words(page) -> None:
     choose(page, "filter", "Q07 taken")
     [text] = texts_of(page, LISTED)
@@ -517,7 +475,6 @@ def test_the_filter_keeps_queries_with_all_words(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_wins_ties_and_losses_lead_to_their_queries(page) -> None:
     page.evaluate("document.querySelector('#searches-table').closest('details').open = true")
     rows = texts_of(page, "#searches-table tbody tr")
@@ -530,7 +487,6 @@ def test_wins_ties_and_losses_lead_to_their_queries(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_found_texts_stay_texts_and_words_are_marked(page) -> None:
     inside = "document.querySelectorAll('#searches-query :is(img, script), #searches-list :is(img, script)').length"
     assert page.evaluate(inside) == 0
@@ -539,7 +495,6 @@ def test_found_texts_stay_texts_and_words_are_marked(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_a_link_leads_to_the_words_that_a_score_comes_from(page) -> None:
     page.click("a[href='#squad/q07/prop']")
     page.wait_for(f"{SELECTED}.endsWith('q07')")  # the page hears of its new address a little later
@@ -553,7 +508,6 @@ def test_a_link_leads_to_the_words_that_a_score_comes_from(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_folds_are_open_in_print(page) -> None:
     closed = "document.querySelectorAll('details:not([open])').length"
     before = page.evaluate(closed)
@@ -564,7 +518,6 @@ def test_folds_are_open_in_print(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_hostile_text_stays_text(page) -> None:
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
     labels = texts_of(page, "#results .first tbody th")
@@ -572,7 +525,6 @@ def test_hostile_text_stays_text(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 @pytest.mark.parametrize("width", [320, 360, 768, 1280])
 def test_no_horizontal_overflow(page, width: int) -> None:
     page.resize(width, 844, mobile=width < 700)
@@ -590,7 +542,6 @@ def test_no_horizontal_overflow(page, width: int) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_the_first_screen_holds_sentences_picture_and_table(page) -> None:
     bottom = "document.querySelector('{}').getBoundingClientRect().bottom"
     assert page.evaluate("document.querySelectorAll('#results > .result').length") == 2
@@ -600,7 +551,6 @@ def test_the_first_screen_holds_sentences_picture_and_table(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_headings_regions_and_names_are_in_order(page) -> None:
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
     levels = page.evaluate("[...document.querySelectorAll('main :is(h1, h2, h3)')].map((h) => +h.tagName[1])")
@@ -614,7 +564,6 @@ def test_headings_regions_and_names_are_in_order(page) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 @pytest.mark.skipif("AXE" not in os.environ, reason="AXE names no folder with axe-core-python")
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
 def test_axe_finds_nothing(page, scheme: str, width: int) -> None:
@@ -629,7 +578,6 @@ def test_axe_finds_nothing(page, scheme: str, width: int) -> None:
 
 
 @pytest.mark.browser
-@needs_chromium
 def test_dark_and_light(page, report) -> None:
     colour = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(colour)
@@ -647,7 +595,7 @@ def test_dark_and_light(page, report) -> None:
 
 
 def test_the_head_says_what_the_data_lose(report) -> None:
-    text = " ".join(re.sub(r"<[^>]+>", " ", report[0].read_text(encoding="utf-8")).split())
+    text = plain_text(report[0].read_text(encoding="utf-8"))
     head, making = text[: text.index("Press a number to see")], text[text.rindex("How it was made") :]
     assert "Warning , SQuAD 1.1: BM25 finds no candidate for 2 of 90 queries (2.2 %): they score 0." in head
     assert "SQuAD 1.1 : 7 documents; &lt;/script&gt;" in making

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import chromium
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -203,22 +202,18 @@ def test_documents_that_are_not_there_are_refused(project: Path) -> None:
 
 
 @pytest.mark.browser
-def test_a_browser_asks_for_nothing(project: Path) -> None:
-    program = chromium.find()
-    if program is None:
-        pytest.skip("there is no Chromium")
+def test_a_browser_asks_for_nothing(project: Path, browser) -> None:
     write(project, query="q2", document="ar")
-    with chromium.Browser(program) as browser:
-        for width, height, mobile in ((1280, 900, False), (390, 844, True)):
-            browser.resize(width, height, mobile)
-            browser.open(project / "page.html")
-            assert browser.evaluate("document.title") == "Term weights: page"
-            assert [url for url in browser.requests() if not url.startswith("file:")] == []
-            assert browser.complaints() == []
-            assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        assert browser.evaluate("getComputedStyle(document.querySelectorAll('.map')[0]).direction") == "rtl"
-        backgrounds = []
-        for scheme in ("light", "dark"):
-            browser.prefer(scheme)
-            backgrounds.append(browser.evaluate("getComputedStyle(document.body).backgroundColor"))
-        assert len(set(backgrounds)) == 2
+    for width, height, mobile in ((1280, 900, False), (390, 844, True)):
+        browser.resize(width, height, mobile)
+        browser.open(project / "page.html")
+        assert browser.evaluate("document.title") == "Term weights: page"
+        assert [url for url in browser.requests() if not url.startswith("file:")] == []
+        assert browser.complaints() == []
+        assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert browser.evaluate("getComputedStyle(document.querySelectorAll('.map')[0]).direction") == "rtl"
+    backgrounds = []
+    for scheme in ("light", "dark"):
+        browser.prefer(scheme)
+        backgrounds.append(browser.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(set(backgrounds)) == 2
