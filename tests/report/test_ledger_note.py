@@ -437,6 +437,9 @@ def test_the_line_names_what_chose_a_snapshot(default: Config) -> None:
     )
     best = "chosen on squad-tuning by RR@10 among 3 snapshots"
     assert models_text(config, "last", "best") == f"snapshot: last step (last), {best} (best)"
+    assert planned_facts(config, "squad", "bm25", "best", "zero-shot").steps is None, (
+        "counted when it is chosen"
+    )
     assert models_text(config, "best", "by_others") == "options of pre-training: snapshots"
     assert models_text(config, "best", "over_ql") == "options of pre-training: select_on.candidates"
     assert models_text(config, "after_best", "after_last") == (
@@ -460,6 +463,10 @@ def test_values_of_stages_and_tasks_keep_their_order(default: Config) -> None:
             config = with_entries(config, "models", "prop", **{name: {"start": start, "training": training}})
             start = name
     assert models_text(config, "early2", "late2") == "options of pre-training: optimiser.learning_rate"
+    # A stage more with the same value is no difference, with another value it is.
+    assert models_text(config, "early0", "early1").endswith(
+        "options of pre-training: optimiser.learning_rate"
+    )
     weights = {
         "first": (1, 0.1, 0.1, 0.1),
         "both": (1, 1, 0.1, 0.1),
