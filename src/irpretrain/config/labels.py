@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 BUILT_IN_LABELS = {name: name.upper() for name in BUILT_IN_FIRST_STAGES}
 # Candidates that need not be named.
 DEFAULT_CANDIDATES = "bm25"
+# Of numbers that are significantly better than a baseline's; no marks of a paper, which keep what the paper means.
+BM25_MARK, CONTROL_MARK = "ᵇ", "ᶜ"
 REGIME_LABELS = {"first-stage": "first stage", "zero-shot": "zero-shot", "full": "fine-tuned"}
 
 
@@ -33,6 +35,16 @@ def listed(names: Iterable[object], conjunction: str = "and") -> str:
     """Return "4, 8 and 16"."""
     *first_names, last_name = map(str, names)
     return f"{', '.join(first_names)} {conjunction} {last_name}" if first_names else last_name
+
+
+def marks_text(marks: Iterable[str]) -> str:
+    """Return what the marks of numbers in tables mean; an empty string without marks."""
+    baselines = {BM25_MARK: "BM25", CONTROL_MARK: "the control (the encoder with a fresh score head)"}
+    shown_marks = [mark for mark in baselines if mark in set(marks)]
+    return ", ".join(
+        f"{mark} {'' if index else 'significantly better '}than {baselines[mark]}"
+        for index, mark in enumerate(shown_marks)
+    )
 
 
 def quoted(label: str) -> str:

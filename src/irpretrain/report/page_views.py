@@ -18,6 +18,7 @@ from irpretrain.config.labels import (
     dataset_label,
     first_stage_labels,
     listed,
+    marks_text,
     model_label,
     quoted,
 )
@@ -30,7 +31,6 @@ from irpretrain.foundation.errors import MAKE_AGAIN, count_of, refusing
 from irpretrain.foundation.progress import duration
 from irpretrain.report.cells import Cell, Panel, Row, Table
 from irpretrain.report.lineage import Lineage, Record
-from irpretrain.report.tables import BM25_MARK, CONTROL_MARK
 
 
 def displayed_panels(table: Table) -> list[Panel]:
@@ -59,12 +59,7 @@ def first_table_note(table: Table, confidence: str) -> str:
     measures = {ours.measure for ours in values}
     what = f"{measures.pop()}, mean" if len(measures) == 1 else "Mean"
     marks = "".join(ours.marks for ours in values)
-    meanings = {
-        BM25_MARK: "significantly better than BM25",
-        CONTROL_MARK: "significantly better than the control",
-    }
-    mark_texts = [f"{mark} {meaning}" for mark, meaning in meanings.items() if mark in marks]
-    ending = f" {', '.join(mark_texts)}." if mark_texts else ""
+    ending = f" {meaning}." if (meaning := marks_text(marks)) else ""
     return f"{what} with its {confidence} interval; those of differences are in the plot.{ending}"
 
 

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 from irpretrain.config import Config
 from irpretrain.config.base import Section
 from irpretrain.config.labels import (
+    BM25_MARK,
+    CONTROL_MARK,
     configured_label,
     control_model,
     dataset_label,
     first_stage_labels,
     listed,
+    marks_text,
     regime_label,
 )
 from irpretrain.config.objectives import AnchorOptions, needs
@@ -60,10 +63,9 @@ def table_notes(
 def headline_notes(config: Config, scores: Scores, pairs: Sequence[Pair]) -> list[str]:
     measures = [measure for dataset, _ in pairs for measure in ordered_measures(config, scores, dataset)]
     control = control_model(config, dict.fromkeys(run.model for run in scores.runs()))
-    control_note = "; than the control, the encoder with a fresh score head: ᶜ" if control else ""
+    marks = (BM25_MARK, CONTROL_MARK) if control else (BM25_MARK,)
     return [
-        f"Mean [{CONFIDENCE:.0%} interval]. Significantly better than BM25: ᵇ{control_note}; "
-        f"{test_text(TableTest('claims'))}. "
+        f"Mean [{CONFIDENCE:.0%} interval]. {marks_text(marks)}; {test_text(TableTest('claims'))}. "
         "The last columns of a group give the difference and p.",
         *_tuning_notes(config, scores, pairs),
         INTERVALS,

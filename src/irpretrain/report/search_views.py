@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from irpretrain.config.labels import DEFAULT_CANDIDATES
+from irpretrain.config.labels import BM25_MARK, CONTROL_MARK, DEFAULT_CANDIDATES
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import wins_ties_losses
 from irpretrain.foundation.atomic import load_json
@@ -19,7 +19,6 @@ from irpretrain.report.difference_plot import compared_rows, comparison_text
 from irpretrain.report.pages import script_json
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.searches import MAX_CHARACTERS, MAX_DOCUMENTS
-from irpretrain.report.tables import BM25_MARK, CONTROL_MARK
 
 # Most bytes of searches in a page; queries beyond are left out.
 MAX_BYTES = 2_000_000

@@ -11,6 +11,8 @@ import pandas
 
 from irpretrain.config import Config
 from irpretrain.config.labels import (
+    BM25_MARK,
+    CONTROL_MARK,
     control_model,
     dataset_label,
     first_stage_labels,
@@ -47,8 +49,6 @@ from irpretrain.report.table_files import latex, markdown, write_cells
 # The headline table: first stages, the control and all models, in every measure of our own data sets.
 
 
-# No mark of a paper: those keep the meaning that the paper gives them.
-CONTROL_MARK, BM25_MARK = "ᶜ", "ᵇ"
 AS_CLAIMS = TableTest("claims")
 
 

@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.labels import regime_label
+from irpretrain.config.labels import BM25_MARK, CONTROL_MARK, marks_text, regime_label
 from irpretrain.config.papers import FIRST_STAGE, known_papers
 from irpretrain.config.usage import hidden_views
 from irpretrain.corpora.catalogue.absence import entries_in_use, missing_data_text
@@ -57,9 +57,8 @@ def headline(results: str | Path, paper: str | None = None) -> str:
         for (title, _), cells in groupby(rows, key=itemgetter("panel", "dataset")):
             paragraphs.append(_panel_text(title, list(cells)))
         if rows:
-            control_note = "   ᶜ than the control, the encoder with a fresh score head"
             has_models = any(cell["regime"] != FIRST_STAGE for cell in rows)
-            paragraphs.append("ᵇ significantly better than BM25" + (control_note if has_models else ""))
+            paragraphs.append(marks_text((BM25_MARK, CONTROL_MARK) if has_models else (BM25_MARK,)))
     return "\n\n".join([*paragraphs, result_lines(results, paper)])
 
 
