@@ -34,6 +34,13 @@ def test_a_model_may_be_chosen_on_held_out_queries(given):
     assert "squad-train" in used_names(parsed, "corpora")
 
 
+@pytest.mark.parametrize(("regime", "used"), [("zero-shot", False), ("full", True)])
+def test_the_data_set_that_fine_tuning_trains_on_is_used_where_models_are_fine_tuned(given, regime, used):
+    given["datasets"]["squad"]["train_on"] = "squad-train"
+    given["experiments"] = {"all": {"dataset": "squad", "models": ["prop-rop"], "regimes": [regime]}}
+    assert ("squad-train" in used_names(parse_config(given), "datasets")) is used
+
+
 def test_a_predictor_may_learn_from_test_queries_that_no_model_of_its_is_tested_on(given):
     given["collections"]["dev"] = ["squad-dev"]
     given["predictors"]["dev"] = {"label": "dev", "collection": "dev", "dataset": "squad"}

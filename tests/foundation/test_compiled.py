@@ -44,10 +44,12 @@ import os
 from pathlib import Path
 
 for suffix in ("nbi", "nbc"):
-    [path] = Path(os.environ["NUMBA_CACHE_DIR"]).rglob(f"*.{suffix}")
+    files = Path(os.environ["NUMBA_CACHE_DIR"]).rglob(f"*.{suffix}")
+    path = max(files, key=lambda file: file.stat().st_mtime_ns)  # a damaged index may leave machine code behind
     sound = path.read_bytes()
     half = len(sound) // 2
-    for damaged in (b"", sound[:half], sound[:half] + bytes(len(sound) - half), b"\\x80\\x05junk."):
+    hole = sound[:half] + bytes(64) + sound[half + 64 :]  # in machine code, so it can be unpickled
+    for damaged in (b"", sound[:half], sound[:half] + bytes(len(sound) - half), hole, b"\\x80\\x05junk."):
         path.write_bytes(damaged)
         assert cache_hits() == 0, damaged
         assert cache_hits() == 1, "the damage is mended"
