@@ -148,6 +148,12 @@ class Scores:
         self, results: dict[tuple[RunName, str], Results], job_counts: JobCounts | None = None
     ) -> None:
         self._results, self.job_counts = results, job_counts or JobCounts()
+        self._runs = sorted({run for run, _ in results})
+        # Data set and first stage → the first of its runs: a stage is scored beside each pair of candidates.
+        self._first_stages: dict[tuple[str, str], RunName] = {}
+        for run in self._runs:
+            if run.regime == FIRST_STAGE:
+                self._first_stages.setdefault((run.dataset, run.model), run)
 
     @classmethod
     def read(
@@ -180,12 +186,11 @@ class Scores:
         return self.job_counts.random_orders.get(pair, {}).get(measure)
 
     def runs(self) -> list[RunName]:
-        return sorted({run for run, _ in self._results})
+        return self._runs
 
     def first_stage(self, dataset: str, model: str) -> RunName | None:
         """Return the run of a first stage on a data set, whatever it was the candidates of."""
-        run_key = (dataset, model, FIRST_STAGE)
-        return next((run for run in self.runs() if (run.dataset, run.model, run.regime) == run_key), None)
+        return self._first_stages.get((dataset, model))
 
     def pairs(self) -> list[Pair]:
         """Return the pair of everything that was re-ranked; the usual candidates where nothing was."""
