@@ -147,7 +147,7 @@ def test_a_cutoff_keeps_as_many_documents_as_it_says(run_code: Callable[[str], s
 
 @pytest.mark.deep
 def test_axioms_go_on_from_the_re_ranking(run_code: Callable[[str], str]) -> None:
-    skip_without(BLOCKS[5])
+    skip_without(BLOCKS[4] + BLOCKS[5])
     assert "PROX-1_preference" in run_code(BLOCKS[4] + BLOCKS[5])
 
 

@@ -41,32 +41,28 @@ print(held() - before)
 """
 
 
+# What `set_torch_memory` sets: a training in this process leaves it in the environment.
+LIMITS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY", "THP_MEM_ALLOC_ENABLE")
+
+
+def held_pages(program: str, how: str) -> int:
+    """Run a program, with torch's memory as it is by default, and return the pages that it prints."""
+    environment = {name: value for name, value in os.environ.items() if name not in LIMITS}
+    command = [sys.executable, "-c", program, how]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return int(done.stdout)
+
+
 @pytest.mark.deep
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has mallopt")
 def test_freed_tensors_of_8_megabytes_are_not_retained() -> None:
-    def pages(how: str) -> int:
-        """Pages that the process holds more after twenty tensors of 8 MB have come and gone."""
-        done = subprocess.run(
-            [sys.executable, "-c", MEASURE, how], capture_output=True, text=True, check=True
-        )
-        return int(done.stdout)
-
-    assert pages("given back") < 2048
-    assert pages("kept") > 8_192  # so that the limit above means something
+    assert held_pages(MEASURE, "given back") < 2048
+    assert held_pages(MEASURE, "kept") > 8_192  # so that the limit above means something
 
 
 @pytest.mark.deep
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch was built without oneDNN")
 def test_products_of_300_shapes_are_not_all_retained() -> None:
-    def pages(how: str) -> int:
-        """Pages that the process holds more after products of so many shapes."""
-        # A training in this process leaves its limits in the environment.
-        limits = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
-        without = {name: value for name, value in os.environ.items() if name not in limits}
-        command = [sys.executable, "-c", PRODUCTS, how]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, env=without)
-        return int(done.stdout)
-
-    assert pages("few") < 65_536
+    assert held_pages(PRODUCTS, "few") < 65_536
     if torch.cpu.get_capabilities().get("avx512_bf16"):  # elsewhere oneDNN may prepare less
-        assert pages("all") > 98_304
+        assert held_pages(PRODUCTS, "all") > 98_304
