@@ -73,7 +73,9 @@ class LogHandler(LogHandlerBase):
         self._errors: list[str] = []
         self._before: list[str] = []
         self._complaints: list[str] = []
-        self._how_job_ended = ""
+        # Thread that ends a job → how the job ended. The job's own record comes later from the same thread; records of
+        # jobs that end at once, as after ^C, are mixed.
+        self._job_endings: dict[int | None, str] = {}
         self._closing: Callable[[], str] | None = None
         self._output: Any = None
         self._log: list[str] = []
@@ -173,10 +175,11 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED:
             display.finished(facts["job_id"], record.created)
         elif event == LogEvent.JOB_ERROR:
-            how, self._how_job_ended = facts.get("rule_msg") or self._how_job_ended, ""
+            ending = self._job_endings.pop(record.thread, "")
+            how = facts.get("rule_msg") or ending
             display.failed(facts["jobid"], how, [Path(log) for log in facts["log"]])
         elif event == LogEvent.ERROR:
-            self._take_error(str(record.msg))
+            self._take_error(str(record.msg), record.thread)
 
     def _take_text(self, record: logging.LogRecord, display: PlainDisplay) -> None:
         from snakemake_logger_plugin_irpretrain.internals import reports_nothing_to_do
@@ -193,9 +196,9 @@ class LogHandler(LogHandlerBase):
         elif not self._run:
             self._before.append(text)
 
-    def _take_error(self, text: str) -> None:
-        if text.startswith(OF_A_JOB):  # which the job's own record follows
-            self._how_job_ended = text.rpartition("' ")[2].removesuffix(".")
+    def _take_error(self, text: str, thread: int | None) -> None:
+        if text.startswith(OF_A_JOB):
+            self._job_endings[thread] = text.rpartition("' ")[2].removesuffix(".")
         else:
             self._errors.append(text)
 

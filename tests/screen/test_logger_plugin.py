@@ -266,6 +266,23 @@ def test_an_interruption_is_no_fault(capfd):
     assert "\nInterrupted: 0 of 2 jobs done. The same command goes on from there.\n" in capfd.readouterr().err
 
 
+def test_jobs_that_are_interrupted_at_once_are_no_fault(capfd):
+    """Snakemake ends each job in a thread of its own, so that records of several jobs are mixed."""
+    run = Run().begin()
+    run.start(1)
+    run.start(2, "search")
+    ending = RULE_EXCEPTION + "returned non-zero exit status 130."
+    for thread in (7, 8):
+        run.log(ending, logging.ERROR, event=LogEvent.ERROR, exception="RuleException", thread=thread)
+    for thread, number, rule in ((8, 2, "search"), (7, 1, "read_corpus")):
+        facts = {"jobid": number, "rule_name": rule, "log": [f"{rule}.log"], "rule_msg": None}
+        run.log("Error in rule", logging.ERROR, event=LogEvent.JOB_ERROR, thread=thread, **facts)
+    run.end_in_failure()
+    displayed = capfd.readouterr().err
+    assert "\nInterrupted: 0 of 2 jobs done. The same command goes on from there.\n" in displayed
+    assert "ERROR in" not in displayed
+
+
 def test_an_error_of_snakemake_itself_is_not_lost(capfd):
     run = Run().begin()
     run.log("OSError:\nthe disk is gone", logging.ERROR, event=LogEvent.ERROR, exception="OSError")

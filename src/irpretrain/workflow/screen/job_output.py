@@ -53,10 +53,11 @@ TAIL_BYTES = 8192
 def newest_progress(log: Path, since: float) -> str:
     """Return the newest line of progress of a job that began then, without its title; an empty string without any."""
     try:
-        if log.stat().st_mtime < since - 1:  # of an earlier run
+        status = log.stat()
+        if status.st_mtime < since - 1:  # of an earlier run
             return ""
         with open(log, "rb") as handle:
-            handle.seek(max(0, log.stat().st_size - TAIL_BYTES))
+            handle.seek(max(0, status.st_size - TAIL_BYTES))
             lines = handle.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
