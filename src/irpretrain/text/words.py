@@ -165,6 +165,8 @@ def word_spans(text: str, kind: WordKind) -> WordSpans:
 
 
 def _letter_spans(lower: str, start: int, end: int) -> list[tuple[int, int]]:
+    if lower[start:end].isalpha():  # most words: twice as fast
+        return [(start, end)]
     blanked = "".join(c if c.isalpha() else " " for c in lower[start:end])
     return [(start + match.start(), start + match.end()) for match in _SPACED.finditer(blanked)]
 
