@@ -213,14 +213,15 @@ def _read_judged(qrels: str | Path, folds: str | Path | None) -> tuple[Qrels, Fo
 
 
 def _articles(judgements: Qrels, squad: bool) -> dict[str, str]:
-    # A document of SQuAD is a paragraph of an article, a passage of one, or an article itself.
-    first_relevant = {
-        query: next((document for document, grade in grades.items() if squad and grade > 0), "")
+    return {
+        query: next((_article_of(document) for document, grade in grades.items() if squad and grade > 0), "")
         for query, grades in judgements.items()
     }
-    return {
-        query: re.sub(r"(/[0-9]+)?(#[0-9]+)?$", "", document) for query, document in first_relevant.items()
-    }
+
+
+def _article_of(document: str) -> str:
+    """Return the article of a paragraph of SQuAD, or of a passage of one; an article itself as it is."""
+    return re.sub(r"(/[0-9]+)?(#[0-9]+)?$", "", document)
 
 
 def _read_judged_run(description: Mapping[str, Any], qrels: Qrels, folds: Folds | None) -> Run:

@@ -39,12 +39,12 @@ def make_groups(shard: Shard, options: RdpOptions, counts: Counts) -> Iterator[G
         drawn_pairs = draw_some(rng, pairs(anchors, weights), options.groups_per_document)
         if not drawn_pairs:
             counts.skip("no_links" if not anchors else "no_sentence_with_two")
-        for sample, pair in enumerate(drawn_pairs):
-            query = article.span(*pair[0].sentence)
+        for sample, (preferred, other) in enumerate(drawn_pairs):
+            query = article.span(*preferred.sentence)
             if query is None:
                 counts.skip("beyond_token_store")
                 continue
-            ranked = [Span(source.document_id(anchor.target)) for anchor in pair]
+            ranked = [Span(source.document_id(anchor.target)) for anchor in (preferred, other)]
             yield group(article.location, [query], ranked, sample=sample)
 
 
