@@ -1,28 +1,14 @@
-"""Hostile wikitext of several hundred kinds, and how the time of parsing it grows with a page's length.
-
-Each generator makes a page of n and of 4n characters, a million; dumps have no longer pages by default. In linear time
-the second page takes 4 times as long as the first one, in quadratic time 16 times. What grows by more than
-`MOST_GROWTH` is measured again, as the processor time of the fastest of three runs of n, 2n and 4n characters; then it
-is suspect. If 4n characters take less than `SHORTEST` seconds, the growth is noise. Python's search for garbage is
-off: it looks at all objects of a page again and again.
-"""
+"""Hostile wikitext of several hundred kinds, of any length."""
 
 from __future__ import annotations
 
-import gc
-import time
 from collections.abc import Callable
 from functools import partial
 from itertools import product
 
-from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.images import Rendering
 
 EVERYTHING = Rendering(frozenset({"captions", "tables", "galleries"}), "formula")
-CHARACTERS = 250_000
-MOST_GROWTH = 8.0
-SHORTEST = 0.06
 UNITS = [
     "[[", "]]", "{{", "}}", "{{{", "{|", "\n{|", "\n|}", "<ref>", "</ref>", "<ref ", "==", "\n==", "\n=a",
     "''", "'''a ", "<!--", "<!-- -->", "&#", "&amp;", "[[a|", "[[File:a|", "[[File:a|[[b|", "[[a]]",
@@ -95,31 +81,3 @@ def halves(opener: str, closer: str, n: int) -> str:
 
 def nested_page(name: str, n: int) -> str:
     return nested(n // 1000)[name]
-
-
-def seconds(page: str, language: WikiLanguage, rendering: Rendering, runs: int = 3) -> float:
-    """Return the processor time of the fastest parse of a page."""
-    times = []
-    for _ in range(runs):
-        gc.disable()
-        start = time.process_time()
-        parse_article(page, language, rendering)
-        times.append(time.process_time() - start)
-        gc.enable()
-    return min(times)
-
-
-def growth(make: Callable[[int], str], language: WikiLanguage, rendering: Rendering) -> tuple[float, ...]:
-    """Return the seconds of pages of n, 2n and 4n characters; of n and 4n where they grow little, or the last alone."""
-    last = seconds(make(4 * CHARACTERS), language, rendering, 1)
-    if last < SHORTEST:
-        return (last,)
-    once = (seconds(make(CHARACTERS), language, rendering, 1), last)
-    if not is_suspect(once):
-        return once
-    return tuple(seconds(make(CHARACTERS * times), language, rendering) for times in (1, 2, 4))
-
-
-def is_suspect(times: tuple[float, ...]) -> bool:
-    """Whether the time grows faster than linearly."""
-    return times[-1] > MOST_GROWTH * times[0]
