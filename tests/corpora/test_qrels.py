@@ -154,7 +154,7 @@ def test_tsv_with_named_columns(read):
 
 
 def test_tsv_without_a_known_column(read):
-    message = r"one of the columns query_id, query-id, .* is needed; the file has q 1, d1, 1"
+    message = r"one of the columns query_id, qid, .* is needed; the file has q 1, d1, 1"
     with pytest.raises(InputError, match=message):
         read("judgements", "tsv", "q\x1b1\td1\t1\n")
 

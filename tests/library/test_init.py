@@ -298,6 +298,36 @@ def test_runs_of_few_columns_are_read(case: str, tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "1.0"
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"], ids=["comma", "semicolon", "tab"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        ["Query ID", "Doc ID", "Relevance"],
+        ["QueryID", "DocID", "RELEVANT"],
+        ["query id", "Document ID", "LABEL"],
+        ["Topic", "Doc No", "Grade", "Who judged it"],
+    ],
+    ids=lambda names: names[0],
+)
+def test_columns_are_found_however_a_spreadsheet_writes_them(
+    header: list[str], separator: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    def table(*rows: list[str]) -> str:
+        return "".join(separator.join([*row, "A B"][: len(header)]) + "\n" for row in rows)
+
+    scored = [*header[:2], "Score", *header[3:]]
+    folder = write_folder(
+        tmp_path,
+        {
+            "qrels.csv": table(header, ["q", "d1", "1"]),
+            "run.csv": table(scored, ["q", "d2", "1"], ["q", "d1", "2"]),
+        },
+    )
+    command = ["evaluate", str(folder / "qrels.csv"), str(folder / "run.csv"), "--measure", "RR", "--csv"]
+    assert main(command) == 0
+    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "1.0"
+
+
 @pytest.mark.parametrize(
     "run",
     [

@@ -100,9 +100,9 @@ def header_within_table(position: int, line: int) -> Malformed:
     return Malformed(position, "header within the table", detail, line, remedy=remedy)
 
 
-def is_header(cells: Sequence[str], *names: Collection[str]) -> bool:
+def is_header(cells: Sequence[str], *names: Sequence[str]) -> bool:
     """Whether each cell is one of the names that its column may have."""
-    return all(_normal_cell(cell) in column for cell, column in zip(cells, names, strict=True))
+    return all(_defaults_in([_normal_cell(cell)], column) for cell, column in zip(cells, names, strict=True))
 
 
 def _normal_cell(cell: str) -> str:
@@ -252,7 +252,7 @@ def check_columns(
 def pick_field(fields: Collection[str], configured_name: str | None, defaults: Sequence[str]) -> str | None:
     """Return the named field where the record has it; without a name, the first default it has; else None.
 
-    Neither capitals nor blanks, hyphens and underscores count in defaults: a spreadsheet has "Query ID".
+    Neither capitals nor blanks, hyphens and underscores count in defaults: spreadsheets have "Query ID" or "QueryID".
     """
     if configured_name is not None:
         return configured_name if configured_name in fields else None
@@ -269,19 +269,19 @@ def _defaults_in(fields: Collection[str], defaults: Sequence[str]) -> list[str]:
     """Return the fields of a record that are defaults but for capitals and separators, in the order of the defaults."""
     exact_matches = [name for name in defaults if name in fields]
     longest_default = max(map(len, defaults))
-    similar_names = {
-        _normal_name(name): name for name in fields if len(name) <= longest_default and name not in defaults
-    }
-    matches = exact_matches + [
-        similar_names[_normal_name(name)]
-        for name in defaults
-        if name not in exact_matches and _normal_name(name) in similar_names
-    ]
-    return list(dict.fromkeys(matches))
+    similar_fields: dict[str, list[str]] = {}
+    for name in fields:
+        if len(name) <= longest_default and name not in exact_matches:
+            similar_fields.setdefault(_normal_name(name), []).append(name)
+    for name in exact_matches:  # a field that is called so is meant, not one that is called nearly so
+        similar_fields.pop(_normal_name(name), None)
+    similar_matches = (field for name in defaults for field in similar_fields.get(_normal_name(name), ()))
+    return list(dict.fromkeys([*exact_matches, *similar_matches]))
 
 
+@lru_cache(maxsize=4096)
 def _normal_name(name: str) -> str:
-    return _SEPARATORS.sub("_", name.lower())
+    return _SEPARATORS.sub("", name.lower())
 
 
 def as_identifier(value: Any) -> str | None:

@@ -44,13 +44,15 @@ def guess_table(
     named_separator, beginning = separator_line(beginning)
     if named_separator:
         format = None  # only spreadsheets write such a line
+    first_line = beginning.partition("\n")[0]
+    separator = named_separator or ("\t" if format == "tsv" else separator_of(first_line))
+    if format == "trec" and _is_header(kind, *split_beginning(first_line + "\n", separator)):
+        return ("tsv" if separator == "\t" else "csv"), {}  # names of columns may hold blanks
     if kind == "runs" and format is not None:
         return _run_table(beginning)
     if format == "trec":
         cells = _BLANKS.split(beginning.partition("\n")[0].strip())
         return ("tsv", {}) if _is_header(kind, cells) else None
-    first_line = beginning.partition("\n")[0]
-    separator = named_separator or ("\t" if format == "tsv" else separator_of(first_line))
     rows = split_beginning(beginning, separator)
     if not rows or len(rows[0]) < 2:
         return None

@@ -151,21 +151,10 @@ def _identifier_column(path: Path, columns: Sequence[str], names: Sequence[str])
     )
 
 
-QUERY_IDENTIFIERS = ("query_id", "query-id", "qid", "topic", "topic_id", "topic-id")
+QUERY_IDENTIFIERS = ("query_id", "qid", "topic", "topic_id")
 QUERY_COLUMNS = (*QUERY_IDENTIFIERS, "query")
-DOCUMENT_COLUMNS = (
-    "document_id",
-    "corpus-id",
-    "corpus_id",
-    "docid",
-    "doc_id",
-    "pid",
-    "docno",
-    "doc-id",
-    "document",
-    "doc",
-)
-RELEVANCE_COLUMNS = ("relevance", "score", "rel", "label", "grade", "judgement", "judgment")
+DOCUMENT_COLUMNS = ("document_id", "corpus_id", "doc_id", "pid", "docno", "document", "doc")
+RELEVANCE_COLUMNS = ("relevance", "relevant", "score", "rel", "label", "grade", "judgement", "judgment")
 TOPIC_IDENTIFIERS = tuple(dict.fromkeys((*IDENTIFIERS, *QUERY_IDENTIFIERS)))
 
 
