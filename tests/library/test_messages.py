@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import resource
+import shlex
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,7 @@ from irpretrain import (
     load_predictor,
     parse_wikitext,
     pretrain,
+    read_documents,
     read_scores,
 )
 from irpretrain.command import main
@@ -391,3 +395,40 @@ def test_pyterrier_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delitem(sys.modules, "irpretrain.pyterrier", raising=False)
     with pytest.raises(SetupError, match="pip install python-terrier"):
         importlib.import_module("irpretrain.pyterrier")
+
+
+# What documents are → the file that holds them.
+OF_ANOTHER_SHAPE = {
+    "a list": ("d.json", '[{"id": "a", "text": "pear"}, {"id": "b", "text": "plum"}]'),
+    "objects by identifier": ("d.json", '{"a": {"text": "pear"}, "b": {"text": "plum"}}'),
+    "an object over several lines": ("d.json", '{\n "a": {"text": "pear"},\n "b": {"text": "plum"}\n}\n'),
+    "texts by identifier": ("d.json", '{"a": "pear", "b": "plum"}'),
+    "texts in parts": ("d.jsonl", '{"id": "a", "text": ["pear"]}\n{"id": "b", "text": ["plum", "plum"]}\n'),
+    "a text in each line": ("d.txt", "pear\nplum\n"),
+    "a text in each file": ("a.txt", "pear\n"),
+}
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="jq, which the advice names, is not installed")
+@pytest.mark.parametrize("case", OF_ANOTHER_SHAPE)
+def test_documents_of_another_shape_come_with_the_command_that_converts(case: str, tmp_path: Path) -> None:
+    name, text = OF_ANOTHER_SHAPE[case]
+    (tmp_path / name).write_text(text)
+    advice = (
+        r"for f in [^.]*\.txt; .* done"
+        if case == "a text in each file"
+        else r"(?:jq|awk) [^']*'[^']*'|jq -c \. "
+    )
+    source = tmp_path / name
+    for conversion in range(2):
+        with pytest.raises(InputError) as refused:
+            list(read_documents(source))
+        command = re.search(advice, refused.value.remedy)[0]
+        kind = "tsv" if command.startswith("awk") else "jsonl"
+        files = "" if command.endswith("done") else f" {shlex.quote(source.name)}"
+        source = tmp_path / f"{conversion}.{kind}"
+        subprocess.run(f"{command}{files} > {source.name}", shell=True, check=True, cwd=tmp_path)
+        if case != "an object over several lines":
+            break
+    texts = [document.body.split()[0] for document in read_documents(source)]
+    assert texts == (["pear"] if case == "a text in each file" else ["pear", "plum"])

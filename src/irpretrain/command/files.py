@@ -190,7 +190,7 @@ def read_pairs(path: str, keys: tuple[str, ...]) -> "Iterator[FieldLine]":
 
     for entry in read_objects(require_file(path)):
         if isinstance(entry, Malformed):
-            raise InputError(path, str(entry), entry.line)
+            raise InputError(path, str(entry), entry.line, f"{entry.remedy}.")
         for key in keys:
             if not isinstance(entry.fields.get(key), str):
                 raise InputError(

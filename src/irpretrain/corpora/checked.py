@@ -8,7 +8,8 @@ An identifier with white space is malformed, for files of TREC cannot hold it.
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -145,8 +146,9 @@ def retrieved(
 # Files that are one JSON value, or one JSON object a line: shared by formats of all kinds.
 
 
-ONE_A_LINE = "one object per line is read; jq -c '.[]' FILE writes a list so"
-ONE_OBJECT_A_LINE = "one object per line is read; jq -c . FILE writes objects so"
+# What writes a JSON value as one object per line.
+OF_LIST = "jq -c '.[]' FILE writes its objects, one per line"
+OF_LONG_OBJECT = "jq -c . FILE writes objects of several lines, one per line"
 
 # Numbers and short texts that take as much memory as one list or object.
 VALUES_PER_PART = 8
@@ -190,12 +192,30 @@ def parse_object(line: Line) -> FieldLine | Malformed:
         return line.malformed("not valid JSON", "nested too deeply")
     except ValueError as error:
         if line.text.lstrip()[:1] == "[":
-            return line.malformed("a JSON list", ONE_A_LINE)
-        if line.number == 1 and line.text.strip() == "{":
-            return line.malformed("not valid JSON", f"{error}; {ONE_OBJECT_A_LINE}")
-        return line.malformed("not valid JSON", str(error))
+            return _list(line)
+        fault = line.malformed("not valid JSON", str(error))
+        is_first_brace = line.number == 1 and line.text.strip() == "{"
+        return replace(fault, remedy=OF_LONG_OBJECT) if is_first_brace else fault
     if isinstance(fields, list):
-        return line.malformed("a JSON list", ONE_A_LINE)
+        return _list(line)
     if not isinstance(fields, dict):
         return line.malformed("not a JSON object", line.text[:40])
     return FieldLine(line.position, line.number, fields)
+
+
+def without_identifier(fault: Malformed, record: Mapping[str, Any]) -> Malformed:
+    """Return the fault of a record that has no identifier; one in the first line may hold all records of the file."""
+    if fault.line != 1 or not record:
+        return fault
+    if all(isinstance(value, dict) for value in record.values()):
+        remedy = "Write its records line by line: jq -c 'to_entries[] | {id: .key} + .value' FILE"
+        return replace(fault, remedy=remedy, of_file=True)
+    if all(isinstance(value, str) for value in record.values()):
+        remedy = "If names of fields are identifiers: jq -c 'to_entries[] | {id: .key, text: .value}' FILE"
+        return replace(fault, remedy=f"{remedy}. Else mend the record")
+    return fault
+
+
+def _list(line: Line) -> Malformed:
+    fault = line.malformed("a JSON list", "one object per line is read")
+    return replace(fault, remedy=OF_LIST, of_file=True) if line.number == 1 else fault

@@ -13,7 +13,7 @@ from irpretrain.corpora import checked
 from irpretrain.foundation.characters import displayed_names, identifier_fault
 from irpretrain.foundation.errors import InputError, cli_or_api, instead_of
 from irpretrain.foundation.files import FieldLine, Line, read_lines, split_columns, split_fields
-from irpretrain.foundation.records import WHOLE_FILE, AnyDocument, Malformed, Share
+from irpretrain.foundation.records import MEND_RECORD, WHOLE_FILE, AnyDocument, Malformed, Share
 
 # Tab-separated rows with named columns: shared by documents, topics and judgements.
 
@@ -142,23 +142,24 @@ def document(
 ) -> AnyDocument:
     """Return the document that `record` describes; one without title and body is skipped as empty."""
 
-    def malformed(reason: str, detail: str) -> Malformed:
-        return Malformed(position, reason, detail, line)
+    def malformed(reason: str, detail: str, remedy: str = MEND_RECORD) -> Malformed:
+        return Malformed(position, reason, detail, line, remedy=remedy)
 
     roles = _roles_of(tuple(record), options)
     if roles.fault:
         return Malformed(position, "two fields for one", roles.fault, line, remedy=NAME_FIELD)
     id_key = roles.identifier
     if id_key is None:
-        return malformed("no identifier", _missing_fault(options.id_field, IDENTIFIERS, record))
+        fault = malformed("no identifier", _missing_fault(options.id_field, IDENTIFIERS, record))
+        return fault if options.id_field else checked.without_identifier(fault, record)
     identifier = as_identifier(record[id_key])
     if identifier is None:
         return malformed(
             "bad identifier",
             f"field {id_key} must be a text or a whole number, not {_type_text(record[id_key])}",
         )
-    if fault := identifier_fault(identifier):
-        return malformed("bad identifier", fault)
+    if identifier_problem := identifier_fault(identifier):
+        return malformed("bad identifier", identifier_problem)
     body_fields, title_key, url_key = roles.body, roles.title, roles.url
     missing_fields = [name for name in body_fields if name not in record]
     if missing_fields or not body_fields:
@@ -166,7 +167,9 @@ def document(
         return malformed("no text", _missing_fault(first_missing, BODIES, record))
     for name in (title_key, url_key, *body_fields):
         if name is not None and not isinstance(record[name], str | None):
-            return malformed("field is not text", f"field {name} is {_type_text(record[name])}")
+            is_list = isinstance(record[name], list)
+            remedy = f"""Join its parts: jq -c '."{name}" |= join(" ")' FILE""" if is_list else MEND_RECORD
+            return malformed("field is not text", f"field {name} is {_type_text(record[name])}", remedy)
     title, url = ((record[key] or "") if key else "" for key in (title_key, url_key))
     body = "\n".join(text for name in body_fields if (text := record[name]))
     return checked.document(

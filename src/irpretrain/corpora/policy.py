@@ -116,7 +116,10 @@ class RecordTally:
         elif not suggested_skip:
             remedy = f"{mend}, or give another format or other options (docs/corpora.md): none was sound."
         return InputError(
-            path, f"{fault_text}; {excess.message}" if excess else fault_text, fault.line, remedy
+            path,
+            f"{fault_text}; {excess.message}" if excess and not fault.of_file else fault_text,
+            fault.line,
+            remedy,
         )
 
     def _skip(self, path: Path, record: Skipped) -> None:

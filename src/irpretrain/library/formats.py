@@ -152,13 +152,17 @@ def _remedy(kind: Kind, path: Path) -> str:
     if kind not in ("documents", "topics"):  # no command and no function takes their format
         return f"Give a file of one of these formats: {formats}"
     lines = _beginning(path).splitlines()[:3]
-    if kind == "topics" and lines and all(re.match(r"\w", line) and line.isprintable() for line in lines):
-        tab_command, number_command = r"sed -E 's/[ ,]+/\t/'", """awk '{print NR "\\t" $0}'"""
-        return (
-            f"If lines are identifier and text, put a tab between them: {tab_command} FILE > topics.tsv. If they are "
-            f"texts, number them: {number_command} FILE > topics.tsv. Else name the format: {formats}"
+    if not lines or not all(re.match(r"\w|$", line) and line.isprintable() for line in lines):
+        return f"Name the format: {formats}"
+    number_lines = f"""If lines are texts, number them: awk '{{print NR "\\t" $0}}' FILE > {kind}.tsv."""
+    if kind == "topics":
+        other_case = r"If they are identifier and text, put a tab between them: sed -E 's/[ ,]+/\t/' FILE > topics.tsv."
+    else:
+        other_case = (
+            """If each file is a document: for f in *.txt; do jq -Rsc --arg id "$f" '{id: $id, text: .}' "$f"; done """
+            "> documents.jsonl."
         )
-    return f"Name the format: {formats}"
+    return f"{number_lines} {other_case} Else name the format: {formats}"
 
 
 def _guess_file(kind: Kind, path: Path) -> Reading | None:

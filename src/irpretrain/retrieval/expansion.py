@@ -133,7 +133,7 @@ def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
 def _read_json(path: str | Path, line_number: int, line: str) -> tuple[str, list[str]]:
     parsed = parse_object(Line(line_number, line))
     if isinstance(parsed, Malformed):
-        raise InputError(path, str(parsed), line_number)
+        raise InputError(path, str(parsed), line_number, f"{parsed.remedy}.")
     record = parsed.fields
     for field_names in (IDENTIFIERS, TEXT_FIELDS):
         if fault := synonym_fault(record, None, field_names):

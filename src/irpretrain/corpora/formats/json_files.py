@@ -18,6 +18,7 @@ from irpretrain.corpora.checked import (
     read_json,
     read_objects,
     retrieved,
+    without_identifier,
 )
 from irpretrain.corpora.fields import NAME_FIELD, DocumentFields, as_identifier, pick_field, synonym_fault
 from irpretrain.corpora.registry import Format
@@ -60,12 +61,14 @@ def read_topics(path: Path, options: JsonlTopicOptions) -> Iterator[Query | Malf
 def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
     record, values, fields_read = entry.fields, list[str](), set[str]()
     for configured_name, defaults in ((options.id_field, IDENTIFIERS), (options.text_field, TEXTS)):
-        if fault := synonym_fault(record, configured_name, defaults):
-            return Malformed(entry.position, "two fields for one", fault, entry.line, remedy=NAME_FIELD)
+        if synonyms := synonym_fault(record, configured_name, defaults):
+            return Malformed(entry.position, "two fields for one", synonyms, entry.line, remedy=NAME_FIELD)
         key = pick_field(record, configured_name, defaults)
         if key is None:
             detail = f"there is no field {configured_name or ' or '.join(defaults)}"
-            return Malformed(entry.position, "field missing", detail, entry.line)
+            fault = Malformed(entry.position, "field missing", detail, entry.line)
+            is_identifier = defaults is IDENTIFIERS and not configured_name
+            return without_identifier(fault, record) if is_identifier else fault
         value = as_identifier(record[key]) if defaults is IDENTIFIERS else record[key]
         if not isinstance(value, str):
             return Malformed(entry.position, "field is not text", f"field {key}", entry.line)
