@@ -306,6 +306,7 @@ def test_runs_of_few_columns_are_read(case: str, tmp_path: Path, capsys: pytest.
         ["QueryID", "DocID", "RELEVANT"],
         ["query id", "Document ID", "LABEL"],
         ["Topic", "Doc No", "Grade", "Who judged it"],
+        ["query", "document", "relevance", "annotator 1"],
     ],
     ids=lambda names: names[0],
 )

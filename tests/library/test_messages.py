@@ -432,3 +432,41 @@ def test_documents_of_another_shape_come_with_the_command_that_converts(case: st
             break
     texts = [document.body.split()[0] for document in read_documents(source)]
     assert texts == (["pear"] if case == "a text in each file" else ["pear", "plum"])
+
+
+# What judgements or a run are → the file that holds them; of both queries the document d1 is relevant, and first.
+JUDGEMENTS_OF_ANOTHER_SHAPE = {
+    "a list": '[{"query": "1", "document": "d1", "relevance": 1}, {"query": "2", "document": "d1", "relevance": 1}]',
+    "objects": '{"Query ID": 1, "Doc ID": "d1", "label": 1}\n{"Query ID": 2, "Doc ID": "d1", "label": 1}\n',
+    "documents of queries": '{"1": ["d1"], "2": ["d1"]}',
+    "relevant documents": "1\td1\n2\td1\n",
+}
+RUNS_OF_ANOTHER_SHAPE = {
+    "a list of ranks": '[{"qid": 1, "docid": "d1", "rank": 1}, {"qid": 1, "docid": "d2", "rank": 2}, '
+    '{"qid": 2, "docid": "d1", "rank": 1}]',
+    "objects with scores": '{"qid": 1, "docid": "d2", "score": 1}\n{"qid": 1, "docid": "d1", "score": 1.5}\n'
+    '{"qid": 2, "docid": "d1", "score": 3}\n',
+    "documents of queries": '{"1": ["d1", "d2"], "2": ["d1"]}',
+}
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="jq, which the advice names, is not installed")
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [("judgements", text) for text in JUDGEMENTS_OF_ANOTHER_SHAPE.values()]
+    + [("runs", text) for text in RUNS_OF_ANOTHER_SHAPE.values()],
+    ids=[*JUDGEMENTS_OF_ANOTHER_SHAPE, *RUNS_OF_ANOTHER_SHAPE],
+)
+def test_judgements_and_runs_of_another_shape_come_with_the_command_that_converts(
+    kind: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("judgements").write_text("1 0 d1 1\n2 0 d1 1\n")
+    Path("runs").write_text("1 Q0 d1 1 2 x\n1 Q0 d2 2 1 x\n2 Q0 d1 1 1 x\n")
+    Path(kind).write_text(text)
+    command = ["evaluate", "judgements", "runs", "--measure", "RR", "--csv"]
+    assert main(command) == 2
+    conversion = re.search("(.*) FILE makes TREC's columns of it", capsys.readouterr().err)[1]
+    subprocess.run(f"{conversion} {kind} > converted && mv converted {kind}", shell=True, check=True)
+    assert main(command) == 0
+    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "1.0"

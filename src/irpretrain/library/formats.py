@@ -22,11 +22,13 @@ from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes, refuse_utf16
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.resources import resources_directory
-from irpretrain.library.tables import guess_table
+from irpretrain.library.tables import guess_table, json_command
 
 # Bytes of a file that its format is known by.
 BEGINNING_BYTES = 1 << 14
 SQUAD = r'\s*\{\s*("version"\s*:\s*"[^"]*"\s*,\s*)?"data"\s*:\s*\['
+OBJECTS_BY_QUERY = r'\s*\{\s*("([^"\\]|\\.)*"\s*:\s*\{|\}\s*$)'
+NO_JSON = r"(?!\s*[\[{])"
 TAB = "\t"
 SPACE = r"[^\S\n]+"
 # Digits are read once, whatever follows them.
@@ -55,19 +57,19 @@ BEGINNINGS: Mapping[Kind, Sequence[tuple[str, str]]] = {
     ),
     "judgements": (
         ("squad", SQUAD),
-        ("json", r"\s*[\[{]"),
+        ("json", OBJECTS_BY_QUERY),
         ("letor", r"\S+ qid:"),
         ("trec", rf"([^\t\n]+\t){{3}}{NUMBER}\s*(\n|$)"),
-        ("tsv", r"[^\t\n]+\t[^\t\n]+\t[^\t\n]*[a-z]"),
-        ("trec", rf"(\S+{SPACE}){{2}}\S"),
+        ("tsv", rf"{NO_JSON}[^\t\n]+\t[^\t\n]+\t[^\t\n]*[a-z]"),
+        ("trec", rf"{NO_JSON}(\S+{SPACE}){{2}}\S"),
     ),
     "runs": (
         ("letor", r"\S+ qid:"),
-        ("json", r'\s*\{\s*"[^"]*"\s*:\s*\{'),
+        ("json", OBJECTS_BY_QUERY),
         ("lecard", r"\s*\{"),
-        ("trec", rf"(\S+{SPACE}){{5}}\S"),
-        ("tsv", r"[^\t\n]+\t[^\t\n]+\t"),
-        ("trec", rf"(\S+{SPACE}){{2}}\S"),
+        ("trec", rf"{NO_JSON}(\S+{SPACE}){{5}}\S"),
+        ("tsv", rf"{NO_JSON}[^\t\n]+\t[^\t\n]+\t"),
+        ("trec", rf"{NO_JSON}(\S+{SPACE}){{2}}\S"),
     ),
 }
 
@@ -149,9 +151,14 @@ def _files_or_folds(source: str | Path, suffixes: Sequence[str]) -> list[Path]:
 def _remedy(kind: Kind, path: Path) -> str:
     """Return what to do about a file without a known format; a tab is what lists of topics most often lack."""
     formats = f"{', '.join(FORMATS[kind])} (docs/corpora.md)."
+    beginning = _beginning(path)
+    lines = beginning.splitlines()[:3]
     if kind not in ("documents", "topics"):  # no command and no function takes their format
-        return f"Give a file of one of these formats: {formats}"
-    lines = _beginning(path).splitlines()[:3]
+        command = json_command(kind, beginning)
+        if not command and kind == "judgements" and all(len(line.split()) == 2 for line in lines):
+            command = "awk '{print $1, 0, $2, 1}' FILE"  # each document is relevant
+        advice = f"{command} makes TREC's columns of it. Else give" if command else "Give"
+        return f"{advice} a file of one of these formats: {formats}"
     if not lines or not all(re.match(r"\w|$", line) and line.isprintable() for line in lines):
         return f"Name the format: {formats}"
     number_lines = f"""If lines are texts, number them: awk '{{print NR "\\t" $0}}' FILE > {kind}.tsv."""

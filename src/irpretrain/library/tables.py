@@ -1,5 +1,6 @@
 """Tables without a word on their columns: what the first lines of a file say of its header, separator and columns."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,21 +43,22 @@ def guess_table(
         format: what the beginning is the sign of: trec (lines of columns), tsv, or None.
     """
     named_separator, beginning = separator_line(beginning)
-    if named_separator:
-        format = None  # only spreadsheets write such a line
-    first_line = beginning.partition("\n")[0]
-    separator = named_separator or ("\t" if format == "tsv" else separator_of(first_line))
-    if format == "trec" and _is_header(kind, *split_beginning(first_line + "\n", separator)):
-        return ("tsv" if separator == "\t" else "csv"), {}  # names of columns may hold blanks
+    separator = named_separator or ("\t" if format == "tsv" else separator_of(beginning.partition("\n")[0]))
+    rows = split_beginning(beginning, separator)
+    is_table = bool(rows) and len(rows[0]) > 1
+    has_header = is_table and _is_header(kind, rows[0])
+    is_named_csv = bool(named_separator or _CSV.search(file))
+    if format == "trec" and has_header:  # whose names hold blanks
+        return ("tsv" if separator == "\t" else "csv"), {}
+    if named_separator or (format == "trec" and is_named_csv and is_table and separator != "\t"):
+        format = None
     if kind == "runs" and format is not None:
         return _run_table(beginning)
     if format == "trec":
         cells = _BLANKS.split(beginning.partition("\n")[0].strip())
         return ("tsv", {}) if _is_header(kind, cells) else None
-    rows = split_beginning(beginning, separator)
-    if not rows or len(rows[0]) < 2:
+    if not is_table:
         return None
-    has_header = _is_header(kind, rows[0])
     if format == "tsv":
         if _needs_quotes(beginning, rows):
             return "csv", {} if has_header else _column_options(kind, rows)
@@ -64,10 +66,39 @@ def guess_table(
         return ("tsv", options) if options else None
     if has_header:
         return "csv", {}
-    is_named_csv = bool(named_separator or _CSV.search(file))
     options = _column_options(kind, rows) if is_named_csv or kind in ("judgements", "runs") else {}
     # The reader names the columns that it finds, and the options for them.
     return ("csv", options) if options or is_named_csv else None
+
+
+def json_command(kind: Kind, beginning: str) -> str:
+    """Return the command that writes JSON judgements or runs as TREC's columns: objects of one judgement or retrieved
+    document each, or a list of documents for each query; empty for other JSON."""
+    documents_by_query = re.match(r'\s*\{\s*"[^"]*"\s*:\s*\[\s*["\d]', beginning)
+    is_run = kind == "runs"
+    if documents_by_query:
+        documents = ".value | to_entries[]" if is_run else ".value[]"
+        line = r"\($q) Q0 \(.value) \(.key + 1) \(-.key) run" if is_run else r"\($q) 0 \(.) 1"
+        return f"""jq -r 'to_entries[] | .key as $q | {documents} | "{line}"' FILE"""
+    objects = re.match(r"\s*(\[)?\s*(?=\{)", beginning)
+    if objects is None:
+        return ""
+    try:
+        record, _ = json.JSONDecoder().raw_decode(beginning, objects.end())
+    except (ValueError, RecursionError):
+        return ""
+    names = [pick_field(record, None, column_names) for column_names in NEEDED[kind]]
+    if None in names:
+        return ""
+    query, document, value = (f'\\(."{name}")' for name in names)
+    if is_run:
+        is_rank = names[2] in RANKS
+        columns = f"{query} Q0 {document} " + (
+            rf'{value} \(-."{names[2]}") run' if is_rank else f"0 {value} run"
+        )
+    else:
+        columns = f"{query} 0 {document} {value}"
+    return f"""jq -r '{".[] | " if objects[1] else ""}"{columns}"' FILE"""
 
 
 def _is_header(kind: Kind, cells: Sequence[str]) -> bool:
