@@ -225,15 +225,52 @@ def test_no_depth_is_refused(depth: Any, collection: Collection) -> None:
             compute([], depth)
 
 
-def test_a_frame_is_no_documents() -> None:
+@pytest.mark.parametrize(
+    "names", [("document_id", "body"), ("Doc ID", "Text"), ("docno", "text"), ("id", "contents")]
+)
+def test_frames_are_documents_and_queries(names: tuple[str, str], capsys: pytest.CaptureFixture) -> None:
     import pandas as pd
 
-    frame = pd.DataFrame({"document_id": ["a"], "body": ["pie"]})
-    with pytest.raises(ConfigError, match=r"documents: this is a table; give frame.to_dict\('records'\)"):
-        Collection(frame)
-    collection = Collection(frame.to_dict("records"))
+    frame = pd.DataFrame({names[0]: [7, 8], names[1]: ["apple pie", "pear"], "year": [1, 2]})
+    collection = Collection(frame)
+    assert dict(collection) == {"7": "apple pie", "8": "pear"}
+    assert "documents] NOTE: columns that are not read: year" in capsys.readouterr().err
+    for name, text in (("qid", "query"), ("Query ID", "Question"), ("topic", "text")):
+        found = collection.search(pd.DataFrame({name: ["q1", "q2"], text: ["pears", "apples"]}))
+        assert found[["query_id", "document_id"]].values.tolist() == [["q1", "8"], ["q2", "7"]]
+
+
+def test_a_frame_without_identifiers_has_numbers_and_one_of_no_use_is_refused() -> None:
+    import pandas as pd
+
+    assert dict(Collection(pd.DataFrame({"text": ["pie", "tart"]}))) == {"0": "pie", "1": "tart"}
+    for columns, message in (
+        (
+            {"id": ["a"], "abstract": ["pie"]},
+            "one of the columns text, body, .* is needed; the table has id, abstract",
+        ),
+        ({"id": ["a"], "docno": ["b"], "text": ["pie"]}, "'id' and 'docno' mean the same"),
+        ({"id": ["a", "a"], "text": ["pie", "tart"]}, "the identifier 'a' occurs twice"),
+        ({"id": ["a"], "text": [float("nan")]}, "a text is needed, not nan"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            Collection(pd.DataFrame(columns))
+    with pytest.raises(ConfigError, match="the table has two columns called text"):
+        Collection(pd.DataFrame([["pie", "tart"]], columns=["text", "text"]))
+    collection = Collection(["pie"])
+    for columns, message in (
+        ({"query": ["pie"]}, "queries: one of the columns .* is needed; the table has query"),
+        ({"qid": ["q", "q"], "query": ["pie", "tart"]}, "an identifier occurs twice"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            collection.search(pd.DataFrame(columns))
+
+
+def test_a_frame_is_no_pairs_and_no_groups() -> None:
+    import pandas as pd
+
+    collection = Collection(["pie"])
     for use, name in (
-        (collection.search, "queries"),
         (collection.ranks, "pairs"),
         (collection.axioms, "pairs"),
         (own_groups, "groups"),

@@ -58,8 +58,8 @@ class Collection(SearchableCollection):
 
         Args:
             documents: texts; pairs of identifier and text; dictionaries with `id`, `title`, `url` and `text`;
-                documents of `read_documents` and `parse_wikitext`, which may have sections and links; or one mapping
-                of identifiers to texts.
+                documents of `read_documents` and `parse_wikitext`, which may have sections and links; one mapping of
+                identifiers to texts; or a frame with a column of texts, read by the names of its columns.
             options: preset, seed, and sections of the configuration.
             encoder: for objectives that cut documents (all but rop and ares) and for rop with preset released, which
                 skips documents of few word pieces: Hugging Face directory, a name on its hub that is in the local

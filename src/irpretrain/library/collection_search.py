@@ -74,7 +74,7 @@ class SearchableCollection(CollectionFiles):
         Lucene's 33 stop words. Other parameters are `Options(retrieval={"bm25": {"k1": 1.2, "b": 0.75}})`.
 
         Args:
-            queries: texts, or a mapping of identifiers to texts.
+            queries: texts, a mapping of identifiers to texts, or a frame with columns such as `qid` and `query`.
             depth: documents per query; fewer where fewer hold a term of the query.
             model: ares-bm25 is the BM25 of `options.axioms`, which `ranks` counts by: ARES's k1 3.8, b 0.87, INQUERY's
                 stop words.

@@ -20,6 +20,7 @@ from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.records import Document, Share
 from irpretrain.library.formats import describe_source
+from irpretrain.library.frames import frame_documents, is_frame
 from irpretrain.library.options import by_label, checked_text, naming
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.guarded_parser import processor_time_limit
@@ -150,7 +151,7 @@ def document_rows(documents: Iterable[GivenDocument] | Mapping[str, str]) -> Ite
         ConfigError: these are no documents, an identifier occurs twice or cannot stand in a run, a text is missing, or
             a mapping has a key that no document has.
     """
-    documents = by_label(documents, "documents")
+    documents = frame_documents(documents) if is_frame(documents) else by_label(documents, "documents")
     if isinstance(documents, Mapping):
         if documents.keys() & set(BODIES) and documents.keys() <= KNOWN_KEYS:
             raise ConfigError("documents: this is one document; put it into a list")

@@ -26,6 +26,7 @@ from irpretrain.foundation.errors import (
     cli_or_api,
     reporting_disk_errors,
 )
+from irpretrain.library.frames import frame_queries, is_frame
 
 
 class Options(Section):
@@ -145,10 +146,8 @@ def listed(items: Iterable[Any], name: str) -> list[Any]:
 
 # What is given → how a frame's columns make it.
 FRAME_CONVERSIONS = {
-    "queries": "dict(zip(frame['query_id'], frame['text']))",
     "pairs": "list(zip(frame['query'], frame['document_id']))",
     "texts": "frame['text'].tolist()",
-    "documents": "frame.to_dict('records'), with columns id and text",
     "groups": "frame.to_dict('records')",
 }
 
@@ -197,7 +196,7 @@ def listed_pairs(pairs: Iterable[Pair], second_kind: str) -> list[tuple[str, str
 
 def named_queries(queries: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
     """Return queries by identifier, cleaned; texts without one are named by their places. ConfigError for others."""
-    queries = by_label(queries, "queries")
+    queries = frame_queries(queries) if is_frame(queries) else by_label(queries, "queries")
     if not isinstance(queries, Mapping):
         texts = listed(queries, "queries")
         return {str(place): checked_text(text, f"query {place}: ") for place, text in enumerate(texts)}

@@ -1,0 +1,63 @@
+"""Frames of pandas or polars as documents and queries: which column is what, by its name, as in tables of files."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from irpretrain.corpora.fields import (
+    BODIES,
+    IDENTIFIERS,
+    TITLES,
+    URLS,
+    pick_field,
+    repeated_names,
+    synonym_fault,
+)
+from irpretrain.corpora.formats.json_files import TEXTS
+from irpretrain.corpora.formats.tsv import TOPIC_IDENTIFIERS
+from irpretrain.foundation.characters import displayed_names
+from irpretrain.foundation.errors import ConfigError
+from irpretrain.foundation.progress import notice
+
+
+def is_frame(items: Any) -> bool:
+    return hasattr(items, "columns") and hasattr(items, "__getitem__")
+
+
+def frame_documents(frame: Any) -> Iterator[dict[str, Any]]:
+    """Yield the documents of a frame: column of DOCUMENTS → value; only a column of texts is needed."""
+    names = {"document_id": IDENTIFIERS, "title": TITLES, "url": URLS, "body": BODIES}
+    columns = _columns(frame, "documents", names, "body")
+    return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+
+
+def frame_queries(frame: Any) -> dict[Any, Any]:
+    """Return the queries of a frame, by identifier; ConfigError where one occurs twice."""
+    columns = _columns(
+        frame, "queries", {"identifier": TOPIC_IDENTIFIERS, "text": TEXTS}, "identifier", "text"
+    )
+    queries = dict(zip(columns["identifier"], columns["text"], strict=True))
+    if len(queries) < len(columns["text"]):
+        raise ConfigError("queries: an identifier occurs twice in the table")
+    return queries
+
+
+def _columns(frame: Any, name: str, names: Mapping[str, Sequence[str]], *needed: str) -> dict[str, list[Any]]:
+    """Return what a frame's columns hold, by what they are; say which ones are not read."""
+    present = [column for column in frame.columns if isinstance(column, str)]
+    if repeated := repeated_names(present):
+        raise ConfigError(f"{name}: the table has two columns called {displayed_names(repeated[:1])}")
+    found: dict[str, str] = {}
+    for role, column_names in names.items():
+        if fault := synonym_fault(present, None, column_names):
+            raise ConfigError(f"{name}: {fault}; keep one of these columns")
+        column = pick_field(present, None, column_names)
+        if column is not None:
+            found[role] = column
+        elif role in needed:
+            raise ConfigError(
+                f"{name}: one of the columns {', '.join(column_names)} is needed; the table has "
+                f"{displayed_names([str(column) for column in frame.columns]) or 'none'}"
+            )
+    if unread := [str(column) for column in frame.columns if column not in found.values()]:
+        notice(name, f"columns that are not read: {displayed_names(unread)}")
+    return {role: list(frame[column]) for role, column in found.items()}
