@@ -127,9 +127,6 @@ def _note_short_lists(rankings: Mapping[str, Any], measures: Sequence[str]) -> N
 def _rows(rankings: Mapping[str, Any], judgements: Any, measures: Sequence[str]) -> Iterator[MeasureRow]:
     from irpretrain.evaluation.measures import per_query
     from irpretrain.evaluation.significance import (
-        CONFIDENCE,
-        PERMUTATIONS,
-        RESAMPLES,
         bootstrap_interval,
         holm_where_known,
         paired_t_test,
@@ -148,16 +145,14 @@ def _rows(rankings: Mapping[str, Any], judgements: Any, measures: Sequence[str])
         adjusted = holm_where_known(test.p_value for test in tests.values())
         holm_p_values = dict(zip(tests, adjusted, strict=True))
         for run, scores in scores_by_run.items():
-            row = MeasureRow(
-                measure, run, len(scores), *bootstrap_interval(scores, RESAMPLES, CONFIDENCE, 1, run)
-            )
+            row = MeasureRow(measure, run, len(scores), *bootstrap_interval(scores, name=run))
             if run == baseline:
                 yield row
                 continue
             score_pairs = zip(scores, scores_by_run[baseline], strict=True)
             differences = [score - baseline_score for score, baseline_score in score_pairs]
-            difference, low, high = bootstrap_interval(differences, RESAMPLES, CONFIDENCE, 1, run)
-            randomisation = randomisation_test(scores, scores_by_run[baseline], PERMUTATIONS, 1, run)
+            difference, low, high = bootstrap_interval(differences, name=run)
+            randomisation = randomisation_test(scores, scores_by_run[baseline], name=run)
             p_values = (tests[run].p_value, randomisation.p_value, holm_p_values[run])
             yield MeasureRow(*row[:6], difference, low, high, *p_values)
 

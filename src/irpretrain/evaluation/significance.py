@@ -95,7 +95,7 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> Significance:
 
 
 def randomisation_test(
-    first: ArrayLike, second: ArrayLike, permutations: int, seed: int, name: str = ""
+    first: ArrayLike, second: ArrayLike, permutations: int = PERMUTATIONS, seed: int = 1, name: str = ""
 ) -> Significance:
     """Fisher's two-tailed randomisation test on the mean difference.
 
@@ -116,7 +116,7 @@ def randomisation_test(
 
     Examples:
         >>> first, second = [0.9, 0.7, 0.8, 0.6], [0.5, 0.6, 0.8, 0.3]
-        >>> randomisation_test(first, second, permutations=1000, seed=1).p_value
+        >>> randomisation_test(first, second).p_value
         0.25
     """
     _require(permutations >= 1, "permutations: one or more are needed", permutations)
@@ -180,7 +180,11 @@ def holm_where_known(p_values: Iterable[float]) -> list[float]:
 
 
 def bootstrap_interval(
-    values: ArrayLike, resamples: int, confidence: float, seed: int, name: str = ""
+    values: ArrayLike,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+    seed: int = 1,
+    name: str = "",
 ) -> Interval:
     """Percentile bootstrap of the mean over queries, or over seeds and queries.
 
@@ -191,7 +195,7 @@ def bootstrap_interval(
         name: name of the interval; each has its own stream of draws.
 
     Examples:
-        >>> mean, low, high = bootstrap_interval([0.9, 0.7, 0.8, 0.6], resamples=1000, confidence=0.95, seed=1)
+        >>> mean, low, high = bootstrap_interval([0.9, 0.7, 0.8, 0.6])
         >>> round(mean, 3), 0.6 < low < mean < high < 0.9
         (0.75, True)
     """

@@ -18,9 +18,6 @@ from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.evaluation.significance import (
-    CONFIDENCE,
-    PERMUTATIONS,
-    RESAMPLES,
     Outcomes,
     bootstrap_interval,
     paired_t_test,
@@ -309,7 +306,7 @@ def compare(
     elif table_test.kind == "t-test":
         p = paired_t_test(*values).p_value
     else:
-        p = randomisation_test(*values, PERMUTATIONS, seed, stream).p_value
+        p = randomisation_test(*values, seed=seed, name=stream).p_value
     return Comparison(
         **vars(baseline),
         difference=ours.mean - baseline_results.mean,
@@ -334,7 +331,7 @@ def interval(results: Results, seed: int, stream: str) -> tuple[float, float]:
     `stream` names the stream of random draws, so that a cell's interval depends on nothing else.
     """
     if len(results.seeds) == 1:
-        bounds = bootstrap_interval(results.values, RESAMPLES, CONFIDENCE, seed, stream)
+        bounds = bootstrap_interval(results.values, seed=seed, name=stream)
     else:
         bounds = student_interval(results.per_seed)
     return bounds.low, bounds.high
