@@ -79,8 +79,9 @@ PYTEST = python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --maxpro
 test: develop
 	@$(PYTEST) $(ARGS)
 
+# One process more than cores: many of these tests wait, for Slurm or for what they have killed.
 test-deep: develop
-	@$(PYTEST) -m "deep or hypothesis" --hypothesis-profile many $(ARGS)
+	@$(PYTEST) -n $(if $(filter all,$(CORES)),auto,$$(($(CORES) + 1))) -m "deep or hypothesis" --hypothesis-profile many $(ARGS)
 
 same: environment
 	@PYTHONPATH=$(CURDIR)/src:$(CURDIR)/tests/workflow python tests/same.py $(ARGS)

@@ -17,8 +17,8 @@ from irpretrain.report.claim_answers import Answer, read_answers
 BLOCK = re.compile(r"(<!-- (claims|models) of ([\w-]+)(?:: (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)
 # Where a saved run's verdict holds, as a sentence says it.
 RUNS = {"showcase": "where documents are cut", "equal-reading": "at equal reading", "one-gpu": "on one GPU"}
-# The measure that a table does not repeat.
-USUAL = "RR@10"
+# The measure that a table does not repeat, and the data set of the table of models.
+USUAL, DATASET = "RR@10", "squad"
 # Of the table of models: columns by regime, and rows in their order.
 REGIMES = {"zero-shot": "zero-shot", "full": "fine-tuned"}
 MODELS = {
@@ -109,19 +109,19 @@ def _models(files: Iterable[Path]) -> Iterator[str]:
     """Each model's mean over seeds, and in brackets the seeds; a run that several files have counts once."""
     by_seed: dict[tuple[str, str], dict[int, float]] = {}
     for row in (row for file in files for row in read_csv(file)):
-        if (row["measure"], row["candidates"], row["fold"]) == (USUAL, "bm25", "0"):
+        if (row["dataset"], row["measure"], row["candidates"], row["fold"]) == (DATASET, USUAL, "bm25", "0"):
             by_seed.setdefault((row["model"], row["regime"]), {})[int(row["seed"])] = float(row["value"])
     yield f"| model | {' | '.join(REGIMES.values())} |"
     yield f"|---|{'---:|' * len(REGIMES)}"
     for model, label in MODELS.items():
-        cells = [_of_seeds(by_seed.get((model, regime), {})) for regime in REGIMES]
-        if any(cells):
-            yield f"| {label} | {' | '.join(cells)} |"
+        seeds_by_regime = [by_seed.get((model, regime), {}) for regime in REGIMES]
+        if any(seeds_by_regime):
+            yield f"| {label} | {' | '.join(map(_of_seeds, seeds_by_regime))} |"
 
 
 def _of_seeds(by_seed: Mapping[int, float]) -> str:
     values = [value for _, value in sorted(by_seed.items())]
-    return f"{fmean(values):.3f} ({', '.join(f'{value:.3f}' for value in values)})" if values else ""
+    return f"{fmean(values):.3f} ({', '.join(f'{value:.3f}' for value in values)})" if values else "not run"
 
 
 def _signed(value: float) -> str:

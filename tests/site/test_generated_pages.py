@@ -58,13 +58,13 @@ def test_a_contract_in_words(monkeypatch):
 
 
 def test_means_of_models_are_those_of_the_committed_scores(tmp_path):
-    """A run that two experiments share counts once; other measures, candidates and models have no cell."""
+    """A run that two experiments share counts once; other measures, data sets, candidates and models have no cell."""
     scores = tmp_path / "small/results/scores"
     scores.mkdir(parents=True)
     head = "dataset,candidates,model,regime,seed,fold,measure,value,queries\n"
     shared = "squad,bm25,prop,full,2,0,RR@10,0.7127,5\n"
     others = "squad,bm25,bm25,first-stage,0,0,RR@10,0.9,5\nsquad,ql,prop,full,3,0,RR@10,0.9,5\n"
-    others += "squad,bm25,prop,full,1,0,AP,0.9,5\n"
+    others += "squad,bm25,prop,full,1,0,AP,0.9,5\nheld-out,bm25,prop,full,2,0,RR@10,0.9,5\n"
     (scores / "a.csv").write_text(head + shared + "squad,bm25,knrm,full,1,0,RR@10,0.5,5\n" + others)
     (scores / "b.csv").write_text(head + shared + "squad,bm25,prop,full,1,0,RR@10,0.7014,5\n")
     (tmp_path / "results.md").write_text("a\n<!-- models of small -->\nold\n<!-- end -->\nb\n")
@@ -73,8 +73,8 @@ def test_means_of_models_are_those_of_the_committed_scores(tmp_path):
         "",
         "| model | zero-shot | fine-tuned |",
         "|---|---:|---:|",
-        "| **PROP** |  | 0.707 (0.701, 0.713) |",
-        "| KNRM |  | 0.500 (0.500) |",
+        "| **PROP** | not run | 0.707 (0.701, 0.713) |",
+        "| KNRM | not run | 0.500 (0.500) |",
         "",
         "<!-- end -->",
     ]
