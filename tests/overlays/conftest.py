@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
+
+from irpretrain.evaluation.significance import bootstrap_interval, randomisation_test
 
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bootstraps and randomisation tests take few draws: no test here looks at their values."""
-    for name in ("RESAMPLES", "PERMUTATIONS"):
-        monkeypatch.setattr(f"irpretrain.report.scores.{name}", 100)
+    bootstrap, randomisation = (
+        partial(bootstrap_interval, resamples=100),
+        partial(randomisation_test, permutations=100),
+    )
+    monkeypatch.setattr("irpretrain.report.scores.bootstrap_interval", bootstrap)
+    monkeypatch.setattr("irpretrain.report.scores.randomisation_test", randomisation)
