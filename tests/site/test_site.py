@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterator
 from html import unescape
 from html.parser import HTMLParser
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -58,6 +59,16 @@ def test_the_lock_lies_in_the_ranges_of_the_extra() -> None:
         assert needs.specifier.contains(versions[normal(needs.name)]), needs
 
 
+def test_what_the_site_needs_is_pinned_for_users_too() -> None:
+    """`make site` may run before, or without, what tests and linters need."""
+    folder = _packages_of_the_site()
+    there = pins("requirements.lock", "envs/torch.lock", "envs/docs.lock")
+    for package in distributions(path=[str(folder)]):
+        for needed in map(Requirement, package.requires or ()):
+            if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+                assert normal(needed.name) in there, f"{package.name} needs {needed}"
+
+
 def test_there_is_one_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     newest = re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
@@ -91,10 +102,15 @@ class Tags(HTMLParser):
             self.loaded.append(values["src"])
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def _packages_of_the_site() -> Path:
     if "MKDOCS" not in os.environ:
         pytest.skip("MKDOCS names no folder with the packages of envs/docs.lock; make site fills .venv/docs")
+    return Path(os.environ["MKDOCS"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    _packages_of_the_site()
     folder = tmp_path_factory.mktemp("site")
     environment = {
         **os.environ,
