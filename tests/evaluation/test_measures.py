@@ -164,6 +164,12 @@ def test_every_name_becomes_the_one_that_tables_have(name: str, expected: str) -
         ("ndgc_cut_10", r"did you mean ndcg_cut_10\?"),
         ("reciprank", r"did you mean recip_rank\?"),
         ("Ndcg@10", "did you mean nDCG@10"),
+        ("recall@5", r"did you mean R@5\?"),
+        ("precision@5", r"did you mean P@5\?"),
+        ("mrr@10", "did you mean RR@10"),
+        ("map@100", "did you mean AP@100"),
+        ("hit_rate@1", r"did you mean Success@1\?"),
+        ("r-precision", r"did you mean Rprec\?"),
         ("P", "it needs a cut-off; allowed are .*P@k"),
     ],
 )

@@ -99,6 +99,16 @@ TREC_EVAL_NAMES = (
     "ndcg", "ndcg_cut", "P", "map", "map_cut", "recip_rank", "recall", "success", "Rprec", "bpref",
 )  # fmt: skip
 
+# Other libraries' names of these measures, such as ranx's: no measures here, but what is meant is known.
+OTHER_NAMES = {
+    "recall": "R",
+    "precision": "P",
+    "hit_rate": "Success",
+    "mrr": "RR",
+    "map": "AP",
+    "r-precision": "Rprec",
+}
+
 
 def parse_measure(name: str) -> Measure:
     """Return the measure that `name` denotes in ir_measures' notation, such as nDCG@20, AP(rel=2) or RR@10, or in
@@ -158,7 +168,9 @@ def _suggestion(name: str) -> str:
     parameters = name[len(base_name) :].replace(".", "_")
     near_names = [
         f"{near_name}{parameters}"
-        for near_name in nearest(base_name, known_names)
+        for near_name in dict.fromkeys(
+            [OTHER_NAMES.get(base_name.lower(), ""), *nearest(base_name, known_names)]
+        )
         if _parse(f"{near_name}{parameters}")
     ]
     return f"did you mean {' or '.join(near_names)}? " if near_names else ""
