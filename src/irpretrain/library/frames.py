@@ -20,7 +20,8 @@ from irpretrain.foundation.progress import notice
 
 
 def is_frame(items: Any) -> bool:
-    return hasattr(items, "columns") and hasattr(items, "__getitem__")
+    """Whether something is a frame of pandas or polars."""
+    return hasattr(items, "columns")
 
 
 def frame_documents(frame: Any) -> Iterator[dict[str, Any]]:

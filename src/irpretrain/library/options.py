@@ -140,7 +140,8 @@ def listed(items: Iterable[Any], name: str) -> list[Any]:
     """Return several things as a list, an iterator's too; ConfigError for a single text, or what holds nothing."""
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise ConfigError(f"{name}: give a list, not {reprlib.repr(items)}")
-    refuse_frame(items, name)
+    if is_frame(items):  # it would give the names of its columns one by one
+        raise ConfigError(f"{name}: this is a table; give {FRAME_CONVERSIONS.get(name, 'a list')}")
     return list(items)
 
 
@@ -152,15 +153,8 @@ FRAME_CONVERSIONS = {
 }
 
 
-def refuse_frame(items: Any, name: str) -> None:
-    """Raise ConfigError for a frame of pandas or polars, which would give the names of its columns one by one."""
-    if hasattr(items, "columns"):
-        raise ConfigError(f"{name}: this is a table; give {FRAME_CONVERSIONS.get(name, 'a list')}")
-
-
 def by_label(series: Any, name: str) -> Any:
-    """Return a series of pandas as a mapping of its labels to its values, anything else as it is; refuse a frame."""
-    refuse_frame(series, name)
+    """Return a series of pandas as a mapping of its labels to its values, anything else as it is."""
     if isinstance(series, Mapping) or not (hasattr(series, "index") and hasattr(series, "items")):
         return series
     mapping = dict(series.items())

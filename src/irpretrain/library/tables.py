@@ -50,6 +50,7 @@ def guess_table(
     is_named_csv = bool(named_separator or _CSV.search(file))
     if format == "trec" and has_header:  # whose names hold blanks
         return ("tsv" if separator == "\t" else "csv"), {}
+    # Only spreadsheets write a line that names the separator, and cells may hold blanks.
     if named_separator or (format == "trec" and is_named_csv and is_table and separator != "\t"):
         format = None
     if kind == "runs" and format is not None:
