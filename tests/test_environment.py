@@ -44,11 +44,11 @@ def test_a_lock_holds_only_exact_public_versions_with_their_hashes(lock):
     assert wrong == [], "neither name==version with hashes nor a comment"
 
 
-def test_no_package_is_pinned_twice():
+def test_locks_agree_on_the_version_of_a_package():
     """So that no set-up replaces what another has installed."""
     lines = [line for lock in {*HASHED, *RUNNING} for line in requirements(lock)]
-    names = [normal(line.partition("==")[0]) for line in lines]
-    assert len(names) == len(set(names))
+    versions = {(normal(name), version) for name, _, version in (line.split()[0].partition("==") for line in lines)}
+    assert len(versions) == len({name for name, _ in versions})
 
 
 def test_users_get_no_linters():
