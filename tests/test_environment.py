@@ -47,7 +47,9 @@ def test_a_lock_holds_only_exact_public_versions_with_their_hashes(lock):
 def test_locks_agree_on_the_version_of_a_package():
     """So that no set-up replaces what another has installed."""
     lines = [line for lock in {*HASHED, *RUNNING} for line in requirements(lock)]
-    versions = {(normal(name), version) for name, _, version in (line.split()[0].partition("==") for line in lines)}
+    versions = {
+        (normal(name), version) for name, _, version in (line.split()[0].partition("==") for line in lines)
+    }
     assert len(versions) == len({name for name, _ in versions})
 
 
