@@ -9,7 +9,7 @@ import tracemalloc
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cbor_writer import dumps
+from cbor2 import dumps
 
 from irpretrain.config.corpora import MalformedConfig
 from irpretrain.corpora.formats import parquet

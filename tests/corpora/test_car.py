@@ -1,12 +1,15 @@
-"""TREC CAR: paragraphs and outlines, with and without header."""
+"""TREC CAR: paragraphs and outlines in CBOR, with and without header."""
 
 from __future__ import annotations
 
+import io
 import lzma
 
 import pytest
-from cbor_writer import Unknown, dumps
+from cbor2 import dumps
 
+from irpretrain.corpora.formats.car import CarError, CborReader, CborTooLargeError
+from irpretrain.foundation import records
 from irpretrain.foundation.records import Document, Malformed, Query, Skipped
 
 
@@ -16,7 +19,7 @@ def link(anchor: str, page: str = "Sea", section: str | None = None) -> list:
 
 PARAGRAPHS = [
     [0, b"0000000e7e72cafb61a9f356b7dceb25c5e028db", [[0, "The "], link("sea"), [0, " is deep – very."]]],
-    [0, b"00000047dc43083f49b68399c6deeed5c0e81c1f", Unknown([link("Ocean", section="Deep")])],
+    [0, b"00000047dc43083f49b68399c6deeed5c0e81c1f", [link("Ocean", section="Deep")]],
     [0, b"000002e5a3aa90f5e3a9f6cd1a0f7cfca4cd4ee6", []],
 ]
 OUTLINES = [
@@ -117,3 +120,40 @@ def test_parts_that_no_page_has(read, part):
     first, fault, last = read("topics", "car-outlines", file_of(1, [page]))
     assert (first.query_id, last.query_id) == ("enwiki:T/A", "enwiki:T/C")
     assert (fault.reason, fault.location) == ("no section", "page 1")
+
+
+def test_a_reader_stops_behind_each_item():
+    content = b"\x9f" + dumps(1) + dumps({"a": [b"b", None]}) + b"\xff"  # a list of unknown length
+    reader = CborReader(io.BytesIO(content + dumps("next")))
+    assert reader.item() == [1, {"a": [b"b", None]}]
+    assert reader.offset == len(content)
+    assert reader.peek() == b"\x64"
+    assert reader.item() == "next"
+    assert reader.peek() == b""
+
+
+@pytest.mark.parametrize(
+    ("content", "reason", "byte"),
+    [
+        (b"\x65abc", "the file breaks off", 4),
+        (b"\x7b\x00\xff\xff\xff\xff\xff\xff\xffa", "the file breaks off", 10),
+        (b"\x1c", "unknown unsigned integer subtype 0x1c", 1),
+        (b"\x82\x01\xff", "break code encountered", 3),
+        (b"\x62\xc3\x28", "error decoding text string", 3),
+        (b"\x81" * 200, "nesting depth (100) exceeded", 101),
+    ],
+)
+def test_an_item_that_cannot_be_read_is_told_with_its_byte(content, reason, byte):
+    reader = CborReader(io.BytesIO(content))
+    with pytest.raises(CarError) as caught:
+        reader.item()
+    assert reason in str(caught.value)
+    assert reader.offset == byte
+
+
+def test_items_are_bounded(monkeypatch):
+    monkeypatch.setattr(records, "max_record_bytes", lambda: 10)
+    assert CborReader(io.BytesIO(dumps([1] * 9))).item() == [1] * 9
+    for content in (dumps([1] * 11), b"\x9b\x00\x00\x00\xff\xff\xff\xff\xff" + b"\x01" * 100):
+        with pytest.raises(CborTooLargeError):
+            CborReader(io.BytesIO(content)).item()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cbor_writer import dumps
+from cbor2 import dumps
 from packings import PACKINGS
 
 from irpretrain.corpora.registry import format_of

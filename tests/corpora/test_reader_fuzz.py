@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cbor_writer import dumps
+from cbor2 import dumps
 from hypothesis import given
 from packings import zstandard
 

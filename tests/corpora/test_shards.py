@@ -6,7 +6,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cbor_writer import dumps
+from cbor2 import dumps
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.collection import check_collection
