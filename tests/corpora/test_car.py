@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import lzma
 
@@ -87,6 +88,7 @@ def test_outlines(read, kind):
         (dumps([0, b"a b", [[0, "x"]]]), "bad identifier", ""),
         (lzma.compress(dumps(PARAGRAPHS[0]))[:-5], "damaged archive", "item "),
         (lzma.compress(dumps(PARAGRAPHS[0]))[:13], "damaged archive", "item 1, byte 0"),
+        (gzip.compress(dumps([0, b"x" * 40, []]), 0)[:-20], "damaged archive", "item 1, byte "),
     ],
 )
 def test_faults(read, content, fault, location):
