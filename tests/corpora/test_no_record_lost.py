@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from itertools import accumulate
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from cbor2 import dumps
 from packings import PACKINGS
+from sound_files import RECORDS, SOUND
 
 from irpretrain.corpora.registry import format_of
 from irpretrain.foundation import records
@@ -22,7 +19,6 @@ from irpretrain.foundation.records import Document, Malformed, Query, Share, Ski
 from irpretrain.wikipedia.dump import read_site
 from irpretrain.wikipedia.pages import Fault, Page, read_pages
 
-RECORDS = 7
 INPUTS = 20_000
 
 
@@ -32,63 +28,6 @@ def packed_streams(packing: str, data: bytes) -> list[bytes]:
     return [PACKINGS[packing](data[at : at + step]) for at in range(0, len(data), step)]
 
 
-def _each(template: str) -> bytes:
-    return "".join(template.replace("%", str(number)) for number in range(RECORDS)).encode()
-
-
-def _warc() -> bytes:
-    page = b"HTTP/1.1 200 OK\r\nContent-Length: 27\r\n\r\n<title>t</title><p>one two"
-    headers = "WARC/1.0\r\nWARC-TREC-ID: a-{}\r\nWARC-Type: response\r\nContent-Length: {}\r\n\r\n"
-    return b"".join(
-        headers.format(number, len(page)).encode() + page + b"\r\n\r\n" for number in range(RECORDS)
-    )
-
-
-def _parquet() -> bytes:
-    sink = pa.BufferOutputStream()
-    table = pa.table({"id": [f"d{n}" for n in range(RECORDS)], "text": [f"one {n}" for n in range(RECORDS)]})
-    pq.write_table(table, sink, row_group_size=3)
-    return sink.getvalue().to_pybytes()
-
-
-def _dump() -> bytes:
-    page = "<page>\n<title>T%</title>\n<ns>0</ns>\n<id>1%</id>\n<revision>\n<text>a</text>\n</revision>\n</page>\n"
-    return b"<mediawiki>\n<siteinfo><dbname>w</dbname></siteinfo>\n" + _each(page) + b"</mediawiki>\n"
-
-
-SQUAD = {
-    "data": [
-        {
-            "title": f"T{n}",
-            "paragraphs": [{"context": f"one {n}", "qas": [{"id": f"q{n}", "question": "Why?"}]}],
-        }
-        for n in range(RECORDS)
-    ]
-}
-SOUND = {
-    ("documents", "jsonl"): _each('{"id": "d%", "title": "t", "text": "one %"}\n'),
-    ("documents", "tsv"): b"id\ttitle\ttext\n" + _each("d%\tt\tone\n"),
-    ("documents", "trectext"): _each("<DOC>\n<DOCNO> A% </DOCNO>\n<TEXT>\none <P>two\n</TEXT>\n</DOC>\n"),
-    ("documents", "trecweb"): _each(
-        "<DOC>\n<DOCNO>A%</DOCNO>\n<DOCHDR>\nhttp://a\nX: y\n</DOCHDR>\n<title>t</title><p>one\n</DOC>\n"
-    ),
-    ("documents", "smart"): _each(".I %\n.T\ntitle %\n.A\nauthor\n.W\none %\n"),
-    ("documents", "warc"): _warc(),
-    ("documents", "car-paragraphs"): dumps(["CAR", [2], []])
-    + b"\x9f"
-    + b"".join(dumps([0, f"{n:040}".encode(), [[0, "one"], [0, "two"]]]) for n in range(RECORDS))
-    + b"\xff",
-    ("documents", "cord19"): b"cord_uid,title,abstract\n" + _each('abcdefg%,"t, ""u""",one\n'),
-    ("documents", "squad"): json.dumps(SQUAD).encode(),
-    ("documents", "parquet"): _parquet(),
-    ("documents", "wikipedia-dump"): _dump(),
-    ("topics", "trec"): _each("<top>\n<num> Number: %\n<title> one\n<desc> Description:\ntwo\n</top>\n"),
-    ("topics", "smart"): _each(".I %\n.W\none %\n"),
-    ("topics", "jsonl"): _each('{"_id": "q%", "text": "one"}\n'),
-    ("topics", "tsv"): _each("q%\tone\n"),
-    ("topics", "colon"): _each("%:one two\n"),
-    ("topics", "squad"): json.dumps(SQUAD).encode(),
-}
 UNPACKED = {"parquet"}
 """Formats whose files are not packed."""
 
@@ -170,6 +109,7 @@ CASES = [
     (kind, name, packing)
     for kind, name in SOUND
     for packing in PACKINGS
+    if kind in ("documents", "topics") and name != "csv"  # a wrong quotation mark may join its rows
     if packing == "plain" or name not in UNPACKED
 ]
 

@@ -4,12 +4,11 @@ import gzip
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from cbor2 import dumps
 from hypothesis import given
 from packings import zstandard
+from sound_files import SOUND
 
 from damage import PACKINGS, damaged
 from irpretrain.config.corpora import MalformedConfig
@@ -52,58 +51,32 @@ XML = (
 )
 
 
-def parquet_bytes():
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table({"id": ["a", "b"], "text": ["one", "two"]}), sink)
-    return sink.getvalue().to_pybytes()
-
-
-SOUND = {
-    "wikipedia-dump": XML,
-    "squad": json.dumps(SQUAD).encode(),
-    "jsonl": b'{"id": "a", "title": "t", "text": "one"}\n{"id": 2, "contents": "two", "query": "x"}\n',
-    "tsv": b"id\ttext\na\tone\nb\ttwo\n",
-    "csv": b'id;text\na;"one; ""two""\nthree"\nb;two\n',
-    "parquet": parquet_bytes(),
-    "trectext": b"<DOC>\n<DOCNO> A1 </DOCNO>\n<HEADLINE>h</HEADLINE>\n<TEXT>one <P>two &amp;</TEXT>\n</DOC>\n",
-    "trecweb": b"<DOC>\n<DOCNO>A</DOCNO>\n<DOCHDR>\nhttp://a\nX: y\n</DOCHDR>\n<title>t</title><p>one\n</DOC>\n",
-    "smart": b".I 1\n.T\nt\n.A\na\n.W\none\n.I 2\n.W\ntwo\n",
-    "warc": b"WARC/0.18\nWARC-Type: response\nWARC-TREC-ID: a\nContent-Length: 23\n\nHTTP/1.1 200 OK\n\n<p>one\n\n",
-    "car-paragraphs": dumps(["CAR", [2], []]) + b"\x9f" + dumps([0, b"p1", [[0, "one"]]]) + b"\xff",
-    "cord19": b'cord_uid,title,abstract\nabc,"t, ""u""",one\n',
-    "lecard": '{"ajName": "一案", "qw": "湖北省"}'.encode(),
-}
-OPTIONS = {
-    "trectext": [{}, {"encoding": "latin-1"}],
-}
-"""Options with which a format is read; those of the others are the default alone."""
-LETOR = b"2 qid:10 25:0.5 #docid = GX1 inc = 1\n0 qid:10 25:1 #docid = GX2\n"
-MRQA = (
-    b'{"header": {}}\n{"context": "one two", "qas": [{"qid": "q1", "question": "What?", "answers": ["two"], '
-    b'"detected_answers": [{"char_spans": [[4, 6]]}]}]}\n'
-)
-SOUND_OF_KIND = {
-    (
-        "topics",
-        "trec",
-    ): b"<top>\n<num> Number: 1\n<title> one\n</top>\n<topic number='2'><query>b</query></topic>",
-    ("judgements", "trec"): b"q1 0 d1 1\nq2 0 d2 0\n",
-    ("judgements", "tsv"): b"query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+CONTENTS = {
+    **SOUND,
+    ("documents", "wikipedia-dump"): XML,
+    ("questions", "squad"): json.dumps(SQUAD).encode(),
+    ("documents", "lecard"): '{"ajName": "一案", "qw": "湖北省"}'.encode(),
+    ("runs", "lecard"): b"",
+    ("topics", "trec"): b"<top>\n<num> Number: 1\n<title> one\n</top>\n"
+    b"<topic number='2'><query>b</query></topic>",
+    ("topics", "csv"): b"id;text\nq1;one\n",
     ("judgements", "csv"): b"qid,docno,rel\nq1,d1,1\n",
-    ("topics", "colon"): b"1:one two\n2:three\n",
+    ("runs", "csv"): b"qid,docno,score\nq1,d1,1.5\n",
     ("topics", "car-outlines"): dumps([0, "A", b"enwiki:A", [[0, "B", b"B", [[0, "C", b"C", []]]]]]),
     ("topics", "entity-questions"): b'[{"question": "What?", "answers": ["x"]}]',
     ("judgements", "entity-questions"): b'[{"question": "What?", "answers": ["x", "y z"]}]',
-    ("judgements", "letor"): LETOR,
+    ("judgements", "squad"): SOUND["topics", "squad"],
     ("judgements", "json"): b'{"q1": {"d1": 1, "d2": 0}}',
-    ("runs", "letor"): LETOR,
-    ("runs", "lecard"): b"",
-    ("questions", "mrqa"): MRQA,
-    ("runs", "trec"): b"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n",
-    ("runs", "tsv"): b"q1\td1\t1\nq1\td2\t2\n",
-    ("runs", "csv"): b"qid,docno,score\nq1,d1,1.5\n",
     ("runs", "json"): b'{"q1": {"d1": 1.5, "d2": 0}}',
+    ("runs", "letor"): SOUND["judgements", "letor"],
+    (
+        "questions",
+        "mrqa",
+    ): b'{"header": {}}\n{"context": "one two", "qas": [{"qid": "q1", "question": "What?", '
+    b'"answers": ["two"], "detected_answers": [{"char_spans": [[4, 6]]}]}]}\n',
 }
+OPTIONS = {"trectext": [{}, {"encoding": "latin-1"}]}
+"""Options with which a format is read; those of the others are the default alone."""
 ALL = [(kind, name) for kind, names in FORMATS.items() for name in names if name != "ir_datasets"]
 """All formats of files; ir_datasets reads its own."""
 SINGLE_RECORDS = {"lecard"}
@@ -136,7 +109,7 @@ def test_any_bytes(kind, name, tmp_path_factory):
     path = tmp_path_factory.mktemp("fuzz") / "folder/input"
     path.parent.mkdir()
     reader = format_of(kind, name)
-    sound = SOUND_OF_KIND.get((kind, name), SOUND.get(name))
+    sound = CONTENTS[kind, name]
 
     @given(damaged(sound, TOKENS, [*PACKINGS, zstandard]))
     def check(data):
@@ -153,7 +126,7 @@ def test_any_bytes(kind, name, tmp_path_factory):
 def test_an_archive_that_breaks_off_stops_a_run_that_skips_few_records(kind, name, tmp_path):
     reader = format_of(kind, name)
     path = tmp_path / "input.gz"
-    path.write_bytes(gzip.compress(SOUND_OF_KIND.get((kind, name), SOUND.get(name)))[:-20])
+    path.write_bytes(gzip.compress(CONTENTS[kind, name])[:-20])
     tally = RecordTally(MalformedConfig(skip=0.9), "malformed")
     with pytest.raises(InputError, match=r"damaged archive|must not be packed"):
         list(tally.sound(path, reader.read(path, reader.options(**OPTIONS.get(name, [{}])[0]))))
