@@ -18,8 +18,8 @@ from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.records import Answers
 
 
-def holds(passage: str, *answers: str) -> bool:
-    return any(spaced(answer) in spaced(passage) for answer in answers)
+def holds(passage: str, answer: str) -> bool:
+    return spaced(answer) in spaced(passage)
 
 
 @pytest.mark.parametrize(
@@ -29,17 +29,11 @@ def holds(passage: str, *answers: str) -> bool:
         ("He was born in Rome.", "Rom", False),
         ("The Roman Empire", "roman empire", True),
         ("The Roman, Empire", "roman empire", False),
-        ("the U.S. Army", "U.S.", True),
-        ("the US Army", "U.S.", False),
         ("in São Paulo", unicodedata.normalize("NFD", "são paulo"), True),
         ("in Sao Paulo", "São Paulo", False),
         ("rock-and-roll music", "rock-and-roll", True),
         ("rock and roll music", "rock-and-roll", False),
         ("well\tknown\nas  X", "well known as x", True),
-        ("0.5 km", "0.5", True),
-        ("0. 5 km", "0.5", True),
-        ("", "x", False),
-        ("Straße", "STRASSE", False),
     ],
 )
 def test_a_passage_holds_an_answer_by_its_words(passage, answer, found):
@@ -101,11 +95,6 @@ def test_the_answers_of_a_file(tmp_path):
     assert str(second) == "no answer: question P19-1 has no answer with a word"
     assert str(third) == "no question: question or answers are missing"
     assert fourth == Answers(3, "P19-3", ("Bern",))
-
-
-def test_a_file_that_is_no_list(tmp_path):
-    [found] = read(tmp_path / "P19.test.json", {"question": "Where was A born?"})
-    assert str(found) == "no list of questions: dict"
 
 
 PASSAGES = {

@@ -9,7 +9,6 @@ import pytest
 from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.corpora.registry import FORMATS, format_of
 from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -51,16 +50,6 @@ def test_options_are_filled_in_and_survive_a_round_trip():
     corpus = CorpusConfig(format="tsv", path="x", options={"columns": ["id", "text"]})
     assert corpus.options["body_fields"] is None
     assert CorpusConfig(**corpus.model_dump()) == corpus
-
-
-@pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind, names in FORMATS.items() for name in names]
-)
-def test_every_format_keeps_the_interface(kind, name):
-    module = format_of(kind, name)
-    assert module.options
-    assert callable(module.read)
-    assert kind != "documents" or module.suffixes
 
 
 def test_loading_the_configuration_imports_nothing_heavy():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.corpora.embedded import materialise, read_manifest, resolve
+from irpretrain.corpora.embedded import materialise, read_manifest
 from irpretrain.foundation.errors import ConfigError, IntegrityError, SetupError
 
 MANIFEST = Path(__file__).parents[2] / "resources/embedded.yaml"
@@ -85,29 +85,14 @@ def test_missing_file_package_and_version_are_reported_apart(package, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"files": {}}, "assets.hello.files: Dictionary should have at least 1 item"),
-        ({"sha": "x"}, "assets.hello.sha: Extra inputs"),
-    ],
-)
-def test_a_faulty_manifest_is_refused(tmp_path, changes, message):
-    with pytest.raises(ConfigError, match=message):
-        read_manifest(manifest(tmp_path, **changes))
-
-
-def test_a_manifest_that_is_no_yaml_or_missing(tmp_path):
+def test_a_manifest_that_is_no_yaml_missing_or_faulty(tmp_path):
     (tmp_path / "bad.yaml").write_text("a: [")
     with pytest.raises(ConfigError, match="cannot be read: while parsing"):
         read_manifest(tmp_path / "bad.yaml")
     with pytest.raises(ConfigError, match=r"cannot be read: .*No such file"):
         read_manifest(tmp_path / "none.yaml")
-
-
-def test_paths_of_the_configuration():
-    assert resolve("embedded:minilm") == ("embedded", "minilm")
-    assert resolve("data/trec") == ("file", "data/trec")
+    with pytest.raises(ConfigError, match=r"assets\.hello\.sha: Extra inputs"):
+        read_manifest(manifest(tmp_path, sha="x"))
 
 
 @pytest.mark.parametrize("asset", ["enwiki-excerpt", "squad-train", "squad-dev"])

@@ -14,17 +14,18 @@ def cut(body, words):
     return [p.body for p in passages(Document(0, "d", "t", "u", body), words)]
 
 
-def test_five_words_in_twos_leave_a_rest_that_stands_alone():
-    assert cut("a b c d e", 2) == ["a b", "c d", "e"]
-
-
-def test_a_short_rest_joins_the_last_passage():
-    assert cut("a b c d e f g h i", 4) == ["a b c d", "e f g h i"]
-
-
-def test_a_short_document_is_one_passage():
-    assert cut("a b", 40) == ["a b"]
-    assert cut("", 40) == [""]
+@pytest.mark.parametrize(
+    ("body", "words", "bodies"),
+    [
+        ("a b c d e", 2, ["a b", "c d", "e"]),
+        ("a b c d e f g h i", 4, ["a b c d", "e f g h i"]),
+        ("a b", 40, ["a b"]),
+        ("", 40, [""]),
+    ],
+    ids=["the rest is half", "a short rest joins the last", "short", "empty"],
+)
+def test_passages_of_so_many_words(body, words, bodies):
+    assert cut(body, words) == bodies
 
 
 def test_ids_titles_and_locations():
@@ -43,9 +44,8 @@ def test_no_word_is_lost_or_repeated(body, words):
         assert words - words // 2 <= len(pieces[-1].split()) < 2 * words
 
 
-@pytest.mark.parametrize(("words", "bodies"), [(1, ["a", "b", "c", "d", "e"]), (2, ["a b", "c d", "e"])])
-def test_a_corpus_option_cuts_them(tmp_path, words, bodies):
+def test_a_corpus_option_cuts_them(tmp_path):
     (tmp_path / "d.jsonl").write_text('{"id": "x", "text": "a b c d"}\n{"id": "y", "text": "e"}\n')
-    corpus = CorpusConfig(format="jsonl", path="d.jsonl", passage_words=words)
+    corpus = CorpusConfig(format="jsonl", path="d.jsonl", passage_words=2)
     write_shard(corpus, tmp_path / "d.jsonl", 0, tmp_path / "out.parquet", tmp_path / "redirects.parquet")
-    assert DOCUMENTS.read(tmp_path / "out.parquet")["body"].to_pylist() == bodies
+    assert DOCUMENTS.read(tmp_path / "out.parquet")["body"].to_pylist() == ["a b", "c d", "e"]

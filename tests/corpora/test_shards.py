@@ -3,7 +3,6 @@
 import gzip
 import json
 
-import pyarrow as pa
 import pytest
 from sound_files import SOUND, parquet_file
 
@@ -13,7 +12,7 @@ from irpretrain.corpora.policy import malformed_excess
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation import pieces, records
-from irpretrain.foundation.contracts import DOCUMENTS, REDIRECTS
+from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sidecar_path
 from irpretrain.foundation.records import parts_of_shard
@@ -123,14 +122,6 @@ def test_the_rule_of_ownership():
     assert [owner(part, 5000, 5, 4) for part in range(5)] == [0, 1, 2, 3, 0]
 
 
-def test_formats_without_structure_have_none(tmp_path):
-    write_documents(tmp_path / "a.jsonl", 2)
-    _, (counts,) = shard_all(tmp_path / "a.jsonl", tmp_path, 1)
-    rows = DOCUMENTS.read(tmp_path / "documents-0.parquet").to_pylist()
-    assert [(row["sections"], row["links"], row["disambiguation"]) for row in rows] == [([], [], False)] * 2
-    assert REDIRECTS.read(tmp_path / "documents-0.redirects").num_rows == counts["redirects"] == 0
-
-
 def test_the_same_bytes_twice(tmp_path):
     write_documents(tmp_path / "in/a.jsonl", 20)
     (first,), _ = shard_all(tmp_path / "in", tmp_path / "one", 1)
@@ -184,12 +175,6 @@ def test_an_empty_corpus_is_found_when_all_shards_are_there(tmp_path):
 def test_a_shard_that_does_not_exist_is_a_fault_of_the_caller(tmp_path):
     with pytest.raises(ValueError, match="shard 1 of 1"):
         write_shard(corpus(), tmp_path, 1, tmp_path / "out", tmp_path / "redirects")
-
-
-def test_the_table_keeps_its_contract(tmp_path):
-    write_documents(tmp_path / "a.jsonl", 1)
-    write_shard(corpus(), tmp_path / "a.jsonl", 0, tmp_path / "out.parquet", tmp_path / "redirects.parquet")
-    assert DOCUMENTS.read(tmp_path / "out.parquet").schema.equals(pa.schema(DOCUMENTS.schema))
 
 
 def write_with_faults(folder, number, faults):

@@ -13,7 +13,7 @@ from base_config import configuration
 from irpretrain.config import Config, load_config
 from irpretrain.corpora.catalogue.absence import missing_by_entry
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.corpora.sources import check_sources, used_assets, used_files, with_caveats
+from irpretrain.corpora.sources import check_sources, used_assets, with_caveats
 from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -200,18 +200,3 @@ def test_a_file_of_word_vectors_is_looked_for_where_a_ranker_begins_with_it(tmp_
         check_sources(configuration(**given, experiments=tested), MANIFEST)
     Path("vectors.txt").touch()
     check_sources(configuration(**given, experiments=tested), MANIFEST)
-
-
-def test_files_of_an_index_in_use_are_named_with_its_key_and_those_of_another_are_not():
-    config = configuration(
-        indexes={
-            "expanded": {"type": "expansion", "path": "queries.tsv"},
-            "unused": {"type": "expansion", "path": "other.tsv"},
-        },
-        first_stages={"e": {"label": "E", "model": "bm25", "index": "expanded"}},
-        experiments={"stage": {"dataset": "squad", "first_stages": ["e"]}},
-    )
-    named = {used.key: (used.path, used.kind) for used in used_files(config)}
-    assert named["indexes.expanded.path"] == ("queries.tsv", "records")
-    assert named["encoder.path"] == ("embedded:minilm", "encoder")
-    assert "indexes.unused.path" not in named

@@ -6,6 +6,7 @@ from irpretrain.config.corpora import DatasetConfig, MalformedConfig
 from irpretrain.corpora.formats import json_files
 from irpretrain.corpora.formats.trectext import BARE_TEXT
 from irpretrain.corpora.policy import RecordTally, bare_texts, empty_documents
+from irpretrain.corpora.shared_queries import sample
 from irpretrain.corpora.testcollection import prepare
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError, count_of
@@ -95,18 +96,6 @@ def test_what_is_kept_and_counted(run, judged, kept, expected):
     assert {name: counts[name] for name in expected} == expected
 
 
-def test_a_corpus_without_any_judged_document_is_refused_always(run):
-    with pytest.raises(InputError, match=r"such as SQuAD/d1 .*\n.*belong together"):
-        run(TOPICS, JUDGED.replace(" d", " SQuAD/d"))
-
-
-def test_judgements_of_unknown_queries_are_counted(run):
-    _, qrels, counts = run(TOPICS, JUDGED + "q7 0 d1 1\nq7 0 gone 1\nq8 0 d1 1\n")
-    assert "q7" not in qrels
-    assert (counts["judged_queries_unknown"], counts["judgements_of_unknown_queries"]) == (2, 3)
-    assert counts["judgements_of_unknown_documents"] == 0
-
-
 def test_repeated_queries(run):
     queries, _, counts = run(TOPICS + "q1\tone\n", JUDGED)
     assert len(queries) == 4
@@ -123,6 +112,8 @@ def test_repeated_judgements(run):
     _, qrels, counts = run(TOPICS, JUDGED + "q1 0 d1 1\n")
     assert qrels.count("q1 0 d1") == 1
     assert counts["judgements"]["skipped"] == {"repeated judgement": 1}
+    with pytest.raises(InputError, match="judged twice: q1 0 was 1 before and is 2 here"):
+        run(TOPICS, "q1 0 0 1\nq1 0 0 2\nq5 0 d5 1\n")
     with pytest.raises(InputError, match=r"judged\.txt:6: judged twice: q1 d1 was 1 before and is 2 here"):
         run(TOPICS, JUDGED + "q1 0 d1 2\n")
     _, qrels, _ = run(TOPICS, JUDGED + "q1 0 d1 2\n", qrels_config={"malformed": "skip"})
@@ -198,29 +189,18 @@ def test_judgements_of_no_query_blame_their_own_file_and_say_why(run, judged, re
             "awk '{print $1, 0, $2, 1}' makes these",
         ),
         ("q1 d1 0 1\nq5 d5 0 1\n", "query, document, 0, relevance; TREC's"),
-        ("q1 d1 0 1\nq5 d5 0 2\n", "awk '{print $1, 0, $2, $4}' makes these"),
+        ("q1 d1 0 1\nq1 d2 0 2\nq5 d5 0 1\n", "awk '{print $1, 0, $2, $4}' makes these"),
+        (JUDGED.replace(" d", " SQuAD/d"), "Check that corpus and judgements belong together"),
     ],
-    ids=["padding and case", "columns of SMART", "documents second", "documents second, graded"],
+    ids=["padding and case", "columns of SMART", "documents second", "documents second, graded", "prefix"],
 )
-def test_why_no_judged_document_is_in_the_corpus(run, judged, hint):
+def test_why_no_judged_document_is_in_the_corpus_skipped_or_not(run, judged, hint):
     with pytest.raises(
         InputError,
         match=r"judged\.txt: .*(judged documents? .*not in the corpus|the document, is 0 on every line)",
     ) as refused:
-        run(TOPICS, judged)
+        run(TOPICS, judged, qrels_config={"malformed": "skip"})
     assert hint in str(refused.value)
-
-
-@pytest.mark.parametrize("malformed", ["refuse", "skip"])
-def test_documents_in_the_second_column_are_not_judged_twice(run, malformed):
-    with pytest.raises(
-        InputError, match=r"judged\.txt: the third column, .* is 0 on every line\n"
-    ) as refused:
-        run(TOPICS, "q1 d1 0 1\nq1 d2 0 2\nq5 d5 0 1\n", qrels_config={"malformed": malformed})
-    assert "awk '{print $1, 0, $2, $4}' makes these." in str(refused.value)
-    assert "skip" not in str(refused.value)
-    with pytest.raises(InputError, match="judged twice: q1 0 was 1 before and is 2 here"):
-        run(TOPICS, "q1 0 0 1\nq1 0 0 2\nq5 0 d5 1\n")
 
 
 def test_a_searched_corpus_that_is_cut_into_passages_is_named_as_the_cause(run, tmp_path):
@@ -285,6 +265,17 @@ def test_losses_below_a_hundredth_are_no_warning(run):
     assert counts["warnings"] == []
 
 
+def test_every_query_is_drawn_about_equally_often():
+    texts = {f"q{n}": "" for n in range(20)}
+    dataset = DatasetConfig(
+        label="Test", corpus="c", queries={"path": "x"}, qrels={"path": "x"}, folds=3, sample_queries=5
+    )
+    drawn = [name for seed in range(60) for name in sample(texts, texts, dataset, seed, "topics.tsv", "")]
+    expected = 60 * 5 / 20
+    statistic = sum((drawn.count(f"q{n}") - expected) ** 2 / expected for n in range(20))
+    assert statistic < 43.8  # chi-squared, 19 degrees of freedom, p = 0.001
+
+
 def test_more_queries_than_there_are(run):
     with pytest.raises(ConfigError, match=r"sample_queries: 5 queries are asked for, but .* has 4"):
         run(TOPICS, JUDGED, sample_queries=5)
@@ -300,16 +291,6 @@ def test_samples_keep_the_order_depend_on_the_seed_and_contain_each_other(run):
     assert set(names(small)) < set(names(run(topics, judged, sample_queries=50)[0]))
     backwards = "".join(reversed(topics.splitlines(keepends=True)))
     assert names(run(backwards, judged, sample_queries=20)[0]) == names(small)[::-1]
-
-
-def test_every_query_is_drawn_about_equally_often(run):
-    topics, judged = many(20)
-    drawn = [
-        name for seed in range(60) for name in names(run(topics, judged, seed=seed, sample_queries=5)[0])
-    ]
-    expected = 60 * 5 / 20
-    statistic = sum((drawn.count(f"q{n}") - expected) ** 2 / expected for n in range(20))
-    assert statistic < 43.8  # chi-squared, 19 degrees of freedom, p = 0.001
 
 
 def test_several_files_are_read_one_after_the_other(tmp_path):
