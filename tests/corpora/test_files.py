@@ -339,12 +339,6 @@ def test_folders_of_documents_alone(tmp_path: Path, names: list[str]) -> None:
     assert len(document_files(tmp_path, "jsonl")) == len(names)
 
 
-@pytest.mark.parametrize("suffixes", [(), (".txt",)])
-def test_a_name_too_long_is_no_traceback(tmp_path, suffixes):
-    with pytest.raises(InputError, match="File name too long"):
-        files_of_sources(tmp_path / ("x" * 300), suffixes)
-
-
 def test_files_and_folders_of_topics(tmp_path):
     for name in ("b.json", "a.json", "c.txt"):
         (tmp_path / name).write_text("")

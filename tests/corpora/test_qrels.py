@@ -43,19 +43,11 @@ def test_columns_are_decided_once_a_file(
     for query in range(queries):
         for document in draw.sample(range(3 * documents), documents):
             name, relevance = str(document) if numbered else f"doc{document}", str(draw.randint(0, 3))
-            rows.append(
-                {
-                    "qrels": (str(query), iteration, name, relevance),
-                    "prels": (
-                        str(query),
-                        name,
-                        relevance,
-                        str(draw.randint(0, 2)),
-                        draw.choice(["1", "0.25"]),
-                    ),
-                    "weighted": (str(query), iteration, name, relevance, draw.choice(["1", "2.5"])),
-                }[layout]
-            )
+            method, weight = str(draw.randint(0, 2)), draw.choice(["1", "2.5"])
+            if layout == "prels":
+                rows.append((str(query), name, relevance, method, draw.choice(["1", "0.25"])))
+            else:
+                rows.append((str(query), iteration, name, relevance, *[weight] * (layout == "weighted")))
     path = tmp_path_factory.mktemp("qrels") / "q"
     path.write_text("# a comment\n" + "".join(separator.join(row) + "\n" for row in rows))
     document, relevance = LOCATIONS[layout]
@@ -90,12 +82,6 @@ def test_three_columns_are_reported_what_helps(read, text, remedy):
 def test_files_of_smart_are_named_with_their_remedy(read, text):
     with pytest.raises(InputError, match=r"as in SMART collections.*awk '\{print \$1, 0, \$2, 1\}'"):
         read("judgements", "trec", text)
-
-
-@pytest.mark.parametrize("text", ['{"q1": {"d1": 1}, "q1": {"d2": 1}}', '{"q1": {"d1": 1, "d1": 0}}'])
-def test_json_that_repeats_a_key(read, text):
-    (fault,) = read("judgements", "json", text)
-    assert "an object has the key" in fault.detail
 
 
 @pytest.mark.parametrize("space", [" ", "\u00a0"])

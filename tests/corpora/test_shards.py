@@ -48,8 +48,9 @@ def in_order(paths):
 def test_the_number_of_shards_changes_nothing(tmp_path, files, shards):
     for part in range(files):
         write_documents(tmp_path / f"in/{part}.jsonl", 2500, f"{part}-")
-    whole, _ = shard_all(tmp_path / "in", tmp_path / "whole", 1)
-    paths, counts = shard_all(tmp_path / "in", tmp_path / "shards", shards)
+    (tmp_path / "in/readme.jsonl").write_text("This is no document.")
+    whole, _ = shard_all(tmp_path / "in", tmp_path / "whole", 1, files=["?.jsonl"])
+    paths, counts = shard_all(tmp_path / "in", tmp_path / "shards", shards, files=["?.jsonl"])
     assert in_order(paths) == DOCUMENTS.read(whole[0]).to_pylist()
     assert sum(c["written"] for c in counts) == sum(c["read"] for c in counts) == files * 2500
     for path in paths:

@@ -183,16 +183,11 @@ def test_judgements_of_no_query_blame_their_own_file_and_say_why(run, judged, re
     ("judged", "hint"),
     [
         (JUDGED.replace(" d", " D00"), "The corpus has d1 in place of D001: identifiers differ by zeros"),
-        (
-            "q1 1 0 0\nq5 5 0 0\n",
-            "query, document, 0, 0, as in SMART collections; TREC's are query, 0, document, relevance: "
-            "awk '{print $1, 0, $2, 1}' makes these",
-        ),
         ("q1 d1 0 1\nq5 d5 0 1\n", "query, document, 0, relevance; TREC's"),
         ("q1 d1 0 1\nq1 d2 0 2\nq5 d5 0 1\n", "awk '{print $1, 0, $2, $4}' makes these"),
         (JUDGED.replace(" d", " SQuAD/d"), "Check that corpus and judgements belong together"),
     ],
-    ids=["padding and case", "columns of SMART", "documents second", "documents second, graded", "prefix"],
+    ids=["padding and case", "documents second", "documents second, graded", "prefix"],
 )
 def test_why_no_judged_document_is_in_the_corpus_skipped_or_not(run, judged, hint):
     with pytest.raises(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from irpretrain.corpora import doc_blocks
 from irpretrain.corpora.formats.trectext import BARE_TEXT, TrectextDocumentOptions, read
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation import records
-from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.records import Document, Malformed, Skipped
 
@@ -83,12 +81,6 @@ A headline that is never closed.
 """
 
 
-def write(path: Path, text: str, encoding: str = "latin-1") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode(encoding))
-    return path
-
-
 def read_all(tmp_path: Path, text: str | bytes, options: TrectextDocumentOptions = LATIN):
     path = tmp_path / "file"
     path.write_bytes(text if isinstance(text, bytes) else text.encode("latin-1"))
@@ -127,36 +119,6 @@ def test_los_angeles_times(tmp_path):
     assert (second.position, second.reason) == (1, "no text under title_tags and body_tags")
 
 
-def test_a_corpus_in_folders_and_shards(tmp_path):
-    disks = tmp_path / "disks45"
-    write(disks / "FT/ft911/ft911_1", FT)
-    write(disks / "FT/ft911/ft911_2.gz", "")
-    (disks / "FT/ft911/ft911_2.gz").write_bytes(gzip.compress(FT.replace("911-1", "911-2").encode("latin-1")))
-    write(disks / "FR94/01/fr940104.0", FR)
-    write(disks / "FBIS/fb396001", FBIS)
-    write(disks / "LATIMES/la010189", LA)
-    write(disks / "FT/readmeft", "This is the Financial Times.")
-    write(disks / "CR/cr93e1", "<DOC>\n<DOCNO> CR93E-1 </DOCNO>\n<TEXT>Congress</TEXT>\n</DOC>\n")
-    patterns = ["**/FBIS/FB*", "**/FR94/??/FR*", "**/FT/*/FT*", "**/LATIMES/LA*"]
-
-    def rows(shards: int) -> list:
-        config = CorpusConfig(
-            format="trectext", path="x", shards=shards, files=patterns, options={"encoding": "latin-1"}
-        )
-        found, read = [], 0
-        for shard in range(shards):
-            outputs = tmp_path / f"{shard}.parquet", tmp_path / f"{shard}-redirects.parquet"
-            read += write_shard(config, disks, shard, *outputs)["read"]
-            found += DOCUMENTS.read(outputs[0]).to_pylist()
-        assert read == 6
-        return sorted(found, key=lambda row: (row["part"], row["position"]))
-
-    one = rows(1)
-    names = ["FBIS3-1", "FR940104-0-00001", "FT911-1", "FT911-2", "LA010189-0001"]
-    assert [row["document_id"] for row in one] == names
-    assert rows(3) == rows(7) == one
-
-
 @pytest.mark.parametrize(
     ("text", "reason", "location"),
     [
@@ -175,13 +137,6 @@ def test_faults_have_a_location(tmp_path, text, reason, location):
     faults = [found for found in read_all(tmp_path, text) if isinstance(found, Malformed)]
     assert str(faults[0]).startswith(reason)
     assert faults[0].location == location
-
-
-def test_an_unclosed_document_costs_no_other(tmp_path):
-    text = FT.replace("</DOC>\n", "") + FT.replace("FT911-1", "FT911-2")
-    first, second = read_all(tmp_path, text)
-    assert isinstance(first, Malformed)
-    assert second.document_id == "FT911-2"
 
 
 def test_encodings(tmp_path):
@@ -259,21 +214,30 @@ def test_text_directly_under_doc_is_the_body(tmp_path):
     assert reported.body == "Only here."
 
 
-def test_text_beside_a_body_is_no_body(tmp_path):
-    [found] = read_all(tmp_path, FT.replace("<PUB>", "bare <PUB>"))
+TITLED = "<DOC><DOCNO>1</DOCNO><TITLE>Pears</TITLE><ABSTRACT>{}</ABSTRACT></DOC>"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_left_out"),
+    [
+        (FT.replace("<PUB>", "bare <PUB>"), True),
+        (TITLED.format("bare"), True),
+        (TITLED.format(""), False),
+        (FT, False),
+        (BARE.split("</DOC>")[0] + "</DOC>", False),
+        ("<DOC><DOCNO>1</DOCNO><HL>a</HL>\n<TEXT>b\nc</DOC>", False),
+    ],
+)
+def test_text_beside_body_and_title_is_left_out_and_counted(tmp_path, text, is_left_out):
+    [found] = read_all(tmp_path, text)
     assert "bare" not in found.body
-    assert found.parts == {BARE_TEXT: 1}
-
-
-def test_what_is_read_is_not_reported_as_left_out(tmp_path):
-    for text in (FT, BARE.split("</DOC>")[0] + "</DOC>", "<DOC><DOCNO>1</DOCNO><HL>a</HL>\n<TEXT>b\nc</DOC>"):
-        [found] = read_all(tmp_path, text)
-        assert found.parts == {}
+    assert found.parts == ({BARE_TEXT: 1} if is_left_out else {})
 
 
 def test_a_corpus_whose_every_record_is_left_out_stops_with_the_reasons(tmp_path):
     lost = BARE.split("</DOC>")[1] + "</DOC>\n"
-    path = write(tmp_path / "lost.txt", lost.replace("B-2", "B-5") + lost + "<DOC><DOCNO>B-4</DOCNO></DOC>")
+    path = tmp_path / "lost.txt"
+    path.write_text(lost.replace("B-2", "B-5") + lost + "<DOC><DOCNO>B-4</DOCNO></DOC>")
     config = CorpusConfig(format="trectext", path=str(path))
     outputs = tmp_path / "documents.parquet", tmp_path / "redirects.parquet"
     with pytest.raises(InputError) as refused:
@@ -300,11 +264,3 @@ def test_cdata_is_text(tmp_path):
 def test_a_title_tag_may_be_empty_before_one_that_has_text(tmp_path):
     [found] = read_all(tmp_path, "<DOC><DOCNO>1</DOCNO><HEAD></HEAD>\n<HEAD>Pears</HEAD><TEXT>b</TEXT></DOC>")
     assert (found.title, found.body) == ("Pears", "b")
-
-
-def test_a_title_beside_text_under_other_tags_is_counted(tmp_path):
-    text = "<DOC><DOCNO>1</DOCNO><TITLE>Pears</TITLE><ABSTRACT>Lost.</ABSTRACT></DOC>"
-    [found] = read_all(tmp_path, text)
-    assert (found.title, found.body, found.parts) == ("Pears", "", {BARE_TEXT: 1})
-    [found] = read_all(tmp_path, text.replace("Lost.", ""))
-    assert found.parts == {}

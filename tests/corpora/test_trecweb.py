@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from irpretrain.corpora import doc_blocks, web_pages
+from irpretrain.corpora import doc_blocks
 from irpretrain.foundation.records import Document, Skipped
 
 PAGES = [
@@ -90,12 +90,6 @@ def test_any_division_into_chunks_gives_the_same(read, monkeypatch):
     for chunk in (1, 3, 50, 127, 128, 129):
         monkeypatch.setattr(doc_blocks, "CHUNK_BYTES", chunk)
         assert read("documents", "trecweb", b"".join(PAGES)) == EXPECTED
-
-
-def test_long_pages_are_read_in_part(read, monkeypatch):
-    monkeypatch.setattr(web_pages, "LONGEST_PAGE", 9)
-    found = read("documents", "trecweb", PAGES[2])
-    assert [one.body for one in found] == ["plain <b>"]
 
 
 @pytest.mark.parametrize(

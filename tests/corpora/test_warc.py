@@ -52,23 +52,12 @@ SOUND = [
     response(2, b"<p>third", end=b"\n"),
     response(3, b""),
 ]
-CRLF = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-TREC-ID: clueweb12-0000tw-00-00000\r\nContent-Length: 24\r\n\r\n" \
-    b"HTTP/1.1 200 OK\r\n\r\n<p>a\n\r\n\r\n"  # fmt: skip
 
 
 def write(path: Path, content: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return path
-
-
-def test_records(tmp_path):
-    found = list(read_warc(write(tmp_path / "00.warc", b"".join(SOUND))))
-    assert [record.position for record in found] == [0, 1, 2, 3, 4]
-    assert found[1].offset == len(INFO)
-    assert found[0].content == b"software: Nutch 1.0-dev\na: b\n"
-    assert found[2].headers["warc-trec-id"] == "clueweb09-en0000-00-00001"
-    assert found[2].headers["warc-target-uri"] == "http://example.org/with a newline"
 
 
 PAGES = [
@@ -100,11 +89,6 @@ def test_the_content_of_a_record_too_long_holds_no_records(tmp_path, monkeypatch
     path.write_bytes(content[: -len(SOUND[3]) - 9])
     *_, fault = read_warc(path)
     assert (fault.reason, fault.loses_more) == ("record too large", True)
-
-
-def test_version_1_with_other_line_ends(read):
-    [found] = read("documents", "warc", CRLF)
-    assert found == Document(0, "clueweb12-0000tw-00-00000", "", "", "a")
 
 
 PAGE = b"<title>Pie</title><p>of apples"
@@ -202,48 +186,34 @@ def encoded(headers: str, content: bytes) -> bytes:
     return head % len(response) + response + b"\r\n\r\n"
 
 
-def test_positions_count_records_of_all_types(read):
-    assert read("documents", "warc", b"".join(SOUND), lambda position: position == 2) == [PAGES[1]]
+@pytest.mark.parametrize(
+    ("content", "fault", "byte"),
+    [
+        (b"", "no WARC: the file is empty", 0),
+        (b"<html>", "no WARC: '<html>' stands where WARC/<version> should", 0),
+        (SOUND[1] + SOUND[2][:-30], "file breaks off: ", len(SOUND[1])),
+        (SOUND[1] + b"WARC/0.18\nWARC-Type: resp", "file breaks off: in the headers", len(SOUND[1])),
+    ],
+)
+def test_files_that_are_no_warc_or_break_off(read, content, fault, byte):
+    *pages, found = read("documents", "warc", content)
+    assert str(found).startswith(fault)
+    assert found.location == f"record {len(pages) + 1}, byte {byte}"
 
 
 @pytest.mark.parametrize(
-    ("content", "reason", "location"),
+    ("header", "damaged", "fault"),
     [
-        (b"", "no WARC: the file is empty", "record 1, byte 0"),
-        (b"<html>", "no WARC: '<html>' stands where WARC/<version> should", "record 1, byte 0"),
-        (SOUND[1] + SOUND[2][:-30], "file breaks off: ", f"record 2, byte {len(SOUND[1])}"),
-        (
-            SOUND[1] + b"WARC/0.18\nWARC-Type: resp",
-            "file breaks off: in the headers",
-            f"record 2, byte {len(SOUND[1])}",
-        ),
-        (
-            SOUND[1].replace(b"Content-Length: ", b"Content-Length: x") + SOUND[2],
-            "no length",
-            "record 1, byte 0",
-        ),
-        (
-            SOUND[1].replace(b"Content-Length: ", b"Content-Length: 99999999"),
-            "record too large",
-            "record 1, byte 0",
-        ),
-        (
-            SOUND[1].replace(b"00-00000", b" x"),
-            "bad identifier: the identifier 'clueweb09-en0000- x'",
-            "record 1, byte 0",
-        ),
-        (
-            SOUND[1].replace(b"WARC-TREC-ID", b"WARC-ID"),
-            "bad identifier: the identifier is empty",
-            "record 1, byte 0",
-        ),
+        (b"Content-Length: ", b"Content-Length: x", "no length"),
+        (b"Content-Length: ", b"Content-Length: 99999999", "record too large"),
+        (b"00-00000", b" x", "bad identifier: the identifier 'clueweb09-en0000- x'"),
+        (b"WARC-TREC-ID", b"WARC-ID", "bad identifier: the identifier is empty"),
     ],
 )
-def test_faults(read, content, reason, location):
-    found = read("documents", "warc", content)
-    faults = [one for one in found if isinstance(one, Malformed)]
-    assert str(faults[0]).startswith(reason)
-    assert faults[0].location == location
+def test_faults_of_a_header_have_a_location(read, header, damaged, fault):
+    found, *_ = read("documents", "warc", SOUND[1].replace(header, damaged) + SOUND[2])
+    assert str(found).startswith(fault)
+    assert found.location == "record 1, byte 0"
 
 
 def test_text_between_records_costs_none(read):
