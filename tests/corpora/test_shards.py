@@ -53,6 +53,7 @@ def test_the_number_of_shards_changes_nothing(tmp_path, files, shards):
     paths, counts = shard_all(tmp_path / "in", tmp_path / "shards", shards, files=["?.jsonl"])
     assert in_order(paths) == DOCUMENTS.read(whole[0]).to_pylist()
     assert sum(c["written"] for c in counts) == sum(c["read"] for c in counts) == files * 2500
+    assert sum(c["redirects"] for c in counts) == 0
     for path in paths:
         locations = [(row["part"], row["position"]) for row in DOCUMENTS.read(path).to_pylist()]
         assert locations == sorted(locations)

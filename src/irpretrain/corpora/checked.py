@@ -1,9 +1,4 @@
-"""Checked records, and JSON files, for every format.
-
-Records from their parts, with the checks that all formats share.
-
-An identifier with white space is malformed, for files of TREC cannot hold it.
-"""
+"""Records from their parts, with the checks that all formats share, and files of JSON."""
 
 import json
 import math
@@ -174,6 +169,10 @@ def read_json(path: Path) -> Any | Malformed:
         return Malformed(0, "not valid JSON", error.msg, error.lineno, loses_more=True)
     except ValueError as error:
         return Malformed(0, "not valid JSON", str(error), loses_more=True)
+
+
+def are_texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def read_objects(path: Path, share: Share = WHOLE_FILE) -> Iterator[FieldLine | Malformed]:

@@ -17,7 +17,6 @@ from irpretrain.foundation.characters import whole_characters
 from irpretrain.foundation.contracts import SPAN_QUESTIONS
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.randomness import stream_key
-from irpretrain.foundation.records import SpanQuestion
 
 Row = dict[str, Any]
 ID_COLUMN = "question_id"
@@ -73,18 +72,14 @@ def prepare_task(
 
 def _read_rows(files: FileConfig, paths: Sequence[Path], tally: RecordTally) -> Iterator[Row]:
     for _, record in sound_records(files, source_files(files, paths), tally):
-        yield _row(record)
-
-
-def _row(record: SpanQuestion) -> Row:
-    return {
-        "question_id": record.question_id,
-        "question": whole_characters(record.question),
-        "context": whole_characters(record.context),
-        "answers": [whole_characters(answer) for answer in record.answers],
-        "starts": [start for start, _ in record.spans],
-        "ends": [end for _, end in record.spans],
-    }
+        yield {
+            ID_COLUMN: record.question_id,
+            "question": whole_characters(record.question),
+            "context": whole_characters(record.context),
+            "answers": [whole_characters(answer) for answer in record.answers],
+            "starts": [start for start, _ in record.spans],
+            "ends": [end for _, end in record.spans],
+        }
 
 
 def _first_of_each_question(rows: list[Row]) -> list[Row]:

@@ -34,8 +34,7 @@ def header(path: Path, by_blanks: bool = False) -> list[str]:
         if isinstance(line, Malformed):
             raise InputError(path, f"the header cannot be read: {line}", line.line, f"{line.remedy}.")
         names = [name.strip() for name in split_cells(line, by_blanks)]
-        if len(set(names)) < len(names):
-            repeated_columns = repeated_names(names)
+        if repeated_columns := repeated_names(names):
             raise InputError(
                 path, f"the header names a column twice: {displayed_names(repeated_columns)}", line.number
             )
@@ -230,9 +229,8 @@ def check_columns(
 
     `has_header`: whether the columns are those of the first line, which may be a record.
     """
-    column_texts = [
-        displayed_names([name]) for name in columns
-    ]  # a file's own names may hold what no terminal can show
+    # A file's own names may hold what no terminal can show.
+    column_texts = [displayed_names([name]) for name in columns]
     if repeated_columns := repeated_names(columns):
         raise InputError(path, f"there are two columns called {displayed_names(repeated_columns[:1])}")
     for name in (options.id_field, options.title_field, options.url_field, *(options.body_fields or ())):

@@ -232,7 +232,7 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
                 if is_first:  # whose first line may be the beginning of a quoted cell
                     separator = row.separator = separator or separator_of(row.text())
                     is_first = False
-                yield _row_or_fault(row)
+                yield too_large(0, row.line) if row.is_too_large else row.fault or row
                 row = None
         except DAMAGE as error:
             detail = damage_text(path, error)
@@ -247,9 +247,3 @@ def _refuse_carriage_returns(path: Path, first_line: str, line_number: int) -> N
     if "\r" in _unquoted(first_line).strip():
         remedy = f"{UNIX_LINES}; in Excel: CSV UTF-8."
         raise InputError(path, "several lines in one: only a line feed ends a line", line_number, remedy)
-
-
-def _row_or_fault(row: _Row) -> _Row | Malformed:
-    if row.is_too_large:
-        return too_large(0, row.line)
-    return row.fault or row

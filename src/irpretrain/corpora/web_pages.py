@@ -170,9 +170,8 @@ def unpack_content(headers: bytes, content: bytes, is_cut: bool = False) -> byte
     transfer_codings, content_codings = (_codings(headers, name) for name in (b"transfer", b"content"))
     if "chunked" in transfer_codings:
         content = _joined_chunks(content, is_cut)
-    for coding in reversed(
-        [*content_codings, *transfer_codings]
-    ):  # the last one was applied last (RFC 9110, 8.4)
+    # The last one was applied last (RFC 9110, 8.4).
+    for coding in reversed([*content_codings, *transfer_codings]):
         if coding in ("gzip", "x-gzip", "deflate"):
             content = _unzipped(content, coding == "deflate")
         elif coding in _NOT_UNPACKED:

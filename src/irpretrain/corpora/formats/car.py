@@ -124,15 +124,12 @@ def _items(reader: CborReader, content_kind: int) -> Iterator[Any]:
     first_item = reader.item()
     has_header = isinstance(first_item, list) and first_item[:1] == ["CAR"]
     if has_header:
-        header_kind = (
-            first_item[1][0]
-            if len(first_item) > 1 and isinstance(first_item[1], list) and first_item[1]
-            else None
-        )
-        if header_kind != content_kind:
-            contents = (
-                KINDS.get(header_kind, "something else") if isinstance(header_kind, int) else "something else"
-            )
+        match first_item:
+            case [_, [int() as header_kind, *_], *_]:
+                contents = KINDS.get(header_kind, "something else")
+            case _:
+                contents = "something else"
+        if contents != KINDS[content_kind]:
             remedy = f"Give the file of {KINDS[content_kind]}"
             raise CarError("another CAR file", f"it holds {contents}", "its header", remedy)
         if reader.read(1) != OPEN_LIST:
@@ -151,11 +148,8 @@ def _location(item_number: int, offset: int) -> str:
     return f"item {item_number + 1}, byte {offset:,}"
 
 
-def identifier(value: Any) -> str | None:
-    """Return an identifier, which is bytes or a text; None for anything else."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return value if isinstance(value, str) else None
+def _identifier(value: bytes | str) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 PARAGRAPHS = 2
@@ -172,25 +166,21 @@ def read_documents(path: Path, options: NoOptions, share: Share = WHOLE_FILE) ->
 
 
 def _document(position: int, item: Any) -> AnyDocument:
-    name = identifier(item[1]) if isinstance(item, list) and len(item) == 3 and item[0] == 0 else None
-    text = _text(item[2]) if name is not None else None
-    if name is None or text is None:
-        return Malformed(position, "no paragraph", repr(item)[:60])
-    return document(position, name, "", text)
+    match item:
+        case [0, (bytes() | str()) as name, list() as bodies] if (text := _text(bodies)) is not None:
+            return document(position, _identifier(name), "", text)
+    return Malformed(position, "no paragraph", repr(item)[:60])
 
 
-def _text(bodies: Any) -> str | None:
+def _text(bodies: list[Any]) -> str | None:
     """Return the text of a paragraph's bodies: texts, and the anchors of links; None if one is neither."""
     texts = list[str]()
-    for body in bodies if isinstance(bodies, list) else [None]:
-        body_kind, content = (body[0], body[1]) if isinstance(body, list) and len(body) == 2 else (None, None)
-        if body_kind == 1 and isinstance(content, list) and len(content) > 4:
-            content = content[4]
-        elif body_kind != 0:
-            return None
-        if not isinstance(content, str):
-            return None
-        texts.append(content)
+    for body in bodies:
+        match body:
+            case [0, str() as text] | [1, [_, _, _, _, str() as text, *_]]:
+                texts.append(text)
+            case _:
+                return None
     return "".join(texts)
 
 
@@ -208,40 +198,38 @@ def read_topics(path: Path, options: NoOptions) -> Iterator[Query | Skipped | Ma
             yield replace(item, position=position)
             return
         page_number, page = item
-        name = identifier(page[2]) if isinstance(page, list) and len(page) > 3 else None
-        if name is None or not isinstance(page[1], str) or not isinstance(page[3], list):
-            yield Malformed(position, "no outline", repr(page)[:60], location=f"page {page_number + 1}")
-            position += 1
-            continue
-        for section in _sections(page[3], [name], [page[1]]):
-            if section is None:
-                yield Malformed(
-                    position, "no section", "a part has no heading", location=f"page {page_number + 1}"
-                )
-            else:
-                section_ids, headings = section
-                yield query("/".join(section_ids), " ".join(headings), position)
-            position += 1
+        location = f"page {page_number + 1}"
+        match page:
+            case [_, str() as title, (bytes() | str()) as name, list() as page_parts, *_]:
+                for section in _sections(page_parts, [_identifier(name)], [title]):
+                    if section is None:
+                        yield Malformed(position, "no section", "a part has no heading", location=location)
+                    else:
+                        section_ids, headings = section
+                        yield query("/".join(section_ids), " ".join(headings), position)
+                    position += 1
+            case _:
+                yield Malformed(position, "no outline", repr(page)[:60], location=location)
+                position += 1
 
 
 def _sections(
-    skeleton_parts: list[Any], path: list[str], headings: list[str]
+    page_parts: list[Any], path: list[str], headings: list[str]
 ) -> Iterator[tuple[list[str], list[str]] | None]:
     """Yield the identifiers and the headings on the way to every section, in the order of the text; None for a part
     that is nothing that a page has."""
-    for skeleton_part in skeleton_parts:
-        tag = skeleton_part[0] if isinstance(skeleton_part, list) and skeleton_part else None
-        if tag in OTHER_PARTS and type(tag) is int:
-            continue
-        name = (
-            identifier(skeleton_part[2]) if type(tag) is int and tag == 0 and len(skeleton_part) > 3 else None
-        )
-        if name is None or not isinstance(skeleton_part[1], str) or not isinstance(skeleton_part[3], list):
-            yield None
-            continue
-        path_and_headings = [*path, name], [*headings, skeleton_part[1]]
-        yield path_and_headings
-        yield from _sections(skeleton_part[3], *path_and_headings)
+    for page_part in page_parts:
+        match page_part:
+            case [int() as tag, *_] if tag in OTHER_PARTS and tag is not True:
+                continue
+            case [int() as tag, str() as heading, (bytes() | str()) as name, list() as inner_parts, *_] if (
+                tag == 0 and tag is not False
+            ):
+                path_and_headings = [*path, _identifier(name)], [*headings, heading]
+                yield path_and_headings
+                yield from _sections(inner_parts, *path_and_headings)
+            case _:
+                yield None
 
 
 DOCUMENTS = Format(NoOptions, read_documents, suffixes=(".cbor",))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from irpretrain.corpora.checked import NoOptions, converted, query, read_json
+from irpretrain.corpora.checked import NoOptions, are_texts, converted, query, read_json
 from irpretrain.corpora.judge_by_answers import has_words
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.characters import identifier_fault
@@ -27,13 +27,11 @@ def read_questions(path: Path) -> Iterator[tuple[str, Answers] | Malformed]:
         return
     relation = path.name.partition(".")[0]
     for position, entry in enumerate(content):
-        record = entry if isinstance(entry, dict) else {}
-        text, answers = record.get("question"), record.get("answers")
-        are_texts = isinstance(answers, list) and all(isinstance(answer, str) for answer in answers)
-        if isinstance(text, str) and are_texts:
-            yield text, Answers(position, f"{relation}-{position}", tuple(answers or ()))
-        else:
-            yield Malformed(position, "no question", "question or answers are missing")
+        match entry:
+            case {"question": str() as text, "answers": [*answers]} if are_texts(answers):
+                yield text, Answers(position, f"{relation}-{position}", tuple(answers))
+            case _:
+                yield Malformed(position, "no question", "question or answers are missing")
 
 
 def read_topics(path: Path, options: NoOptions) -> Iterator[Query | Malformed]:

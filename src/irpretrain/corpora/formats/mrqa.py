@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from irpretrain.corpora.checked import NoOptions, read_objects
+from irpretrain.corpora.checked import NoOptions, are_texts, read_objects
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.characters import identifier_fault
 from irpretrain.foundation.errors import count_of
@@ -36,20 +36,20 @@ def read(path: Path, options: NoOptions) -> Iterator[SpanQuestion | Malformed]:
 
 
 def _questions(entry: FieldLine, position: int) -> Iterator[SpanQuestion | Malformed]:
-    context, questions = entry.fields.get("context"), entry.fields.get("qas")
-    if not isinstance(context, str) or not isinstance(questions, list):
-        yield Malformed(position, "no context", "context or qas is missing", entry.line)
-        return
-    for question_position, question in enumerate(questions, position):
-        record = question if isinstance(question, dict) else {}
-        yield _question(record, context, question_position, entry.line)
+    match entry.fields:
+        case {"context": str() as context, "qas": [*questions]}:
+            for question_position, question in enumerate(questions, position):
+                yield _question(question, context, question_position, entry.line)
+        case _:
+            yield Malformed(position, "no context", "context or qas is missing", entry.line)
 
 
-def _question(record: dict[str, Any], context: str, position: int, line: int) -> SpanQuestion | Malformed:
-    name, text, answers = record.get("qid"), record.get("question"), record.get("answers")
-    if not isinstance(name, str) or not isinstance(text, str) or not _are_texts(answers):
-        return Malformed(position, "no question", "qid, question or answers is missing", line)
-    name = name.strip()
+def _question(record: Any, context: str, position: int, line: int) -> SpanQuestion | Malformed:
+    match record:
+        case {"qid": str() as name, "question": str() as text, "answers": [*answers]} if are_texts(answers):
+            name = name.strip()
+        case _:
+            return Malformed(position, "no question", "qid, question or answers is missing", line)
     if fault := identifier_fault(name):
         return Malformed(position, "bad identifier", fault, line)
     spans = list[tuple[int, int]]()
@@ -64,11 +64,7 @@ def _question(record: dict[str, Any], context: str, position: int, line: int) ->
                 )
                 return Malformed(position, "span outside the context", detail[:200], line)
             spans.append(half_open_span)
-    return SpanQuestion(position, name, text, context, tuple(answers or ()), tuple(spans), line)
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+    return SpanQuestion(position, name, text, context, tuple(answers), tuple(spans), line)
 
 
 def _half_open(span: Any, length: int) -> tuple[int, int] | None:

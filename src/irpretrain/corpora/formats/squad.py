@@ -115,14 +115,12 @@ def read_articles(path: Path, options: ArticleOptions) -> Iterator[SquadArticle 
 
 
 def _article(entry: Any, position: int, first_position: int) -> SquadArticle | Malformed:
-    record = entry if isinstance(entry, dict) else {}
-    title, paragraphs = record.get("title"), record.get("paragraphs")
-    if not isinstance(title, str) or not isinstance(paragraphs, list):
-        return Malformed(
-            first_position,
-            "not in SQuAD's format",
-            f"article {position + 1} lacks a title or a list of paragraphs",
-        )
+    match entry:
+        case {"title": str() as title, "paragraphs": [*paragraphs]}:
+            pass
+        case _:
+            detail = f"article {position + 1} lacks a title or a list of paragraphs"
+            return Malformed(first_position, "not in SQuAD's format", detail)
     identifier = re.sub(r"\s+", "_", title.strip())
     if fault := identifier_fault(identifier):
         return Malformed(first_position, "bad identifier", f"article {position + 1}: {fault}")
@@ -251,13 +249,11 @@ def _span_question(question: SquadQuestion) -> SpanQuestion | Skipped | Malforme
 
 def _span(answer: Any, context: str) -> tuple[int, int] | None:
     """Return the half-open span of an answer, None if its text does not stand there."""
-    text, start = (
-        (answer.get("text"), answer.get("answer_start")) if isinstance(answer, dict) else (None, None)
-    )
-    if not isinstance(text, str) or not text or type(start) is not int or start < 0:
-        return None
-    end = start + len(text)
-    return (start, end) if context[start:end] == text else None
+    match answer:
+        case {"text": str() as text, "answer_start": int() as start} if text and type(start) is int:
+            end = start + len(text)
+            return (start, end) if start >= 0 and context[start:end] == text else None
+    return None
 
 
 DOCUMENTS = Format(SquadUnitOptions, read_documents, suffixes=(".json",))

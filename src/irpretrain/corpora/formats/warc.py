@@ -218,9 +218,7 @@ def _next_version(reader: _Reader, at_beginning: bool) -> tuple[int | None, byte
 
 def _record(reader: _Reader, position: int, offset: int) -> WarcRecord | Malformed:
     headers: dict[str, str] = {}
-    in_response = (
-        False  # the record has no length: what follows are headers of HTTP, with a Content-Length of theirs
-    )
+    in_response = False  # without a length: headers of HTTP follow, with a Content-Length of theirs
     for _ in range(MAX_HEADER_LINES):
         line = reader.line()
         if not line:
