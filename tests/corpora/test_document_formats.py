@@ -10,7 +10,7 @@ import pytest
 
 from irpretrain.corpora.formats import parquet, tsv
 from irpretrain.foundation.errors import InputError
-from irpretrain.foundation.records import Document, Malformed, Share, Skipped
+from irpretrain.foundation.records import WHOLE_FILE, Document, Malformed, Share, Skipped
 
 
 @pytest.fixture
@@ -155,19 +155,20 @@ def test_an_empty_tsv_has_no_document(read):
 
 
 def test_parquet_documents(read_table):
-    first, second, third = read_table(
-        pa.table(
-            {
-                "id": [1, 2, None],
-                "text": ["one", "", "x"],
-                "title": ["A", None, "B"],
-                "extra": [0.1, 0.2, 0.3],
-            }
-        )
-    )
+    columns = {
+        "id": [1, 2, None],
+        "text": ["one", "", "x"],
+        "title": ["A", None, "B"],
+        "extra": [0.1, 0.2, 0.3],
+    }
+    first, second, third = read_table(pa.table(columns))
     assert first == Document(0, "1", "A", "", "one")
     assert second == Skipped(1, "empty document", location="document 2")
     assert (third.reason, third.position) == ("bad identifier", 2)
+
+
+def parquet_records(path, share=WHOLE_FILE):
+    return list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options(), share))
 
 
 def write_rows(path, rows):
@@ -183,7 +184,7 @@ def test_a_changed_page_with_a_checksum_is_damaged(tmp_path):
     packed = path.read_bytes()
     at = packed.index(b"banana")
     path.write_bytes(packed[:at] + b"bandna" + packed[at + 6 :])
-    [found] = list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options()))
+    [found] = parquet_records(path)
     assert isinstance(found, Malformed)
     assert "CRC" in str(found)
 
@@ -191,7 +192,7 @@ def test_a_changed_page_with_a_checksum_is_damaged(tmp_path):
 def test_shares_of_a_parquet_file_are_ranges_of_rows(tmp_path):
     path = tmp_path / "a.parquet"
     write_rows(path, 3000)
-    shares = [list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options(), Share(n, 4))) for n in range(4)]
+    shares = [parquet_records(path, Share(n, 4)) for n in range(4)]
     assert [len(documents) for documents in shares] == [750] * 4
     together = [document for documents in shares for document in documents]
     assert [(d.position, d.document_id) for d in together] == [(n, str(n)) for n in range(3000)]
@@ -207,11 +208,7 @@ def test_damage_in_a_row_group_costs_no_other_and_is_reported_once(tmp_path):
     path.write_bytes(content)
     sound = [*range(1400), *range(2100, 2800)]
     for of in (1, 2, 4, 5):
-        found = [
-            r
-            for n in range(of)
-            for r in parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options(), Share(n, of))
-        ]
+        found = [record for n in range(of) for record in parquet_records(path, Share(n, of))]
         (damage,) = [record for record in found if isinstance(record, Malformed)]
         assert (damage.reason, damage.position, damage.loses_more) == ("damaged Parquet file", 1400, True)
         assert [record.position for record in found if record is not damage] == sound
@@ -221,9 +218,9 @@ def test_a_damaged_name_of_a_parquet_column_is_reported_by_one_share(tmp_path):
     path = tmp_path / "a.parquet"
     write_rows(path, 1)
     path.write_bytes(path.read_bytes().replace(b"body", b"bod\xff"))
-    (damage,) = parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options(), Share(0, 2))
+    (damage,) = parquet_records(path, Share(0, 2))
     assert damage.reason == "damaged Parquet file"
-    assert list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options(), Share(1, 2))) == []
+    assert parquet_records(path, Share(1, 2)) == []
 
 
 def test_parquet_without_a_description_is_damaged(read):
@@ -283,7 +280,7 @@ def test_joined_and_packed_parquet_files_are_refused(read, tmp_path):
 def test_a_text_may_hold_the_marks_of_parquet(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"id": ["a"], "text": ["marks PAR1PAR1"]}), path, compression="none")
-    [document] = parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options())
+    [document] = parquet_records(path)
     assert document.body == "marks PAR1PAR1"
 
 
@@ -291,17 +288,14 @@ def test_rows_that_arrow_leaves_out_are_called_damaged():
     """Its last row group says 7 rows; one of its pages says 0, and Arrow ends there without an error."""
     path = Path(__file__).parent / "cases" / "rows-lost.parquet"
     for of in (1, 2, 5):
-        options = parquet.DOCUMENTS.options()
-        records = [
-            r for number in range(of) for r in parquet.DOCUMENTS.read(path, options, Share(number, of))
-        ]
+        records = [record for n in range(of) for record in parquet_records(path, Share(n, of))]
         assert sum(isinstance(record, Document) for record in records) == 23
         assert ["0 of 7 rows" in r.detail for r in records if isinstance(r, Malformed)] == [True]
 
 
 def test_a_damaged_description_of_columns_ends_no_process():
     path = Path(__file__).parent / "cases" / "description-damaged.parquet"
-    found = list(parquet.DOCUMENTS.read(path, parquet.DOCUMENTS.options()))
+    found = parquet_records(path)
     assert any(isinstance(record, Malformed) for record in found)
 
 

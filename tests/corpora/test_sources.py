@@ -167,13 +167,7 @@ def test_what_indexes_and_weightings_are_made_of_is_looked_for(tmp_path, monkeyp
             "fits": {**weighting, "encoder": {"path": str(tiny_encoder), "label": "x"}},
         },
         first_stages={name: {"label": name, "index": name} for name in ("given", "own", "fits")},
-        experiments={
-            "stages": {
-                "dataset": "squad",
-                "models": [],
-                "first_stages": ["given", "own", "fits"],
-            }
-        },
+        experiments={"stages": {"dataset": "squad", "models": [], "first_stages": ["given", "own", "fits"]}},
     )
     with pytest.raises(ConfigError) as caught:
         check_sources(config, MANIFEST)

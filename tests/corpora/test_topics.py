@@ -115,8 +115,7 @@ BY_CAMPAIGN = {
         ["title"],
         {"1": "A 45-year-old & BP < 90 with a<b", "2&3": "two"},
     ),
-    "Health Misinformation": (MISINFORMATION, ["title"], {"101": "ankle brace"}),
-    "Health Misinformation, two parts": (
+    "Health Misinformation": (
         MISINFORMATION,
         ["title", "description"],
         {"101": "ankle brace Will it help?"},
