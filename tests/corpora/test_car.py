@@ -85,6 +85,7 @@ def test_outlines(read, kind):
         (dumps("text"), "no paragraph: 'text'", ""),
         (dumps([0, b"x", [[2, "a"]]]), "no paragraph", ""),
         (dumps([0, b"x", [[0, 5]]]), "no paragraph", ""),
+        (dumps([0, b"x", 5]), "no paragraph", ""),
         (dumps([0, b"a b", [[0, "x"]]]), "bad identifier", ""),
         (lzma.compress(dumps(PARAGRAPHS[0]))[:-5], "damaged archive", "item "),
         (lzma.compress(dumps(PARAGRAPHS[0]))[:13], "damaged archive", "item 1, byte 0"),

@@ -158,17 +158,6 @@ TWO_RECORDS = {
         "letor",
         "1 qid:1 1:0.5 #docid = a inc = 1 prob = 0.5" * 2 + "\n",
     ),
-    "a length that is HTTP's": (
-        "documents",
-        "warc",
-        "WARC/1.0\nWARC-Type: response\nWARC-TREC-ID: a\n\nHTTP/1.1 200 OK\nContent-Length: 3\n\none\n\n",
-    ),
-    "a length that takes the next record along": (
-        "documents",
-        "warc",
-        "WARC/1.0\nWARC-Type: request\nContent-Length: 76\n\n"
-        "WARC/1.0\nWARC-TREC-ID: a\nWARC-Type: response\nContent-Length: 5\n\nHTTP/\n\n",
-    ),
 }
 
 

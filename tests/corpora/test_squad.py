@@ -72,9 +72,6 @@ def test_questions_and_their_paragraphs(read):
     assert judged[2] == Judgement(2, "q3", "Super_Bowl_50/2", 1)
     by_article = read("judgements", "squad", CONTENT, unit="article")
     assert [j.document_id for j in by_article] == ["Super_Bowl_50"] * 3 + ["Kievan_Rus%27"]
-
-
-def test_a_choice_of_articles_is_that_of_their_questions_too(read):
     assert [q.query_id for q in read("topics", "squad", CONTENT, articles=(1, 9))] == ["q4"]
     [judged] = read("judgements", "squad", CONTENT, articles=(1, 9))
     assert judged.document_id == "Kievan_Rus%27/0"
@@ -84,12 +81,6 @@ def test_a_choice_of_articles_is_that_of_their_questions_too(read):
 def test_a_choice_without_an_article_is_refused(articles):
     with pytest.raises(ValidationError, match="contains no article"):
         squad.DOCUMENTS.options(articles=articles)
-
-
-def test_impossible_questions_are_skipped(read):
-    for kind in ("topics", "judgements"):
-        records = read(kind, "squad", of_article(question("q", "?", is_impossible=True)))
-        assert records == [Skipped(0, "unanswerable question")]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from irpretrain.foundation.records import (
     Malformed,
     Query,
     Retrieved,
-    Skipped,
     SpanQuestion,
 )
 
@@ -95,12 +94,6 @@ def test_broken_cases(tmp_path, content, fault):
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
     assert not found.loses_more
-
-
-def test_a_case_without_text(tmp_path):
-    assert read(lecard.DOCUMENTS, write_case(tmp_path, "q", "1", qw=" ", ajName="")) == [
-        Skipped(0, "empty document", location="document 1")
-    ]
 
 
 def test_labels(tmp_path):

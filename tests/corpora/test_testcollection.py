@@ -1,5 +1,6 @@
 """Queries and judgements: what is kept, dropped, refused, and in which order."""
 
+import pyarrow as pa
 import pytest
 
 from irpretrain.config.corpora import DatasetConfig, MalformedConfig
@@ -8,6 +9,7 @@ from irpretrain.corpora.formats.trectext import BARE_TEXT
 from irpretrain.corpora.policy import RecordTally, bare_texts, empty_documents
 from irpretrain.corpora.shared_queries import sample
 from irpretrain.corpora.testcollection import prepare
+from irpretrain.corpora.topics_and_judgements import near_hint
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError, count_of
 from small_documents import write_documents
@@ -177,6 +179,19 @@ def test_judgements_of_no_query_blame_their_own_file_and_say_why(run, judged, re
     assert f"judged.txt: none of the {count_of(number, 'query')} in it is in " in message
     assert f"it has {first}, the topics have q1" in message
     assert remedy in message
+
+
+@pytest.mark.parametrize(
+    ("unknown", "is_near"),
+    [
+        *((name, True) for name in ("X_0000", "X-0", "x-0000", "X 00", "x.0")),
+        *((name, False) for name in ("X-10", "Y-0000", "X0-000")),
+    ],
+)
+def test_an_identifier_that_is_only_written_otherwise_is_named(unknown, is_near):
+    hint = near_hint([unknown], [pa.array(["X-0001", "X-0000"])], "the corpus")
+    assert hint.startswith(f"The corpus has X-0000 in place of {unknown}: " if is_near else "")
+    assert bool(hint) == is_near
 
 
 @pytest.mark.parametrize(

@@ -216,14 +216,6 @@ def test_faults_of_a_header_have_a_location(read, header, damaged, fault):
     assert found.location == "record 1, byte 0"
 
 
-def test_text_between_records_costs_none(read):
-    short = SOUND[1].replace(b"Content-Length: ", b"Content-Length: 0")
-    content = short.replace(b"Content-Length: 0", b"Content-Length: 60\nX: ") + SOUND[3]
-    found = read("documents", "warc", content)
-    assert any(isinstance(one, Malformed) and one.reason == "text between records" for one in found)
-    assert found[-1].document_id == "clueweb09-en0000-00-00002"
-
-
 def test_headers_without_end_cost_little(tmp_path):
     content = b"WARC/0.18\n" + b"a: b\n" * 100_000
     fault = next(iter(read_warc(write(tmp_path / "00.warc", content))))

@@ -10,7 +10,7 @@ from small_tasks import QUESTIONS, marked_questions, squad, write_questions
 from irpretrain.corpora.formats.squad import QUESTIONS as SQUAD_QUESTIONS
 from irpretrain.foundation.contracts import SPAN_QUESTIONS
 from irpretrain.foundation.errors import ConfigError, InputError
-from irpretrain.foundation.records import Malformed, Skipped, SpanQuestion
+from irpretrain.foundation.records import Malformed, Skipped
 
 
 def roles(path):
@@ -102,16 +102,6 @@ def read(tmp_path, content):
     path = tmp_path / "squad.json"
     path.write_text(content)
     return list(SQUAD_QUESTIONS.read(path, SQUAD_QUESTIONS.options()))
-
-
-def test_squad(tmp_path):
-    content = squad(
-        [("One two.", [("a", "Which?", ["two", "two."])]), ("Three.", [("b", "What?", ["Three"])])]
-    )
-    assert read(tmp_path, content) == [
-        SpanQuestion(0, "a", "Which?", "One two.", ("two", "two."), ((4, 7), (4, 8))),
-        SpanQuestion(1, "b", "What?", "Three.", ("Three",), ((0, 5),)),
-    ]
 
 
 @pytest.mark.parametrize(
