@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.corpora.formats import entity_questions
 from irpretrain.corpora.judge_by_answers import has_words, judge_by_answers, spaced
 from irpretrain.corpora.testcollection import prepare
 from irpretrain.evaluation.runs import write_run
@@ -77,20 +76,15 @@ def test_words_are_those_of_the_definition(passage, answer):
         assert holds(f"{passage} {answer} {passage}", answer)
 
 
-def read(path: Path, content: object) -> list:
-    path.write_text(json.dumps(content))
-    return list(entity_questions.JUDGEMENTS.read(path, entity_questions.JUDGEMENTS.options()))
-
-
-def test_the_answers_of_a_file(tmp_path):
-    path = tmp_path / "P19.test.json"
+def test_the_answers_of_a_file(read):
     entries = [
         {"question": "Where was A born?", "answers": ["Rome", "Roma", "\u200b", ""]},
         {"question": "Where was B born?", "answers": [" "]},
         {"question": "Where was C born?", "answers": [3]},
         {"question": "Where was D born?", "answers": ["Bern"]},
     ]
-    first, second, third, fourth = read(path, entries)
+    content = json.dumps(entries)
+    first, second, third, fourth = read("judgements", "entity-questions", content, file="P19.test.json")
     assert first == Answers(0, "P19-0", ("Rome", "Roma"))
     assert str(second) == "no answer: question P19-1 has no answer with a word"
     assert str(third) == "no question: question or answers are missing"

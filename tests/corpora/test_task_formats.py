@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.file_lists import files_of_sources
-from irpretrain.corpora.formats import colon, entity_questions, json_files, lecard, letor, mrqa
+from irpretrain.corpora.formats import lecard, letor
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.records import (
@@ -22,17 +21,6 @@ from irpretrain.foundation.records import (
     Retrieved,
     SpanQuestion,
 )
-
-
-def write(path: Path, content: str | bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
-def read(module, path: Path, **options):
-    return list(module.read(path, module.options(**options)))
-
 
 # LeCaRD and CAIL-LCR
 
@@ -45,24 +33,21 @@ CASE = {
 }
 
 
-def write_case(folder: Path, query: str, case: str, **changes: object) -> Path:
-    return write(folder / query / f"{case}.json", json.dumps({**CASE, **changes}, ensure_ascii=False))
-
-
-def test_a_case(tmp_path):
-    path = write_case(tmp_path, "1325", "38633")
-    assert read(lecard.DOCUMENTS, path) == [
+def test_a_case(read):
+    content, file = json.dumps(CASE, ensure_ascii=False), "1325/38633.json"
+    assert read("documents", "lecard", content, file=file) == [
         Document(0, "38633", "程某某走私、贩卖毒品一案", "", "湖北省武汉市 刑事判决书")
     ]
-    [parts] = read(lecard.DOCUMENTS, path, body_fields=["ajjbqk", "pjjg"])
+    [parts] = read("documents", "lecard", content, file=file, body_fields=["ajjbqk", "pjjg"])
     assert parts.body == "公诉机关指控，\n一、被告人"
 
 
 def test_a_case_of_several_queries_counts_once_for_any_shards(tmp_path):
     cases = tmp_path / "candidates"
     for query, names in (("1325", "12"), ("-991", "23"), ("206", "21")):
+        (cases / query).mkdir(parents=True)
         for case in names:
-            write_case(cases, query, case, ajName=f"{query}/{case}")
+            (cases / query / f"{case}.json").write_text(json.dumps({**CASE, "ajName": f"{query}/{case}"}))
     for shards in (1, 2, 5):
         config = CorpusConfig(format="lecard", path="x", shards=shards)
         documents = [tmp_path / f"documents-{shard}.parquet" for shard in range(shards)]
@@ -73,7 +58,7 @@ def test_a_case_of_several_queries_counts_once_for_any_shards(tmp_path):
         assert found == {"1": "1325/1", "2": "-991/2", "3": "-991/3"}, "folders by name: -991, 1325, 206"
         check_collection(documents)
     files = files_of_sources(cases, lecard.RUNS.suffixes)
-    lines = [line for path in files for line in read(lecard.RUNS, path)]
+    lines = [line for path in files for line in lecard.RUNS.read(path, lecard.RUNS.options())]
     assert len(lines) == 6
     assert lines[0] == Retrieved(0, "-991", "2", None, 0.0)
 
@@ -89,16 +74,15 @@ def test_a_case_of_several_queries_counts_once_for_any_shards(tmp_path):
         (gzip.compress(b"{}")[:-9], "damaged archive"),
     ],
 )
-def test_broken_cases(tmp_path, content, fault):
-    [found] = read(lecard.DOCUMENTS, write(tmp_path / "q/1.json", content))
+def test_broken_cases(read, content, fault):
+    [found] = read("documents", "lecard", content, file="q/1.json")
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
     assert not found.loses_more
 
 
-def test_labels(tmp_path):
-    path = write(tmp_path / "label.json", '{"5156": {"38633": 2, "501": 0}, "-991": {"7": 3}}')
-    assert read(json_files.JUDGEMENTS, path) == [
+def test_labels(read):
+    assert read("judgements", "json", '{"5156": {"38633": 2, "501": 0}, "-991": {"7": 3}}') == [
         Judgement(0, "5156", "38633", 2),
         Judgement(1, "5156", "501", 0),
         Judgement(2, "-991", "7", 3),
@@ -111,77 +95,70 @@ def test_labels(tmp_path):
         ('{"a b": {"d": 1}}', "bad identifier"),
         ("", "not valid JSON"),
     ):
-        [found] = read(json_files.JUDGEMENTS, write(path, content))
+        [found] = read("judgements", "json", content)
         assert str(found).startswith(fault)
 
 
 # Topics of the Million Query track
 
 
-def test_topics_with_a_colon(tmp_path):
-    path = write(
-        tmp_path / "topics.gz", gzip.compress("1:after school: caf\xe9\n10001:x\n".encode("latin-1"))
-    )
-    assert read(colon.TOPICS, path, encoding="latin-1") == [
+def test_topics_with_a_colon(read):
+    packed = gzip.compress("1:after school: caf\xe9\n10001:x\n".encode("latin-1"))
+    assert read("topics", "colon", packed, encoding="latin-1") == [
         Query(0, "1", "after school: café", 1),
         Query(1, "10001", "x", 2),
     ]
-    assert str(read(colon.TOPICS, path)[0]) == "not valid UTF-8: byte 20 of the line"
-    assert str(read(colon.TOPICS, write(path, "no colon\n"))[0]) == "no colon: 'no colon'"
-    assert str(read(colon.TOPICS, write(path, "1:\n"))[0]) == "empty query: query 1 has no text"
+    assert str(read("topics", "colon", packed)[0]) == "not valid UTF-8: byte 20 of the line"
+    assert str(read("topics", "colon", "no colon\n")[0]) == "no colon: 'no colon'"
+    assert str(read("topics", "colon", "1:\n")[0]) == "empty query: query 1 has no text"
 
 
 @pytest.mark.parametrize(
     ("text", "inner"), [("1:one2:two\n3:x\n", 2), ("1:won!3:two\n7:x\n", 3), ("8:x\n9:one10:two\n", 10)]
 )
-def test_a_lost_line_end_between_topics_with_a_colon_is_found(tmp_path, text, inner):
-    faults = [
-        found
-        for found in read(colon.TOPICS, write(tmp_path / "topics", text))
-        if isinstance(found, Malformed)
-    ]
+def test_a_lost_line_end_between_topics_with_a_colon_is_found(read, text, inner):
+    faults = [record for record in read("topics", "colon", text) if isinstance(record, Malformed)]
     assert [str(fault) for fault in faults] == [
         f"several queries in one line: query {inner} begins within it"
     ]
-    sound = "1:ratio 2:1\n2:at 12:30 or 3:1\n30:x\nq:4:5\n"
-    assert [found.text for found in read(colon.TOPICS, write(tmp_path / "topics", sound))] == [
-        "ratio 2:1", "at 12:30 or 3:1", "x", "4:5",
-    ]  # fmt: skip
 
 
-def test_letor(tmp_path):
+def test_numbers_before_a_colon_are_text(read):
+    topics = read("topics", "colon", "1:ratio 2:1\n2:at 12:30 or 3:1\n30:x\nq:4:5\n")
+    assert [topic.text for topic in topics] == ["ratio 2:1", "at 12:30 or 3:1", "x", "4:5"]
+
+
+def test_letor(read):
     lines = "2 qid:10 25:0.5 #docid = GX1 inc = 1\n0 qid:10 25:NULL #docid = GX2\n0 qid:10 1:1 #docid = GX3\n"
-    for name in ("Fold1/test.txt", "Fold1/train.txt", "Fold2/test.txt"):
-        write(tmp_path / name, lines)
-    assert [
-        path.relative_to(tmp_path).as_posix()
-        for path in files_of_sources(tmp_path, letor.JUDGEMENTS.suffixes)
-    ] == [
-        "Fold1/test.txt",
-        "Fold2/test.txt",
-    ]
-    path = tmp_path / "Fold1/test.txt"
-    assert read(letor.JUDGEMENTS, path) == [
+    assert read("judgements", "letor", lines) == [
         Judgement(0, "10", "GX1", 2, 1),
         Judgement(1, "10", "GX2", 0, 2),
         Judgement(2, "10", "GX3", 0, 3),
     ]
-    first, second, third = read(letor.RUNS, path)
+    first, second, third = read("runs", "letor", lines)
     assert first == Retrieved(0, "10", "GX1", None, 0.5, 1)
     assert str(second) == str(third) == "no such feature: 25 is missing or NULL"
-    assert read(letor.RUNS, path, feature=1)[2].score == 1.0
+    assert read("runs", "letor", lines, feature=1)[2].score == 1.0
+
+
+def test_the_test_parts_of_letor_are_its_files(tmp_path):
+    names = ["Fold1/test.txt", "Fold1/train.txt", "Fold2/test.txt"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    files = [tmp_path / "Fold1/test.txt", tmp_path / "Fold2/test.txt"]
+    assert files_of_sources(tmp_path, letor.JUDGEMENTS.suffixes) == files
 
 
 # EntityQuestions
 
 
-def test_entity_questions(tmp_path):
+def test_entity_questions(read):
     entries = [
         {"question": "What kind of work does Çandarlı do?", "answers": ["qadi"]},
         {"question": "x", "answers": []},
     ]
-    path = write(tmp_path / "P106.test.json", json.dumps(entries))
-    assert read(entity_questions.TOPICS, path) == [
+    assert read("topics", "entity-questions", json.dumps(entries), file="P106.test.json") == [
         Query(0, "P106-0", "What kind of work does Çandarlı do?"),
         Query(1, "P106-1", "x"),
     ]
@@ -191,7 +168,7 @@ def test_entity_questions(tmp_path):
         ("[3]", "no question"),
         ('[{"question": " ", "answers": []}]', "empty query"),
     ):
-        [found] = read(entity_questions.TOPICS, write(path, content))
+        [found] = read("topics", "entity-questions", content)
         assert str(found).startswith(fault)
 
 
@@ -210,10 +187,9 @@ def question(name: str, *spans: list[int], answers: object = ("42",)) -> dict:
     return {"qid": name, "question": "What?", "answers": answers, "detected_answers": detected}
 
 
-def test_mrqa(tmp_path):
+def test_mrqa(read):
     lines = HEADER + mrqa_line(question("a", [37, 38], [41, 42]), question("b", [0, 4])) + mrqa_line()
-    path = write(tmp_path / "SQuAD.jsonl.gz", gzip.compress(lines.encode()))
-    first, second = read(mrqa.QUESTIONS, path)
+    first, second = read("questions", "mrqa", gzip.compress(lines.encode()))
     assert first == SpanQuestion(0, "a", "What?", CONTEXT, ("42",), ((37, 39), (41, 43)), 2)
     assert [CONTEXT[start:end] for start, end in first.spans] == ["42", "42"]
     assert (second.question_id, second.position, second.spans) == ("b", 1, ((0, 5),))
@@ -231,15 +207,12 @@ def test_mrqa(tmp_path):
         (HEADER + mrqa_line({"qid": "a"}), "no question"),
         (HEADER + mrqa_line({"qid": "a", "question": "x", "answers": [5]}), "no question"),
         (HEADER + mrqa_line(question("a b", [0, 1])), "bad identifier"),
-        (
-            HEADER + '{"context": "x", "qas": [{"qid": "a", "question": "x", "answers": []}]}\n',
-            "span outside",
-        ),
+        (HEADER + mrqa_line({"qid": "a", "question": "x", "answers": []}), "span outside"),
         (HEADER + "{\n", "not valid JSON"),
     ],
 )
-def test_broken_mrqa(tmp_path, lines, fault):
-    *_, found = read(mrqa.QUESTIONS, write(tmp_path / "x.jsonl", lines))
+def test_broken_mrqa(read, lines, fault):
+    *_, found = read("questions", "mrqa", lines)
     assert isinstance(found, Malformed)
     assert str(found).startswith(fault)
     assert found.line == lines.count("\n")

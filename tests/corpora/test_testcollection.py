@@ -192,6 +192,7 @@ def test_an_identifier_that_is_only_written_otherwise_is_named(unknown, is_near)
     hint = near_hint([unknown], [pa.array(["X-0001", "X-0000"])], "the corpus")
     assert hint.startswith(f"The corpus has X-0000 in place of {unknown}: " if is_near else "")
     assert bool(hint) == is_near
+    assert "has 7 in place of 7.0" in near_hint(["7.0"], [pa.array(["7"])], "the corpus")
 
 
 @pytest.mark.parametrize(

@@ -33,13 +33,8 @@ TIPSTER = """<top>
 
 Document mentions government assistance.
 
-<smry> Summary:
-
-Government assistance to Airbus.
-
-<narr> Narrative:
-
-A relevant document will cite it.
+<smry> Summary: Government assistance to Airbus.
+<narr> Narrative: A relevant document will cite it.
 
 <con> Concept(s):
 1. Airbus Industrie

@@ -285,7 +285,7 @@ def test_changed_rankings_are_read_again(tmp_path):
 
 def test_a_record_without_a_length_leaves_the_next_one_whole(read):
     without = b"WARC/1.0\nWARC-Type: response\nWARC-TREC-ID: a\n"
-    for rest in (b"\n", b"\n\nHTTP/1.1 200 OK\n\n<p>lost</p>\n"):
+    for rest in (b"\n", b"\n\nHTTP/1.1 200 OK\nContent-Length: 4\n\n<p>lost</p>\n"):
         records = read("documents", "warc", without + rest + response(1, b"<p>kept</p>"))
         assert next(r.reason for r in records if isinstance(r, Malformed)) == "no length"
         assert [r.document_id for r in records if isinstance(r, Document)] == ["clueweb09-en0000-00-00001"]
