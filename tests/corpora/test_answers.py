@@ -41,23 +41,25 @@ def test_a_passage_holds_an_answer_by_its_words(passage, answer, found):
 
 def words_by_category(text: str) -> list[str]:
     """The definition, character by character."""
-    found, joined = [], False
+    words, is_joined = [], False
     for character in unicodedata.normalize("NFD", text):
         kind = unicodedata.category(character)[0]
         if kind in "LNM":
-            if joined:
-                found[-1] += character
+            if is_joined:
+                words[-1] += character
             else:
-                found.append(character)
+                words.append(character)
         elif kind not in "ZC":
-            found.append(character)
-        joined = kind in "LNM"
-    return [word.lower() for word in found]
+            words.append(character)
+        is_joined = kind in "LNM"
+    return [word.lower() for word in words]
 
 
 def holds_side_by_side(passage: str, answer: str) -> bool:
-    text, wanted = words_by_category(passage), words_by_category(answer)
-    return any(wanted == text[i : i + len(wanted)] for i in range(len(text) - len(wanted) + 1))
+    text, answer_words = words_by_category(passage), words_by_category(answer)
+    return any(
+        answer_words == text[i : i + len(answer_words)] for i in range(len(text) - len(answer_words) + 1)
+    )
 
 
 # Assigned characters below the newest blocks: versions of Unicode agree on them.

@@ -15,12 +15,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def parse(*path, value):
-    given = base_config()
-    section = given
+    config = base_config()
+    section = config
     for key in path[:-1]:
         section = section[key]
     section[path[-1]] = value
-    return parse_config(given)
+    return parse_config(config)
 
 
 @pytest.mark.parametrize(

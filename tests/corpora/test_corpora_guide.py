@@ -56,7 +56,9 @@ def test_the_example(tmp_path, monkeypatch):
 
 def test_the_other_corpora_are_valid():
     blocks = re.findall(r"```yaml\n(corpora:.*?)```", GUIDE, flags=re.DOTALL)
-    found = [CorpusConfig(**given) for block in blocks for given in yaml.safe_load(block)["corpora"].values()]
+    found = [
+        CorpusConfig(**values) for block in blocks for values in yaml.safe_load(block)["corpora"].values()
+    ]
     assert [corpus.format for corpus in found] == ["tsv", "tsv", "wikipedia-dump"]
     assert found[2].options["names"]["see_also"] == ["Rilataj artikoloj"]
 

@@ -35,8 +35,8 @@ class Case:
     """One folder of inputs, and the files that the stages write for it."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        self.given, self.folder = CASES / name, folder
-        self.overlay = yaml.safe_load((self.given / "overlay.yaml").read_text())
+        self.inputs, self.folder = CASES / name, folder
+        self.overlay = yaml.safe_load((self.inputs / "overlay.yaml").read_text())
         self.dataset = DatasetConfig(**self.overlay["datasets"]["mine"])
         self.documents = folder / "documents.parquet"
         self.queries, self.qrels = folder / "queries.parquet", folder / "qrels.txt"
@@ -44,9 +44,9 @@ class Case:
     def read(self) -> None:
         """Read documents, topics and judgements."""
         corpus = CorpusConfig(**self.overlay["corpora"]["mine"])
-        source = self.given / "documents"
+        source = self.inputs / "documents"
         write_shard(corpus, source, 0, self.documents, self.folder / "redirects.parquet")
-        topics, judged = self.given / "topics.txt", self.given / "qrels.txt"
+        topics, judged = self.inputs / "topics.txt", self.inputs / "qrels.txt"
         prepare(self.dataset, topics, judged, [self.documents], 0, self.queries, self.qrels)
 
     def scores(self) -> dict[str, float]:
@@ -54,7 +54,7 @@ class Case:
         self.read()
         config = RunConfig(**self.overlay["first_stages"]["theirs"]["runs"]["mine"])
         run, means = self.folder / "run.gz", self.folder / "scores.csv"
-        take_run(config, self.given / "run.txt", "theirs", self.queries, [self.documents], 100, run)
+        take_run(config, self.inputs / "run.txt", "theirs", self.queries, [self.documents], 100, run)
         key = {
             "dataset": "mine",
             "candidates": "theirs",
@@ -148,7 +148,7 @@ def test_topics(case: Case) -> None:
 @pytest.mark.parametrize("case", ["15-folds-bom"], indirect=True)
 def test_folds(case: Case) -> None:
     QUERIES.write(case.queries, ({"query_id": f"00{n}", "text": f"query {n}"} for n in range(1, 7)))
-    dataset = case.dataset.model_copy(update={"folds": str(case.given / "folds.tsv")})
+    dataset = case.dataset.model_copy(update={"folds": str(case.inputs / "folds.tsv")})
     make_folds(case.queries, dataset, 0, case.folder / "folds.json")
     assert read_folds(case.folder / "folds.json").queries(1) == ["001", "002"]
 
@@ -157,11 +157,11 @@ def test_folds(case: Case) -> None:
 def test_added_text(case: Case) -> None:
     case.read()
     vectors = case.folder / "vectors.parquet"
-    given = case.given / "expansions.tsv"
-    recorder = Recorder("expand_documents", [str(case.documents), str(given)], [str(vectors)], {}, {})
+    expansions = case.inputs / "expansions.tsv"
+    recorder = Recorder("expand_documents", [str(case.documents), str(expansions)], [str(vectors)], {}, {})
     recorder.write(
         expand_documents(
-            case.documents, given, TextConfig(words="alphanumeric", fields=["title", "body"]), vectors
+            case.documents, expansions, TextConfig(words="alphanumeric", fields=["title", "body"]), vectors
         )
     )
     with pytest.raises(InputError, match=r"none of its 2 lines names a document of the corpus"):
@@ -172,14 +172,14 @@ def test_added_text(case: Case) -> None:
 def test_queries_of_the_command(case: Case) -> None:
     output = case.folder / "run"
     names = ["documents.jsonl", "queries.jsonl"]
-    assert main(["search", *(str(case.given / name) for name in names), str(output)]) == 0
+    assert main(["search", *(str(case.inputs / name) for name in names), str(output)]) == 0
     assert output.read_text().startswith("1 Q0 d1 1 ")
 
 
 @pytest.mark.parametrize("case", ["31-measure-hint-keeps-cutoff"], indirect=True)
 def test_measures(case: Case) -> None:
     with pytest.raises(ConfigError, match=r"did you mean ndcg_cut_10\?"):
-        parse_measure((case.given / "measure.txt").read_text().strip())
+        parse_measure((case.inputs / "measure.txt").read_text().strip())
 
 
 def test_every_case_is_tried() -> None:

@@ -181,16 +181,16 @@ def test_what_indexes_and_weightings_are_made_of_is_looked_for(tmp_path, monkeyp
 
 def test_a_file_of_word_vectors_is_looked_for_where_a_ranker_begins_with_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    given = {
+    sections = {
         "collections": {"searched": ["squad-train", "squad-dev"]},
         "models": {"knrm": {"label": "KNRM", "neural": {"type": "knrm", "collection": "searched"}}},
         "word_vectors": {"files": {"searched": "vectors.txt"}},
     }
-    check_sources(configuration(**given), MANIFEST)
+    check_sources(configuration(**sections), MANIFEST)
     tested = {"rankers": {"dataset": "squad", "models": ["knrm"], "regimes": ["full"]}}
     with pytest.raises(
         ConfigError, match=r"word_vectors\.files\.searched: vectors\.txt: there is no such file"
     ):
-        check_sources(configuration(**given, experiments=tested), MANIFEST)
+        check_sources(configuration(**sections, experiments=tested), MANIFEST)
     Path("vectors.txt").touch()
-    check_sources(configuration(**given, experiments=tested), MANIFEST)
+    check_sources(configuration(**sections, experiments=tested), MANIFEST)

@@ -61,7 +61,7 @@ def write_questions(folder: Path, train: str, development: str, **changes: Any) 
 
 def answering(**changes: Any) -> QuestionAnsweringConfig:
     """Short windows, few steps."""
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "max_length": 24,
         "stride": 4,
         "batch_size": 8,
@@ -69,4 +69,4 @@ def answering(**changes: Any) -> QuestionAnsweringConfig:
         "epochs": 2,
         "dropout": 0.0,
     }
-    return QuestionAnsweringConfig(**{**given, **changes})
+    return QuestionAnsweringConfig(**{**values, **changes})

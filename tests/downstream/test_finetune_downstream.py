@@ -34,7 +34,7 @@ def finetune(tmp_path, pretrained, questions):
 
     def run(name, options=None, examples=questions, **changes):
         folder = tmp_path / name
-        given = {
+        arguments = {
             "model": pretrained,
             "examples": examples,
             "options": options or answering(),
@@ -43,7 +43,7 @@ def finetune(tmp_path, pretrained, questions):
             "metrics": folder / "metrics.json",
             "checkpoints": folder / "checkpoints",
         }
-        finetune_downstream(**{**given, **changes})
+        finetune_downstream(**{**arguments, **changes})
         return folder
 
     return run

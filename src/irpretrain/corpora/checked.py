@@ -86,8 +86,8 @@ def document(
         return too_large(position, line)
     title, body = clean_line(title), clean_text(body)
     if not title and not body.strip():
-        where = f", line {line:,}" if line else ""
-        return Skipped(position, "empty document", location=f"document {identifier}{where}")
+        line_text = f", line {line:,}" if line else ""
+        return Skipped(position, "empty document", location=f"document {identifier}{line_text}")
     return Document(position, identifier, title, clean_line(url), body, unread=unread)
 
 

@@ -139,8 +139,8 @@ def check_shared_queries(
     tested_queries = {query.identifier: query for query in _queries(tested_table, tested_relevant)}
     used_queries = [*_queries(used_table, used_relevant)]
     likenesses = _compare(used_queries, tested_queries)
-    where = f"{' and '.join(config_keys)}: data set {dataset_names[0]}"
-    _refuse(likenesses, len(tested_queries), where, dataset_names)
+    usage = f"{' and '.join(config_keys)}: data set {dataset_names[0]}"
+    _refuse(likenesses, len(tested_queries), usage, dataset_names)
     _log(likenesses, len(tested_queries), dataset_names)
     counts = {
         "queries_used": len(used_queries),
@@ -180,7 +180,7 @@ def _compare(used_queries: Sequence[_Query], tested_queries: Mapping[str, _Query
     return likenesses
 
 
-def _refuse(likenesses: _Likenesses, tested_count: int, where: str, dataset_names: tuple[str, str]) -> None:
+def _refuse(likenesses: _Likenesses, tested_count: int, usage: str, dataset_names: tuple[str, str]) -> None:
     used_name, tested_name = dataset_names
     remedy = (
         f"Test queries must not train, choose or tune: leave them out of {used_name}, or name other queries."
@@ -188,17 +188,17 @@ def _refuse(likenesses: _Likenesses, tested_count: int, where: str, dataset_name
     tests = f"of the {tested_count:,} queries that {tested_name} tests"
     if pairs := likenesses.same:
         raise ConfigError(
-            f"{where} has {len(pairs):,} {tests}, such as {_example(pairs)}\n"
+            f"{usage} has {len(pairs):,} {tests}, such as {_example(pairs)}\n"
             f"  {remedy} If they are other queries, give them other identifiers."
         )
     if len(pairs := likenesses.same_text) > MAX_CHANCE_SHARE * tested_count:
         raise ConfigError(
-            f"{where} has the texts of {len(pairs):,} {tests}, under other identifiers, such as {_example(pairs)}; "
+            f"{usage} has the texts of {len(pairs):,} {tests}, under other identifiers, such as {_example(pairs)}; "
             f"at most {MAX_CHANCE_SHARE:.0%} may be equal by chance\n  {remedy}"
         )
     if len(pairs := likenesses.reworded) > MAX_CHANCE_SHARE * tested_count:
         raise ConfigError(
-            f"{where} has exactly the relevant documents of {len(pairs):,} {tests}, under other identifiers, such as "
+            f"{usage} has exactly the relevant documents of {len(pairs):,} {tests}, under other identifiers, such as "
             f"{_example(pairs)}; at most {MAX_CHANCE_SHARE:.0%} may be equal by chance\n  {remedy}"
         )
 

@@ -329,8 +329,8 @@ def write_shard(
         records_text = f"{malformed_count:,} malformed records of {tally.read_count:,}"
         malformed_text = f"{records_text} are left out, such as {tally.examples[0]}"
         notice(title, malformed_text)
-    for named_text in tally.named_skips:
-        notice(title, f"left out: {named_text}")
+    for skip_text in tally.named_skips:
+        notice(title, f"left out: {skip_text}")
     if shard == 0 and (text := unread_fields(tally.counts())):
         notice(title, text)
     return {

