@@ -40,9 +40,9 @@ CONTENT = json.dumps(
 )
 
 
-def of_article(*questions):
+def of_article(*questions, context="a"):
     """A file of one paragraph with these questions."""
-    return json.dumps({"data": [{"title": "a", "paragraphs": [{"context": "a", "qas": questions}]}]})
+    return json.dumps({"data": [{"title": "a", "paragraphs": [{"context": context, "qas": questions}]}]})
 
 
 def test_paragraphs(read):
@@ -109,6 +109,29 @@ def test_what_is_not_squad_is_malformed(read, content):
 @pytest.mark.parametrize("qa", [3, {"id": 3, "question": "a"}, {"id": "a"}, {"id": "a b", "question": "c"}])
 def test_malformed_questions(read, qa):
     assert [type(record) for record in read("topics", "squad", of_article(qa))] == [Malformed]
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"is_impossible": True, "answers": []}, Skipped(0, "unanswerable question")),
+        ({"answers": []}, Skipped(0, "no answer")),
+        ({"answers": [{"text": "two", "answer_start": 3}]}, "answer not in the context"),
+        ({"answers": [{"text": "two", "answer_start": -4}]}, "answer not in the context"),
+        ({"answers": [{"text": "", "answer_start": 0}]}, "answer not in the context"),
+        ({"answers": ["two"]}, "answer not in the context"),
+        ({"answers": None}, "not in SQuAD's format"),
+        ({"id": "a b"}, "bad identifier"),
+    ],
+)
+def test_what_a_question_may_hold(read, changes, found):
+    sound = question("a", "Which?", answers=[{"text": "two", "answer_start": 4}])
+    [record] = read("questions", "squad", of_article(sound | changes, context="One two."))
+    if isinstance(found, str):
+        assert isinstance(record, Malformed)
+        assert record.reason == found
+    else:
+        assert record == found
 
 
 @pytest.mark.parametrize("articles", [None, (3, 4)])

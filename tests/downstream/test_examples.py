@@ -7,10 +7,8 @@ import json
 import pytest
 from small_tasks import QUESTIONS, marked_questions, squad, write_questions
 
-from irpretrain.corpora.formats.squad import QUESTIONS as SQUAD_QUESTIONS
 from irpretrain.foundation.contracts import SPAN_QUESTIONS
 from irpretrain.foundation.errors import ConfigError, InputError
-from irpretrain.foundation.records import Malformed, Skipped
 
 
 def roles(path):
@@ -93,36 +91,3 @@ def test_another_number_than_expected_is_refused(tmp_path):
     )
     with pytest.raises(InputError, match="there are 2 examples here, expected 3"):
         write_questions(tmp_path, marked_questions(2), marked_questions(4, 50), questions=files)
-
-
-# SQuAD's JSON
-
-
-def read(tmp_path, content):
-    path = tmp_path / "squad.json"
-    path.write_text(content)
-    return list(SQUAD_QUESTIONS.read(path, SQUAD_QUESTIONS.options()))
-
-
-@pytest.mark.parametrize(
-    ("changes", "found"),
-    [
-        ({"is_impossible": True, "answers": []}, Skipped(0, "unanswerable question")),
-        ({"answers": []}, Skipped(0, "no answer")),
-        ({"answers": [{"text": "two", "answer_start": 3}]}, "answer not in the context"),
-        ({"answers": [{"text": "two", "answer_start": -4}]}, "answer not in the context"),
-        ({"answers": [{"text": "", "answer_start": 0}]}, "answer not in the context"),
-        ({"answers": ["two"]}, "answer not in the context"),
-        ({"answers": None}, "not in SQuAD's format"),
-        ({"id": "a b"}, "bad identifier"),
-    ],
-)
-def test_what_squad_may_hold(tmp_path, changes, found):
-    content = json.loads(squad([("One two.", [("a", "Which?", ["two"])])]))
-    content["data"][0]["paragraphs"][0]["qas"][0].update(changes)
-    [record] = read(tmp_path, json.dumps(content))
-    if isinstance(found, str):
-        assert isinstance(record, Malformed)
-        assert record.reason == found
-    else:
-        assert record == found

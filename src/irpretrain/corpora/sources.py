@@ -124,12 +124,11 @@ def used_ir_datasets(config: Config) -> dict[tuple[str, str], str]:
     """Return identifier and part of what is read of ir_datasets, with the first key that names it."""
     keys: dict[tuple[str, str], str] = {}
     for used_file in used_files(config):
-        section, *_, part_key, _ = used_file.key.split(".") if used_file.key.count(".") > 1 else ("", "", "")
-        dataset_part = {"corpora": "docs", "first_stages": "scoreddocs"}.get(
-            section, part_key
-        )  # else queries or qrels
         path_kind, name = resolve(used_file.path)
         if path_kind == "ir_datasets":
+            section, *_, part_key, _ = used_file.key.split(".")
+            # Else the key ends in queries.path or qrels.path.
+            dataset_part = {"corpora": "docs", "first_stages": "scoreddocs"}.get(section, part_key)
             keys.setdefault((name, dataset_part), used_file.key)
     return keys
 
