@@ -9,6 +9,7 @@ import pytest
 from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.corpora import CorpusConfig
+from irpretrain.corpora.registry import FORMATS, format_of
 from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +51,10 @@ def test_options_are_filled_in_and_survive_a_round_trip():
     corpus = CorpusConfig(format="tsv", path="x", options={"columns": ["id", "text"]})
     assert corpus.options["body_fields"] is None
     assert CorpusConfig(**corpus.model_dump()) == corpus
+
+
+def test_a_folder_of_every_format_of_documents_has_endings_that_count():
+    assert all(format_of("documents", name).suffixes for name in FORMATS["documents"])
 
 
 def test_loading_the_configuration_imports_nothing_heavy():

@@ -159,6 +159,7 @@ QRELS, WEIGHTED = "query iteration document relevance", "query iteration documen
         ("1 7 1 1 0.5\n1 9 0 1 1.0\n", [("1", "7", 1), ("1", "9", 0)]),  # documents called by numbers
         ("1 7 1 0 0.5\n1 8 1 0 0.5\n2 9 1 0 05\n", [("1", "7", 1), ("1", "8", 1), "'05'"]),
         ("# a comment\n1 0 d7 1\n", [("1", "d7", 1)]),
+        ("1 0 0 1\n2 0 0 1\n", [("1", "0", 1), ("2", "0", 1)]),  # of a document that is called 0
         ("1 0 d7 1.0\n1 0 d8 0.000000\n", [("1", "d7", 1), ("1", "d8", 0)]),
         ("1 0 7 1 1\n2 0 9 1 1\n2 0 8 1\n", [("1", "7", 1), ("2", "9", 1), f"4 instead of 5 ({WEIGHTED})"]),
         ("1 0 a 1\n1 b 1 1 0.5\n1 0 c 1\n", [("1", "a", 1), f"5 instead of 4 ({QRELS})", ("1", "c", 1)]),

@@ -84,6 +84,7 @@ def test_order_of_queries_and_of_judgements(run):
             {
                 "judged_queries_unknown": 2,
                 "judgements_of_unknown_queries": 3,
+                "queries_not_sampled": 0,
                 "judgements_of_unknown_documents": 0,
             },
         ),
