@@ -13,7 +13,7 @@ from base_config import configuration
 from irpretrain.config import Config, load_config
 from irpretrain.corpora.catalogue.absence import missing_by_entry
 from irpretrain.corpora.embedded import read_manifest
-from irpretrain.corpora.sources import check_sources, used_assets, with_caveats
+from irpretrain.corpora.sources import check_sources, used_assets, used_files, with_caveats
 from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -172,6 +172,8 @@ def test_what_indexes_and_weightings_are_made_of_is_looked_for(tmp_path, monkeyp
     with pytest.raises(ConfigError) as caught:
         check_sources(config, MANIFEST)
     text = str(caught.value)
+    kinds = {used.key: used.kind for used in used_files(config)}
+    assert (kinds["indexes.given.path"], kinds["encoder.path"]) == ("records", "encoder")
     assert "  - indexes.given.path: queries.tsv: there is no such file" in text
     assert "  - term_weights.own.encoder.path: elsewhere: there is no such folder" in text
     assert "  - term_weights.fits.max_length: 128 is longer than the 64 positions" in text
