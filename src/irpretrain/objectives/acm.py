@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
-from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, draw_page_words, find_anchors
+from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, draw_page_words, stream_anchors
 from irpretrain.objectives.draws import LinkSource, RandomDocuments, draw_some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.shard import Counts, Shard
@@ -35,7 +35,7 @@ class AcmDraft(NamedTuple):
     sample: int
     anchor: str
     query_document: str
-    ranked_ids: tuple[str, ...]
+    ranked_documents: list[Span]
     stream: str
 
 
@@ -46,23 +46,21 @@ def make_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[G
     """
     drafts = list(counts.tally(draft_groups(shard, options, counts)))
     page_draws = ((draft.query_document, draft.stream) for draft in drafts)
-    words = draw_page_words(shard, page_draws, WordDraws(shard), options.type)
-    counts["documents_without_words"] = sum(not words.get(draft_index) for draft_index in range(len(drafts)))
-    for draft_index, draft in enumerate(drafts):
-        query = " ".join([*words.get(draft_index, []), draft.anchor])
-        yield group(draft.location, [query], [Span(name) for name in draft.ranked_ids], sample=draft.sample)
+    word_lists = draw_page_words(shard, page_draws, WordDraws(shard), options.type)
+    counts["documents_without_words"] = word_lists.count([])
+    for draft, words in zip(drafts, word_lists, strict=True):
+        query = " ".join([*words, draft.anchor])
+        yield group(draft.location, [query], draft.ranked_documents, sample=draft.sample)
 
 
 def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[AcmDraft]:
     source = LinkSource.open(shard)
     random_documents, is_linkable = RandomDocuments(source.drawable), source.drawable > 0
     counts.update(negatives_repeated=0)
-    for article in shard.articles(counts):
-        anchors = find_anchors(article, source.links(article), is_linkable)
-        rng = shard.stream(options.type, article.document_id)
+    for article, anchors, rng in stream_anchors(shard, options.type, counts, source, is_linkable):
         drawn_pairs = draw_some(rng, pairs(anchors), options.groups_per_document)
         if not drawn_pairs:
-            counts.skip("no_links" if not anchors else "no_sentence_with_two")
+            counts.skip("no_sentence_with_two")
         for sample, (first_anchor, second_anchor) in enumerate(drawn_pairs):
             excluded_nodes = {source.node(article), first_anchor.target, second_anchor.target}
             negatives, repeated_count = random_documents.draw(rng, options.negatives, excluded_nodes)
@@ -74,8 +72,8 @@ def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[
                 article.location,
                 sample,
                 anchor_text(article, first_anchor),
-                source.document_id(first_anchor.target),
-                tuple(source.document_id(node) for node in (second_anchor.target, *negatives)),
+                source.graph.document_id(first_anchor.target),
+                source.whole_documents((second_anchor.target, *negatives)),
                 f"{article.document_id}/{sample}",
             )
 

@@ -6,7 +6,7 @@ needs no model. docs/methods/baselines.md has the consequences.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
-from irpretrain.objectives.draws import by_document
-from irpretrain.objectives.shard import Shard, ShardArticle
+from irpretrain.objectives.draws import LinkSource, by_document
+from irpretrain.objectives.shard import Counts, Shard, ShardArticle
 from irpretrain.text.passages import Characters, sentences
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.statistics import read_totals
@@ -43,13 +43,24 @@ class Anchor:
     sentence: Characters  # the sentences that hold it, in characters of the body
 
 
-def find_anchors(article: ShardArticle, links: Links | None, is_linkable: np.ndarray) -> list[Anchor]:
-    """Return the anchors of an article, in the order of the text: the first of each document in each segment.
+def stream_anchors(
+    shard: Shard, objective: str, counts: Counts, source: LinkSource, is_linkable: np.ndarray
+) -> Iterator[tuple[ShardArticle, list[Anchor], np.random.Generator]]:
+    """Yield the articles of a shard that have anchors, with these and a random stream; others are skipped as no_links.
 
     `is_linkable`, bool [nodes]: whether links may lead to a document.
     """
-    if links is None:
-        return []
+    for article in shard.articles(counts):
+        links = source.links(article)
+        anchors = [] if links is None else _find_anchors(article, links, is_linkable)
+        if anchors:
+            yield article, anchors, shard.stream(objective, article.document_id)
+        else:
+            counts.skip("no_links")
+
+
+def _find_anchors(article: ShardArticle, links: Links, is_linkable: np.ndarray) -> list[Anchor]:
+    """Return the anchors of an article, in the order of the text: the first of each document in each segment."""
     spans = sentences(article.body, language_name=article.language)
     starts = [start for start, _ in spans]
     anchors = []
@@ -100,10 +111,11 @@ class WordDraws(AnchorWeights):
     def words(self, text: str) -> list[str]:
         return [word for word in self._split_words(text) if word not in self._stop_words]
 
-    def around(self, article: ShardArticle, anchor: Anchor) -> list[str]:
-        """Return the words that can be drawn of an anchor's sentence, without the anchor's own."""
+    def context_query(self, rng: np.random.Generator, article: ShardArticle, anchor: Anchor) -> str:
+        """Return drawn words of an anchor's sentence, none of the anchor's own, and then the anchor."""
         start, end = anchor.sentence
-        return self.words(article.body[start : anchor.start]) + self.words(article.body[anchor.end : end])
+        words = self.words(article.body[start : anchor.start]) + self.words(article.body[anchor.end : end])
+        return " ".join([*self.draw(rng, words, self.size(rng)), anchor_text(article, anchor)])
 
     def size(self, rng: np.random.Generator) -> int:
         return int(np.searchsorted(self._size_sums, rng.random(), side="right")) + 1
@@ -129,7 +141,7 @@ ROWS_AT_ONCE = 4096
 
 def draw_page_words(
     shard: Shard, page_draws: Iterable[tuple[str, str]], draws: WordDraws, objective: str
-) -> dict[int, list[str]]:
+) -> list[list[str]]:
     """Draw words of documents in one pass over the collection's tables; memory holds the drawn words alone.
 
     Args:
@@ -137,17 +149,16 @@ def draw_page_words(
         objective: of the random streams.
 
     Returns:
-        The words by the index of the draw, without documents that the collection lacks.
+        The words of each draw; none of a document that the collection lacks.
     """
     positions, streams = by_document(page_draws)
     document_ids = pa.array(sorted(positions), pa.string())
-    words_by_position = {}
+    drawn_words: list[list[str]] = [[] for _ in streams]
     for documents in shard.collection:
         for batch in DOCUMENTS.stream(documents, ["document_id", "body"], ROWS_AT_ONCE):
-            for row in batch.filter(
-                pc.is_in(batch.column("document_id"), value_set=document_ids)
-            ).to_pylist():
+            is_drawn = pc.is_in(batch.column("document_id"), value_set=document_ids)
+            for row in batch.filter(is_drawn).to_pylist():
                 for position in positions[row["document_id"]]:
                     rng = shard.stream(f"{objective} page", streams[position])
-                    words_by_position[position] = draws.draw(rng, draws.words(row["body"]), draws.size(rng))
-    return words_by_position
+                    drawn_words[position] = draws.draw(rng, draws.words(row["body"]), draws.size(rng))
+    return drawn_words

@@ -8,6 +8,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.objectives.groups import Span
 from irpretrain.objectives.shard import Shard, ShardArticle
 from irpretrain.wikipedia.graph import Graph, Links
 
@@ -114,16 +115,11 @@ class LinkSource:
         links = self.links(article)
         return [] if links is None else [int(node) for node in np.unique(links.target)]
 
-    def document_id(self, node: int) -> str:
-        return self.graph.document_id(node)
-
-    @property
-    def words(self) -> np.ndarray:
-        """int32 [nodes]: words of each document's body."""
-        return self.graph.words
+    def whole_documents(self, nodes: Iterable[int]) -> list[Span]:
+        return [Span(self.graph.document_id(node)) for node in nodes]
 
     @cached_property
     def drawable(self) -> np.ndarray:
-        """int32 [nodes]: the same, 0 for disambiguation pages."""
+        """int32 [nodes]: words of each document's body, 0 for disambiguation pages."""
         # Their form gives them away: where random documents are never such pages, preferred ones must not be either.
         return np.where(self.graph.disambiguation, np.int32(0), self.graph.words)

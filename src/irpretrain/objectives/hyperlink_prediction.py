@@ -98,7 +98,7 @@ def make_groups(shard: Shard, options: HyperlinkPredictionOptions, counts: Count
 def _drafts(
     shard: Shard, source: LinkSource, options: HyperlinkPredictionOptions, counts: Counts
 ) -> Iterator[_Draft]:
-    is_long_enough = source.words >= options.minimum_words
+    is_long_enough = source.graph.words >= options.minimum_words
     counts.update(dict.fromkeys(("negatives_repeated", *SEGMENT_COUNTS, *RELATIONS), 0))
     for article in shard.articles(counts):
         links = source.links(article)

@@ -74,7 +74,7 @@ def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[G
             continue
         # Random documents are never disambiguation pages, so the model could recognise such a positive by its format.
         articles = [node for node in neighbours if not source.graph.disambiguation[node]]
-        positives = [node for node in articles if source.words[node] >= MINIMUM_WORDS]
+        positives = [node for node in articles if source.graph.words[node] >= MINIMUM_WORDS]
         rng = shard.stream(options.type, article.document_id)
         choices = choose(article_node, positives, random_documents, options, rng)
         unused_edges["to_disambiguation_pages"] += len(neighbours) - len(articles)
@@ -84,7 +84,7 @@ def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[G
             counts.skip(reason)
             unused_edges["without_other_documents"] += len(positives)
         for sample, choice in enumerate(choices):
-            spans = [Span(source.document_id(node)) for node in (choice.positive, *choice.negatives)]
+            spans = source.whole_documents((choice.positive, *choice.negatives))
             counts["negatives_repeated"] += choice.repeated_count
             used_edges[options.links] += 1
             yield group(article.location, [query], spans, sample=sample)

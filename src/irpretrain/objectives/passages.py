@@ -142,7 +142,7 @@ def draft_groups(shard: Shard, options: Any, counts: Counts, choose: Choose) -> 
             if spans is None or not negatives:
                 counts.skip("no_other_documents" if spans else "beyond_token_store")
                 continue
-            negative_ids = tuple(source.document_id(node) for node in negatives)
+            negative_ids = tuple(source.graph.document_id(node) for node in negatives)
             yield PassageDraft(
                 article.location, sample, *spans, negative_ids, f"{article.document_id}/{sample}"
             )

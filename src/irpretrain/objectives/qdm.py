@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
 from irpretrain.foundation.contracts import ANCHOR_TEXTS
-from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, find_anchors
+from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, stream_anchors
 from irpretrain.objectives.draws import LinkSource, draw_repeated, draw_some
-from irpretrain.objectives.groups import Group, Span, group
+from irpretrain.objectives.groups import Group, group
 from irpretrain.objectives.shard import Counts, Shard, stream_articles
 from irpretrain.wikipedia.links import normal_anchor
 
@@ -48,24 +48,21 @@ class QdmChoice(NamedTuple):
 def make_groups(shard: Shard, options: QdmOptions, counts: Counts) -> Iterator[Group]:
     """Yield QDM's groups: one query, literal; several whole documents. Counts negatives_repeated."""
     source, draws = LinkSource.open(shard), WordDraws(shard)
-    is_linkable = source.words > 0
+    is_linkable = source.graph.words > 0
     targets_by_anchor = read_targets(shard.anchor_texts, shard_anchors(shard), is_linkable)
     counts.update(negatives_repeated=0)
-    for article in shard.articles(counts):
-        anchors = find_anchors(article, source.links(article), is_linkable)
-        rng = shard.stream(options.type, article.document_id)
+    for article, anchors, rng in stream_anchors(shard, options.type, counts, source, is_linkable):
         target_lists = [
             targets_by_anchor.get(normal_anchor(anchor_text(article, anchor)), []) for anchor in anchors
         ]
         choices = choose(anchors, target_lists, options, rng)
         if not choices:
-            counts.skip("no_links" if not anchors else "no_ambiguous_anchor")
+            counts.skip("no_ambiguous_anchor")
         for sample, choice in enumerate(choices):
-            context_words = draws.draw(rng, draws.around(article, choice.anchor), draws.size(rng))
-            query = " ".join([*context_words, anchor_text(article, choice.anchor)])
-            ranked = [Span(source.document_id(node)) for node in (choice.anchor.target, *choice.negatives)]
+            query = draws.context_query(rng, article, choice.anchor)
+            ranked_documents = source.whole_documents((choice.anchor.target, *choice.negatives))
             counts["negatives_repeated"] += choice.repeated_count
-            yield group(article.location, [query], ranked, sample=sample)
+            yield group(article.location, [query], ranked_documents, sample=sample)
 
 
 def choose(

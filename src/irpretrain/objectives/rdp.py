@@ -10,9 +10,9 @@ from typing import Literal
 from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
 from irpretrain.objectives.acm import pairs as linked_pairs
-from irpretrain.objectives.anchors import Anchor, AnchorWeights, anchor_text, find_anchors
+from irpretrain.objectives.anchors import Anchor, AnchorWeights, anchor_text, stream_anchors
 from irpretrain.objectives.draws import LinkSource, draw_some
-from irpretrain.objectives.groups import Group, Span, group
+from irpretrain.objectives.groups import Group, group
 from irpretrain.objectives.shard import Counts, Shard
 
 NEEDS = frozenset({"statistics", "positions", "graph"})
@@ -30,22 +30,19 @@ OPTIONS = RdpOptions
 def make_groups(shard: Shard, options: RdpOptions, counts: Counts) -> Iterator[Group]:
     """Yield RDP's groups: one query, the span of a sentence; two whole documents."""
     source, anchor_weights = LinkSource.open(shard), AnchorWeights(shard)
-    is_linkable = source.words > 0
-
-    for article in shard.articles(counts):
-        anchors = find_anchors(article, source.links(article), is_linkable)
+    is_linkable = source.graph.words > 0
+    for article, anchors, rng in stream_anchors(shard, options.type, counts, source, is_linkable):
         weights = [anchor_weights.weight(anchor_text(article, anchor)) for anchor in anchors]
-        rng = shard.stream(options.type, article.document_id)
         drawn_pairs = draw_some(rng, pairs(anchors, weights), options.groups_per_document)
         if not drawn_pairs:
-            counts.skip("no_links" if not anchors else "no_sentence_with_two")
+            counts.skip("no_sentence_with_two")
         for sample, (preferred, other) in enumerate(drawn_pairs):
             query = article.span(*preferred.sentence)
             if query is None:
                 counts.skip("beyond_token_store")
                 continue
-            ranked = [Span(source.document_id(anchor.target)) for anchor in (preferred, other)]
-            yield group(article.location, [query], ranked, sample=sample)
+            ranked_documents = source.whole_documents((preferred.target, other.target))
+            yield group(article.location, [query], ranked_documents, sample=sample)
 
 
 def pairs(anchors: Sequence[Anchor], weights: Sequence[float]) -> list[tuple[Anchor, Anchor]]:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
-from irpretrain.objectives.anchors import WordDraws, anchor_text, draw_page_words, find_anchors
+from irpretrain.objectives.anchors import WordDraws, draw_page_words, stream_anchors
 from irpretrain.objectives.draws import LinkSource, draw_some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.shard import Counts, Shard
@@ -43,10 +43,11 @@ def make_groups(shard: Shard, options: RqpOptions, counts: Counts) -> Iterator[G
     """
     source, draws = LinkSource.open(shard), WordDraws(shard)
     drafts = list(counts.tally(draft_groups(shard, options, counts, source, draws)))
-    words = draw_page_words(shard, ((d.document_id, d.stream) for d in drafts), draws, options.type)
-    counts["documents_without_words"] = sum(not words.get(draft_index) for draft_index in range(len(drafts)))
-    for draft_index, draft in enumerate(drafts):
-        if negative_words := words.get(draft_index):
+    page_draws = ((draft.document_id, draft.stream) for draft in drafts)
+    word_lists = draw_page_words(shard, page_draws, draws, options.type)
+    counts["documents_without_words"] = word_lists.count([])
+    for draft, negative_words in zip(drafts, word_lists, strict=True):
+        if negative_words:
             queries = [draft.query, " ".join(negative_words)]
             yield group(draft.location, queries, [Span(draft.document_id)], sample=draft.sample)
 
@@ -54,14 +55,9 @@ def make_groups(shard: Shard, options: RqpOptions, counts: Counts) -> Iterator[G
 def draft_groups(
     shard: Shard, options: RqpOptions, counts: Counts, source: LinkSource, draws: WordDraws
 ) -> Iterator[RqpDraft]:
-    is_linkable = source.words > 0
-    for article in shard.articles(counts):
-        anchors = find_anchors(article, source.links(article), is_linkable)
-        if not anchors:
-            counts.skip("no_links")
-        rng = shard.stream(options.type, article.document_id)
+    is_linkable = source.graph.words > 0
+    for article, anchors, rng in stream_anchors(shard, options.type, counts, source, is_linkable):
         for sample, anchor in enumerate(draw_some(rng, anchors, options.groups_per_document)):
-            context_words = draws.draw(rng, draws.around(article, anchor), draws.size(rng))
-            query = " ".join([*context_words, anchor_text(article, anchor)])
+            query = draws.context_query(rng, article, anchor)
             stream = f"{article.document_id}/{sample}"
-            yield RqpDraft(article.location, sample, query, source.document_id(anchor.target), stream)
+            yield RqpDraft(article.location, sample, query, source.graph.document_id(anchor.target), stream)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from irpretrain.config.base import Section, option
 from irpretrain.objectives.draws import LinkSource, RandomDocuments, draw_some
-from irpretrain.objectives.groups import Group, Span, group
+from irpretrain.objectives.groups import Group, group
 from irpretrain.objectives.passages import MINIMUM_QUERY_WORDS
 from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.text.passages import sentences
@@ -55,5 +55,5 @@ def make_groups(shard: Shard, options: WlpOptions, counts: Counts) -> Iterator[G
                 counts.skip("no_other_documents")
                 break
             counts["negatives_repeated"] += repeated_count
-            ranked = [Span(source.document_id(node)) for node in (target, *negatives)]
-            yield group(article.location, [query], ranked, sample=sample)
+            ranked_documents = source.whole_documents((target, *negatives))
+            yield group(article.location, [query], ranked_documents, sample=sample)
