@@ -56,25 +56,15 @@ def _block(key_0: np.uint64, key_1: np.uint64, counter: np.uint64) -> tuple[np.u
 
 
 @compiled
-def _fill_block(state: np.ndarray) -> None:
-    state[2] += _ONE
-    state[3], state[4], state[5], state[6] = _block(state[0], state[1], state[2])
-    state[7] = np.uint64(0)
-
-
-@compiled
-def next_word(state: np.ndarray) -> np.uint64:
-    if state[7] == _FOUR:
-        _fill_block(state)
-    word = state[np.int64(3) + np.int64(state[7])]
-    state[7] += _ONE
-    return word
-
-
-@compiled
 def next_uniform(state: np.ndarray) -> float:
     """Return a double in [0, 1), the one that NumPy's `Generator.random` makes of the same word."""
-    return _uniform(next_word(state))
+    if state[7] == _FOUR:
+        state[2] += _ONE
+        state[3], state[4], state[5], state[6] = _block(state[0], state[1], state[2])
+        state[7] = np.uint64(0)
+    word = state[np.int64(3) + np.int64(state[7])]
+    state[7] += _ONE
+    return _uniform(word)
 
 
 @compiled
@@ -158,14 +148,7 @@ def draw_alias(thresholds: np.ndarray, aliases: np.ndarray, state: np.ndarray) -
 @compiled
 def first_above(sums: np.ndarray, size: int, value: float) -> int:
     """Return the first index below `size` whose running sum exceeds `value` (the last index if none does)."""
-    low, high = 0, size - 1
-    while low < high:
-        middle = (low + high) >> 1
-        if sums[middle] > value:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return min(np.searchsorted(sums[:size], value, side="right"), size - 1)
 
 
 @compiled
@@ -184,11 +167,5 @@ def count_terms(terms: np.ndarray, distinct_terms: np.ndarray, counts: np.ndarra
 @compiled
 def count_of(term: int, distinct_terms: np.ndarray, counts: np.ndarray, distinct_count: int) -> int:
     """Return c(w,D)."""
-    low, high = 0, distinct_count
-    while low < high:
-        middle = (low + high) >> 1
-        if distinct_terms[middle] < term:
-            low = middle + 1
-        else:
-            high = middle
-    return counts[low] if low < distinct_count and distinct_terms[low] == term else 0
+    index = np.searchsorted(distinct_terms[:distinct_count], term)
+    return counts[index] if index < distinct_count and distinct_terms[index] == term else 0

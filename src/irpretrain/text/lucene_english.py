@@ -7,7 +7,7 @@ Porter's own program, which departs from his paper in two suffixes: `bli` become
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal
 
 from irpretrain.text.stop_words import load_stop_words
@@ -22,27 +22,19 @@ class EnglishTerms:
     """The terms of English texts, as an index of Lucene has them; each different word is analysed once."""
 
     def __init__(self, stemmer: Literal["porter", "none"], stop_list: Literal["lucene", "none"]) -> None:
-        self._stem: Callable[[str], str] = porter_stem if stemmer == "porter" else str
-        self._stop_words = load_stop_words(stop_list)
-        self._term_of_token: dict[str, str] = {}
+        stem: Callable[[str], str] = porter_stem if stemmer == "porter" else str
+        self._find_term = cache(partial(_find_term, load_stop_words(stop_list), stem))
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of a text in their order; stop words have none."""
-        term_of_token = self._term_of_token
-        terms = list[str]()
-        for token in tokens(text):
-            term = term_of_token.get(token)
-            if term is None:
-                term = term_of_token[token] = self._term(token)
-            if term:
-                terms.append(term)
-        return terms
+        return [term for token in tokens(text) if (term := self._find_term(token))]
 
-    def _term(self, token: str) -> str:
-        word = token[:-2] if token[-1] in "sS" and token[-2:-1] in POSSESSIVE else token
-        # A letter at a time, as Java does: Python alone knows a sigma at the end of a word, and makes two of İ.
-        word = word.lower() if word.isascii() else "".join(letter.lower()[0] for letter in word)
-        return "" if word in self._stop_words else self._stem(word)
+
+def _find_term(stop_words: frozenset[str], stem: Callable[[str], str], token: str) -> str:
+    word = token[:-2] if token[-1] in "sS" and token[-2:-1] in POSSESSIVE else token
+    # A letter at a time, as Java does: Python alone knows a sigma at the end of a word, and makes two of İ.
+    word = word.lower() if word.isascii() else "".join(letter.lower()[0] for letter in word)
+    return "" if word in stop_words else stem(word)
 
 
 # Words.
@@ -51,14 +43,12 @@ class EnglishTerms:
 def tokens(text: str) -> list[str]:
     """Return the tokens of Lucene's StandardTokenizer, as they are written."""
     all_tokens = list[str]()
-    for segment in (
-        [text] if text.isascii() else text.split(" ")
-    ):  # the pattern of ASCII is several times as fast
-        pattern: Any = _ascii() if segment.isascii() else _unicode()
+    segments = [text] if text.isascii() else text.split(" ")  # the pattern of ASCII is several times as fast
+    for segment in segments:
+        pattern: Any = _ASCII_WORD if segment.isascii() else _unicode_word()
         words = pattern.findall(segment)
-        all_tokens += (
-            _short_tokens(pattern, segment) if any(len(word) > LONGEST_WORD for word in words) else words
-        )
+        has_long_words = any(len(word) > LONGEST_WORD for word in words)
+        all_tokens += _short_tokens(pattern, segment) if has_long_words else words
     return all_tokens
 
 
@@ -80,10 +70,8 @@ _PART = f"(?:{{K}}(?:{{E}}*{{K}})*|(?:{{H}}(?:{{Q}}|{{D}}{{H}})|{_NUMBER}|{_LETT
 _WORD = f"{{E}}*+{_PART}(?:{{E}}+{_PART})*{{E}}*+"
 
 
-@cache
-def _ascii() -> "re.Pattern[str]":
-    word = r"(?:[0-9]+(?:[.,;']?[0-9]+)*|[A-Za-z]+(?:[.:']?[A-Za-z]+)*)"
-    return re.compile(rf"_*{word}(?:_*{word})*_*")
+_ASCII_PART = r"(?:[0-9]+(?:[.,;']?[0-9]+)*|[A-Za-z]+(?:[.:']?[A-Za-z]+)*)"
+_ASCII_WORD = re.compile(rf"_*{_ASCII_PART}(?:_*{_ASCII_PART})*_*")
 
 
 # Lucene has the properties of Unicode 12.1; later editions moved these characters.
@@ -100,7 +88,7 @@ _PICTURES = (
 
 
 @cache
-def _unicode() -> Any:
+def _unicode_word() -> Any:
     import regex  # takes 20 ms, and ASCII needs none
 
     attached = rf"[{_ATTACHED}]*+"

@@ -42,7 +42,7 @@ def lay_out(
     ids, types = (np.concatenate(parts) for parts in zip(*special_parts, strict=True))
     special_counts = np.array([len(part.ids) for part in special_parts], np.int64)
     text_types = template.query_type, template.document_type
-    _fill_layout(ids, types, special_counts, *text_types, query_lengths, document_lengths, layout)
+    _fill_layout(ids, types, special_counts, text_types, (query_lengths, document_lengths), layout)
     return layout
 
 
@@ -51,15 +51,13 @@ def _fill_layout(
     special_ids: np.ndarray,
     special_types: np.ndarray,
     special_counts: np.ndarray,  # of prefix, middle and suffix
-    query_type: int,
-    document_type: int,
-    query_lengths: np.ndarray,
-    document_lengths: np.ndarray,
+    text_types: tuple[int, int],  # of query and document
+    text_lengths: tuple[np.ndarray, np.ndarray],
     layout: PairLayout,
 ) -> None:
     ids, types, attention = layout.sequences
-    query_mask, document_mask = layout.query_mask, layout.document_mask
-    for row in range(len(query_lengths)):
+    text_masks = layout.query_mask, layout.document_mask
+    for row in range(len(attention)):
         position = next_special = 0
         for part in range(3):
             for _ in range(special_counts[part]):
@@ -67,14 +65,9 @@ def _fill_layout(
                 types[row, position] = special_types[next_special]
                 position += 1
                 next_special += 1
-            if part == 0:
-                end = position + query_lengths[row]
-                query_mask[row, position:end] = True
-                types[row, position:end] = query_type
-                position = end
-            elif part == 1:
-                end = position + document_lengths[row]
-                document_mask[row, position:end] = True
-                types[row, position:end] = document_type
+            if part < 2:
+                end = position + text_lengths[part][row]
+                text_masks[part][row, position:end] = True
+                types[row, position:end] = text_types[part]
                 position = end
         attention[row, :position] = 1
