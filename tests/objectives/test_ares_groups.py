@@ -299,8 +299,8 @@ def test_shards_change_no_byte(tmp_path: Path) -> None:
         Made(tmp_path / f"shard{i}", part, options(), random_table()).output
         for i, part in enumerate((rows[: 17 * 6], rows[17 * 6 :]))
     ]
-    merge_groups([whole.output], tmp_path / "one.parquet")
-    merge_groups(shards[::-1], tmp_path / "two.parquet")
+    merge_groups([[whole.output]], tmp_path / "one.parquet")
+    merge_groups([shards[::-1]], tmp_path / "two.parquet")
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
     other = Made(tmp_path / "other", rows, options(), random_table(), seed=2)
     assert other.pairs() != whole.pairs()

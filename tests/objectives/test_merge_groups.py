@@ -40,8 +40,8 @@ def test_any_sharding_gives_the_same_bytes(
     for path, mine in zip(paths, dealt, strict=True):
         GROUPS.write(path, [group(*location) for location in mine])
     GROUPS.write(folder / "whole.parquet", [group(*location) for location in sorted(locations)])
-    counts = merge_groups(paths, folder / "many.parquet")
-    merge_groups([folder / "whole.parquet"], folder / "one.parquet")
+    counts = merge_groups([paths], folder / "many.parquet")
+    merge_groups([[folder / "whole.parquet"]], folder / "one.parquet")
     assert counts == {"corpora": 1, "shards": shards, "groups": len(locations)}
     assert (folder / "many.parquet").read_bytes() == (folder / "one.parquet").read_bytes()
     assert GROUPS.read(folder / "many.parquet").to_pylist() == [
@@ -65,7 +65,7 @@ def test_many_blocks_stream_in_order(tmp_path: Path) -> None:
     for shard in range(3):
         mine = [group(*location) for location in locations if location[1] // 128 % 3 == shard]
         GROUPS.write(tmp_path / f"{shard}.parquet", mine)
-    merge_groups([tmp_path / f"{shard}.parquet" for shard in range(3)], tmp_path / "merged.parquet")
+    merge_groups([[tmp_path / f"{shard}.parquet" for shard in range(3)]], tmp_path / "merged.parquet")
     table = GROUPS.read(tmp_path / "merged.parquet", columns=["part", "position", "sample"])
     assert [tuple(row.values()) for row in table.to_pylist()] == locations
 
@@ -77,11 +77,5 @@ def test_overlapping_or_unsorted_shards_are_refused(
     GROUPS.write(tmp_path / "0.parquet", [group(0, 1, 0), group(0, 2, 0)])
     GROUPS.write(tmp_path / "1.parquet", [group(*location) for location in second])
     with pytest.raises(IntegrityError, match="overlap or are out of order"):
-        merge_groups([tmp_path / "0.parquet", tmp_path / "1.parquet"], tmp_path / "merged.parquet")
+        merge_groups([[tmp_path / "0.parquet", tmp_path / "1.parquet"]], tmp_path / "merged.parquet")
     assert not (tmp_path / "merged.parquet").exists()
-
-
-def test_no_groups_at_all_make_an_empty_table(tmp_path: Path) -> None:
-    GROUPS.write(tmp_path / "0.parquet", [])
-    assert merge_groups([[tmp_path / "0.parquet"]], tmp_path / "merged.parquet")["groups"] == 0
-    assert GROUPS.count(tmp_path / "merged.parquet") == 0

@@ -93,44 +93,6 @@ def p_value(observed: np.ndarray, probabilities: np.ndarray) -> float:
     return float(stats.chisquare(cells, means * cells.sum() / means.sum()).pvalue)
 
 
-def test_one_pair_is_a_group_of_two_literal_queries_and_the_whole_document(tmp_path: Path) -> None:
-    made = Made(tmp_path, [FIVE_WORDS, OTHER], options(pairs_per_document=2))
-    assert [(g["part"], g["position"], g["sample"]) for g in made.groups] == [
-        (0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1),
-    ]  # fmt: skip
-    for group in made.groups:
-        assert group["documents"] == [Span(f"d{group['position']}")._asdict()]
-        assert group["anchors"] == []
-        assert len(group["queries"]) == len(group["scores"]) == 2
-        assert all((q["document_id"], q["start"], q["end"]) == ("", 0, 0) for q in group["queries"])
-        assert len({len(q["text"].split(" ")) for q in group["queries"]}) == 1
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"sampling": "random"},
-        {"subsampling_threshold": 0.01},
-        {"support": "document-and-sample", "score_smoothing": "unnormalised"},
-        {"background": "document-frequencies"},
-    ],
-)
-def test_scores_are_the_likelihoods_of_the_sets_and_the_first_is_the_higher(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
-) -> None:
-    patch_sizes(monkeypatch, support=6)
-    texts = [FIVE_WORDS, OTHER] * 100
-    made = Made(tmp_path, texts, options(**changes))
-    for group in made.groups:
-        document = DocumentModel(made.model, texts[group["position"]].split())
-        terms = [[made.model.terms.index(w) for w in q["text"].split(" ")] for q in group["queries"]]
-        expected = [document.log_likelihood(s) for s in terms]
-        assert group["scores"] == pytest.approx(expected, rel=1e-6)
-        assert expected[0] >= expected[1] - 1e-12
-    assert made.counts["pairs"] == 1000
-
-
 @pytest.mark.parametrize(("rare_words", "length"), [("excluded", 3), ("counted", 5)])
 def test_which_words_count_in_a_document_s_length(tmp_path: Path, rare_words: str, length: int) -> None:
     """Stop words ("the", "of") never do, words under the minimum count ("cherry", "fig") where the options say so."""
@@ -206,20 +168,6 @@ def test_document_and_sample_follows_its_exact_distribution(
     observed = made.frequencies(words)
     assert p_value(observed, exact_document_and_sample(made, FIVE_WORDS, draws=2)) > 1e-3
     assert p_value(observed, exact_document_and_sample(made, FIVE_WORDS, draws=1)) < 1e-6
-
-
-def test_words_that_the_sub_sampling_table_lacks_do_not_kill_the_worker(tmp_path: Path) -> None:
-    """The released code fails on a drawn word with 10 to 99 occurrences; here such a word is always kept."""
-    counts = {"rare": 10, "scarce": 55, "seldom": 99, "common": 100, "everywhere": 5000}
-    texts = [" ".join(word for word, count in counts.items() if i < count) for i in range(5000)]
-    released = read_preset("released")["objectives"]["rop"]
-    made = Made(tmp_path, texts, options("released", minimum_count=released["minimum_count"]))
-    assert made.counts["pairs"] == 5 * 5000
-    keep = dict(zip(made.model.terms, made.sampler.keep, strict=True))
-    assert keep["rare"] == keep["scarce"] == keep["seldom"] == 1.0
-    assert keep["everywhere"] < 0.02
-    drawn = Counter(word for words in made.sets() for word in words)
-    assert min(drawn[word] for word in ("rare", "scarce", "seldom")) > 100
 
 
 def test_counts_are_of_what_was_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +256,7 @@ def test_one_shard_and_four_give_the_same_bytes(tmp_path: Path, preset: str) -> 
             groups.append(tmp_path / f"groups-{shard}.parquet")
             documents = tmp_path / f"documents-{shard}.parquet"
             write_groups(Shard(documents, TEXT, 1, statistics=tmp_path / "words.parquet"), chosen, groups[-1])
-        merge_groups(groups, tmp_path / "groups.parquet")
+        merge_groups([groups], tmp_path / "groups.parquet")
         merged[shards] = (tmp_path / "words.parquet").read_bytes(), (tmp_path / "groups.parquet").read_bytes()
     assert merged[1] == merged[4]
 
@@ -348,7 +296,13 @@ def test_whatever_the_options_every_group_keeps_the_contract(
     drawn = counts["pairs"]
     assert drawn == (len(texts) - skipped) * changes["pairs_per_document"]
     assert len(made.groups) == counts["pairs"]
+    positions = sorted({group["position"] for group in made.groups})
+    numbers = [(group["position"], group["sample"]) for group in made.groups]
+    assert numbers == [(p, n) for p in positions for n in range(changes["pairs_per_document"])]
     for group in made.groups:
+        assert group["documents"] == [Span(f"d{group['position']}")._asdict()]
+        assert group["anchors"] == []
+        assert all((q["document_id"], q["start"], q["end"]) == ("", 0, 0) for q in group["queries"])
         better, worse = group["scores"]
         assert worse <= better <= 1e-9
         sets = [query["text"].split(" ") for query in group["queries"]]

@@ -100,8 +100,8 @@ class Reference:
     [
         {"subsampling_threshold": 0.0},
         {"subsampling_threshold": 0.02, "generated_pairs": 10},
-        {"support": "document-and-sample", "generated_pairs": 8},
-        {"support": "document-and-sample", "subsampling_threshold": 0.02},
+        {"support": "document-and-sample", "score_smoothing": "unnormalised", "generated_pairs": 8},
+        {"support": "document-and-sample", "score_smoothing": "unnormalised", "subsampling_threshold": 0.02},
         {"sampling": "random"},
         {"background": "document-frequencies"},
     ],
@@ -121,6 +121,9 @@ def test_every_pair_is_the_one_that_plain_python_draws(
     for group in made.groups:
         first, second = (query["text"] for query in group["queries"])
         found.setdefault(group["position"], []).append((first, second))
+        likelihood = DocumentModel(made.model, texts[group["position"]].split()).log_likelihood
+        terms = [[made.model.terms.index(word) for word in words.split(" ")] for words in (first, second)]
+        assert group["scores"] == pytest.approx(list(map(likelihood, terms)), rel=1e-6)
     assert found == {position: reference.pairs(text, f"d{position}") for position, text in enumerate(texts)}
     tied = [g for g in made.groups if g["scores"][0] == g["scores"][1]]
     assert any(g["queries"][0] != g["queries"][1] for g in tied)

@@ -113,24 +113,6 @@ def test_ati_compares_titles_of_articles_but_no_disambiguation_pages(tree: Made)
         tree.groups("ati", negatives="titles", most_negatives=None)
 
 
-def test_ati_draws_the_same_titles_for_any_number_of_shards(tmp_path: Path, tiny_encoder: Path) -> None:
-    sections = [lead(words(10)), Part(2, words(20), [words(11)])]
-    articles = [Article(words(number), sections) for number in (*range(8), *range(30, 38))]
-    made = []
-    for shards in (1, 3):
-        wikis = [Wiki(articles[:8]), Wiki(articles[8:], prefix="e")]
-        (folder := tmp_path / str(shards)).mkdir()
-        groups = Made(wikis, folder, tiny_encoder, shards=shards).groups(
-            "ati", negatives="titles", most_negatives=3
-        )
-        made.append([found["queries"] for found in groups])
-    assert made[0] == made[1]
-    titles = [queries[0] for queries in made[0]]
-    assert len(set(titles)) == 16
-    assert all(len(set(queries)) == 4 and set(queries) <= set(titles) for queries in made[0])
-    assert len({tuple(queries[1:]) for queries in made[0]}) > 8
-
-
 def test_sections_beyond_what_the_token_store_keeps_are_not_there(tmp_path: Path, tiny_encoder: Path) -> None:
     # Title, separator (one unknown piece), lead, then a heading and its text: nine pieces.
     cut = TextConfig(words="alphanumeric", max_word_pieces=8)
@@ -365,7 +347,7 @@ def test_passages_of_other_documents_are_cut_as_the_articles_own(
     tmp_path: Path, tiny_encoder: Path, type: str
 ) -> None:
     """Where a passage begins and ends, and what is left out of it, tells nothing: it is a sentence in all of them."""
-    made = Made(multi_piece_wikis(14), tmp_path / "two", tiny_encoder, shards=2)
+    made = Made(multi_piece_wikis(14), tmp_path, tiny_encoder, shards=2)
     options = {"passage_words": 9, "groups_per_document": None, "negatives": 3}
     lines = {
         row["document_id"]: made.sentences(row)
@@ -386,8 +368,6 @@ def test_passages_of_other_documents_are_cut_as_the_articles_own(
     assert with_gap[False, True] > 0
     if type == "ict":
         assert {gap for _, gap in with_gap} == {True}
-    one = Made(multi_piece_wikis(14), tmp_path / "one", tiny_encoder)
-    assert one.build(type, **options).read_bytes() == made.build(type, **options).read_bytes()
 
 
 # Each line is a sentence. "word70" leads to word01 in one article and to word02 in another.
@@ -557,11 +537,16 @@ def test_ltm_makes_a_group_of_every_see_also_edge_between_articles(
         assert not ({source} | linked[source]) & set(found["ids"][1:])
 
 
-@pytest.mark.parametrize("type", WIKI_TYPES)
-def test_shards_change_no_byte_and_counts_balance(sharded: list[Made], type: str) -> None:
+@pytest.mark.parametrize(
+    ("type", "options"),
+    [*((type, {}) for type in WIKI_TYPES), ("ati", {"negatives": "titles", "most_negatives": 3})],
+)
+def test_shards_change_no_byte_and_counts_balance(
+    sharded: list[Made], type: str, options: dict[str, Any]
+) -> None:
     sums = []
     for made in sharded:
-        build(made, type)
+        build(made, type, **options)
         outputs = [p for corpus in range(2) for p in sorted(made.folder.glob(f"{type}-{corpus}-*.parquet"))]
         for counts, output in zip(made.counts, outputs, strict=True):
             rows = GROUPS.read(output).to_pylist()

@@ -25,10 +25,6 @@ class Span(NamedTuple):
     gap_end: int = 0
 
 
-# Word pieces (start, end) of the query's document that are the anchor of a link; `NO_ANCHOR` where there is none.
-Anchor = tuple[int, int]
-
-
 # A row of a GROUPS table.
 Group = dict[str, Any]
 
@@ -41,9 +37,9 @@ def group(
     sample: int = 0,  # which group of that document
     # Basis of the preference, one per sequence; by default 1 for the first and 0 for the others.
     scores: Sequence[float] | None = None,
-    # None, or one per sequence: where the query's document links this sequence's document. Queries with anchors
-    # are spans.
-    anchors: Sequence[Anchor | None] = (),
+    # None, or one per sequence: the word pieces (start, end) where the query's document links this sequence's document,
+    # None where it does not. Queries with anchors are spans.
+    anchors: Sequence[tuple[int, int] | None] = (),
 ) -> Group:
     """Return one row of a GROUPS table, whose first sequence is preferred; ValueError if lists do not fit."""
     sequence_count = max(len(queries), len(documents))

@@ -222,19 +222,14 @@ def write_groups(shard: Shard, options: Any, output: str | Path) -> dict[str, An
 ORDER_COLUMNS = ("part", "position", "sample")
 
 
-def merge_groups(
-    shards: Sequence[str | Path] | Sequence[Sequence[str | Path]], output: str | Path
-) -> dict[str, Any]:
+def merge_groups(corpora: Sequence[Sequence[str | Path]], output: str | Path) -> dict[str, Any]:
     """Merge GROUPS tables that are each in corpus order; return counts of corpora, shards, groups.
 
     Args:
-        shards: one list of shard files per corpus, or a flat list for one corpus. Corpora keep their order; within a
-            corpus groups are sorted by (part, position, sample).
+        corpora: the shard files of each corpus. Corpora keep their order; within a corpus groups are sorted by (part,
+            position, sample).
         output: a GROUPS table; its bytes depend on neither number nor order of the shards of a corpus.
     """
-    corpora = [[shard] if isinstance(shard, str | Path) else list(shard) for shard in shards]
-    if shards and all(isinstance(shard, str | Path) for shard in shards):
-        corpora = [[path for corpus in corpora for path in corpus]]
     with GROUPS.writing(output) as writer:
         for corpus in corpora:
             tables = merge_rounds([GROUPS.stream(shard) for shard in corpus], ORDER_COLUMNS)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pyarrow as pa
@@ -26,20 +26,6 @@ if TYPE_CHECKING:
 SEGMENT_WORDS = "segment_words"
 
 
-class LinkGroups(NamedTuple):
-    """The documents that a document links, seen from one of its segments: nodes, ascending, each in one group.
-
-    D1 to D4 are PHP's (section 3.1); D5 holds the symmetric links with anchors in other segments only, which the
-    paper's four groups leave out.
-    """
-
-    d1: np.ndarray
-    d2: np.ndarray
-    d3: np.ndarray
-    d4: np.ndarray
-    d5: np.ndarray
-
-
 @dataclass(frozen=True)
 class Links:
     """The hyperlinks of one document: its rows of HYPERLINKS, one array a column, sorted by (segment, target)."""
@@ -54,14 +40,18 @@ class Links:
     strong: np.ndarray
     section: np.ndarray
 
-    def groups(self, segment: int) -> LinkGroups:
-        """Return the groups of the linked documents for one segment, which need not hold an anchor."""
+    def groups(self, segment: int) -> tuple[np.ndarray, ...]:
+        """Return the groups D1 to D5 of the linked documents for one segment, which need not hold an anchor.
+
+        A group holds nodes, ascending; each is in one. D1 to D4 are PHP's (section 3.1); D5 holds the symmetric links
+        with anchors in other segments only, which the paper's four groups leave out.
+        """
         rows = self.rows(segment)
         targets_here, symmetric, strong = self.target[rows], self.symmetric[rows], self.strong[rows]
         targets, mutual, inverse = self._targets
         is_elsewhere = np.ones(len(targets), np.bool_)
         is_elsewhere[inverse[rows]] = False
-        return LinkGroups(
+        return (
             targets_here[strong],
             targets_here[symmetric & ~strong],
             targets_here[~symmetric],
@@ -127,11 +117,6 @@ class Graph:
     def document_ids(self) -> pa.ChunkedArray:
         """The documents in the order of the nodes."""
         return self._column("document_id")
-
-    @cached_property
-    def segments(self) -> np.ndarray:
-        """int32[nodes]: how many segments each document has."""
-        return self._column("segments").to_numpy()
 
     @cached_property
     def words(self) -> np.ndarray:

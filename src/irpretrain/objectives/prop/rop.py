@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,11 +22,11 @@ from irpretrain.objectives.shard import Counts, Shard
 from irpretrain.text.token_store import TokenStore
 
 if TYPE_CHECKING:
-    from irpretrain.objectives.prop.pair_sampler import PairSampler
     from irpretrain.objectives.prop.word_sets import WordSetPairs
 
 NEEDS = frozenset({"statistics"})
 DOCUMENTS_PER_BATCH = 1024
+PAIR_COUNTS = ("pairs", "ties", "words_drawn", "words_outside_document", "sets_with_repeated_words")
 
 OPTIONS = RopOptions
 
@@ -50,13 +50,24 @@ def make_groups(shard: Shard, options: RopOptions, counts: Counts) -> Iterator[p
     columns = list(dict.fromkeys(["document_id", "part", "position", *shard.text.fields]))
     batches = DOCUMENTS.stream(shard.documents, columns=columns, rows=DOCUMENTS_PER_BATCH)
     title = f"sample pairs {Path(shard.documents).stem}"
-    report = _Report()
+    sums, set_sizes = Counter[str](), Counter[int]()
     for rows in progress(batches, title, "documents", DOCUMENTS.count(shard.documents), size=len):
         groups, pairs = sampler.sample(rows, skip_probabilities[: rows.num_rows])
         skip_probabilities = skip_probabilities[rows.num_rows :]
         yield groups
-        report.add(pairs)
-    counts.update(report.counts(sampler))
+        sums.update(_count(pairs))
+        set_sizes.update(pairs.sizes.tolist())
+    counts.update(
+        documents=sums["documents"],
+        skipped={reason: sums[reason] for reason in ("no_vocabulary_words", "short")},
+        **{name: sums[name] for name in PAIR_COUNTS},
+        set_sizes={
+            str(size): {"pairs": set_sizes[size], "expected": round(float(sums["pairs"] * probability), 3)}
+            for size, probability in enumerate(sampler.size_probabilities, 1)
+        },
+        vocabulary=len(sampler.collection.terms),
+        mu=sampler.collection.mu,
+    )
 
 
 def _skip_probabilities(shard: Shard, options: RopOptions) -> np.ndarray:
@@ -78,40 +89,16 @@ def _skip_probabilities(shard: Shard, options: RopOptions) -> np.ndarray:
     return np.where(store.lengths[rows] < options.short_document_pieces, options.short_document_skip, 0.0)
 
 
-class _Report:
-    def __init__(self) -> None:
-        self._sums: Counter[str] = Counter()
-        self._sizes: Counter[int] = Counter()
+def _count(pairs: WordSetPairs) -> dict[str, int]:
+    from irpretrain.objectives.prop.word_sets import EMPTY, SHORT  # numba
 
-    def add(self, pairs: WordSetPairs) -> None:
-        from irpretrain.objectives.prop.word_sets import EMPTY, SHORT  # numba
-
-        self._sums.update(
-            documents=len(pairs.outcomes),
-            empty=int(np.count_nonzero(pairs.outcomes == EMPTY)),
-            short=int(np.count_nonzero(pairs.outcomes == SHORT)),
-            pairs=len(pairs.sizes),
-            ties=int(np.count_nonzero(pairs.scores[:, 0] == pairs.scores[:, 1])),
-            words_drawn=2 * int(pairs.sizes.sum()),
-            words_outside=int(pairs.outside_counts.sum()),
-            sets_with_repeats=int(pairs.repeat_counts.sum()),
-        )
-        self._sizes.update(pairs.sizes.tolist())
-
-    def counts(self, sampler: PairSampler) -> dict[str, Any]:
-        sums, pairs = self._sums, self._sums["pairs"]
-        return {
-            "documents": sums["documents"],
-            "skipped": {"no_vocabulary_words": sums["empty"], "short": sums["short"]},
-            "pairs": pairs,
-            "ties": sums["ties"],
-            "words_drawn": sums["words_drawn"],
-            "words_outside_document": sums["words_outside"],
-            "sets_with_repeated_words": sums["sets_with_repeats"],
-            "set_sizes": {
-                str(size): {"pairs": self._sizes[size], "expected": round(float(pairs * probability), 3)}
-                for size, probability in enumerate(sampler.size_probabilities, 1)
-            },
-            "vocabulary": len(sampler.collection.terms),
-            "mu": sampler.collection.mu,
-        }
+    return {
+        "documents": len(pairs.outcomes),
+        "no_vocabulary_words": int(np.count_nonzero(pairs.outcomes == EMPTY)),
+        "short": int(np.count_nonzero(pairs.outcomes == SHORT)),
+        "pairs": len(pairs.sizes),
+        "ties": int(np.count_nonzero(pairs.scores[:, 0] == pairs.scores[:, 1])),
+        "words_drawn": 2 * int(pairs.sizes.sum()),
+        "words_outside_document": int(pairs.outside_counts.sum()),
+        "sets_with_repeated_words": int(pairs.repeat_counts.sum()),
+    }
