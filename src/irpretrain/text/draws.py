@@ -148,7 +148,7 @@ def draw_alias(thresholds: np.ndarray, aliases: np.ndarray, state: np.ndarray) -
 @compiled
 def first_above(sums: np.ndarray, size: int, value: float) -> int:
     """Return the first index below `size` whose running sum exceeds `value` (the last index if none does)."""
-    return min(np.searchsorted(sums[:size], value, side="right"), size - 1)
+    return min(int(np.searchsorted(sums[:size], value, side="right")), size - 1)
 
 
 @compiled

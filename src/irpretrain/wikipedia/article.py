@@ -16,21 +16,14 @@ MAX_SECTIONS = 32_767
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """Plain text of a page with its structure.
+    """Plain text of a page with its structure."""
 
-    Attributes:
-        text: one paragraph, list item or heading a line; no blank lines, no white space around a line.
-        sections: in the order of the text, disjoint; the first is the lead section and is always there.
-        links: in the order of the text, disjoint; only those to articles (no files, categories, other wikis).
-        parts: number of formulas, captions, tables and galleries that are shown and left out ("tables left out").
-        disambiguation: whether the page only lists articles of like name: it calls one of the templates that say so, or
-            __DISAMBIG__ stands in it.
-    """
-
-    text: str
-    sections: tuple[Section, ...]
-    links: tuple[Link, ...]
+    text: str  # one paragraph, list item or heading a line; no blank lines, no white space around a line
+    sections: tuple[Section, ...]  # in the order of the text, disjoint; the first is the lead, always there
+    links: tuple[Link, ...]  # likewise; only those to articles (no files, categories, other wikis)
+    # Number of formulas, captions, tables and galleries that are shown and left out ("tables left out").
     parts: Mapping[str, int] = field(default_factory=dict, compare=False)
+    # Whether the page only lists articles of like name: a template says so, or __DISAMBIG__ stands in it.
     disambiguation: bool = False
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -63,22 +56,15 @@ BOILERPLATE: tuple[Role, ...] = (SEE_ALSO, "boilerplate")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One section of an article; its number is its place in `WikiStructureTree.nodes`.
+    """One section of an article; its number is its place in `WikiStructureTree.nodes`."""
 
-    Attributes:
-        section: its number among the article's sections.
-        title: its heading; the article's title for the root.
-        start, end: its own text, in characters of the body; equal where it has none.
-        parent: number of the parent, -1 for the root.
-        depth: edges from the root.
-    """
-
-    section: int
-    title: str
+    section: int  # its number among the article's sections
+    title: str  # its heading; the article's title for the root
+    # start, end: its own text, in characters of the body; equal where it has none.
     start: int
     end: int
-    parent: int
-    depth: int
+    parent: int  # number of the parent, -1 for the root
+    depth: int  # edges from the root
 
     @property
     def empty(self) -> bool:

@@ -29,21 +29,13 @@ class XmlFault(Exception):
 
 @dataclass
 class SiteInfo:
-    """What the dump says of its wiki, empty where it does not say it.
+    """What the dump says of its wiki, empty where it does not say it."""
 
-    Attributes:
-        database: such as enwiki.
-        base: address of the main page.
-        case: first-letter or case-sensitive.
-        namespaces: their names by number.
-        language: code of the language, from `xml:lang`.
-    """
-
-    database: str = ""
-    base: str = ""
+    database: str = ""  # such as enwiki
+    base: str = ""  # address of the main page
     case: TitleCase | Literal[""] = ""
-    namespaces: dict[int, str] = field(default_factory=dict)
-    language: str = ""
+    namespaces: dict[int, str] = field(default_factory=dict)  # their names by number
+    language: str = ""  # code of the language, from `xml:lang`
 
 
 class ForbiddenXml(Exception):

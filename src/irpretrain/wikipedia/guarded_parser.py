@@ -31,18 +31,12 @@ OUT_OF_MEMORY = 77
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a worker is told first.
+    """What a worker is told first."""
 
-    Attributes:
-        parser: `module:function`; the function parses one wikitext, and takes the `arguments` behind it.
-        seconds: of processor time that a page may take; the kernel kills the worker (SIGPROF) that takes more.
-        memory_mb: that may come on top of what the worker has when it starts.
-    """
-
-    parser: str
+    parser: str  # `module:function`; the function parses one wikitext, and takes the `arguments` behind it
     arguments: tuple[Any, ...]
-    seconds: float
-    memory_mb: int
+    seconds: float  # processor time of a page; the kernel kills the worker (SIGPROF) that takes more
+    memory_mb: int  # may come on top of what the worker has when it starts
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,12 +89,9 @@ class Names(Section):
 
     @model_validator(mode="after")
     def _check_roles(self) -> Self:
-        names_in_both = {heading_key(name) for name in self.see_also} & {
-            heading_key(n) for n in self.boilerplate
-        }
-        if names_in_both:
+        if keys_in_both := set(map(heading_key, self.see_also)) & set(map(heading_key, self.boilerplate)):
             raise ValueError(
-                f"{min(names_in_both)!r} is in see_also and in boilerplate; a heading has one role"
+                f"{min(keys_in_both)!r} is in see_also and in boilerplate; a heading has one role"
             )
         return self
 
@@ -139,37 +136,23 @@ ARTICLES, FILES, CATEGORIES = 0, 6, 14
 
 @dataclass(frozen=True)
 class WikiLanguage:
-    """One wiki's names, in small letters with single spaces.
+    """One wiki's names, in small letters with single spaces."""
 
-    Attributes:
-        code: of the language edition, such as en; "" where it is not known.
-        roles: what headings say of their sections, by `heading_key`.
-        disambiguation: templates; a name may end in `*`.
-        redirects: words that make a page a redirect where they follow # at its beginning, by `redirect_word`.
-        hidden: namespaces whose links are not shown (files, categories).
-        namespaces: namespaces that hold no articles, the hidden ones included.
-        wikis: prefixes of other wikis.
-        languages: prefixes of other language editions; a link to one without a label is not shown.
-        link_prefix: letters before a link that belong to its anchor, as `link_trail`; "" in most languages.
-        link_trail: letters behind one, in the notation of a regular expression's character class.
-        images: options in links to files.
-        templates: what is shown of templates.
-        dots_capitals: whether a title that is linked with a small i begins with İ.
-    """
-
-    code: str
-    roles: Mapping[str, Role] = field(hash=False)
-    disambiguation: frozenset[str]
-    redirects: frozenset[str]
-    hidden: frozenset[str]
-    namespaces: frozenset[str]
-    wikis: frozenset[str]
-    languages: frozenset[str]
+    code: str  # of the language edition, such as en; "" where it is not known
+    roles: Mapping[str, Role] = field(hash=False)  # what headings say of their sections, by `heading_key`
+    disambiguation: frozenset[str]  # templates; a name may end in `*`
+    redirects: frozenset[str]  # words behind # that make a page a redirect, by `redirect_word`
+    hidden: frozenset[str]  # namespaces whose links are not shown (files, categories)
+    namespaces: frozenset[str]  # namespaces that hold no articles, the hidden ones included
+    wikis: frozenset[str]  # prefixes of other wikis
+    languages: frozenset[str]  # prefixes of other editions; a link to one without a label is not shown
+    # link_prefix, link_trail: letters before and behind a link that belong to its anchor, in the notation of a regular
+    # expression's character class; no prefix ("") in most languages.
     link_prefix: str
     link_trail: str
-    images: ImageOptions = field(compare=False)
-    templates: Templates = field(compare=False)
-    dots_capitals: bool
+    images: ImageOptions = field(compare=False)  # options in links to files
+    templates: Templates = field(compare=False)  # what is shown of templates
+    dots_capitals: bool  # whether a title that is linked with a small i begins with İ
 
     @classmethod
     def of(cls, site: SiteInfo, added_names: Names | None = None) -> Self:

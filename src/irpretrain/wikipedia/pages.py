@@ -29,41 +29,27 @@ _BEGIN, _END, _DUMP_END = b"<page>", b"</page>", b"</mediawiki>"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page: its newest revision in the dump, by timestamp; the last one where timestamps are equal or missing.
+    """One page: its newest revision in the dump, by timestamp; the last one where timestamps are equal or missing."""
 
-    Attributes:
-        position: its place in the file, growing from page to page, the same whatever share of the file is read.
-        page_id: MediaWiki's page id, empty where the dump has none.
-        namespace: number of the namespace; 0 holds articles. None where the dump does not say it (before 2012).
-        redirect: title that the page redirects to, None for other pages.
-        text: wikitext; None where it is missing.
-        deleted: whether the text was hidden from the public.
-        oversized: whether the text was longer than the limit and therefore dropped.
-        model: what the text is, `wikitext` for articles; empty where the dump does not say it.
-    """
-
-    position: int
+    position: int  # its place in the file, growing from page to page, the same whatever share is read
     title: str
-    page_id: str
-    namespace: int | None
-    redirect: str | None
-    text: str | None
-    deleted: bool = False
-    oversized: bool = False
-    model: str = ""
+    page_id: str  # MediaWiki's page id, empty where the dump has none
+    namespace: int | None  # 0 holds articles; None where the dump does not say it (before 2012)
+    redirect: str | None  # title that the page redirects to, None for other pages
+    text: str | None  # wikitext; None where it is missing
+    deleted: bool = False  # whether the text was hidden from the public
+    oversized: bool = False  # whether the text was longer than the limit and therefore dropped
+    model: str = ""  # what the text is, `wikitext` for articles; empty where the dump does not say it
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A page, or a part of the dump, that cannot be read; reading goes on behind it.
-
-    `loses_more` says that nobody knows how many pages are lost with it.
-    """
+    """A page, or a part of the dump, that cannot be read; reading goes on behind it."""
 
     position: int
     reason: str
     detail: str
-    loses_more: bool = False
+    loses_more: bool = False  # whether nobody knows how many pages are lost with it
 
 
 def read_pages(pieces: Iterable[Piece | Damage], longest_text: int) -> Iterator[Page | Fault]:

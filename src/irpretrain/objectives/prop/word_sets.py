@@ -54,22 +54,14 @@ class DrawTables(NamedTuple):
 
 
 class SetRules(NamedTuple):
-    """Options of the draw.
+    """Options of the draw."""
 
-    Attributes:
-        support: VOCABULARY, DOCUMENT_AND_SAMPLE or RANDOM.
-        mu: Dirichlet prior.
-        support_size: size of DOCUMENT_AND_SAMPLE.
-        normalise_support: divide by the support's total before scoring, instead of |D| + μ.
-        generated_pairs, pairs_per_document: pairs drawn per document, and how many of them are used.
-    """
-
-    support: int
-    mu: float
-    support_size: int
-    normalise_support: bool
-    generated_pairs: int
-    pairs_per_document: int
+    support: int  # VOCABULARY, DOCUMENT_AND_SAMPLE or RANDOM
+    mu: float  # Dirichlet prior
+    support_size: int  # size of DOCUMENT_AND_SAMPLE
+    normalise_support: bool  # divide by the support's total before scoring, instead of |D| + μ
+    generated_pairs: int  # pairs drawn per document
+    pairs_per_document: int  # how many of them are used
 
 
 class SampledDocuments(NamedTuple):

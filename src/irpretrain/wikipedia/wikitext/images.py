@@ -93,15 +93,10 @@ Part = Literal["captions", "tables", "galleries"]
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """What a user wants to be shown of a page.
+    """What a user wants to be shown of a page."""
 
-    Attributes:
-        keep: parts that are shown, each caption and each row of a table as a line of its own.
-        formula_word: stands for a formula that cannot be written in a line; "" shows nothing.
-    """
-
-    keep: frozenset[Part] = frozenset()
-    formula_word: str = ""
+    keep: frozenset[Part] = frozenset()  # each caption and each row of a table is a line of its own
+    formula_word: str = ""  # stands for a formula that cannot be written in a line; "" shows nothing
 
 
 @dataclass(slots=True)
