@@ -170,6 +170,13 @@ def test_document_and_sample_follows_its_exact_distribution(
     assert p_value(observed, exact_document_and_sample(made, FIVE_WORDS, draws=1)) < 1e-6
 
 
+def test_words_under_the_subsampling_minimum_are_always_kept(tmp_path: Path) -> None:
+    """The released code fails on a drawn word with 10 to 99 occurrences."""
+    made = Made(tmp_path, ["seldom common"] * 99 + ["common"], options("released"))
+    keep = dict(zip(made.model.terms, made.sampler.keep, strict=True))
+    assert keep["seldom"] == 1.0 > keep["common"]
+
+
 def test_counts_are_of_what_was_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     patch_sizes(monkeypatch, most=6)
     made = Made(tmp_path, [FIVE_WORDS] * 300, options(), [FIVE_WORDS, OTHER])

@@ -1,8 +1,6 @@
-"""The compiled Philox against NumPy's, bit for bit."""
+"""Compiled draws: the stream is NumPy's Philox, bit for bit, and alias tables hold their distribution."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,8 +10,8 @@ from hypothesis import strategies as st
 from irpretrain.foundation.randomness import generator, stream_key
 from irpretrain.text.draws import (
     STATE_WORDS,
+    alias_table,
     next_uniform,
-    next_word,
     start_stream,
     uniform_at,
     write_uniforms,
@@ -22,30 +20,12 @@ from irpretrain.text.draws import (
 WORDS_64 = st.integers(0, 2**64 - 1)
 
 
-def draws(key: tuple[int, int], count: int, draw: Callable[[np.ndarray], float]) -> list[float]:
-    """The first draws of a stream."""
-    state = np.empty(STATE_WORDS, np.uint64)
-    start_stream(state, np.uint64(key[0]), np.uint64(key[1]))
-    return [draw(state) for _ in range(count)]
-
-
-def numpy_words(key: tuple[int, int], count: int) -> np.ndarray:
-    return np.random.Philox(key=np.array(key, np.uint64)).random_raw(count)
-
-
 @given(WORDS_64, WORDS_64, st.integers(0, 41))
-def test_words_equal_numpys(key_0: int, key_1: int, count: int) -> None:
-    assert draws((key_0, key_1), count, next_word) == numpy_words((key_0, key_1), count).tolist()
-
-
-@pytest.mark.parametrize("key", [(0, 0), (2**64 - 1, 2**64 - 1), (1, 2**63)])
-def test_extreme_keys(key: tuple[int, int]) -> None:
-    assert draws(key, 1001, next_word) == numpy_words(key, 1001).tolist()
-
-
-def test_uniforms_are_those_of_the_projects_generator() -> None:
-    key = stream_key(7, "rop", "squad-train/3")
-    assert draws(key, 999, next_uniform) == generator(7, "rop", "squad-train/3").random(999).tolist()
+def test_uniforms_equal_numpys(key_0: int, key_1: int, count: int) -> None:
+    state = np.empty(STATE_WORDS, np.uint64)
+    start_stream(state, np.uint64(key_0), np.uint64(key_1))
+    philox = np.random.Philox(key=np.array([key_0, key_1], np.uint64))
+    assert [next_uniform(state) for _ in range(count)] == np.random.Generator(philox).random(count).tolist()
 
 
 @given(st.integers(0, 9), st.integers(0, 1 << 34), st.integers(0, 13))
@@ -58,3 +38,20 @@ def test_uniforms_from_any_place_of_a_stream(seed: int, first: int, number: int)
     write_uniforms(key_0, key_1, first, written)
     assert written.tolist() == expected.tolist()
     assert [uniform_at(key_0, key_1, first + place) for place in range(number)] == expected.tolist()
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=40).filter(lambda w: sum(w) > 0))
+def test_an_alias_table_holds_exactly_its_distribution(weights: list[float]) -> None:
+    expected = np.array(weights) / sum(weights)
+    thresholds, aliases = alias_table(np.array(weights))
+    # Each cell has the mass 1/n, split at its threshold.
+    masses = thresholds.copy()
+    np.add.at(masses, aliases, 1.0 - thresholds)
+    np.testing.assert_allclose(masses / len(weights), expected, rtol=0, atol=1e-12)
+    assert (masses[expected == 0] == 0).all()
+
+
+@pytest.mark.parametrize("weights", [[0.0, 0.0], [1.0, -1.0], [np.inf, 1.0], [np.nan]])
+def test_impossible_weights_are_refused(weights: list[float]) -> None:
+    with pytest.raises(ValueError, match="alias table"):
+        alias_table(np.array(weights))

@@ -51,13 +51,6 @@ def test_dirichlet_smoothing_by_hand(tmp_path: Path) -> None:
     assert probabilities(model, TEXTS[0]) == pytest.approx(expected, rel=1e-15)
 
 
-def test_likelihood_by_hand(tmp_path: Path) -> None:
-    model = model_of(tmp_path, TEXTS)
-    document = DocumentModel(model, TEXTS[0].split())
-    terms = [model.terms.index(word) for word in ("apple", "elder", "apple")]
-    assert document.log_likelihood(terms) == pytest.approx(math.log(0.3 * 0.1 * 0.3), rel=1e-15)
-
-
 def test_document_frequencies_as_background(tmp_path: Path) -> None:
     model = model_of(tmp_path, TEXTS, background="document-frequencies")
     # apple 1, banana 2, cherry 2, durian 1, elder 1 documents
@@ -86,12 +79,6 @@ def test_rare_words_can_count_in_lengths_and_totals(tmp_path: Path) -> None:
     document = DocumentModel(model, TEXTS[0].split())
     assert document.length == 4
     assert document.probabilities[0] == pytest.approx((2 + 3.5 * 2 / 7) / 7.5)
-
-
-def test_probabilities_sum_to_one(tmp_path: Path) -> None:
-    model = model_of(tmp_path, ["a b b c c c", "c d d e é 9", ""], minimum_count=2)
-    for text in ("a b b c", "", "zzz", "c " * 50):
-        assert sum(probabilities(model, text).values()) == pytest.approx(1.0, rel=1e-14)
 
 
 def test_an_empty_vocabulary_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:

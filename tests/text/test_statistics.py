@@ -48,14 +48,6 @@ def test_title_and_url_count_where_the_configuration_says(tmp_path: Path) -> Non
     assert [row[0] for row in counted(tmp_path / "words.parquet")] == ["b", "org", "t", "u"]
 
 
-def test_a_shard_without_documents(tmp_path: Path) -> None:
-    documents = write_documents(tmp_path / "documents.parquet", [])
-    count_words(documents, TEXT, tmp_path / "words.parquet")
-    assert counted(tmp_path / "words.parquet") == []
-    merge_counts([tmp_path / "words.parquet"], tmp_path / "merged.parquet")
-    assert read_totals(tmp_path / "merged.parquet") == Totals(0, 0)
-
-
 def test_a_table_without_totals_is_refused(tmp_path: Path) -> None:
     WORD_COUNTS.write(tmp_path / "words.parquet", [])
     with pytest.raises(IntegrityError, match="totals are missing"):
@@ -80,9 +72,10 @@ def test_any_sharding_gives_the_bytes_of_one_shard_and_the_counts_of_a_counter(
             count_words(documents, TEXT, paths[-1], words_in_memory)
         merge_counts(paths[::-1], folder / "many.parquet")
         assert (folder / "one.parquet").read_bytes() == (folder / "many.parquet").read_bytes()
-        rows = counted(folder / "many.parquet")
+        rows, totals = counted(folder / "many.parquet"), read_totals(folder / "many.parquet")
 
     words = [find_words(text, "alphanumeric") for text in texts]
+    assert totals == Totals(len(texts), sum(map(len, words)))
     occurrences = Counter(word for one in words for word in one)
     assert {row[0]: row[1] for row in rows} == occurrences
     assert {row[0]: row[2] for row in rows} == Counter(word for one in words for word in set(one))

@@ -12,13 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from irpretrain.config.text import TextConfig
-from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.text import token_store
-from irpretrain.text.texts import body_start
-from irpretrain.text.token_store import TokenStore, write_token_store
+from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 
 MakeStore = Callable[..., Path]
@@ -138,27 +135,6 @@ def test_positions_change_nothing_else_and_are_retained_only_when_requested_for(
     (known / "char_starts.npy").unlink()
     with pytest.raises(IntegrityError, match="not a token store"):
         TokenStore.open([known])
-
-
-def test_anchors_of_the_body_are_found_behind_the_title(
-    make_store: MakeStore, tmp_path: Path, tiny_encoder: Path
-) -> None:
-    body = "  cab word03 jib\nword04 word05 "
-    rows = [
-        {"document_id": f"d{i}", "part": 0, "position": i, "title": title, "url": "", "body": body}
-        for i, title in enumerate((" word01 ", ""))
-    ]
-    DOCUMENTS.write(tmp_path / "documents.parquet", rows)
-    text = TextConfig(words="alphanumeric")
-    write_token_store(tmp_path / "documents.parquet", tiny_encoder, text, tmp_path / "store", positions=True)
-    store = TokenStore.open([tmp_path / "store"])
-    start = body.index("jib")
-    found = []
-    for row, document in enumerate(rows):
-        shift = body_start(document, text)
-        first, last = store.span(row, start + shift, start + shift + len("jib\nword04"))
-        found.append(" ".join(words(store, tiny_encoder, row).split()[first:last]))
-    assert found == ["j ##i ##b word04"] * 2
 
 
 def test_empty_shard(make_store: MakeStore) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,10 +74,3 @@ def test_bare_vocabulary_loads_the_same_tokenizer(
     texts = ["cab word07 Bad", "word79 xyz"]
     bare, whole = load_tokenizer(directory), load_tokenizer(tiny_encoder)
     assert [a.tolist() for a in bare.encode(texts)] == [b.tolist() for b in whole.encode(texts)]
-
-
-def test_word_pieces_import_no_torch() -> None:
-    names = "irpretrain.text.word_pieces, irpretrain.text.token_store, irpretrain.text.token_store"
-    code = f"import sys, {names}, tokenizers; print('torch' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "False"

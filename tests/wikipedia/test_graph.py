@@ -1,4 +1,4 @@
-"""Building and reading a graph: mentions, limits, refusals, row groups."""
+"""Building and reading a graph: mentions, limits, refusals, row groups; the database in which it is built."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from synthetic_wiki import Article, To, Wiki, lead, make_graph
 
 from irpretrain.config.text import GraphConfig
 from irpretrain.foundation import tables
-from irpretrain.foundation.contracts import LINK_SOURCES
-from irpretrain.foundation.errors import InputError, IntegrityError
+from irpretrain.foundation.contracts import LINK_SOURCES, SEE_ALSO
+from irpretrain.foundation.errors import InputError, IntegrityError, SetupError
 from irpretrain.wikipedia.build_graph import build_graph, by_corpus
-from irpretrain.wikipedia.graph import Graph
+from irpretrain.wikipedia.graph import Graph, database, parquet
 
 
 def plain(title: str, text: str) -> Article:
@@ -115,3 +115,16 @@ def test_a_collection_without_documents(tmp_path):
 
 def test_shards_by_corpus():
     assert by_corpus(["a0", "a1", "b0"], [2, 1]) == [["a0", "a1"], ["b0"]]
+
+
+def test_paths_with_quotes_are_paths(tmp_path):
+    path = tmp_path / "it's [1].parquet"
+    SEE_ALSO.write(path, [{"source": 1, "target": 2}])
+    with database(tmp_path, 256, 1) as base:
+        assert base.row(f"SELECT sum(target) AS s FROM {parquet([path])}") == {"s": 2}
+
+
+def test_too_little_memory_is_one_message(tmp_path):
+    with pytest.raises(SetupError, match=r"graph.memory_mb: 16 MB are too few .*; raise it"):
+        with database(tmp_path, 16, 2) as base:
+            base.run("CREATE TABLE t AS SELECT list(range) AS everything FROM range(4000000)")

@@ -1,7 +1,5 @@
 """Names of language editions: the resource file, the dump's own names, the user's."""
 
-import pickle
-
 import pytest
 from english_pages import ENGLISH, links_of
 
@@ -234,10 +232,6 @@ def test_names_of_a_user():
     assert parse_article("{{several meanings}}", language).disambiguation
     assert "lab" in language.namespaces
     assert language.link_trail == "0-9"
-
-
-def test_a_language_can_go_to_another_process():
-    assert pickle.loads(pickle.dumps(ENGLISH)) == ENGLISH
 
 
 def test_every_pattern_of_the_resource_file_works():

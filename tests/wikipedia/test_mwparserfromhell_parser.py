@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from synthetic_dumps import dump, page
 
 from irpretrain.corpora.formats.wikipedia_dump import WikipediaDumpDocumentOptions, read
 from irpretrain.foundation.records import Link, Section
@@ -81,12 +82,8 @@ def name(part: Section | Link) -> tuple[object, str]:
 
 
 def test_a_corpus_may_ask_for_it(tmp_path):
-    dump = tmp_path / "enwiki-pages-articles.xml"
-    text = "<text>An [[oak]] is a [[tree]].</text>"
-    page = f"<page><title>Oak</title><ns>0</ns><id>7</id><revision>{text}</revision></page>"
-    site = "<siteinfo><dbname>enwiki</dbname><base>https://en.wikipedia.org/wiki/Main_Page</base></siteinfo>"
-    dump.write_text(f"<mediawiki>\n{site}\n{page}\n</mediawiki>\n")
-    [document] = read(dump, WikipediaDumpDocumentOptions(parser="mwparserfromhell"))
-    assert (document.document_id, document.body, len(document.links)) == ("enwiki/7", "An oak is a tree.", 2)
+    (tmp_path / "dump").write_bytes(dump(page(7, text="An [[oak]] is a [[tree]].")))
+    [document] = read(tmp_path / "dump", WikipediaDumpDocumentOptions(parser="mwparserfromhell"))
+    assert (document.body, len(document.links)) == ("An oak is a tree.", 2)
     with pytest.raises(ValueError, match="keep and formula_word have no effect"):
         WikipediaDumpDocumentOptions(parser="mwparserfromhell", keep=["tables"])

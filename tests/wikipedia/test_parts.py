@@ -1,8 +1,10 @@
 """Captions, tables, galleries and formulas: left out and counted, or shown where a user wants them."""
 
+from xml.sax.saxutils import escape
+
 import pytest
 from english_pages import ENGLISH
-from synthetic_dumps import write_tables
+from synthetic_dumps import dump, page, write_tables
 
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.wikipedia.dump import SiteInfo
@@ -68,13 +70,9 @@ def test_rendered_where_a_user_wants_them(rendering, text, anchors):
 
 
 def test_options_of_a_dump_and_counts_in_the_sidecar(tmp_path):
-    page = PAGE.replace("&", "&amp;").replace("<", "&lt;")
-    (tmp_path / "dump.xml").write_text(
-        "<mediawiki><siteinfo><dbname>enwiki</dbname></siteinfo><page><title>A</title><ns>0</ns><id>1</id>"
-        f"<revision><id>2</id><text>{page}</text></revision></page></mediawiki>"
-    )
+    (tmp_path / "dump").write_bytes(dump(page(1, text=escape(PAGE))).replace(b"testwiki", b"enwiki"))
     options = {"keep": ["captions", "tables"], "formula_word": "formula"}
-    [documents], _, [counts] = write_tables(tmp_path / "dump.xml", tmp_path, **options)
+    [documents], _, [counts] = write_tables(tmp_path / "dump", tmp_path, **options)
     assert counts["parts"] == {
         "captions shown": 2,
         "formulas left out": 1,
@@ -126,7 +124,7 @@ def test_the_caption_is_the_last_part_that_is_no_option(code, wikitext, text):
 
 
 def test_options_in_galleries():
-    page = """<gallery>
+    wikitext = """<gallery>
 File:a.jpg|alt=foo|Cap
 File:b.jpg|One [[two|2]]|left
 c.jpg|[[x|y]] {{nowrap|a|b}}
@@ -134,7 +132,7 @@ d.jpg|first|{{lang|fr|second}} [[three
 File:e.jpg|200px
 File:f.jpg
 </gallery>"""
-    article = parse_article(page, ENGLISH, Rendering(frozenset({"galleries"})))
+    article = parse_article(wikitext, ENGLISH, Rendering(frozenset({"galleries"})))
     assert article.text == "Cap\nOne 2\ny a\nsecond [[three"
     assert [(article.text[link.start : link.end], link.target) for link in article.links] == [
         ("2", "two"),

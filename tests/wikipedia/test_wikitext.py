@@ -6,7 +6,7 @@ from english_pages import ENGLISH, links_of, text_of
 from irpretrain.foundation.characters import clean_text
 from irpretrain.foundation.records import Section
 from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import Names, WikiLanguage
+from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
 
 
@@ -229,12 +229,6 @@ def test_languages_differ():
     serbian = WikiLanguage.of(SiteInfo("srwiki"))
     assert text_of("-{sr-el:more;sr-ec:море}-", serbian) == "море"
     assert text_of("CH-{CH}-CH", german) == "CH-{CH}-CH"
-
-
-def test_a_user_adds_names_and_templates():
-    added = Names(file=("Bildo",), templates={"Mia": "({1})"})
-    language = WikiLanguage.of(SiteInfo("eowiki"), added)
-    assert text_of("[[bildo:x]] {{mia|b}} [[a]]", language) == "(b) a"
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from irpretrain.foundation.characters import clean_text
 from irpretrain.wikipedia.wikitext import parse_article
 
-MEGABYTE = 1_000_000
-
 
 def check(article):
     """What holds for every article."""
@@ -49,7 +47,7 @@ LENGTHS = [200, pytest.param(1000, marks=pytest.mark.deep)]
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("thousands", LENGTHS)
-@pytest.mark.parametrize("unit", UNITS, ids=repr)
+@pytest.mark.parametrize("unit", [*UNITS, "{{ ", "{{disambiguation ", "{{dab|"], ids=repr)
 def test_very_much_of_one_thing(unit, thousands):
     check(parse_article(unit * (1000 * thousands // len(unit)), ENGLISH))
 
@@ -59,12 +57,6 @@ def test_very_much_of_one_thing(unit, thousands):
 @pytest.mark.parametrize("name", nested(0))
 def test_very_many_things_in_each_other(name, thousands):
     check(parse_article(nested(thousands)[name], ENGLISH))
-
-
-@pytest.mark.timeout(600)
-def test_looking_for_disambiguation_pages_takes_no_time():
-    for unit in ("{{ ", "{{disambiguation ", "{{", "{{dab|"):
-        parse_article(unit * (MEGABYTE // len(unit)), ENGLISH)
 
 
 @pytest.mark.deep

@@ -68,13 +68,11 @@ class Edition:
 
 @dataclass(frozen=True)
 class HeadingRead:
-    """A heading: its text, the same without what references and other `DROPPED` elements hold, and whether a template
-    stands in it."""
+    """A heading: its text, and the same without what references and other `DROPPED` elements hold."""
 
     level: int
     text: str
     without: str
-    template: bool
 
 
 @dataclass
@@ -138,10 +136,7 @@ class Reading:
             self._open_tables = max(0, self._open_tables + (1 if "{" in mark else -1))
 
     def _heading(self, node: Any, template: str) -> None:
-        holds_template = any(type(part).__name__ == "Template" for part in node.title.nodes)
-        self.headings.append(
-            HeadingRead(node.level, visible(node.title), visible(node.title, DROPPED), holds_template)
-        )
+        self.headings.append(HeadingRead(node.level, visible(node.title), visible(node.title, DROPPED)))
         self._walk(node.title, template)
 
     def _link(self, node: Any, following: str, template: str) -> None:
