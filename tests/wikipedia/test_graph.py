@@ -22,6 +22,12 @@ def plain(title: str, text: str) -> Article:
     return Article(title, [lead(*text.split())])
 
 
+def targets(graph: Graph, nodes: list[int] | None = None) -> dict[int, list[int]]:
+    """Documents that each of some nodes links, or that all of them do."""
+    all_links = graph.links(np.arange(graph.size) if nodes is None else np.array(nodes))
+    return {links.source: links.target.tolist() for links in all_links}
+
+
 def test_mentions_link_documents_without_hyperlinks(tmp_path, monkeypatch):
     monkeypatch.setattr("irpretrain.wikipedia.build_graph.MENTION_DOCUMENT_SHARE", Fraction("0.4"))
     articles = [
@@ -32,11 +38,7 @@ def test_mentions_link_documents_without_hyperlinks(tmp_path, monkeypatch):
         plain("Void", "Time Nothing"),
     ]
     folder = make_graph([Wiki(articles)], tmp_path, 2, mentions="titles")
-    assert {links.source: links.target.tolist() for links in Graph.open(folder).links()} == {
-        0: [1],
-        1: [0],
-        2: [1],
-    }
+    assert targets(Graph.open(folder)) == {0: [1], 1: [0], 2: [1]}
     counts = json.loads((folder / "counts.json").read_text())
     assert counts["links"]["read"] == 0
     assert counts["mentions"] == {
@@ -45,7 +47,7 @@ def test_mentions_link_documents_without_hyperlinks(tmp_path, monkeypatch):
         "to_disambiguation_pages": 0,
     }  # fmt: skip
     off = make_graph([Wiki(articles)], tmp_path / "off", 1)
-    assert list(Graph.open(off).links()) == []
+    assert targets(Graph.open(off)) == {}
     assert "mentions" not in json.loads((off / "counts.json").read_text())
 
 
@@ -56,7 +58,7 @@ def test_hyperlinks_to_a_frequent_title_stay(tmp_path):
         plain("Time", "x"),
     ]
     folder = make_graph([Wiki(articles)], tmp_path, 1, mentions="titles")
-    assert {links.source: links.target.tolist() for links in Graph.open(folder).links()} == {0: [4]}
+    assert targets(Graph.open(folder)) == {0: [4]}
 
 
 @pytest.fixture
@@ -70,15 +72,10 @@ def ring(tmp_path, monkeypatch):
     return Graph.open(make_graph([Wiki(articles)], tmp_path, 2))
 
 
-def targets(graph: Graph, nodes: list[int] | None) -> dict[int, list[int]]:
-    found = graph.links(None if nodes is None else np.array(nodes))
-    return {links.source: links.target.tolist() for links in found}
-
-
 def test_links_of_some_documents_across_row_groups(ring):
     truth = {n: sorted((n + k) % 30 for k in range(1, 8)) for n in range(30) if n != 20}
-    assert list(targets(ring, None)) == sorted(truth)
-    assert targets(ring, None) == truth
+    assert list(targets(ring)) == sorted(truth)
+    assert targets(ring) == truth
     for chosen in ([0], [29], [7, 8, 9], [25, 3, 3, 20], [20], [], list(range(30))):
         assert targets(ring, chosen) == {n: truth[n] for n in sorted(set(chosen)) if n in truth}
 
@@ -87,7 +84,7 @@ def test_every_source_comes_whole_when_it_fills_row_groups(tmp_path, monkeypatch
     monkeypatch.setattr(tables, "ROWS_PER_GROUP", 3)
     articles = [Article(f"T{n}", [lead(*(To(f"T{k}") for k in range(12)))]) for n in range(12)]
     graph = Graph.open(make_graph([Wiki(articles)], tmp_path, 1, segment_words=50))
-    assert targets(graph, None) == {n: [k for k in range(12) if k != n] for n in range(12)}
+    assert targets(graph) == {n: [k for k in range(12) if k != n] for n in range(12)}
     assert targets(graph, [5]) == {5: [k for k in range(12) if k != 5]}
 
 

@@ -31,7 +31,7 @@ def check(folder: Path, truth: Expected) -> None:
     assert {(r["source"], r["segment"], r["target"]): (r["start"], r["end"]) for r in rows} == truth.anchors
     assert [(r["source"], r["segment"], r["target"]) for r in rows] == sorted(truth.anchors)
     found = {(s, n): ([],) * 5 for s, count in enumerate(truth.segments) for n in range(count)}
-    for links in graph.links():
+    for links in graph.links(np.arange(graph.size)):
         for segment in range(truth.segments[links.source]):
             found[links.source, segment] = tuple(part.tolist() for part in links.groups(segment))
     assert found == {key: tuple(sorted(part) for part in parts) for key, parts in truth.groups.items()}
@@ -59,7 +59,7 @@ ONE_WAY = Article("One way", [lead(*filler(3))])
 def test_the_five_groups_by_hand(tmp_path, shards):
     wiki = Wiki([HUB, STRONG, WEAK, ONE_WAY])
     folder = make_graph([wiki], tmp_path, shards)
-    [hub, strong, weak] = Graph.open(folder).links()
+    [hub, strong, weak] = Graph.open(folder).links(np.arange(4))
     assert [part.tolist() for part in hub.groups(1)] == [[1], [2], [3], [], []]
     assert [part.tolist() for part in hub.groups(0)] == [[], [], [], [3], [1, 2]]
     assert [part.tolist() for part in hub.groups(2)] == [[], [], [], [3], [1, 2]]
@@ -133,7 +133,7 @@ def test_redirects_case_underscores_and_red_links(tmp_path):
     ]
     wiki = Wiki(articles, redirects)
     folder = make_graph([wiki], tmp_path, 2, segment_words=100)
-    [links] = Graph.open(folder).links()
+    [links] = Graph.open(folder).links(np.arange(4))
     assert links.target.tolist() == [1, 2, 3]
     assert [wiki.rows[0]["body"][a:b] for a, b in zip(links.start, links.end, strict=True)] == [
         "other__page",
@@ -178,7 +178,11 @@ def test_corpora_are_numbered_in_their_order_and_the_first_of_a_title_is_meant(t
     graph = Graph.open(folder)
     assert [graph.document_id(n) for n in range(4)] == ["one/0", "one/1", "two/0", "two/1"]
     assert graph.nodes(["two/1", "one/0"]).tolist() == [3, 0]
-    assert {links.source: links.target.tolist() for links in graph.links()} == {0: [2], 2: [0], 3: [1]}
+    assert {links.source: links.target.tolist() for links in graph.links(np.arange(4))} == {
+        0: [2],
+        2: [0],
+        3: [1],
+    }
     assert NODES.read(folder / "nodes.parquet").column("corpus").to_pylist() == [0, 0, 1, 1]
     assert json.loads((folder / "counts.json").read_text())["nodes"]["titles"] == 3
     check(folder, expected([first, second]))

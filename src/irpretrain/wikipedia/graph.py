@@ -137,19 +137,17 @@ class Graph:
         """bool[nodes]: which documents only list what their title may mean."""
         return self._column("disambiguation").to_numpy()
 
-    def links(self, nodes: np.ndarray | None = None) -> Iterator[Links]:
-        """Yield the hyperlinks of documents in the order of the nodes; those without any are left out.
+    def links(self, nodes: np.ndarray) -> Iterator[Links]:
+        """Yield the hyperlinks of some nodes, which may be in any order, by node; those without any are left out.
 
-        Args:
-            nodes: whose links, in any order; all where not given. Of the file only the row groups that hold some of
-                them are read.
+        Of the file only the row groups that hold some of them are read.
         """
-        sources = None if nodes is None else np.unique(nodes)
+        sources = np.unique(nodes)
         pending_rows: list[pa.Table] = []
         path = self._directory / "hyperlinks.parquet"
         with HYPERLINKS.opened(path) as file:
             for group_number in range(file.num_row_groups):
-                if sources is not None and not _has_sources(file, group_number, sources):
+                if not _has_sources(file, group_number, sources):
                     continue
                 rows = row_group(file, group_number)
                 # The last source of a row group may go on in the next one.
@@ -185,12 +183,11 @@ def _has_sources(file: pq.ParquetFile, row_group: int, sources: np.ndarray) -> b
     return bool(start < end)
 
 
-def _by_source(rows: pa.Table, nodes: np.ndarray | None) -> Iterator[Links]:
+def _by_source(rows: pa.Table, nodes: np.ndarray) -> Iterator[Links]:
     columns = {name: rows.column(name).to_numpy() for name in rows.column_names}
     sources, first_rows = np.unique(columns.pop("source"), return_index=True)
     end_rows = [*first_rows[1:].tolist(), len(rows)]
-    is_selected = np.ones(len(sources), np.bool_) if nodes is None else np.isin(sources, nodes)
-    for source_index in np.flatnonzero(is_selected).tolist():
+    for source_index in np.flatnonzero(np.isin(sources, nodes)).tolist():
         columns_of_source = {
             name: values[first_rows[source_index] : end_rows[source_index]]
             for name, values in columns.items()
@@ -206,7 +203,7 @@ ROWS_AT_ONCE = 131_072
 
 @contextmanager
 def database(folder: Path, memory_mb: int, threads: int) -> Iterator[GraphDatabase]:
-    """Open a database in `folder`, which must exist; its files are removed at the end.
+    """Open a database in `folder`, which must exist; the caller removes the folder with its files.
 
     Raises:
         SetupError: the memory limit is too small for a query, even with the disk's help.
@@ -221,16 +218,12 @@ def database(folder: Path, memory_mb: int, threads: int) -> Iterator[GraphDataba
         "preserve_insertion_order": False,
         "autoinstall_known_extensions": False,
     }
-    path = folder / "graph.duckdb"
     try:
-        with duckdb.connect(str(path), config=settings) as connection:
+        with duckdb.connect(str(folder / "graph.duckdb"), config=settings) as connection:
             yield GraphDatabase(connection)
     except duckdb.OutOfMemoryException as error:
         reason = str(error).splitlines()[0]
         raise SetupError(f"graph.memory_mb: {memory_mb} MB are too few ({reason}); raise it") from None
-    finally:
-        for leftover in (path, path.with_name(f"{path.name}.wal")):
-            leftover.unlink(missing_ok=True)
 
 
 class GraphDatabase:

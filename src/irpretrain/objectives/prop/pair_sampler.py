@@ -82,15 +82,12 @@ class PairSampler:
     def _make_tables(self) -> DrawTables:
         collection = self.collection
         draw_weights = collection.background * self.keep
-        background, frequency = alias_table(draw_weights), alias_table(collection.documents)
         return DrawTables(
             background=collection.background,
             keep_probabilities=self.keep,
-            background_thresholds=background[0],
-            background_aliases=background[1],
+            background_alias=alias_table(draw_weights),
             background_mass=float(draw_weights.sum()),
-            frequency_thresholds=frequency[0],
-            frequency_aliases=frequency[1],
+            frequency_alias=alias_table(collection.documents),
             size_sums=cumulative(self.size_probabilities),
         )
 

@@ -43,13 +43,9 @@ TIE_TOLERANCE = 1e-12
 class DrawTables(NamedTuple):
     background: np.ndarray  # float64, P(w|C)
     keep_probabilities: np.ndarray  # float64, k(w)
-    # background_thresholds, background_aliases: alias table of P(w|C) k(w).
-    background_thresholds: np.ndarray
-    background_aliases: np.ndarray
+    background_alias: tuple[np.ndarray, np.ndarray]  # alias table of P(w|C) k(w)
     background_mass: float  # Σ P(w|C) k(w)
-    # frequency_thresholds, frequency_aliases: alias table of document frequencies.
-    frequency_thresholds: np.ndarray
-    frequency_aliases: np.ndarray
+    frequency_alias: tuple[np.ndarray, np.ndarray]  # alias table of document frequencies
     size_sums: np.ndarray  # float64, running probabilities of the set sizes from 1
 
 
@@ -129,7 +125,7 @@ def _sample_support(
         last_row[distinct_terms[index]] = row
     support_size = term_count
     for _ in range(extra_draws):
-        term = draw_alias(tables.frequency_thresholds, tables.frequency_aliases, state)
+        term = draw_alias(*tables.frequency_alias, state)
         if last_row[term] != row:
             last_row[term] = row
             distinct_terms[support_size], counts[support_size] = term, 0
@@ -158,7 +154,7 @@ def _draw_term(
     position = next_uniform(state) * (document_mass + rules.mu * tables.background_mass)
     if position < document_mass:
         return document.distinct_terms[first_above(document.sums, support_size, position)]
-    return draw_alias(tables.background_thresholds, tables.background_aliases, state)
+    return draw_alias(*tables.background_alias, state)
 
 
 @compiled
