@@ -109,29 +109,8 @@ CALLS = [
 ]  # fmt: skip
 
 
-# behind what is left out, and in scripts without spaces
-PLACES = [
-    ("It{{efn|x}} {{madeup|was founded long ago}}<ref>b</ref> and so", "It was founded long ago and so"),
-    ("It<ref>x</ref> {{a}} {{madeup|was founded in ancient times}}{{efn|x}} so", "It was founded in ancient times so"),
-    ("město{{Pozn.|x}} {{Zdroj?|je nejstarší v zemi}}<ref>b</ref>", "město je nejstarší v zemi"),
-    ("La ciudad{{efn|x}} {{aclarar|fue fundada antes}}{{cr}}.", "La ciudad fue fundada antes."),
-    ("{{flagicon|x}} {{madeup|hint of many words}}\nText", "Text"),
-    ("* {{flagicon|x}}{{madeup|hint of many words}}<ref>x</ref>", ""),
-    ("乙{{來源請求|这是一个长句子的测试}}。", "乙这是一个长句子的测试。"),
-    ("町は{{何か|日本で最も多いとされている}}が", "町は日本で最も多いとされているが"),
-    ("町である{{注釈何か|これは日本で最も多いとされている町である。}}。", "町である。"),
-    ("町である。{{注釈何か|日本で最も多いとされている}}また", "町である。また"),
-    ("町{{efn|日本で最も多いとされている}}は", "町は"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("wikitext", "text"), PLACES)
-def test_the_whole_line_before_a_call_counts(wikitext, text):
-    assert parse_article(wikitext, WikiLanguage.of(SiteInfo("enwiki"))).text == text
-
-
 # words behind named arguments, with other markup in them, in templates within each other; hints that take words
-ARGUMENTS = [
+SENTENCES = [
     ("en", "grew {{madeup|date=May 2010|in recent years}} and", "grew in recent years and"),
     ("en", "grew {{madeup|a=[[b|c]]|2=x|1=in recent years}} and", "grew in recent years and"),
     ("en", "grew {{madeup|date=2010|text=in recent years}} and", "grew in recent years and"),
@@ -156,11 +135,23 @@ ARGUMENTS = [
     ("en", "{{harvp|Smith|2000}} says", "Smith 2000 says"),
     ("de", 'Er sagt {{"|Text=Das ist gut so|Autor=X}} und', "Er sagt „Das ist gut so“ und"),
     ("de", "Er sagt\n{{Zitat|Text=Das ist gut so}}\nund", "Er sagt\nDas ist gut so\nund"),
+    # behind what is left out, and in scripts without spaces
+    ("en", "It{{efn|x}} {{madeup|was founded long ago}}<ref>b</ref> and so", "It was founded long ago and so"),
+    ("en", "It<ref>x</ref> {{a}} {{madeup|was founded in antiquity}}{{efn|x}} so", "It was founded in antiquity so"),
+    ("en", "město{{Pozn.|x}} {{Zdroj?|je nejstarší v zemi}}<ref>b</ref>", "město je nejstarší v zemi"),
+    ("en", "La ciudad{{efn|x}} {{aclarar|fue fundada antes}}{{cr}}.", "La ciudad fue fundada antes."),
+    ("en", "{{flagicon|x}} {{madeup|hint of many words}}\nText", "Text"),
+    ("en", "* {{flagicon|x}}{{madeup|hint of many words}}<ref>x</ref>", ""),
+    ("en", "乙{{來源請求|这是一个长句子的测试}}。", "乙这是一个长句子的测试。"),
+    ("en", "町は{{何か|日本で最も多いとされている}}が", "町は日本で最も多いとされているが"),
+    ("en", "町である{{注釈何か|これは日本で最も多いとされている町である。}}。", "町である。"),
+    ("en", "町である。{{注釈何か|日本で最も多いとされている}}また", "町である。また"),
+    ("en", "町{{efn|日本で最も多いとされている}}は", "町は"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("code", "wikitext", "text"), ARGUMENTS)
-def test_which_argument_has_the_words(code, wikitext, text):
+@pytest.mark.parametrize(("code", "wikitext", "text"), SENTENCES)
+def test_which_argument_has_the_words_and_the_whole_line_before_it_counts(code, wikitext, text):
     assert parse_article(wikitext, WikiLanguage.of(SiteInfo(f"{code}wiki"))).text == text
 
 

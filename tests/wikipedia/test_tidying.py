@@ -7,6 +7,7 @@ from english_pages import links_of, text_of
 @pytest.mark.parametrize(
     ("wikitext", "text"),
     [
+        # A paragraph is a line.
         ("one\ntwo\n\nthree", "one two\nthree"),
         ("one\n* item\nmore\nend\n== H ==\nbody\nrest", "one\nitem\nmore end\nH\nbody rest"),
         ("one\n code\n  more code\ntwo", "one\ncode\nmore code\ntwo"),
@@ -20,15 +21,7 @@ from english_pages import links_of, text_of
         ("one\n{|\n| x\n|}\ntwo", "one\ntwo"),
         ("[[a|b\nc]]\nd", "b c d"),
         ("a\u2000b\u2009c\u200ad\u202fe\u3000f", "a b c d e f"),
-    ],
-)  # fmt: skip
-def test_a_paragraph_is_a_line(wikitext, text):
-    assert text_of(wikitext) == text
-
-
-@pytest.mark.parametrize(
-    ("wikitext", "text"),
-    [
+        # Apostrophes on both sides of what goes are two marks.
         ("''θ''<sub>''i''</sub>", "θi"),
         ("'''a''' ''θ''<sub>''i''</sub> '''b'''", "a θi b"),
         ("''a''<ref>r</ref>''b'' '''c'''{{x}}''d''", "ab cd"),
@@ -37,15 +30,7 @@ def test_a_paragraph_is_a_line(wikitext, text):
         ("''{{lang|fr|''x''}}''", "x"),
         ("''a''[http://x ''b'']''c''", "abc"),
         ("'''''a'''<!-- x -->''", "a"),
-    ],
-)
-def test_apostrophes_on_both_sides_of_what_goes_are_two_marks(wikitext, text):
-    assert text_of(wikitext) == text
-
-
-@pytest.mark.parametrize(
-    ("wikitext", "text"),
-    [
+        # What is left out takes its punctuation with it.
         ("([http://x T]) [http://x  T] ([http://x])", "(T) T ([1])"),
         ("Socrates ({{x}} or {{y}}; ?–453)", "Socrates (?–453)"),
         ("a ({{x}}, {{y}} and {{z}}) b ({{x}}; born 1950) c (b, {{x}})", "a b (born 1950) c (b)"),
@@ -58,15 +43,7 @@ def test_apostrophes_on_both_sides_of_what_goes_are_two_marks(wikitext, text):
         ("[[http://x.y z]] a[[http://x.y]]", "[z] a[[1]]"),
         ("__notoc__a __Toc__ __foo__ __ИНДЕКС__", "a __foo__ __ИНДЕКС__"),
         ("a [[Foo|{{x}}]] [[wikt:b]]s", "a Foo wikt:bs"),
-    ],
-)
-def test_what_is_left_out_takes_its_punctuation_with_it(wikitext, text):
-    assert text_of(wikitext) == text
-
-
-@pytest.mark.parametrize(
-    ("wikitext", "text"),
-    [
+        # Quotes, signs and stops around nothing.
         ("a '{{x}}' b", "a b"),
         ('called "{{x}}" b ("{{x}}") c "{{nowrap|}}".', "called b c."),
         ('a "b" {{x}} "c" 5\'{{x}}\'s', 'a "b" "c" 5\'\'s'),
@@ -74,45 +51,14 @@ def test_what_is_left_out_takes_its_punctuation_with_it(wikitext, text):
         ("(* {{x}}; † {{y}}) (* 5 May; † {{y}}) (* {{x}}; † 6 May)", "(* 5 May) († 6 May)"),
         ("(* {{y}} in B) a (b * {{x}}) * {{x}}; c", "(* in B) a (b *) *; c"),
         ("{{x}}. Foo\n\n{{x}}... a\n\n{{x}}.5 b", "Foo\n... a\n.5 b"),
-    ],
-)
-def test_quotes_signs_and_stops_around_nothing(wikitext, text):
-    assert text_of(wikitext) == text
-
-
-@pytest.mark.parametrize(
-    ("wikitext", "links", "text"),
-    [
-        ("[[Foo|[bar]]]s", [("[bar]s", "Foo")], "[bar]s"),
-        ("[[a|b]]] [[File:x.png|c [d]]] e", [("b", "a")], "b] e"),
-        ("[[7%25 Solution]]", [("7% Solution", "7% Solution")], "7% Solution"),
-        ("[[bus]]<b>es</b> [[bus]]<ref>r</ref>es", [("bus", "bus"), ("bus", "bus")], "buses buses"),
-        ("([[a]]; {{x}}) ({{x}}, [[b]]) {{x}}, [[c]]\n[[d]]", [(x, x) for x in "abcd"], "(a) (b), c d"),
-    ],
-)
-def test_links_beside_what_is_left_out(wikitext, links, text):
-    assert links_of(wikitext) == links
-    assert text_of(wikitext) == text
-
-
-@pytest.mark.parametrize(
-    ("wikitext", "text"),
-    [
+        # Words go only between gaps within brackets.
         ("the axes x {{x}} y {{x}} z", "the axes x y z"),
         ("set {{x}} i {{x}} was {{x}} y {{x}}", "set i was y"),
         ("{{x}} and b or {{x}}, c", "and b or, c"),
         ("(a {{x}} or\n\nb {{x}} and {{x}} c)", "(a or\nb and c)"),
         ("a (b, {{x}} or {{x}}, and {{x}}) c", "a (b) c"),
         ("a ({{x}} or b (c)) (d or {{x}})", "a (b (c)) (d)"),
-    ],
-)
-def test_words_go_only_between_gaps_within_brackets(wikitext, text):
-    assert text_of(wikitext) == text
-
-
-@pytest.mark.parametrize(
-    ("wikitext", "text"),
-    [
+        # Punctuation of other scripts, and at the ends of lines.
         ("甲（{{x}}、{{x}}）は。{{x}}。乙", "甲は。乙"),
         ("甲（乙、{{x}}）は「{{x}}」。", "甲（乙）は。"),
         ("أ، {{x}}، ب؛ {{x}}؛ ج {{x}}؟", "أ، ب؛ ج؟"),
@@ -131,6 +77,21 @@ def test_words_go_only_between_gaps_within_brackets(wikitext, text):
         ('it "{{x}}" {{y}}. Next', "it. Next"),
         ("({{x}}){{y}}. A", "A"),
     ],
+)  # fmt: skip
+def test_paragraphs_and_punctuation_around_what_is_left_out(wikitext, text):
+    assert text_of(wikitext) == text
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "links", "text"),
+    [
+        ("[[Foo|[bar]]]s", [("[bar]s", "Foo")], "[bar]s"),
+        ("[[a|b]]] [[File:x.png|c [d]]] e", [("b", "a")], "b] e"),
+        ("[[7%25 Solution]]", [("7% Solution", "7% Solution")], "7% Solution"),
+        ("[[bus]]<b>es</b> [[bus]]<ref>r</ref>es", [("bus", "bus"), ("bus", "bus")], "buses buses"),
+        ("([[a]]; {{x}}) ({{x}}, [[b]]) {{x}}, [[c]]\n[[d]]", [(x, x) for x in "abcd"], "(a) (b), c d"),
+    ],
 )
-def test_punctuation_of_other_scripts_and_at_the_ends_of_lines(wikitext, text):
+def test_links_beside_what_is_left_out(wikitext, links, text):
+    assert links_of(wikitext) == links
     assert text_of(wikitext) == text

@@ -1,4 +1,4 @@
-"""Titles in normal form."""
+"""Titles in normal form, and targets of redirects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.wikipedia.titles import normal_title
+from irpretrain.wikipedia.dump import SiteInfo
+from irpretrain.wikipedia.languages import Names, WikiLanguage
+from irpretrain.wikipedia.titles import normal_title, redirect_target
 
 
 @pytest.mark.parametrize(
@@ -44,3 +46,73 @@ def test_only_the_first_colon_changes_a_normal_form_again(title):
         assert normal_title(once) == once
     assert "_" not in once
     assert once == once.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "target"),
+    [
+        ("#REDIRECT [[Sun]]", None, ("Sun", "")),
+        ("#redirect: [[ sun_god#In_myth |x]] {{R from move}}", None, ("sun god", "In myth")),
+        ("\n#WEITERLEITUNG [[Sonne]]", None, None),  # in English
+        ("#REDIRECT [[:Category:Stars]]", None, ("Category:Stars", "")),
+        ("#REDIRECT [[AT&amp;T]]", None, ("AT&T", "")),
+        ("#REDIRECT [[Caf%C3%A9#Le%20nom|x]]", None, ("Café", "Le nom")),
+        ("#REDIRECT [[O&#39;Neill%23Life]]", None, ("O'Neill", "Life")),
+        ("#REDIRECT [[100%]]", None, ("100%", "")),
+        ("#REDIRECT [[A%2520B]]", None, ("", "")),  # no title has a code
+        ("#REDIRECT [[E&#x301;cole]]", None, ("\N{LATIN CAPITAL LETTER E WITH ACUTE}cole", "")),
+        ("#ANYTHING [[sun#Myth]]", "Sun", ("Sun", "Myth")),  # the dump says so itself
+        (None, "Sun", ("Sun", "")),
+        ("the text was hidden", "Sun", ("Sun", "")),
+        ("#REDIRECT [[Sun]]", "", ("Sun", "")),
+        ("#REDIRECT [[#Here]]", None, ("", "Here")),
+        ("nothing", "", ("", "")),
+        ("# [[Sun]] is an item of a list", None, None),
+        ("#Sun [[Sun]]", None, None),
+        ("The #REDIRECT [[Sun]]", None, None),
+        ("", None, None),
+        (None, None, None),
+    ],
+)
+def test_targets(text, marked, target):
+    assert redirect_target(text, marked, WikiLanguage.of(SiteInfo("enwiki")).redirects) == target
+
+
+@pytest.mark.parametrize(
+    ("database", "text", "target"),
+    [
+        ("dewiki", "\n#WEITERLEITUNG [[Sonne]]", "Sonne"),
+        ("dewiki", "#redirect [[Sonne]]", "Sonne"),
+        ("jawiki", "#転送 [[太陽]]", "太陽"),
+        ("jawiki", "＃転送 [[太陽]]", "太陽"),
+        ("srwiki", "#PREUSMERI [[Sunce]]", "Sunce"),
+        ("trwiki", "#YÖNLENDİRME [[Güneş]]", "Güneş"),
+        ("kowiki", "#넘겨주기 [[태양]]", "태양"),
+        ("trwiki", "#yönlendirme [[Güneş]]", "Güneş"),
+        ("trwiki", "#yönlendir:[[Güneş]]", "Güneş"),
+        ("trwiki", "#YÖNLENDIR [[Güneş]]", "Güneş"),
+        ("trwiki", "#YÖNLENDİR\n[[Güneş]]", "Güneş"),
+        ("azwiki", "#istiqamətləndirmə [[Günəş]]", "Günəş"),
+        ("fawiki", "#تغییر_مسیر [[خورشید]]", "خورشید"),
+        ("fawiki", "#تغییر مسیر : [[خورشید]]", "خورشید"),
+        ("fawiki", "#تغییرمسیر [[خورشید]]", "خورشید"),
+        ("kshwiki", "#ÖMLEIDE_OP [[Sonn]]", "Sonn"),
+        ("fawiki", "#تغییر مسیر داد [[خورشید]]", None),
+        ("eowiki", "#ALIDIREKTU [[Suno]]", "Suno"),
+        ("eowiki", "#DAŬRIGU [[Suno]]", None),
+    ],
+)
+def test_words_of_the_wiki(database, text, target):
+    words = WikiLanguage.of(SiteInfo(database)).redirects
+    assert redirect_target(text, None, words) == (target and (target, ""))
+
+
+def test_a_long_beginning_takes_linear_time():
+    for text in ("#x" + " " * 300_000, " " * 300_000, "#" + "x " * 150_000, "#x" + " :" * 150_000):
+        assert redirect_target(text, None, {"redirect"}) is None
+
+
+def test_words_of_the_user():
+    words = WikiLanguage.of(SiteInfo("eowiki"), Names(redirect=["Daŭrigu_al"])).redirects
+    assert redirect_target("#DAŬRIGU AL [[Suno]]", None, words) == ("Suno", "")
+    assert redirect_target("#daŭrigu_al: [[Suno]]", None, words) == ("Suno", "")

@@ -59,16 +59,7 @@ from irpretrain.wikipedia.wikitext import parse_article
         ("\x01a\x02 [[b\x01|c]] \x04", "a c"),
         ("[[broken {{ also <ref> ''", "[[broken {{ also"),
         ("]] }} |} [[ {{", "]] }} |} [[ {{"),
-    ],
-)  # fmt: skip
-def test_text(wikitext, text):
-    assert text_of(wikitext) == text
-    assert clean_text(text) == text
-
-
-@pytest.mark.parametrize(
-    ("wikitext", "text"),
-    [
+        # What a template shows cuts no argument around it.
         ("where {{math|''x'' {{=}} 5}} holds", "where x = 5 holds"),
         ("{{math|''E'' {{=}} ''mc''<sup>2</sup>}}", "E = mc2"),
         ("{{quote|We say that 1 + 1 {{=}} 2 and so on}}", "We say that 1 + 1 = 2 and so on"),
@@ -79,10 +70,34 @@ def test_text(wikitext, text):
         ("{{quote|\na\n{{{!}}\n{{!}} cell {{=}} 1\n{{!}}}\nb}}", "a\nb"),
         ("{{{!}}\n{{!}} cell\n{{!}}}\nb", "b"),
         ("{{nowrap|a {{=}} b", "{{nowrap|a = b"),
+        # Templates that are shown.
+        ("{{convert|5|km|mi}} {{Convert|5|to|7.5|km|abbr=on}} {{convert|5|ft|8|in|m}}",
+         "5 km 5 to 7.5 km 5 ft 8 in"),
+        ("{{convert|3|-|4|kg|0}} {{cvt|1,000|m|ft|2}}", "3–4 kg 1,000 m"),
+        ("{{lang|fr|[[chat|le chat]]}} {{lang-de|Hund}} {{transl|ru|ISO|pes}} {{IPA|kæt}}",
+         "le chat Hund pes"),
+        ("{{nihongo|Mount Fuji|富士山|Fujisan}} {{nihongo||富士山|Fujisan}}",
+         "Mount Fuji (富士山, Fujisan) Fujisan (富士山)"),
+        ("{{Start_date|1990|5|12}} {{birth date|1990|05|02|df=y}} {{end date|1990|5}} {{end date|1990}}",
+         "May 12, 1990 2 May 1990 May 1990 1990"),
+        ("{{circa|1900}} {{as of|2010|March}} {{frac|1|2}} {{frac|2|3|4}} {{formatnum:1234}}",
+         "c. 1900 As of March 2010 1/2 2 3/4 1,234"),
+        ("{{as of|2010|5}}, {{As of|2015|6|30}}, {{as of|2015|06|30|df=US}}, {{as of|2015|Sept.|03|df=us|lc=y}}",
+         "As of May 2010, As of 30 June 2015, As of June 30, 2015, as of September 3, 2015"),
+        ("{{as of|2010|lc=y}}, {{as of|2010|since=y}}, {{as of|2010|2|bare=y}}, {{as of|May 2010}}, {{as of}}.",
+         "as of 2010, Since 2010, February 2010, As of May 2010."),
+        ("{{as of|2009|4|alt=since the [[election]]}} {{as of|2010|13}}", "since the election As of 2010"),
+        ("{{nowrap|a {{nowrap|b}} <br/> c}} {{abbr|d|e}} {{small|1=f=g}}", "a b\nc d f=g"),
+        ("a{{quote|text=b\n* c|author=d}}e", "a\nb\nc\n— d\ne"),
+        ("{{columns-list|30em|\n* [[a]]\n}} {{plainlist|\n* b\n}}{{ubl|c|d}}", "a\nb\nc\nd"),
+        ("{{ill|Titel|de}} {{ill|de|Titel|lt=x}} {{flag|France}} {{nowrap}} {{quote|}}", "Titel x France"),
+        ("{{sic|teh}} a{{'}}b {{chem|H|2|O}} {{angbr|a}}{{snd}}b", "teh a'b H2O ⟨a⟩ – b"),
+        ("{{lang|en|<nowiki>a|b=c</nowiki>}} {{lang|en|a[[b|c=d]]}}", "a|b=c ac=d"),
     ],
-)
-def test_what_a_template_shows_cuts_no_argument_around_it(wikitext, text):
+)  # fmt: skip
+def test_text(wikitext, text):
     assert text_of(wikitext) == text
+    assert clean_text(text) == text
 
 
 @pytest.mark.parametrize(
@@ -175,37 +190,6 @@ def test_headings(line, heading):
 def test_a_page_without_lead_and_an_empty_page():
     assert parse_article("== a ==", ENGLISH).sections == (Section(0, "", 0, 0), Section(2, "a", 1, 1))
     assert parse_article("{{x}}", ENGLISH).sections == (Section(0, "", 0, 0),)
-
-
-@pytest.mark.parametrize(
-    ("wikitext", "text"),
-    [
-        ("{{convert|5|km|mi}} {{Convert|5|to|7.5|km|abbr=on}} {{convert|5|ft|8|in|m}}",
-         "5 km 5 to 7.5 km 5 ft 8 in"),
-        ("{{convert|3|-|4|kg|0}} {{cvt|1,000|m|ft|2}}", "3–4 kg 1,000 m"),
-        ("{{lang|fr|[[chat|le chat]]}} {{lang-de|Hund}} {{transl|ru|ISO|pes}} {{IPA|kæt}}",
-         "le chat Hund pes"),
-        ("{{nihongo|Mount Fuji|富士山|Fujisan}} {{nihongo||富士山|Fujisan}}",
-         "Mount Fuji (富士山, Fujisan) Fujisan (富士山)"),
-        ("{{Start_date|1990|5|12}} {{birth date|1990|05|02|df=y}} {{end date|1990|5}} {{end date|1990}}",
-         "May 12, 1990 2 May 1990 May 1990 1990"),
-        ("{{circa|1900}} {{as of|2010|March}} {{frac|1|2}} {{frac|2|3|4}} {{formatnum:1234}}",
-         "c. 1900 As of March 2010 1/2 2 3/4 1,234"),
-        ("{{as of|2010|5}}, {{As of|2015|6|30}}, {{as of|2015|06|30|df=US}}, {{as of|2015|Sept.|03|df=us|lc=y}}",
-         "As of May 2010, As of 30 June 2015, As of June 30, 2015, as of September 3, 2015"),
-        ("{{as of|2010|lc=y}}, {{as of|2010|since=y}}, {{as of|2010|2|bare=y}}, {{as of|May 2010}}, {{as of}}.",
-         "as of 2010, Since 2010, February 2010, As of May 2010."),
-        ("{{as of|2009|4|alt=since the [[election]]}} {{as of|2010|13}}", "since the election As of 2010"),
-        ("{{nowrap|a {{nowrap|b}} <br/> c}} {{abbr|d|e}} {{small|1=f=g}}", "a b\nc d f=g"),
-        ("a{{quote|text=b\n* c|author=d}}e", "a\nb\nc\n— d\ne"),
-        ("{{columns-list|30em|\n* [[a]]\n}} {{plainlist|\n* b\n}}{{ubl|c|d}}", "a\nb\nc\nd"),
-        ("{{ill|Titel|de}} {{ill|de|Titel|lt=x}} {{flag|France}} {{nowrap}} {{quote|}}", "Titel x France"),
-        ("{{sic|teh}} a{{'}}b {{chem|H|2|O}} {{angbr|a}}{{snd}}b", "teh a'b H2O ⟨a⟩ – b"),
-        ("{{lang|en|<nowiki>a|b=c</nowiki>}} {{lang|en|a[[b|c=d]]}}", "a|b=c ac=d"),
-    ],
-)  # fmt: skip
-def test_rendered_templates(wikitext, text):
-    assert text_of(wikitext) == text
 
 
 def test_rendered_templates_in_templates_stop_at_a_depth():
