@@ -42,10 +42,8 @@ class EncoderPieces(TextTokenizer):
                 "its tokenizer puts no special tokens around a text",
                 remedy="Give an encoder whose tokenizer.json has a post-processor, as BERT's.",
             )
-        self.prefix, self.suffix = (
-            encoding.ids[: text_positions[0]],
-            encoding.ids[text_positions[-1] + 1 :],
-        )
+        self.prefix = encoding.ids[: text_positions[0]]
+        self.suffix = encoding.ids[text_positions[-1] + 1 :]
         self.pad_id = named_token(self._backend, self.directory, "pad") or 0
 
     def room(self, max_length: int) -> int:

@@ -54,15 +54,16 @@ def extract_links(
     """
     finder = _finder(title_shards, options)
     counts: Counter[str] = Counter()
+    reader = _LinkReader(options, finder, counts, language)
     batches = DOCUMENTS.stream(documents, columns=_COLUMNS, rows=DOCUMENTS_PER_BATCH)
     title = f"links {Path(links).stem}"
     with LINK_SOURCES.writing(sources) as source_writer, LINKS.writing(links) as link_writer:
         for batch in progress(batches, title, "documents", DOCUMENTS.count(documents), size=len):
-            link_rows = _LinkRows(options, finder, counts, language)
-            for row in batch.to_pylist():
-                link_rows.add(row)
-            source_writer.add(link_rows.sources())
-            link_writer.add(link_rows.links())
+            sources_and_links = [reader.read(row) for row in batch.to_pylist()]
+            source_rows = [source for source, _ in sources_and_links]
+            link_rows = [link for _, links_of_source in sources_and_links for link in links_of_source]
+            source_writer.add(pa.Table.from_pylist(source_rows, LINK_SOURCES.schema))
+            link_writer.add(pa.Table.from_pylist(link_rows, LINKS.schema))
         counts["documents"], counts["links"] = source_writer.rows, link_writer.rows
     if finder is not None:
         counts["titles_looked_for"] = len(finder.titles)
@@ -77,49 +78,36 @@ _COUNT_NAMES = ("documents", "segments", "links", "within_page", "see_also")
 _MENTION_COUNT_NAMES = ("mentions", "mentions_of_own_title", "mentions_within_anchors", "titles_looked_for")
 
 
-class _LinkRows:
+class _LinkReader:
     def __init__(
         self, options: GraphConfig, finder: TitleFinder | None, counts: Counter[str], language: str
     ) -> None:
         self._options, self._finder, self._counts, self._language = options, finder, counts, language
-        self._sources: dict[str, list[Any]] = {name: [] for name in LINK_SOURCES.schema.names}
-        self._links: dict[str, list[Any]] = {name: [] for name in LINKS.schema.names}
 
-    def add(self, row: dict[str, Any]) -> None:
+    def read(self, row: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Return the row of LINK_SOURCES and the rows of LINKS that a document has."""
         body, key = row["body"], normal_title(row["title"], self._options.title_case)
         spans = segments(body, self._options.segment_words, self._language)
-        self._counts["segments"] += len(spans)
-        for name in ("part", "position", "document_id", "title", "disambiguation"):
-            self._sources[name].append(row[name])
-        self._sources["key"].append(key)
-        self._sources["words"].append(count_spaced(body, self._language))
-        self._sources["segments"].append(len(spans))
+        source = {name: row[name] for name in ("part", "position", "document_id", "title", "disambiguation")}
+        source |= {"key": key, "words": count_spaced(body, self._language), "segments": len(spans)}
         links = list(self._hyperlinks(row))
         if self._finder is not None:
             links = sorted([*links, *self._mentions(row, key)])
-        if links:
-            self._add_links(row, spans, links)
-
-    def sources(self) -> pa.Table:
-        return pa.table(self._sources, schema=LINK_SOURCES.schema)
-
-    def links(self) -> pa.Table:
-        return pa.table(self._links, schema=LINKS.schema)
-
-    def _add_links(
-        self, row: dict[str, Any], spans: Sequence[tuple[int, int]], links: Sequence[_Link]
-    ) -> None:
         segment_starts = [start for start, _ in spans]
-        in_see_also = in_roles(read_sections(row["sections"], row["body"]), (SEE_ALSO,))
-        columns = self._links
-        columns["part"] += [row["part"]] * len(links)
-        columns["position"] += [row["position"]] * len(links)
-        columns["segment"] += [max(0, bisect_right(segment_starts, link.start) - 1) for link in links]
-        for name in _Link._fields:
-            columns[name] += [getattr(link, name) for link in links]
-        is_see_also = [in_see_also[link.section] and not link.mention for link in links]
-        columns["see_also"] += is_see_also
-        self._counts["see_also"] += sum(is_see_also)
+        in_see_also = in_roles(read_sections(row["sections"], body), (SEE_ALSO,))
+        link_rows = [
+            {
+                "part": row["part"],
+                "position": row["position"],
+                "segment": max(0, bisect_right(segment_starts, link.start) - 1),
+                "see_also": in_see_also[link.section] and not link.mention,
+                **link._asdict(),
+            }
+            for link in links
+        ]
+        self._counts["segments"] += len(spans)
+        self._counts["see_also"] += sum(link_row["see_also"] for link_row in link_rows)
+        return source, link_rows
 
     def _hyperlinks(self, row: dict[str, Any]) -> Iterator[_Link]:
         """Yield the hyperlinks of a document; those to a place within the page itself have no target."""

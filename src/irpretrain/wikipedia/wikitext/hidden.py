@@ -132,11 +132,8 @@ class _Scan:
             elif token_kind == _ELEMENT:
                 position = self._extension(token, start, position)
             elif token_kind == _TABLE:
-                position = (
-                    self._drop(position)
-                    if token[0].endswith("/>")
-                    else self._element("table", start, position)
-                )
+                is_empty = token[0].endswith("/>")
+                position = self._drop(position) if is_empty else self._element("table", start, position)
         output.append(text[position:])
         for braces, index in self.open_brackets:
             if braces != _LINK:
@@ -230,13 +227,12 @@ class _Scan:
             index = open_call[1]
             closed_braces = 3 if braces >= 3 and open_call[0] >= 3 else 2
             is_too_deep = self._depth + open_call[0] // 2 > DEEPEST
-            result = (
-                None
-                if is_too_deep
-                else self._show(index + 1, position)
-                if closed_braces == 2
-                else self._default(index + 1)
-            )
+            if is_too_deep:
+                result = None
+            elif closed_braces == 2:
+                result = self._show(index + 1, position)
+            else:
+                result = self._default(index + 1)
             del output[index:]
             braces -= closed_braces
             open_call[0] -= closed_braces
@@ -278,10 +274,8 @@ class _Scan:
             return unit_behind(self._text_before(index, LONGEST_AMOUNT), unit) or None
         if len(arguments) > LONGEST:
             return None
-        text_before, is_alone_on_line = (
-            self._text_before(index, LONGEST_BEFORE),
-            _ALONE.match(self.text, position) is not None,
-        )
+        text_before = self._text_before(index, LONGEST_BEFORE)
+        is_alone_on_line = _ALONE.match(self.text, position) is not None
         in_sentence = not (is_alone_on_line and starts_line(text_before))
         is_quotation = (
             is_alone_on_line

@@ -27,10 +27,8 @@ from irpretrain.wikipedia.wikitext.quantities import currency_named, unit_named
 def _nihongo(arguments: Arguments) -> str:
     """`{{nihongo|English|kanji|romaji|more}}` shows "English (kanji, romaji, more)"."""
     names = [arguments.get(name, "") for name in ("1", "2", "3", "4", "extra")]
-    first_name, other_names = (
-        names[0] or names[2],
-        ", ".join(filter(None, names[1:] if names[0] else names[1:2])),
-    )
+    first_name = names[0] or names[2]
+    other_names = ", ".join(filter(None, names[1:] if names[0] else names[1:2]))
     return f"{first_name} ({other_names})" if other_names else first_name
 
 
@@ -257,12 +255,9 @@ def pattern_fault(pattern: str) -> str | None:
     """Say in words why `Templates` could not show by a pattern; None where it can."""
     if pattern.startswith("@"):
         functions = FUNCTIONS.keys() | CALENDAR_FUNCTIONS.keys()
-        function_names = ", ".join(f"@{name}" for name in sorted(functions))
-        return (
-            None
-            if pattern[1:].partition(" ")[0] in functions
-            else f"is no function; there are {function_names}"
-        )
+        if pattern[1:].partition(" ")[0] in functions:
+            return None
+        return f"is no function; there are {', '.join(f'@{name}' for name in sorted(functions))}"
     texts_and_fields = _FIELD.split(pattern)
     if any(brace in text for text in texts_and_fields[::2] for brace in "{}"):
         return "has a brace that is not of a field"
@@ -275,11 +270,8 @@ def pattern_fault(pattern: str) -> str | None:
     repeated_fields = [
         name for name in names if rest_fields and name.isdecimal() and int(name) >= int(rest_fields[0][:-1])
     ]
-    return (
-        "shows an argument twice"
-        if repeated_fields or len(rest_fields) > 1 or len(set(names)) < len(names)
-        else None
-    )
+    is_repeated = repeated_fields or len(rest_fields) > 1 or len(set(names)) < len(names)
+    return "shows an argument twice" if is_repeated else None
 
 
 @cache
