@@ -96,10 +96,8 @@ def p_value(observed: np.ndarray, probabilities: np.ndarray) -> float:
 @pytest.mark.parametrize(("rare_words", "length"), [("excluded", 3), ("counted", 5)])
 def test_which_words_count_in_a_document_s_length(tmp_path: Path, rare_words: str, length: int) -> None:
     """Stop words ("the", "of") never do, words under the minimum count ("cherry", "fig") where the options say so."""
-    text, collection = (
-        "the apple apple banana of cherry fig",
-        ["apple banana"] * 9 + ["apple banana cherry", "fig"],
-    )
+    text = "the apple apple banana of cherry fig"
+    collection = ["apple banana"] * 9 + ["apple banana cherry", "fig"]
     chosen = options(rare_words=rare_words, minimum_count=2, stop_list="inquery", subsampling_threshold=0.0)
     made = Made(tmp_path, [text] * 50, chosen, collection)
     assert made.model.terms == ["apple", "banana"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_groups import Made
-from synthetic_wiki import Article, Expected, Part, To, Wiki, expected
+from synthetic_wiki import Article, Expected, Part, To, Wiki, expected, lead
 
 from irpretrain.config.objectives import OBJECTIVES
 from irpretrain.config.text import TextConfig
@@ -24,10 +24,6 @@ DRAWN_LATER = ("rqp", "acm", "ict", "bfs")
 
 def words(*numbers: int) -> str:
     return " ".join(f"word{number:02d}" for number in numbers)
-
-
-def lead(*pieces: str | To) -> Part:
-    return Part(0, "", pieces)
 
 
 # Titles are word00 to word05; every text is of words of its own.

@@ -28,24 +28,15 @@ _TABLE_MARK = re.compile(r"(?m)^[:*# ]*\{\||^\s*\|\}")
 
 @dataclass(frozen=True)
 class Edition:
-    """What the walk must know of a wiki; names as `normal_name`.
+    """What the walk must know of a wiki; names as `normal_name`."""
 
-    Attributes:
-        code: of the wiki's language.
-        see_also: headings, by `heading_key`.
-        hidden: namespaces whose links are not shown.
-        elsewhere: other namespaces, wikis and languages.
-        trail: pattern of the letters of anchors behind links.
-        in_lists: says of a template whether the links in it count where it stands in a See Also list.
-        made_by_templates: titles to which templates that are shown make links; None for any argument of a template.
-    """
-
-    code: str
-    see_also: frozenset[str]
-    hidden: frozenset[str]
-    elsewhere: frozenset[str]
-    trail: str
-    in_lists: Callable[[str], bool]
+    code: str  # of the wiki's language
+    see_also: frozenset[str]  # headings, by `heading_key`
+    hidden: frozenset[str]  # namespaces whose links are not shown
+    elsewhere: frozenset[str]  # other namespaces, wikis and languages
+    trail: str  # pattern of the letters of anchors behind links
+    in_lists: Callable[[str], bool]  # whether a template's links count where it stands in a See Also list
+    # Titles to which templates that are shown make links; None for any argument of a template.
     made_by_templates: frozenset[str] | None = None
 
     @classmethod
@@ -77,25 +68,18 @@ class HeadingRead:
 
 @dataclass
 class Reading:
-    """What mwparserfromhell finds in a page.
-
-    Attributes:
-        links: (title, anchor), those within other links too.
-        in_templates: links in arguments of templates, shown or not.
-        in_text_tables: those of `links` between {| and |} that it takes for text.
-        see_also: titles of the links of See Also lists, in order.
-        texts: what it finds no markup in.
-        arguments: what a reader sees of the arguments of templates.
-    """
+    """What mwparserfromhell finds in a page."""
 
     edition: Edition
     headings: list[HeadingRead] = field(default_factory=list)
+    # (title, anchor) of links: of all, those within other links too; of those in arguments of templates, shown or not;
+    # of those between {| and |} that it takes for text.
     links: list[tuple[str, str]] = field(default_factory=list)
     in_templates: list[tuple[str, str]] = field(default_factory=list)
     in_text_tables: list[tuple[str, str]] = field(default_factory=list)
-    see_also: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    arguments: set[str] = field(default_factory=set)
+    see_also: list[str] = field(default_factory=list)  # titles of the links of See Also lists, in order
+    texts: list[str] = field(default_factory=list)  # what it finds no markup in
+    arguments: set[str] = field(default_factory=set)  # what a reader sees of the arguments of templates
     _open_tables: int = 0
 
     @classmethod

@@ -1,6 +1,4 @@
-"""Words of a text: what they are, where they stand, how many there are.
-
-Words of a text, as language models count them.
+"""Words of a text: what they are for language models, where they stand, how many there are.
 
 English: a word is a longest run of Unicode letters and digits (`alphanumeric`: `str.isalnum`), or of letters alone
 (`letters`: `str.isalpha`), of the lower-cased text; "don't" is "don" and "t". PROP (section 4.4.2) lower-cases and does
