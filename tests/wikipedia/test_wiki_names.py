@@ -19,7 +19,7 @@ DUMP = """<mediawiki><siteinfo><dbname>qaawiki</dbname><base>https://qaa.example
 <namespace key="0"/><namespace key="6">Sitelen</namespace><namespace key="10">Ilo</namespace></namespaces></siteinfo>
 <page><title>Ma</title><ns>0</ns><id>1</id><revision><text>
 Li [[kasi]]ŝo {{nena|x|lon}} [[jan:Tu|jan]] [[Sitelen:a.png|b]]
-[[Lukin:c.png|d]][[laso:e|ni]].
+[[Lukin:c|d]][[laso:e|ni]].
 == Suli ==
 Mute [[suno]].
 == TOKI_sama: ==
@@ -86,7 +86,7 @@ def test_a_wiki_of_an_unknown_language(tmp_path):
 
 def test_without_the_names_it_is_read_by_those_of_english(tmp_path):
     rows, see_also = read(tmp_path / "plain")
-    assert rows[0]["body"].startswith("Li kasiŝo jan ni.")
+    assert rows[0]["body"].startswith("Li kasiŝo jan dni.")
     assert {part["role"] for part in rows[0]["sections"]} == {""}
     assert not any(see_also.values())
     assert not rows[1]["disambiguation"]
