@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_collections import BM25, Build
+from small_collections import Build, Rankings, by_sorting, frequencies_of, scores_of
 
-from irpretrain.axioms.rank_engine.bm25 import document_norms, inverse_document_frequencies
+from irpretrain.axioms.rank_engine.bm25 import inverse_document_frequencies
 from irpretrain.axioms.rank_engine.document_rank import QUERIES_AT_ONCE, document_ranks, top_documents
 from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.retrieval import Bm25Config
@@ -20,8 +20,6 @@ from irpretrain.retrieval.java import run_anserini
 
 Requests = list[tuple[int, list[int]]]
 """Documents whose ranks are asked for, each with the terms of its query."""
-Rankings = list[list[tuple[int, float]]]
-"""Documents and scores of each query, the best first."""
 
 
 def end_to_end(queries: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
@@ -50,41 +48,6 @@ def search(postings: Postings, queries: list[list[int]], **options) -> Rankings:
 
 def names(rankings: Rankings) -> list[list[int]]:
     return [[document for document, _ in ranking] for ranking in rankings]
-
-
-def frequencies_of(documents: list[list[int]], terms: int) -> np.ndarray:
-    return np.array([np.bincount(document, minlength=terms)[:terms] for document in documents]).reshape(
-        -1, terms
-    )
-
-
-def scores_of(frequencies: np.ndarray, query: list[int], bm25: Bm25Config = BM25) -> np.ndarray:
-    """Every document's score, all at once in NumPy: float32 by term, summed in float64."""
-    own = frequencies.sum(axis=1).astype(np.int32)
-    count = int((own > 0).sum())
-    norms = document_norms(own, own.sum() / max(1, count), bm25)
-    idf = inverse_document_frequencies((frequencies > 0).sum(axis=0), count)
-    total = np.zeros(len(frequencies))
-    for term, times in zip(*np.unique([t for t in query if t >= 0], return_counts=True), strict=True):
-        held = frequencies[:, int(term)].astype(np.float32)
-        weight = np.float32(times) * idf[int(term)]
-        total += np.where(held > 0, weight - weight / (np.float32(1) + held * norms), 0)
-    return total.astype(np.float32)
-
-
-def by_sorting(
-    documents: list[list[int]], terms: int, queries: list[list[int]], bm25: Bm25Config = BM25
-) -> Rankings:
-    """All documents that hold a term of each query, by sorting their scores."""
-    frequencies = frequencies_of(documents, terms)
-    rankings = []
-    for query in queries:
-        known = [term for term in query if term >= 0]
-        held = (frequencies[:, known] > 0).any(axis=1) if known else np.zeros(len(documents), bool)
-        scores = scores_of(frequencies, query, bm25)
-        order = sorted(np.flatnonzero(held).tolist(), key=lambda document: (-scores[document], document))
-        rankings.append([(document, float(scores[document])) for document in order])
-    return rankings
 
 
 def assert_sorted(
@@ -128,22 +91,9 @@ def test_the_best_by_hand(build: Build) -> None:
 
 
 def test_what_no_search_returns_has_rank_zero(build: Build) -> None:
-    postings = build(FIVE, 5)
-    requests = [
-        (2, [0]),  # holds no term of the query
-        (4, [0]),  # holds no term at all
-        (0, []),  # an empty query
-        (0, [-1]),  # a term that the collection lacks
-        (0, [4]),  # a term that no document holds
-    ]
-    assert ranks_of(postings, requests) == [0] * 5
-    assert ranks_of(postings, requests, depth=None) == [0] * 5
-
-
-def test_a_repeated_term_counts_so_often(build: Build) -> None:
-    # Terms 0 and 1 are equally rare; each document holds one of them, and 2 is the longer one.
-    postings = build([[0, 2, 2], [1, 2, 2], [2]], 3)
-    assert ranks_of(postings, [(0, [0, 1]), (1, [0, 1]), (0, [0, 1, 1]), (1, [0, 1, 1])]) == [1, 2, 2, 1]
+    """No term of the query, no term at all, an empty query, a term that the collection or that each document lacks."""
+    requests = [(2, [0]), (4, [0]), (0, []), (0, [-1]), (0, [4])]
+    assert ranks_of(build(FIVE, 5), requests, depth=None) == [0] * 5
 
 
 def test_ranks_beyond_the_depth_are_zero(build: Build) -> None:
@@ -209,26 +159,6 @@ def test_runs_of_equal_documents_in_long_lists(build: Build) -> None:
         assert_sorted(postings, rankings, requests, depth)
 
 
-def test_exact_ranks_are_those_of_real_numbers(build: Build) -> None:
-    """Where scores in float64 are apart by more than float32 can blur, nothing else decides."""
-    documents, requests = large(11)
-    frequencies = frequencies_of(documents, 60).astype(np.float64)
-    own = frequencies.sum(axis=1)
-    count, mean = (own > 0).sum(), own.sum() / (own > 0).sum()
-    held = (frequencies > 0).sum(axis=0)
-    idf = np.log(1 + (count - held + 0.5) / (held + 0.5))
-    ranks = ranks_of(build(documents, 60), requests, depth=None)
-    compared = 0
-    for (document, query), rank in zip(requests, ranks, strict=True):
-        tf = frequencies[:, query]
-        scores = (idf[query] * tf / (tf + 3.8 * (0.13 + 0.87 * own[:, None] / mean))).sum(axis=1)
-        gaps = np.abs(scores - scores[document])
-        if rank and (np.delete(gaps, document) > 1e-5).all():
-            compared += 1
-            assert rank == 1 + (scores > scores[document]).sum()
-    assert compared > 50
-
-
 def test_threads_change_nothing(build: Build) -> None:
     documents, requests = large(4)
     requests = requests * 5
@@ -256,15 +186,14 @@ def test_what_does_not_fit_is_refused(build: Build, documents, terms, offsets, m
     postings = build(FIVE, 5)
     with pytest.raises(InputError, match=message):
         document_ranks(postings, np.array(documents), np.array(terms), np.array(offsets))
-    if message != r"outside 0 … 4" and len(offsets) == len(documents) + 1:
-        with pytest.raises(InputError, match=message):
-            top_documents(postings, np.array(terms), np.array(offsets))
 
 
-def test_searches_without_offsets_or_depth_are_refused(build: Build) -> None:
+def test_searches_of_other_terms_or_without_offsets_or_depth_are_refused(build: Build) -> None:
     postings, terms = build(FIVE, 5), np.array([0])
     with pytest.raises(InputError, match="do not fit together"):
         top_documents(postings, terms, np.array([]))
+    with pytest.raises(InputError, match="outside -1 … 4"):
+        top_documents(postings, np.array([5]), np.array([0, 1]))
     with pytest.raises(ValueError, match="depth 0 is below 1"):
         top_documents(postings, terms, np.array([0, 1]), depth=0)
 
@@ -295,15 +224,7 @@ def search_by_lucene(folder: Path, documents: list[list[int]], queries: list[lis
     texts = [" ".join(f"t{term}" for term in query) for query in queries]
     topics.write_text("".join(f"{number}\t{text}\n" for number, text in enumerate(texts)))
     arguments = ["-index", str(folder / "index"), "-topics", str(topics), "-topicReader", "TsvString"]
-    arguments += [
-        "-output",
-        str(folder / "run"),
-        "-hits",
-        str(len(documents)),
-        "-pretokenized",
-        "-threads",
-        "1",
-    ]
+    arguments += ["-output", str(folder / "run"), "-hits", str(len(documents)), "-pretokenized"]
     arguments += ["-bm25.accurate", "-bm25.k1", "3.8", "-bm25.b", "0.87"]
     run_anserini("search.SearchCollection", arguments, 256)
     found: Rankings = [[] for _ in queries]

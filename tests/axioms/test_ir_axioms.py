@@ -6,7 +6,7 @@ To run it: pip install --no-deps --target FOLDER ir_axioms==1.2.5, and IR_AXIOMS
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,7 +27,6 @@ pytestmark = pytest.mark.skipif(
 )
 CASES = 80
 TERMS = ["a", "b", "c", "d"]
-ONE_CLASS: Vectors = dict.fromkeys(TERMS, (1.0, 0.0))
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +52,9 @@ class Words:
         return text.split().count(term)
 
 
+TOOLS = {"text_contents": Words(), "term_tokenizer": Words(), "text_statistics": Words()}
+
+
 def similarity(theirs: SimpleNamespace, vectors: Vectors) -> Any:
     class Cosine(theirs.TermSimilarity):
         def similarity(self, term1: str, term2: str) -> float:
@@ -74,32 +76,23 @@ def shuffled(random: np.random.Generator, words: Sequence[str]) -> str:
     return " ".join(random.permutation(words))
 
 
-def test_prox_1_of_terms_that_occur_once(theirs: SimpleNamespace, tmp_path: Path) -> None:
-    axiom = theirs.Prox1Axiom(text_contents=Words(), term_tokenizer=Words())
+def first_terms(random: np.random.Generator, most: int) -> str:
+    return " ".join(TERMS[: random.integers(1, most + 1)])
+
+
+Draw = Callable[[np.random.Generator], tuple[str, list[str]]]
+"""A random query with two documents, and perhaps more of the collection."""
+
+
+def assert_agrees(
+    folder: Path, axiom: Axiom, their_axiom: Any, draw: Draw, vectors: Vectors | None = None
+) -> None:
     random, seen = np.random.default_rng(1), set()
     for case in range(CASES):
-        query = " ".join(TERMS[: random.integers(2, 5)])
-        texts = [shuffled(random, [*TERMS, *["x"] * random.integers(4)]) for _ in range(2)]
-        expected = axiom.preference(query, *texts)
-        assert ours(tmp_path / str(case), "PROX-1", query, texts) == expected, (query, texts)
+        query, texts = draw(random)
+        expected = their_axiom.preference(query, *texts[:2])
+        assert ours(folder / str(case), axiom, query, texts, vectors) == expected, (query, texts)
         seen.add(expected)
-    assert seen == {-1, 0, 1}
-
-
-def test_prox_2_of_documents_that_hold_the_same_terms(theirs: SimpleNamespace, tmp_path: Path) -> None:
-    axiom = theirs.Prox2Axiom(text_contents=Words(), term_tokenizer=Words())
-    random, seen, compared = np.random.default_rng(2), set(), 0
-    for case in range(CASES):
-        query = " ".join(random.permutation(TERMS)[: random.integers(2, 5)])
-        texts = [" ".join(random.choice([*TERMS[:3], "x"], random.integers(5, 11))) for _ in range(2)]
-        held = [set(query.split()) & set(text.split()) for text in texts]
-        if held[0] != held[1] or len(held[0]) < 2:
-            continue  # theirs says nothing
-        expected = axiom.preference(query, *texts)
-        assert ours(tmp_path / str(case), "PROX-2", query, texts) == expected, (query, texts)
-        seen.add(expected)
-        compared += 1
-    assert compared > CASES / 4
     assert seen == {-1, 0, 1}
 
 
@@ -130,18 +123,13 @@ def _lacks(query: str, *texts: str) -> bool:
 
 def test_rep_tfidf_of_terms_that_are_equally_rare(theirs: SimpleNamespace, tmp_path: Path) -> None:
     """TFC1 without its margin and its condition on lengths: the sum of term frequencies."""
-    tools = {"text_contents": Words(), "term_tokenizer": Words(), "text_statistics": Words()}
-    axiom = theirs.Tfc1Axiom(**tools, precondition=None, margin_fraction=0.0)
-    random, seen = np.random.default_rng(3), set()
-    for case in range(CASES):
-        query = " ".join(TERMS[: random.integers(1, 4)])
-        texts = [
-            shuffled(random, [*TERMS, *random.choice([*TERMS, "x"], random.integers(5))]) for _ in range(2)
-        ]
-        expected = axiom.preference(query, *texts)
-        assert ours(tmp_path / str(case), "REP-TFIDF", query, [*texts, "x"]) == expected, (query, texts)
-        seen.add(expected)
-    assert seen == {-1, 0, 1}
+    axiom = theirs.Tfc1Axiom(**TOOLS, precondition=None, margin_fraction=0.0)
+
+    def draw(random: np.random.Generator) -> tuple[str, list[str]]:
+        more = [random.choice([*TERMS, "x"], random.integers(5)) for _ in range(2)]
+        return first_terms(random, 3), [*(shuffled(random, [*TERMS, *words]) for words in more), "x"]
+
+    assert_agrees(tmp_path, "REP-TFIDF", axiom, draw)
 
 
 def test_reg_of_words_in_classes(theirs: SimpleNamespace, tmp_path: Path) -> None:
@@ -152,9 +140,8 @@ def test_reg_of_words_in_classes(theirs: SimpleNamespace, tmp_path: Path) -> Non
     for case in range(CASES):
         vectors = {term: tuple(axes[random.integers(3)]) for term in TERMS}
         like = similarity(theirs, vectors)
-        tools = {"text_contents": Words(), "term_tokenizer": Words(), "text_statistics": Words()}
-        axiom = theirs.RegAxiom(**tools, term_similarity=like, precondition=None)
-        query = " ".join(TERMS[: random.integers(1, 5)])
+        axiom = theirs.RegAxiom(**TOOLS, term_similarity=like, precondition=None)
+        query = first_terms(random, 4)
         texts = [shuffled(random, random.choice([*TERMS, "x"], 7)) for _ in range(2)]
         expected = axiom.preference(query, *texts)
         found = ours(tmp_path / str(case), "REG", query, [*texts, " ".join(TERMS)], vectors)
@@ -169,18 +156,14 @@ def test_reg_of_words_in_classes(theirs: SimpleNamespace, tmp_path: Path) -> Non
 
 def test_stm_1_of_a_query_of_one_class(theirs: SimpleNamespace, tmp_path: Path) -> None:
     """Documents of six different words, of the query's class or of another: the more of its class, the more alike."""
-    vectors = {**{f"near{i}": (1.0, 0.0) for i in range(6)}, **{f"far{i}": (0.0, 1.0) for i in range(6)}}
-    vectors |= ONE_CLASS
-    like = similarity(theirs, vectors)
-    axiom = theirs.Stmc1Axiom(text_contents=Words(), term_tokenizer=Words(), term_similarity=like)
-    random, seen = np.random.default_rng(5), set()
-    for case in range(CASES):
-        query = " ".join(TERMS[: random.integers(1, 4)])
-        texts = [
-            shuffled(random, [*(f"near{i}" for i in range(near)), *(f"far{i}" for i in range(6 - near))])
-            for near in random.integers(0, 7, 2)
-        ]
-        expected = axiom.preference(query, *texts)
-        assert ours(tmp_path / str(case), "STM-1", query, [*texts, " ".join(TERMS)], vectors) == expected
-        seen.add(expected)
-    assert seen == {-1, 0, 1}
+    near, far = ([f"{kind}{i}" for i in range(6)] for kind in ("near", "far"))
+    vectors: Vectors = dict.fromkeys([*TERMS, *near], (1.0, 0.0)) | dict.fromkeys(far, (0.0, 1.0))
+    axiom = theirs.Stmc1Axiom(
+        text_contents=Words(), term_tokenizer=Words(), term_similarity=similarity(theirs, vectors)
+    )
+
+    def draw(random: np.random.Generator) -> tuple[str, list[str]]:
+        texts = [shuffled(random, [*near[:count], *far[count:]]) for count in random.integers(0, 7, 2)]
+        return first_terms(random, 3), [*texts, " ".join(TERMS)]
+
+    assert_agrees(tmp_path, "STM-1", axiom, draw, vectors)

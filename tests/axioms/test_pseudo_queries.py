@@ -156,11 +156,8 @@ def test_lengths_are_poisson_and_equal_within_a_document(tmp_path: Path) -> None
     assert (lengths[:, 0] == lengths[:, 1]).all()
     probabilities = set_size_probabilities(3.0, 20)
     observed = np.bincount(lengths[:, 0], minlength=21)[1:]
-    merged = (
-        [*observed[:8], observed[8:].sum()],
-        np.array([*probabilities[:8], probabilities[8:].sum()]) * 3000,
-    )
-    assert stats.chisquare(*merged).pvalue > 1e-3
+    merged, law = ([*counts[:8], counts[8:].sum()] for counts in (observed, 3000 * probabilities))
+    assert stats.chisquare(merged, law).pvalue > 1e-3
     assert made.counts["lengths"]["3"]["expected"] == pytest.approx(6000 * probabilities[2], abs=1e-3)
     assert made.counts["lengths"]["3"]["queries"] == 2 * observed[2]
 
@@ -168,7 +165,8 @@ def test_lengths_are_poisson_and_equal_within_a_document(tmp_path: Path) -> None
 def test_documents_without_words_of_the_vocabulary_give_no_queries(tmp_path: Path) -> None:
     texts = ["", "the of and", "ape rare", "...", "ape"]
     made = Made(tmp_path, texts, options(stop_list="inquery", minimum_count=2, per_document=3))
-    assert [row["document_id"] for row in made.rows] == ["d2"] * 3 + ["d4"] * 3
+    keys = [(row["document_id"], row["position"], row["sample"], row["query_id"]) for row in made.rows]
+    assert keys == [(f"d{i}", i, sample, "") for i in (2, 4) for sample in range(3)]
     assert {row["query"] for row in made.rows} == {"ape"}
     assert made.counts["documents"] == 5
     assert made.counts["documents_without_words"] == 3
@@ -181,12 +179,6 @@ def test_a_shard_without_documents_gives_an_empty_table(tmp_path: Path) -> None:
     assert made.counts["documents"] == made.counts["queries"] == len(made.rows) == 0
 
 
-def test_a_rare_word_is_no_word_outside_the_document(tmp_path: Path) -> None:
-    made = Made(tmp_path, ["ape bat", "bat"] * 20, options(support="collection", minimum_count=21))
-    assert {word for query in made.queries for word in query} == {"bat"}
-    assert made.counts["words_outside_document"] == 0
-
-
 def test_hostile_words_come_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     patch_lengths(monkeypatch, mean=30)
     text = 'straße 東京 Ǆungla \u0661\u0662 null "quoted" a\tb\x00c ' + "x" * 10_000
@@ -195,22 +187,15 @@ def test_hostile_words_come_through(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert set(query) == set(find_words(text, "alphanumeric"))
 
 
-def test_a_row_names_its_document(tmp_path: Path) -> None:
-    made = Made(tmp_path, ["ape", "bat"], options(per_document=2))
-    assert made.rows == [
-        {"part": 0, "position": i, "sample": s, "document_id": f"d{i}", "query_id": "", "query": word}
-        for i, word in enumerate(["ape", "bat"])
-        for s in range(2)
-    ]
-
-
 @pytest.mark.parametrize("support", ["document", "collection"])
-@pytest.mark.parametrize("shards", [2, 5])
-def test_shards_do_not_matter(tmp_path: Path, shards: int, support: str) -> None:
+def test_neither_shards_nor_batches_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, support: str
+) -> None:
     texts = [" ".join(f"w{(i * j) % 17}" for j in range(i % 9)) for i in range(60)]
     chosen = options(support=support)
     whole = Made(tmp_path, texts, chosen)
-    made = MadeCollection(tmp_path / "shards", write_shards(tmp_path / "shards", texts, shards))
+    made = MadeCollection(tmp_path / "shards", write_shards(tmp_path / "shards", texts, 3))
+    monkeypatch.setattr("irpretrain.axioms.pseudo_queries.DOCUMENTS_AT_ONCE", 3)
     tables = []
     for store in made.stores:
         sample_pseudo_queries(store, made.statistics, chosen, 1, tmp_path / "shard.parquet")
@@ -219,14 +204,6 @@ def test_shards_do_not_matter(tmp_path: Path, shards: int, support: str) -> None
     DOCUMENT_QUERIES.write(tmp_path / "together", pa.concat_tables(tables).sort_by(keys).combine_chunks())
     assert (tmp_path / "together").read_bytes() == (tmp_path / "queries.parquet").read_bytes()
     assert len(whole.rows) > 0
-
-
-def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Made(tmp_path / "one", [FIVE_WORDS] * 7, options())
-    monkeypatch.setattr("irpretrain.axioms.pseudo_queries.DOCUMENTS_AT_ONCE", 3)
-    Made(tmp_path / "two", [FIVE_WORDS] * 7, options())
-    paths = [tmp_path / name / "queries.parquet" for name in ("one", "two")]
-    assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 def test_the_seed_matters(tmp_path: Path) -> None:

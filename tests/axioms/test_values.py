@@ -33,43 +33,37 @@ def value(
 TWO = ["a b a a", "a c"]
 
 
-def test_rep_ql_is_the_mean_logarithm_of_the_smoothed_probability(tmp_path: Path) -> None:
-    found = value(tmp_path, "rep_ql", "a b", TWO)
-    # μ = 3, P(a|C) = 3/7 and P(b|C) = 2/7, so P(a|D) = (3 + 9/7) / 7 and P(b|D) = (1 + 6/7) / 7.
-    assert found == pytest.approx((math.log(30 / 49) + math.log(13 / 49)) / 2, abs=1e-9)
-
-
-def test_the_prior_is_the_mean_document_length(tmp_path: Path) -> None:
-    # μ = 6 words / 2 documents = 3, P(c|C) = 2/7.
-    assert value(tmp_path, "rep_ql", "c", TWO) == pytest.approx(math.log((0 + 3 * 2 / 7) / (4 + 3)), abs=1e-9)
-
-
-def test_an_unknown_word_has_document_frequency_0(tmp_path: Path) -> None:
-    assert value(tmp_path, "rep_ql", "zebra", TWO) == pytest.approx(math.log(3 / 49), abs=1e-9)
+@pytest.mark.parametrize(
+    ("query", "probabilities"),
+    [
+        # μ = 6 words / 2 documents = 3, P(a|C) = 3/7 and P(b|C) = P(c|C) = 2/7; |D| + μ = 7.
+        pytest.param("a b", [(3 + 9 / 7) / 7, (1 + 6 / 7) / 7], id="mean of two terms"),
+        pytest.param("c", [(0 + 6 / 7) / 7], id="a term that the document lacks"),
+        pytest.param("zebra", [(3 / 7) / 7], id="an unknown word has document frequency 0"),
+    ],
+)
+def test_rep_ql_is_the_mean_logarithm_of_the_smoothed_probability(
+    tmp_path: Path, query: str, probabilities: list[float]
+) -> None:
+    expected = sum(map(math.log, probabilities)) / len(probabilities)
+    assert value(tmp_path, "rep_ql", query, TWO) == pytest.approx(expected, abs=1e-9)
 
 
 def test_rep_tfidf_is_the_mean_of_tf_idf(tmp_path: Path) -> None:
     # N + 1 = 3: idf of a is ln(3/3) = 0, of b ln(3/2), of the unknown zebra ln(3/1) with tf 0.
-    assert value(tmp_path / "1", "rep_tfidf", "a b", TWO) == pytest.approx(math.log(1.5) / 2, abs=1e-9)
-    assert value(tmp_path / "2", "rep_tfidf", "a zebra", TWO) == 0.0
+    assert value(tmp_path, "rep_tfidf", "a b zebra", TWO) == pytest.approx(math.log(1.5) / 3, abs=1e-9)
 
 
 @pytest.mark.parametrize(
     ("query", "document", "words_between"),
     [
-        ("a b", "a b", 0.0),
-        ("a b", "a x x b", 2.0),
-        ("a b", "b x a", 1.0),
-        ("a b", "a b a", 0.0),
+        ("a b", "b x x a", 2.0),
         ("a b", "a b x a", 0.5),  # between b and the two a: 0 and 1
         ("a b c", "a b x c", 1.0),  # a b: 0, a c: 2, b c: 1
-        ("a", "x x a", 0.0),
         ("a a", "x a x a", 0.0),
         ("a b", "a x", math.inf),
-        ("a b", "x x", math.inf),
-        ("a", "x x", math.inf),
-        ("", "a x", math.inf),
         ("a b", "", math.inf),
+        ("", "a x", math.inf),
     ],
 )
 def test_prox_1_counts_the_words_between(
@@ -81,9 +75,7 @@ def test_prox_1_counts_the_words_between(
 @pytest.mark.parametrize(
     ("query", "document", "mean_position"),
     [
-        ("a", "a x", 0.0),
-        ("a b", "x a x b a", 2.0),  # 1 and 3
-        ("b b a", "x a x b a", 2.0),
+        ("b b a", "x a x b a", 2.0),  # 1 and 3
         ("a c", "a x", math.inf),
         ("", "a x", math.inf),
     ],
@@ -175,8 +167,8 @@ def test_stm_1_leaves_out_stop_words(tmp_path: Path) -> None:
 
 
 def test_stm_2_is_the_share_of_terms_that_occur(tmp_path: Path) -> None:
-    assert value(tmp_path / "1", "stm_2", "a b zebra c", TWO) == 0.5
-    assert value(tmp_path / "2", "stm_2", "", TWO) == 0.0
+    batch = make_batch(tmp_path, TWO, [("a b zebra c", 0), ("", 0)])
+    assert values_of(batch)["stm_2"].tolist() == [0.5, 0]
 
 
 def test_stm_3_is_the_share_of_words_near_the_document(tmp_path: Path) -> None:
