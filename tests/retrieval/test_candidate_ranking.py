@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
@@ -72,31 +71,9 @@ def test_scores_are_those_of_a_search_of_the_whole_index(index: Path, tmp_path: 
     }
 
 
-def test_statistics_are_the_index_s_and_not_the_candidates_(index: Path, tmp_path: Path) -> None:
-    """Six documents of five words hold a term, so every length is the average; "quick" is in two, "dog" in three."""
-    run, _, _ = ranked(index, tmp_path, "bm25", OPTIONS)
-    k1 = OPTIONS.bm25.k1
-    quick, dog = math.log(1 + 4.5 / 2.5), math.log(1 + 3.5 / 3.5)
-    assert run["q1"] == [
-        ("b", pytest.approx(quick * 2 / (2 + k1) + dog / (1 + k1))),
-        ("é'd", pytest.approx(dog / (1 + k1))),
-        ("e", 0.0),
-        ("empty", pytest.approx(0.0)),
-    ]
-
-
 def test_candidates_of_other_queries_are_refused(index: Path, tmp_path: Path) -> None:
     queries = write_queries(tmp_path / "queries.parquet", {"q": "dog"})
     write_run(tmp_path / "given.run.gz", {"stranger": [("a", 1.0)]}, "given")
     with pytest.raises(InputError, match="query 'stranger' is not in the data set"):
         rank_candidates(index, queries, tmp_path / "given.run.gz", "bm25", OPTIONS, tmp_path / "r.gz", "x")
     assert not (tmp_path / "r.gz").exists()
-
-
-def test_queries_may_be_longer_than_a_search_allows(index: Path, tmp_path: Path) -> None:
-    queries = write_queries(
-        tmp_path / "queries.parquet", {"q": " ".join(["dog", *(f"x{i}" for i in range(2000))])}
-    )
-    write_run(tmp_path / "given.run.gz", {"q": [("a", 1.0), ("f", 1.0)]}, "given")
-    rank_candidates(index, queries, tmp_path / "given.run.gz", "bm25", OPTIONS, tmp_path / "r.gz", "x")
-    assert [name for name, _ in read_run(tmp_path / "r.gz")["q"]] == ["f", "a"]

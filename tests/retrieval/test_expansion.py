@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import json
-import lzma
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -87,9 +84,8 @@ def test_the_index_is_that_of_the_longer_texts(tmp_path: Path) -> None:
     index_weights([tmp_path / "vectors.parquet"], "lucene", OPTIONS, tmp_path / "weights")
     longer = {"d1": "the cat runs do cats' U.S. zoos run", "d2": "dogs", "d3": "zoo dogs don't"}
     lucene.index([write_documents(tmp_path / "longer.parquet", longer)], OPTIONS, TEXT, tmp_path / "tf")
-    queries = write_queries(
-        tmp_path / "q.parquet", {"q1": "cats running", "q2": "U.S. dogs", "q3": "don't zoo"}
-    )
+    texts = {"q1": "cats running", "q2": "U.S. dogs", "q3": "don't zoo"}
+    queries = write_queries(tmp_path / "q.parquet", texts)
     for name in ("tf", "weights"):
         lucene.search(tmp_path / name, queries, "bm25", OPTIONS, tmp_path / f"{name}.run.gz")
     assert (tmp_path / "tf.run.gz").read_bytes() == (tmp_path / "weights.run.gz").read_bytes()
@@ -131,7 +127,6 @@ def test_lines_of_unknown_documents_are_noted_above_one_in_a_hundred(
     assert ("given: 3 of 201 lines name no document of the corpus" in capsys.readouterr().err) == noted
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
-def test_marks_and_packings_of_an_expansion(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    (tmp_path / "given").write_bytes(pack("\ufeffd2\tbark\n".encode()))
+def test_an_expansion_may_be_packed_and_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "given").write_bytes(gzip.compress("\ufeffd2\tbark\n".encode()))
     assert expand(tmp_path)[0]["d2"] == {"dogs": 1, "bark": 1}

@@ -43,16 +43,18 @@ def files(tmp_path: Path) -> dict[str, Path]:
 def scores(model: Path, files: dict[str, Path], options: RerankingConfig = OPTIONS, text: TextConfig = TEXT):
     folder = files["queries"].parent
     documents = [folder / "documents-0.parquet", folder / "documents-1.parquet"]
-    counts = rerank(
-        model,
-        CorpusTexts((), documents, text),
-        files["queries"],
-        files["candidates"],
-        options,
-        folder / "new.gz",
-    )
+    counts = score_all(model, CorpusTexts((), documents, text), files, options)
     assert counts == {"queries": 3, "queries_without_candidates": 1, "pairs": 40}
-    return {(q, d): score for q, ranking in read_run(folder / "new.gz").items() for d, score in ranking}
+    return scores_of(folder / "new.gz")
+
+
+def score_all(model: Path, corpus: CorpusTexts, files: dict[str, Path], options: RerankingConfig):
+    output = files["queries"].parent / "new.gz"
+    return rerank(model, corpus, files["queries"], files["candidates"], options, output)
+
+
+def scores_of(run: Path) -> dict[tuple[str, str], float]:
+    return {(q, d): score for q, ranking in read_run(run).items() for d, score in ranking}
 
 
 def direct(model: Path) -> dict[tuple[str, str], float]:
@@ -90,26 +92,15 @@ def test_long_texts_are_cut_as_ours_are(
     text = TEXT.model_copy(update={"fields": ["body"], "max_word_pieces": 5})
     options = OPTIONS.model_copy(update={"max_length": 12, "query_length": 2})
     foreign = scores(tmp_path / "model", files, options, text)
-    store = make_store(BODIES, max_word_pieces=5)
-    rerank(
-        tmp_path / "model",
-        CorpusTexts([store]),
-        files["queries"],
-        files["candidates"],
-        options,
-        tmp_path / "ours.gz",
-    )
-    ours = {(q, d): score for q, ranking in read_run(tmp_path / "ours.gz").items() for d, score in ranking}
-    assert foreign == pytest.approx(ours, abs=1e-6)
+    score_all(tmp_path / "model", CorpusTexts([make_store(BODIES, max_word_pieces=5)]), files, options)
+    assert foreign == pytest.approx(scores_of(tmp_path / "new.gz"), abs=1e-6)
     whole = scores(tmp_path / "model", files, options, TEXT.model_copy(update={"fields": ["body"]}))
     assert whole != pytest.approx(foreign, abs=1e-6), "room for two more pieces"
 
 
 def test_faults_are_named(tmp_path: Path, files) -> None:
     model = write_bert(tmp_path / "model", 1)
-    with pytest.raises(
-        ConfigError, match=r"reranking\.max_length: 65 is longer than the encoder's 64 positions"
-    ):
+    with pytest.raises(ConfigError, match=r"reranking\.max_length: 65 is longer"):
         scores(model, files, OPTIONS.model_copy(update={"max_length": 65}))
     write_run(files["candidates"], {"q1": [("d99", 1.0)]}, "x")
     with pytest.raises(InputError, match="1 documents are not in the corpus, such as d99"):

@@ -53,14 +53,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_positions_do_not_depend_on_how_many_fit_in_memory(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number in (1, 2, 5):
-        monkeypatch.setattr("irpretrain.retrieval.indri.OCCURRENCES_AT_ONCE", number)
-        shards = [folder / "0.parquet", folder / "1.parquet"]
-        build_positions(shards, PLAIN, TEXT, tmp_path / str(number))
-        names = sorted(path.name for path in (folder / "positions").iterdir())
-        assert sorted(path.name for path in (tmp_path / str(number)).iterdir()) == names
-        for name in names:
-            assert (tmp_path / str(number) / name).read_bytes() == (folder / "positions" / name).read_bytes()
+    monkeypatch.setattr("irpretrain.retrieval.indri.OCCURRENCES_AT_ONCE", 2)
+    build_positions([folder / "0.parquet", folder / "1.parquet"], PLAIN, TEXT, tmp_path / "positions")
+    in_pieces, whole = (
+        {path.name: path.read_bytes() for path in (parent / "positions").iterdir()}
+        for parent in (tmp_path, folder)
+    )
+    assert in_pieces == whole
 
 
 def retrieve(folder: Path, tmp_path: Path, texts, weights=None, indri: IndriOptions = PLAIN, depth: int = 10):
@@ -93,12 +92,7 @@ def test_a_weighted_bag_of_words_by_hand(folder: Path, tmp_path: Path) -> None:
         },
         abs=1e-12,
     )
-    assert counts == {
-        "queries": 1,
-        "queries_without_candidates": 0,
-        "queries_without_weights": 0,
-        "candidates": 3,
-    }
+    assert {name: count for name, count in counts.items() if count} == {"queries": 1, "candidates": 3}
 
 
 def test_terms_that_a_document_lacks_count_too(folder: Path, tmp_path: Path) -> None:
@@ -199,9 +193,8 @@ def test_a_query_of_one_term_is_a_bag_of_words(folder: Path, tmp_path: Path) -> 
 
 
 def test_depth_and_ties_and_queries_without_terms(folder: Path, tmp_path: Path) -> None:
-    found, counts = retrieve(
-        folder, tmp_path, {"q": "pie", "stops": "the", "none": "zoo", "empty": ""}, depth=2
-    )
+    texts = {"q": "pie", "stops": "the", "none": "zoo", "empty": ""}
+    found, counts = retrieve(folder, tmp_path, texts, depth=2)
     assert list(found) == ["q"]
     assert list(found["q"]) == ["d3", "d1"]  # d1 and d2 tie: the first by identifier stays
     assert counts["queries_without_candidates"] == 3
@@ -209,11 +202,7 @@ def test_depth_and_ties_and_queries_without_terms(folder: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("stemmer", "stop_list"),
-    [
-        pytest.param(stemmer, stop_list, marks=() if i == j else pytest.mark.deep)
-        for i, stemmer in enumerate(("porter", "krovetz", "none"))
-        for j, stop_list in enumerate(("lucene", "inquery", "none"))
-    ],
+    [("porter", "lucene"), ("krovetz", "inquery"), ("none", "none")],
 )
 def test_lucene_s_own_indri_similarity_agrees(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stemmer: str, stop_list: str
@@ -225,9 +214,8 @@ def test_lucene_s_own_indri_similarity_agrees(
     random = np.random.default_rng(5)
     indri = IndriOptions(stemmer=stemmer, stop_list=stop_list, mu=25.0)
     words = ["apple", "pie", "banana", "cherries", "runs", "zoos", "the", "however", "amounted"]
-    words += (
-        ["doesn't"] if stop_list == "inquery" else []
-    )  # other lists keep it: two words here, one of Lucene's
+    if stop_list == "inquery":  # other lists keep it: two words here, one of Lucene's
+        words.append("doesn't")
     bodies = {f"d{i:02}": " ".join(random.choice(words, random.integers(1, 39))) for i in range(40)}
     documents = write_documents(tmp_path / "documents.parquet", bodies)
     build_positions([documents], indri, TEXT, tmp_path / "positions")
@@ -264,14 +252,8 @@ def test_lucene_s_own_indri_similarity_agrees(
 
 
 STEMS: dict[str, dict[str, str]] = {
-    "porter": {
-        "runs": "run",
-        "zoos": "zoo",
-        "apple": "appl",
-        "cherries": "cherri",
-        "amounted": "amount",
-        "however": "howev",
-    },
+    "porter": {"runs": "run", "zoos": "zoo", "apple": "appl", "cherries": "cherri", "amounted": "amount"}
+    | {"however": "howev"},
     "krovetz": {"zoos": "zoo", "cherries": "cherry", "amounted": "amount"},
     "none": {},
 }

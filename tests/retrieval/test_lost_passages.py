@@ -39,23 +39,16 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_relevant_and_lost_counts_as_not_found(index: Path, tmp_path: Path, model: str) -> None:
     queries = write_queries(tmp_path / "queries", {"q1": "dogs", "q2": "zebra", "q3": "the", "q4": "cats"})
     lucene.search(index, queries, model, OPTIONS, tmp_path / "run.gz")
-    found = {
-        query: [document for document, _ in ranking]
-        for query, ranking in read_run(tmp_path / "run.gz").items()
-    }
-    assert found.keys() == {"q1", "q4"}
-    assert found["q1"] == ["kept"]
-    assert set(found["q4"]) == {"large", "kept"}
+    run = read_run(tmp_path / "run.gz")
+    found = {query: {document for document, _ in ranking} for query, ranking in run.items()}
+    assert found == {"q1": {"kept"}, "q4": {"large", "kept"}}
     (tmp_path / "qrels").write_text("q1 0 kept 1\nq2 0 lost 1\nq3 0 stops 1\nq4 0 lost 1\n")
-    run = {"dataset": "d", "candidates": model, "model": model, "regime": "first-stage", "seed": 0}
-    evaluated = evaluate(
-        [run | {"paths": [str(tmp_path / "run.gz")]}],
-        tmp_path / "qrels",
-        None,
-        ["RR@10"],
-        tmp_path / "per-query",
-        tmp_path / "scores.csv",
+    cell = {"dataset": "d", "candidates": model, "model": model, "regime": "first-stage", "seed": 0}
+    cells, outputs = (
+        [cell | {"paths": [str(tmp_path / "run.gz")]}],
+        (tmp_path / "each", tmp_path / "scores.csv"),
     )
+    evaluated = evaluate(cells, tmp_path / "qrels", None, ["RR@10"], *outputs)
     assert evaluated["queries_without_documents"] == 2
     [row] = csv.DictReader((tmp_path / "scores.csv").open())
     assert (row["value"], row["queries"]) == ("0.25", "4")

@@ -12,18 +12,11 @@ RUN = "results/runs/mine/bm25/first-stage.run.gz"
 @pytest.mark.parametrize(
     ("number", "reported"),
     [
-        pytest.param(0, "", id="none"),
-        pytest.param(
-            1,
-            "NOTE: 1 of 200 queries have no candidate and score 0, such as query q0\n",
-            id="less than a hundredth",
-        ),
-        pytest.param(
-            20,
-            "NOTE: WARNING: 20 of 200 (10.0 %) queries have no candidate and score 0, such as query q0.\n",
-            id="more",
-        ),
+        (0, ""),
+        (1, "NOTE: 1 of 200 queries have no candidate and score 0, such as query q0\n"),
+        (20, "NOTE: WARNING: 20 of 200 (10.0 %) queries have no candidate and score 0, such as query q0.\n"),
     ],
+    ids=["none", "less than a hundredth", "more"],
 )
 def test_more_than_a_hundredth_is_a_warning(
     number: int, reported: str, capsys: pytest.CaptureFixture[str]

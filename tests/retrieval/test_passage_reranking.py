@@ -30,14 +30,6 @@ def options(**changes: Any) -> RerankingConfig:
     )
 
 
-def write_run_of(documents: list[str], folder: Path) -> Path:
-    path = folder / f"{len(documents)}-candidates.run.gz"
-    write_run(
-        path, {query: [(name, -i) for i, name in enumerate(documents)] for query in QUERY_TEXTS}, "bm25"
-    )
-    return path
-
-
 @pytest.fixture
 def score(tmp_path: Path, make_store: Callable[..., Path]) -> Callable[..., dict[tuple[str, str], float]]:
     """Return a function that scores texts by a model: ours, or one with a tokenizer of its own."""
@@ -48,19 +40,13 @@ def score(tmp_path: Path, make_store: Callable[..., Path]) -> Callable[..., dict
     ) -> dict[tuple[str, str], float]:
         name = f"store-{len(texts)}"
         if ours:
-            stores, documents, text = [make_store(texts, name)], [], None
+            corpus = CorpusTexts([make_store(texts, name)])
         else:
-            write_documents(tmp_path / f"{name}.parquet", texts)
-            stores, documents, text = [], [tmp_path / f"{name}.parquet"], TEXT
-        candidates = write_run_of(list(texts), tmp_path)
-        rerank(
-            model,
-            CorpusTexts(stores, documents, text),
-            tmp_path / "queries.parquet",
-            candidates,
-            given,
-            tmp_path / "new.gz",
-        )
+            corpus = CorpusTexts((), [write_documents(tmp_path / f"{name}.parquet", texts)], TEXT)
+        candidates = {query: [(name, -i) for i, name in enumerate(texts)] for query in QUERY_TEXTS}
+        write_run(tmp_path / "candidates.gz", candidates, "bm25")
+        inputs = tmp_path / "queries.parquet", tmp_path / "candidates.gz", given
+        rerank(model, corpus, *inputs, tmp_path / "new.gz")
         run = read_run(tmp_path / "new.gz")
         return {(query, name): value for query, ranking in run.items() for name, value in ranking}
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from small_lucene import OPTIONS, TEXT, stored_length, write_queries
 
@@ -29,13 +30,14 @@ def lucene_run(folder: Path, collection: Collection, queries: dict[str, str], **
     return gzip.decompress((folder / "workflow.run.gz").read_bytes())
 
 
+def write_jsonl(path: Path, texts: dict[str, str]) -> Path:
+    path.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items()))
+    return path
+
+
 def command_run(folder: Path, documents: Any, queries: dict[str, str], *more: str) -> bytes:
-    topics = folder / "topics.jsonl"
-    topics.write_text(
-        "".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in queries.items())
-    )
-    arguments = ["search", str(documents), str(topics), str(folder / "run"), *more]
-    assert main(arguments) == 0
+    topics = write_jsonl(folder / "topics.jsonl", queries)
+    assert main(["search", str(documents), str(topics), str(folder / "run"), *more]) == 0
     return (folder / "run").read_bytes()
 
 
@@ -48,9 +50,8 @@ def test_the_command_writes_the_workflow_s_run(tmp_path: Path) -> None:
 
 def test_ties_stand_in_the_order_of_identifiers(tmp_path: Path) -> None:
     """The case: equal documents, the later identifier first in the file; the workflow finds d1."""
-    rows = [{"id": name, "text": "apple pie"} for name in ("d2", "d10", "d1", "ä", "Z")]
-    documents = tmp_path / "documents.jsonl"
-    documents.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    names = ("d2", "d10", "d1", "ä", "Z")
+    documents = write_jsonl(tmp_path / "documents.jsonl", dict.fromkeys(names, "apple pie"))
     assert command_run(tmp_path, documents, {"q": "apple"}, "--depth", "1").split()[2] == b"Z"
     found = Collection.read(documents).search(["apple"])
     assert found["document_id"].tolist() == ["Z", "d1", "d10", "d2", "ä"]
@@ -76,11 +77,7 @@ def test_parameters_and_analysis_are_options(tmp_path: Path, retrieval: dict[str
 @pytest.mark.parametrize(
     ("language", "bodies", "query"),
     [
-        (
-            "german",
-            {"b": "Die Häuser am Fluss", "a": "Das Haus am See", "c": "Ein Fluss"},
-            "Häusern am Flusse",
-        ),
+        ("german", {"b": "Die Häuser am Fluss", "a": "Das Haus am See", "c": "Ein Fluss"}, "Häusern"),
         ("chinese", {"b": "北京大学", "a": "北京的大学", "c": "大学"}, "北京大学"),
     ],
 )
@@ -110,11 +107,10 @@ def test_krovetz_needs_an_index() -> None:
 
 def test_ares_s_bm25_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     """ares-bm25 saturates later: five apples stand above one apple in a short text."""
-    documents = write_jsonl(tmp_path, {"long": "apple apple apple apple apple pie tart", "short": "apple"})
-    assert [row.split()[2] for row in command_run(tmp_path, documents, {"q": "apple"}).splitlines()] == [
-        b"long",
-        b"short",
-    ]
+    bodies = {"long": "apple apple apple apple apple pie tart", "short": "apple"}
+    documents = write_jsonl(tmp_path / "documents.jsonl", bodies)
+    run = command_run(tmp_path, documents, {"q": "apple"})
+    assert [row.split()[2] for row in run.splitlines()] == [b"long", b"short"]
     run = command_run(tmp_path, documents, {"q": "apple"}, "--model", "ares-bm25")
     assert run.split()[5] == b"ares-bm25"
     collection = Collection.read(documents)
@@ -131,12 +127,6 @@ def test_ares_s_bm25_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -> 
     ):
         assert main(["search", str(documents), str(tmp_path / "topics.jsonl"), *arguments]) == 2
         assert fault in capsys.readouterr().err
-
-
-def write_jsonl(folder: Path, bodies: dict[str, str]) -> Path:
-    path = folder / "documents.jsonl"
-    path.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in bodies.items()))
-    return path
 
 
 def test_an_index_refuses_the_model_of_documents(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -158,7 +148,5 @@ def test_documents_without_terms_are_found_by_nothing() -> None:
 
 
 def test_lengths_are_lucene_s() -> None:
-    import numpy as np
-
     lengths = np.array([*range(3000), 10**6, 2**31 - 1], np.int32)
     assert in_one_byte(lengths).tolist() == list(map(stored_length, lengths.tolist()))

@@ -65,7 +65,7 @@ def test_weights_of_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_halves_are_rounded_to_the_even_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two words have a rank of 1/2 each; integers of other weights are rounded so too."""
     documents = write_documents(tmp_path / "documents.parquet", {"d": "alpha beta"})
-    for scale, weight in ((25, 12), (27, 14), (100, 50)):
+    for scale, weight in ((25, 12), (27, 14)):
         monkeypatch.setattr(textrank, "SCALE", scale)
         weigh_by_textrank(documents, OPTIONS, TEXT, tmp_path / "vectors.parquet")
         [row] = TERM_VECTORS.read(tmp_path / "vectors.parquet").to_pylist()

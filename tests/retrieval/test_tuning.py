@@ -41,16 +41,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def sweep(folder: Path, tmp_path: Path, model: str, grid: SweepConfig = SWEEP, queries: Path | None = None):
-    counts = tune(
-        folder / "index",
-        queries or folder / "queries.parquet",
-        folder / "qrels.txt",
-        model,
-        grid,
-        OPTIONS,
-        tmp_path / "tuning.json",
-        tmp_path / "grid.csv",
-    )
+    inputs = folder / "index", queries or folder / "queries.parquet", folder / "qrels.txt"
+    counts = tune(*inputs, model, grid, OPTIONS, tmp_path / "tuning.json", tmp_path / "grid.csv")
     with open(tmp_path / "grid.csv", encoding="utf-8") as file:
         rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
     assert not list(tmp_path.glob(".*"))
@@ -84,14 +76,10 @@ def test_queries_without_judgements_choose_nothing(folder: Path, tmp_path: Path)
         sweep(folder, tmp_path, "bm25", queries=unjudged)
 
 
-@pytest.mark.parametrize(("model", "points"), [("ql", 2), ("ql-jm", 3)])
-def test_query_likelihood(folder: Path, tmp_path: Path, model: str, points: int) -> None:
-    counts, tuning, rows = sweep(folder, tmp_path, model)
-    assert counts["points"] == len(rows) == points
+def test_a_grid_of_query_likelihood_and_one_of_one_point(folder: Path, tmp_path: Path) -> None:
+    counts, tuning, rows = sweep(folder, tmp_path, "ql-jm")
+    assert counts["points"] == len(rows) == 3
     assert tuning["value"] == max(row["RR@10"] for row in rows)
-
-
-def test_a_grid_of_one_point(folder: Path, tmp_path: Path) -> None:
     _, tuning, rows = sweep(folder, tmp_path, "bm25", SweepConfig(k1=[0.9], b=[0.4], measure="AP"))
     assert (tuning["parameters"], tuning["at_edge"], len(rows)) == ({"k1": 0.9, "b": 0.4}, [], 1)
 
@@ -104,15 +92,9 @@ def test_the_search_has_the_tuned_parameters(folder: Path, tmp_path: Path) -> No
         ("given", None, {**TUNED, "mu": None}),
         ("default", None, {"k1": None, "b": None}),
     ):
-        path = tmp_path / f"{name}.run.gz"
-        counts = search_tuned(
-            folder / "index",
-            folder / "queries.parquet",
-            "stage",
-            "bm25",
-            OPTIONS.with_parameters(stage_parameters(given, tuning)),
-            path,
-        )
+        path, options = tmp_path / f"{name}.run.gz", OPTIONS.with_parameters(stage_parameters(given, tuning))
+        inputs = folder / "index", folder / "queries.parquet"
+        counts = search_tuned(*inputs, "stage", "bm25", options, path)
         found[name] = path.read_bytes()
         assert counts["candidates"] == sum(len(ranking) for ranking in read_run(path).values())
     assert found["tuned"] == found["given"] != found["default"]

@@ -70,9 +70,7 @@ def test_weightings_of_different_passages_are_refused(tmp_path: Path) -> None:
     two = write_vectors(tmp_path / "two.parquet", {"a": {}, "b": {}})
     one = write_vectors(tmp_path / "one.parquet", {"a": {}})
     with pytest.raises(InputError, match="second weighs 1 passages, first 2 of the same collection"):
-        measure_distribution(
-            {"first": [two], "second": [one]}, OPTIONS, LUCENE_WORDS, tmp_path / "shares.json"
-        )
+        measure(tmp_path, first=[two], second=[one])
     assert not (tmp_path / "shares.json").exists()
 
 

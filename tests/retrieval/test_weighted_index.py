@@ -52,13 +52,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shards = [write_vectors(folder / f"{i}.parquet", half) for i, half in enumerate(halves)]
     counts = index_weights(shards, "lucene", OPTIONS, folder / "index")
     assert counts == {
-        "documents": 6,
-        "documents_without_terms": 2,
-        "words": 11,
-        "words_without_terms": 3,
-        "terms": 8,
-        "weight": 338,
-    }
+        "documents": 6, "documents_without_terms": 2, "words": 11, "words_without_terms": 3, "terms": 8, "weight": 338
+    }  # fmt: skip
+    record = json.loads((folder / "index" / lucene.RECORD).read_text())
+    assert record == counts | {"query_words": "lucene", "stemmer": "porter", "stop_list": "lucene"}
     assert not list(folder.glob(".*"))
     return folder / "index"
 
@@ -120,9 +117,7 @@ def test_frequencies_as_weights_reproduce_the_tf_index(
     vectors = {name: Counter(words) for name, words in zip(bodies, tokens, strict=True)}
     shard = write_vectors(tmp_path / "vectors.parquet", vectors)
     index_weights([shard], "lucene", options, tmp_path / "weights")
-    queries = write_queries(
-        tmp_path / "queries.parquet", {f"q{i}": text for i, text in enumerate(bodies.values())}
-    )
+    queries = write_queries(tmp_path / "queries.parquet", bodies)
     for method in methods:
         for name in ("tf", "weights"):
             lucene.search(tmp_path / name, queries, method, options, tmp_path / f"{name}.run.gz")
@@ -141,17 +136,10 @@ def test_queries_are_cut_as_the_texts_were(tmp_path: Path) -> None:
     for words in (record["query_words"], "lucene"):
         path.write_text(json.dumps({**record, "query_words": words}))
         lucene.search(tmp_path / "index", queries, "bm25", OPTIONS, tmp_path / "run.gz")
-        found[words] = {
-            query: [name for name, _ in run] for query, run in read_run(tmp_path / "run.gz").items()
-        }
+        run = read_run(tmp_path / "run.gz")
+        found[words] = {query: [name for name, _ in ranking] for query, ranking in run.items()}
     assert found == {"alphanumeric": {"q": ["a"]}, "lucene": {}}
     assert one_line_each(["Don't 2!"], "letters") == ["don t"]
-
-
-def test_the_index_says_how_it_was_made(index: Path) -> None:
-    record = json.loads((index / lucene.RECORD).read_text())
-    assert record["query_words"] == "lucene"
-    assert (record["stemmer"], record["documents"], record["documents_without_terms"]) == ("porter", 6, 2)
 
 
 def test_faults(tmp_path: Path) -> None:
@@ -170,16 +158,6 @@ def test_faults(tmp_path: Path) -> None:
     with pytest.raises(IntegrityError, match="this is not a table of term_vectors"):
         index_weights([write_queries(tmp_path / "q", {})], "lucene", OPTIONS, tmp_path / "index")
     assert not (tmp_path / "index").exists()
-
-
-def test_input_comes_in_files_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lucene, "DOCUMENTS_IN_FILE", 3)
-    shard = write_vectors(tmp_path / "v.parquet", {f"d{i}": {"cat": i + 1} for i in range(10)})
-    counts = index_weights([shard], "lucene", OPTIONS, tmp_path / "index")
-    assert counts["weight"] == 55
-    queries = write_queries(tmp_path / "queries.parquet", {"q": "cats"})
-    lucene.search(tmp_path / "index", queries, "bm25", OPTIONS, tmp_path / "run.gz")
-    assert len(read_run(tmp_path / "run.gz")["q"]) == 10
 
 
 @pytest.mark.parametrize("words", ["lucene", "french:letters"])
@@ -202,25 +180,19 @@ def test_analysis_of_words_and_of_texts_that_hold_the_mark() -> None:
     assert analyser.terms(texts[1:4]) == [[], ["run"], []]
     assert analyser.terms([]) == []
     analyser.learn(["running", "the", "running", "east-west"])
-    assert [analyser.terms_of_word(word) for word in ("running", "the", "east-west")] == [
-        ("run",),
-        (),
-        ("east", "west"),
-    ]
+    learned = [analyser.terms_of_word(word) for word in ("running", "the", "east-west")]
+    assert learned == [("run",), (), ("east", "west")]
     assert Analyser.words_only().terms(["The Dog's generations"]) == [["the", "dog", "generations"]]
 
 
 def test_long_texts_are_analysed_in_several_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["apples and pies", "", "a much longer text of pears", "figs", "plums"]
     analyser = Analyser("porter", "lucene")
-    together, blocks = analyser.terms(texts), list[int]()
-    retained = analyser._terms_in_one_call
-    monkeypatch.setattr(
-        analyser, "_terms_in_one_call", lambda block: blocks.append(len(block)) or retained(block)
-    )
+    together, calls, call_java = analyser.terms(texts), list[str](), analyser._call
+    monkeypatch.setattr(analyser, "_call", lambda *given: calls.append(given[1]) or call_java(*given))
     monkeypatch.setattr(analysis, "CHARACTERS_AT_ONCE", 15)
     assert analyser.terms(texts) == together
-    assert blocks == [2, 1, 2]
+    assert len(calls) == 3
 
 
 def test_a_text_that_java_has_no_memory_for_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,7 +143,6 @@ def test_a_process_that_was_killed_is_reported(infer, make_documents, monkeypatc
 def test_a_killed_inference_goes_on_after_its_last_batch(infer, make_documents, monkeypatch, tmp_path):
     """Weights that were kept are the same to the last bit, those of a regressor that gives no numbers too."""
     documents = make_documents(DOCUMENTS)
-    options = {"inference": {"batch_tokens": 64, "compute": {"device": "cpu", "checkpoint_minutes": 0}}}
     original, predicted = TermWeightRegressor.weights, []
 
     def weights(self, batch):
@@ -154,15 +153,15 @@ def test_a_killed_inference_goes_on_after_its_last_batch(infer, make_documents, 
 
     monkeypatch.setattr(TermWeightRegressor, "weights", weights)
     fails_at = None
-    whole, expected = infer(documents, "whole", **options)
+    whole, expected = infer(documents, "whole")
     in_one_go = [*predicted]
     predicted.clear()
     for number in (1, 3, 4):
         fails_at = number
         with pytest.raises(KeyboardInterrupt):
-            infer(documents, "killed", **options)
+            infer(documents, "killed")
     fails_at = None
-    found, counts = infer(documents, "killed", **options)
+    found, counts = infer(documents, "killed")
     assert predicted == in_one_go
     assert found.equals(whole)
     assert counts == expected
@@ -289,12 +288,7 @@ def test_an_oracles_weights_are_the_targets(tmp_path, make_documents, make_queri
         passage_targets([documents], queries, qrels, TermLabelsConfig(rows=rows), TEXT, tmp_path / "t")
         counts = weigh_documents(learned, documents, options, TEXT, tmp_path / "w", tmp_path, "weigh")
         [first, second] = TERM_WEIGHTS.read(tmp_path / "w")["terms"].to_pylist()
-        assert {e["term"]: e["weight"] for e in first} == {
-            "cats": 1,
-            "chase": 0,
-            "grey": 0.5,
-            "mice": 0,
-            "the": 0,
-        }
+        weights = {"cats": 1, "chase": 0, "grey": 0.5, "mice": 0, "the": 0}
+        assert {entry["term"]: entry["weight"] for entry in first} == weights
         assert second == []
         assert counts == {"texts": 2, "texts_without_targets": 1}

@@ -24,34 +24,18 @@ def counted(**changes):
     return {"not_a_number": 0, "negative": 0, "zero": 0, "overflow": 0} | changes
 
 
-@pytest.mark.parametrize(
-    ("weight", "plain", "root"),
-    [
-        (0.25, 25, 50),
-        (1.0, 100, 100),
-        (0.004, 0, 6),
-        (1.5, 150, 122),
-        (0.0, 0, 0),
-        (0.125, 12, 35),
-        (0.375, 38, 61),
-    ],
-)
-def test_weights_by_hand(weight, plain, root):
-    given = np.array([weight], np.float32)
-    assert integer_weights(given, 100, False)[0].tolist() == [plain]
-    assert integer_weights(given, 100, True)[0].tolist() == [root]
+def test_weights_by_hand():
+    given = np.array([0.25, 1.0, 0.004, 1.5, 0.0, 0.125, 0.375], np.float32)
+    assert integer_weights(given, 100, False)[0].tolist() == [25, 100, 0, 150, 0, 12, 38]
+    assert integer_weights(given, 100, True)[0].tolist() == [50, 100, 6, 122, 0, 35, 61]
 
 
 @pytest.mark.parametrize("root", [False, True])
 def test_what_is_no_plain_weight_is_defined_and_counted(root):
-    given = np.array([NAN, -0.5, -INF, INF, 3e38, 0.0, 1.0], np.float32)
+    given = np.array([NAN, -0.5, -1e-9, -INF, INF, 3e38, 0.0, 1.0], np.float32)
     found, counts = integer_weights(given, 100, root)
-    assert found.tolist() == [0, 0, 0, LARGEST_WEIGHT, LARGEST_WEIGHT, 0, 100]
-    assert counts == counted(not_a_number=1, negative=2, zero=1, overflow=2)
-
-
-def test_a_small_negative_weight_is_negative_and_not_zero():
-    assert integer_weights(np.array([-1e-9], np.float32), 100, False)[1] == counted(negative=1)
+    assert found.tolist() == [0, 0, 0, 0, LARGEST_WEIGHT, LARGEST_WEIGHT, 0, 100]
+    assert counts == counted(not_a_number=1, negative=3, zero=1, overflow=2)
 
 
 @given(arrays(np.float32, st.integers(0, 20)), st.floats(0.01, 1e6), st.booleans())
@@ -67,17 +51,15 @@ def row(position, terms):
 
 
 def test_a_text_that_loses_all_terms_stays_known(tmp_path):
-    TERM_WEIGHTS.write(
-        tmp_path / "w",
-        [row(0, {"a": 0.5, "b": -1}), row(1, {"a": 0.001, "c": NAN}), row(2, {}), row(3, {"b": 1})],
-    )
+    rows = [row(0, {"a": 0.5, "b": -1}), row(1, {"a": 0.001, "c": NAN}), row(2, {}), row(3, {"b": 1})]
+    TERM_WEIGHTS.write(tmp_path / "w", rows)
     counts = write_vectors(tmp_path / "w", 100, False, tmp_path / "v")
     found = TERM_VECTORS.read(tmp_path / "v").to_pylist()
     assert found == [row(0, {"a": 50}), row(1, {}), row(2, {}), row(3, {"b": 100})]
     assert counts == counted(texts=4, texts_without_terms=2, terms=2, not_a_number=1, negative=1, zero=1)
 
 
-@pytest.mark.parametrize("terms", [1, 11, 12, 999, 1000, 1001, 3333])
+@pytest.mark.parametrize("terms", [1, 1000, 1001, 3333])
 def test_infinite_weights_of_any_text_fit_an_index(tmp_path, terms):
     names = [f"w{number:04}" for number in range(terms)]
     TERM_WEIGHTS.write(tmp_path / "w", [row(0, dict.fromkeys(names, INF)), row(1, {"a": INF, "b": 1})])
@@ -89,25 +71,16 @@ def test_infinite_weights_of_any_text_fit_an_index(tmp_path, terms):
     assert few == [{"term": "a", "weight": 10_000}, {"term": "b", "weight": 100}]
 
 
-def test_an_empty_table(tmp_path):
-    TERM_WEIGHTS.write(tmp_path / "w", [])
-    assert write_vectors(tmp_path / "w", 100, False, tmp_path / "v")["texts"] == 0
-    assert TERM_VECTORS.read(tmp_path / "v").num_rows == 0
-
-
 def test_repeats_take_the_largest_weight_and_terms_are_sorted():
     weights, read = np.array([0.5, 0.25, 1, 9], np.float32), np.array([True, True, True, False])
     found = weighted_terms(["b", "a", "b", "c"], weights, read)
     assert found == ([{"term": "a", "weight": 0.25}, {"term": "b", "weight": 1.0}], 1)
 
 
-def test_minus_infinity_is_a_weight_and_counts_as_negative(tmp_path):
+def test_minus_infinity_is_a_weight():
     """It is no sign for a word that was not read."""
-    found, left_out = weighted_terms(["a", "b", "b"], np.array([-INF, -INF, 0.5], np.float32))
-    assert (found, left_out) == ([{"term": "a", "weight": -INF}, {"term": "b", "weight": 0.5}], 0)
-    TERM_WEIGHTS.write(tmp_path / "w", [row(0, {one["term"]: one["weight"] for one in found})])
-    counts = write_vectors(tmp_path / "w", 100, False, tmp_path / "v")
-    assert counts == counted(texts=1, texts_without_terms=0, terms=1, negative=1)
+    found = weighted_terms(["a", "b", "b"], np.array([-INF, -INF, 0.5], np.float32))
+    assert found == ([{"term": "a", "weight": -INF}, {"term": "b", "weight": 0.5}], 0)
 
 
 @pytest.mark.parametrize("values", [[NAN, 1.0], [1.0, NAN]])

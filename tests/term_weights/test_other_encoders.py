@@ -125,14 +125,8 @@ def test_an_encoder_may_have_no_more_positions_than_the_longest_sequence(
     """30 is no multiple of 8, to which sequences are padded."""
     TermWeightRegressor.from_encoder(make_encoder(max_position_embeddings=30)).save(tmp_path / "model")
     documents = make_documents({"d": " ".join(f"word{n:02d}" for n in range(40))})
-    infer_documents(
-        tmp_path / "model",
-        documents,
-        weighting(max_length=30),
-        TEXT,
-        tmp_path / "weights",
-        tmp_path / "unfinished",
-    )
+    outputs = tmp_path / "weights", tmp_path / "unfinished"
+    infer_documents(tmp_path / "model", documents, weighting(max_length=30), TEXT, *outputs)
     assert len(TERM_WEIGHTS.read(tmp_path / "weights")["terms"][0]) == 28
 
 

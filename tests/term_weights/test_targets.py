@@ -72,22 +72,16 @@ def test_a_row_a_pair_has_targets_0_or_1(targets):
     ]
 
 
-def test_a_passage_of_stop_words_and_an_empty_one_have_rows(tmp_path, make_documents, make_queries):
-    queries, qrels = make_queries({"q": ("to be or not", ["stop", "empty"])})
-    output = tmp_path / "targets.parquet"
-    documents = [make_documents({"stop": "to be or not", "empty": ""})]
-    passage_targets(documents, queries, qrels, TermLabelsConfig(stop_list="inquery"), TEXT, output)
-    assert [row["targets"] for row in rows_of(output)] == [[0, 0, 0, 0], []]
-
-
-def test_grades_of_0_are_not_relevant_and_unknown_documents_are_counted(
+def test_stop_words_and_empty_passages_have_rows_irrelevant_ones_none_and_unknown_ones_are_counted(
     tmp_path, make_documents, make_queries
 ):
-    queries, qrels = make_queries({"q": ("cat", ["p1", "gone"])})
-    qrels.write_text(qrels.read_text() + "q 0 p2 0\n")
-    output = tmp_path / "targets.parquet"
-    counts = passage_targets([make_documents(PASSAGES)], queries, qrels, TermLabelsConfig(), TEXT, output)
-    assert [row["document_id"] for row in rows_of(output)] == ["p1"]
+    queries, qrels = make_queries({"q": ("to be or not", ["stop", "empty", "gone"])})
+    qrels.write_text(qrels.read_text() + "q 0 graded-0 0\n")
+    output, options = tmp_path / "targets.parquet", TermLabelsConfig(stop_list="inquery")
+    documents = [make_documents({"stop": "to be or not", "empty": "", "graded-0": "to be"})]
+    counts = passage_targets(documents, queries, qrels, options, TEXT, output)
+    rows = [(row["document_id"], row["targets"]) for row in rows_of(output)]
+    assert rows == [("stop", [0, 0, 0, 0]), ("empty", [])]
     assert counts["documents_not_in_corpus"] == 1
 
 

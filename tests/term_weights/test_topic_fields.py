@@ -17,46 +17,36 @@ from irpretrain.foundation.contracts import QUERIES, TERM_TARGETS
 from irpretrain.retrieval.term_weights.targets import query_targets
 from irpretrain.retrieval.term_weights.train import train_regressor
 
-TOPICS = """
-
+TOPIC = """
 <top>
 
-<num> Number: 901
-<title> island volcanoes
+<num> Number: {}
+<title> {}
 
 <desc> Description:
-Which volcanoes on islands have erupted?
+{}
 
 <narr> Narrative:
-A relevant document names an island and its volcano.  Those
-under the sea (seamounts) are not relevant.
-
+{}
 </top>
-
-<top>
-
-<num> Number: 902
-<title> Bread, sour
-
-<desc> Description:
-How is sour bread baked &amp; kept?
-
-<narr> Narrative:
-Documents on yeast alone are not relevant.
-
-</top>
-""" + "".join(
-    f"<top>\n<num> Number: {n}\n<title> word{n - 900:02d} cab\n\n<desc> Description:\nWhat is word{n - 900:02d}?\n\n"
-    f"<narr> Narrative:\nAll of word{n - 900:02d} is relevant.\n</top>\n\n"
-    for n in range(903, 911)
-)
+"""
+TOPICS = [
+    (
+        901,
+        "island volcanoes",
+        "Which volcanoes on islands have erupted?",
+        "A relevant document names an island and its volcano.  Those\nunder the sea (seamounts) are not relevant.",
+    ),
+    (902, "Bread, sour", "How is sour bread baked &amp; kept?", "Documents on yeast alone are not relevant."),
+    *((n, f"word{n} cab", f"What is word{n}?", f"All of word{n} is relevant.") for n in range(903, 911)),
+]
 DOCUMENTS = {
     "d1": ("An island", "its volcano erupted"),
     "d2": ("Volcanoes", "lava by the sea"),
     "d3": ("Bread", "sourdough needs a sour start"),
-    **{f"d{n}": (f"word{n:02d}", "relevant") for n in range(4, 12)},
+    **{f"d{n}": (f"word{n}", "relevant") for n in range(903, 911)},
 }
-RELEVANT = {"901": ["d1", "d2"], "902": ["d3"], **{str(899 + n): [f"d{n}"] for n in range(4, 12)}}
+RELEVANT = {"901": ["d1", "d2"], "902": ["d3"], **{str(n): [f"d{n}"] for n in range(903, 911)}}
 FIELDS = {
     # By stems; d1 has volcano, island and erupted, d2 volcanoes; its title and body count alike.
     "title": [("901", "island volcanoes", [0.5, 1]), ("902", "Bread, sour", [1, 1])],
@@ -79,7 +69,7 @@ FIELDS = {
 def made(tmp_path, make_documents):
     """Return a function that makes queries, judgements, folds and targets of one field of the topics."""
     topics, judged = tmp_path / "topics.txt", tmp_path / "judged.txt"
-    topics.write_text(TOPICS)
+    topics.write_text("".join(TOPIC.format(*topic) for topic in TOPICS))
     judged.write_text("".join(f"{query} 0 {d} 1\n" for query, found in RELEVANT.items() for d in found))
     documents = [make_documents(DOCUMENTS)]
 
