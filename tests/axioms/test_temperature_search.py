@@ -26,7 +26,7 @@ class Made:
         position = math.log(temperature / self.middle) / self.width
         beyond = 0.5 + math.atan(position + math.tan(math.pi * (BEYOND - 0.5))) / math.pi
         distance = math.tanh(abs(math.log(temperature / self.least)) / self.width)
-        return Trial(temperature, (1 - beyond, beyond), distance)
+        return Trial(temperature, distance, (1 - beyond, beyond))
 
 
 def found(measure: Callable[[float], Trial]) -> float:
@@ -64,7 +64,7 @@ def test_noise_cannot_keep_it_from_ending(shares: list[float], distances: list[f
     def measure(temperature: float) -> Trial:
         position = len(requested)
         requested.append(temperature)
-        return Trial(temperature, (1 - shares[position], shares[position]), distances[position])
+        return Trial(temperature, distances[position], (1 - shares[position], shares[position]))
 
     trials = search_temperature(measure, BEYOND)
     assert sorted(requested) == [trial.temperature for trial in trials]
@@ -75,5 +75,5 @@ def test_noise_cannot_keep_it_from_ending(shares: list[float], distances: list[f
 
 
 def test_of_equal_distances_the_lower_temperature_is_taken() -> None:
-    trials = [Trial(0.2, (1.0,), 0.5), Trial(0.1, (1.0,), 0.5), Trial(0.05, (1.0,), 0.6)]
+    trials = [Trial(0.2, 0.5, (1.0,)), Trial(0.1, 0.5, (1.0,)), Trial(0.05, 0.6, (1.0,))]
     assert closest_trial(trials).temperature == 0.1

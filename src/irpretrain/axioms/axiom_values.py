@@ -56,7 +56,10 @@ def compute_axiom_values(
             chunk_slice = slice(queries_done, queries_done + chunk.num_rows)
             batch = maker.make(chunk["query"].to_pylist(), rows[chunk_slice], document_numbers[chunk_slice])
             values = axiom_values(batch)
-            writer.add(_table(chunk, batch, values))
+            columns = dict(zip(chunk.schema.names, chunk.columns, strict=True))
+            writer.add(
+                pa.table({**columns, "terms": batch.term_counts, **values}, schema=AXIOM_VALUES.schema)
+            )
             counts.update(_count_special(batch, values))
             queries_done += chunk.num_rows
     return dict(counts)
@@ -65,11 +68,6 @@ def compute_axiom_values(
 def axiom_values(batch: AxiomBatch) -> dict[str, np.ndarray]:
     """Return every axiom's values by its column of AXIOM_VALUES."""
     return {definition.column: definition.values(batch) for definition in DEFINITIONS.values()}
-
-
-def _table(table: pa.RecordBatch, batch: AxiomBatch, values: dict[str, np.ndarray]) -> pa.Table:
-    query_columns = dict(zip(table.schema.names, table.columns, strict=True))
-    return pa.table({**query_columns, "terms": batch.term_counts, **values}, schema=AXIOM_VALUES.schema)
 
 
 def _count_special(batch: AxiomBatch, values: dict[str, np.ndarray]) -> dict[str, int]:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -83,14 +82,8 @@ class RankSample:
         queries = sampler.draw(self._words, self._offsets, self.document_ids)
         terms = self._terms.terms(sampler.rows[queries.words])
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(queries.sizes)])
-        return document_ranks(
-            self._postings,
-            self.document_numbers[queries.document_of_query],
-            terms,
-            offsets,
-            depth=LAST_RANKS[-1],
-            threads=self._threads,
-        )
+        documents = self.document_numbers[queries.document_of_query]
+        return document_ranks(self._postings, documents, terms, offsets, LAST_RANKS[-1], self._threads)
 
 
 # Documents whose pseudo-queries are ranked.
@@ -112,11 +105,10 @@ FIRST_RATIO = 1.25
 DIGITS = 6
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     temperature: float  # T of equation 6
-    shares: tuple[float, ...]  # of the queries in each interval of ranks, the last one beyond all others
     distance: float  # total variation distance to the paper's shares, from 0 to 1
+    shares: tuple[float, ...]  # of the queries in each interval of ranks, the last one beyond all others
 
 
 def search_temperature(measure: Callable[[float], Trial], target_share: float) -> list[Trial]:
@@ -196,9 +188,8 @@ def calibrate_temperature(
         ]
         share_pairs = zip(measured_shares, shares.values(), strict=True)
         distance = sum(abs(measured - printed) for measured, printed in share_pairs) / 2
-        trial = Trial(
-            temperature, tuple(round(share, DIGITS) for share in measured_shares), round(distance, DIGITS)
-        )
+        rounded_shares = tuple(round(share, DIGITS) for share in measured_shares)
+        trial = Trial(temperature, round(distance, DIGITS), rounded_shares)
         _log(trial, shares)
         return trial
 
@@ -215,12 +206,7 @@ def calibrate_temperature(
         "queries": queries,
     }
     trial_records = [
-        {
-            "temperature": trial.temperature,
-            "distance": trial.distance,
-            "shares": dict(zip(shares, trial.shares, strict=True)),
-        }
-        for trial in trials
+        {**trial._asdict(), "shares": dict(zip(shares, trial.shares, strict=True))} for trial in trials
     ]
     content = {**result, "paper": dict(shares), "tried": trial_records}
     write_text(output, json.dumps(content, indent=1) + "\n")
@@ -229,8 +215,7 @@ def calibrate_temperature(
 
 def _log(trial: Trial, names: Iterable[str], head: str = "", end: str = "") -> None:
     """Print a trial: shares in per cent, the distance in points."""
-    shares = ", ".join(
-        f"{name}: {100 * share:.1f} %" for name, share in zip(names, trial.shares, strict=True)
-    )
+    pairs = zip(names, trial.shares, strict=True)
+    shares = ", ".join(f"{name}: {100 * share:.1f} %" for name, share in pairs)
     line = f"T = {trial.temperature:g}: ranks {shares}; distance {100 * trial.distance:.2f}"
     print_line(f"[calibrate temperature] {head}{line}{end}")

@@ -59,15 +59,11 @@ def choose_diagnosis_pairs(
             choice = choose_pairs(batch, [stream_key(seed, STAGE, name) for name in names], rule)
             eligible_documents += int((choice.accepted_counts > 0).sum())
             lots = np.array([stream_key(seed, DOCUMENT_STAGE, name)[0] for name in names], np.uint64)
-            kept_pairs = _first_documents(
-                pa.concat_tables([kept_pairs, _pairs(batch, choice, lots)]), options.documents
-            )
+            kept_pairs = pa.concat_tables([kept_pairs, _pairs(batch, choice, lots)])
+            kept_pairs = _first_documents(kept_pairs, options.documents)
     if not eligible_documents:
-        raise InputError(
-            axiom_values[0],
-            "no document has two pseudo-queries of equal length",
-            remedy="Raise pseudo_queries.per_document.",
-        )
+        fault = "no document has two pseudo-queries of equal length"
+        raise InputError(axiom_values[0], fault, remedy="Raise pseudo_queries.per_document.")
     pair_numbers = pa.array(np.arange(kept_pairs.num_rows), pa.int32())
     AXIOM_PAIRS.write(output, kept_pairs.drop_columns("lot").add_column(0, "pair", pair_numbers))
     preferences = np.array(kept_pairs["preferences"].to_pylist())
@@ -103,15 +99,12 @@ def diagnose(
         for model, score_files in scores.items()
     }
     model_pairs = [*((model, "") for model in signs), *combinations(signs, 2)]
-    write_csv(
-        output,
-        COLUMNS,
-        (
-            [model, labels[model], other_model, *row]
-            for model, other_model in model_pairs
-            for row in _agreement_rows(preferences, signs[model], signs.get(other_model), documents)
-        ),
+    rows = (
+        [model, labels[model], other_model, *row]
+        for model, other_model in model_pairs
+        for row in _agreement_rows(preferences, signs[model], signs.get(other_model), documents)
     )
+    write_csv(output, COLUMNS, rows)
     ties = {model: int((model_signs == 0).sum()) for model, model_signs in signs.items()}
     return {"models": len(scores), "pairs": table.num_rows, "pairs_with_equal_scores": ties}
 
@@ -122,10 +115,9 @@ def _agreement_rows(
     """Yield axiom, pairs and what follows in `COLUMNS`, of one model or of its lead over another."""
     for column, axiom in enumerate(AXIOMS):
         pairs = np.flatnonzero(preferences[:, column])
-        agreement = (1 + preferences[pairs, column] * signs[:, pairs]) / 2
-        other_agreement = (
-            0 if other_signs is None else (1 + preferences[pairs, column] * other_signs[:, pairs]) / 2
-        )
+        preference = preferences[pairs, column]
+        agreement = (1 + preference * signs[:, pairs]) / 2
+        other_agreement = 0 if other_signs is None else (1 + preference * other_signs[:, pairs]) / 2
         row: list[Any] = [axiom, len(pairs), len(signs)]
         if not len(pairs):
             yield [*row, *("",) * 6]
@@ -143,11 +135,8 @@ def _agreement_rows(
 def _signs(path: str | Path, pair_count: int) -> np.ndarray:
     table = PAIR_SCORES.read(path)
     if not np.array_equal(table["pair"].to_numpy(), np.arange(pair_count)):
-        raise IntegrityError(
-            path,
-            "these are not the scores of the diagnosis's pairs",
-            remedy="Delete them and run the workflow again.",
-        )
+        fault = "these are not the scores of the diagnosis's pairs"
+        raise IntegrityError(path, fault, remedy="Delete them and run the workflow again.")
     return np.sign(table["first"].to_numpy() - table["second"].to_numpy())
 
 

@@ -35,12 +35,8 @@ def document_preferences(first: AxiomBatch, second: AxiomBatch) -> np.ndarray:
     """
     tables = [pa.table(axiom_values(batch)) for batch in (first, second)]
     rows = np.arange(len(first), dtype=np.int64)
-    features = preferences(
-        larger_is_better(pa.concat_tables(tables)),
-        rows,
-        rows + len(first),
-        first.collection.options.stm_2_threshold,
-    )
+    values, threshold = larger_is_better(pa.concat_tables(tables)), first.collection.options.stm_2_threshold
+    features = preferences(values, rows, rows + len(first), threshold)
     offsets = first.queries.offsets
     have_different_terms = sums_between(first.is_present != second.is_present, offsets) > 0
     is_incomparable = have_different_terms | (sums_between(first.is_present, offsets) < _MIN_TERMS)

@@ -73,11 +73,8 @@ def load_predictor(directory: str | Path) -> PreferencePredictor:
         table = np.load(folder / TABLE_FILE)
         axioms = tuple(record["predictor"]["axioms"])
     if table.shape != (VECTOR_COUNT,) or record.get("order") != list(AXIOMS):
-        raise IntegrityError(
-            directory,
-            "the predictor's table is not one of this version's axioms",
-            remedy="Train the predictor again with this version.",
-        )
+        fault = "the predictor's table is not one of this version's axioms"
+        raise IntegrityError(directory, fault, remedy="Train the predictor again with this version.")
     return PreferencePredictor(axioms, table, record)
 
 
@@ -121,14 +118,11 @@ def fit(features: np.ndarray, labels: np.ndarray, options: PredictorConfig, seed
         "seed": seed % 2**SEED_BITS,
     }
     if options.model == "forest":
-        forest = {"subsample": 0.8, "colsample_bynode": 0.8, "reg_lambda": 1e-5, "eta": 1.0}
-        return xgboost.train(
-            parameters | forest | {"num_parallel_tree": TREES},
-            _matrix(features, options.axioms, labels),
-            num_boost_round=1,
-        )
-    boosted = parameters | {"eta": LEARNING_RATE}
-    return xgboost.train(boosted, _matrix(features, options.axioms, labels), num_boost_round=TREES)
+        parameters |= {"subsample": 0.8, "colsample_bynode": 0.8, "reg_lambda": 1e-5, "eta": 1.0}
+        rounds, parameters["num_parallel_tree"] = 1, TREES
+    else:
+        rounds, parameters["eta"] = TREES, LEARNING_RATE
+    return xgboost.train(parameters, _matrix(features, options.axioms, labels), num_boost_round=rounds)
 
 
 def tree_table(trees: xgboost.Booster, axioms: Sequence[Axiom]) -> np.ndarray:

@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irpretrain.axioms.predictor import (
-    CARD_FILE,
-    CONFIG_FILE,
-    DEPTH,
-    MODEL_FILE,
-    SCORES_FILE,
-    TABLE_FILE,
-    TREES,
-    feature_columns,
-    importance,
-)
+from irpretrain.axioms import predictor
+from irpretrain.axioms.predictor import DEPTH, TREES, feature_columns, importance
 from irpretrain.axioms.predictor_pairs import SETTING_IV_RANK, QueryPairs
 from irpretrain.axioms.preferences import DEFINITIONS, vector_numbers
 from irpretrain.config.axioms import AXIOMS, Axiom, AxiomsConfig, PredictorConfig
@@ -97,14 +88,13 @@ def write_predictor(
     }
     scores = _scores(outcomes, read_counts, options)
     with atomic_directory(output) as folder:
-        (folder / MODEL_FILE).write_bytes(bytes(outcomes[0].trees.save_raw("json")))
-        np.save(folder / TABLE_FILE, outcomes[0].table)
-        for name, content in ((CONFIG_FILE, record), (SCORES_FILE, scores)):
+        (folder / predictor.MODEL_FILE).write_bytes(bytes(outcomes[0].trees.save_raw("json")))
+        np.save(folder / predictor.TABLE_FILE, outcomes[0].table)
+        for name, content in ((predictor.CONFIG_FILE, record), (predictor.SCORES_FILE, scores)):
             text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
             (folder / name).write_text(text + "\n", encoding="utf-8")
-        (folder / CARD_FILE).write_text(
-            _card(scores, options, versions, axioms.stm_2_threshold), encoding="utf-8"
-        )
+        card = _card(scores, options, versions, axioms.stm_2_threshold)
+        (folder / predictor.CARD_FILE).write_text(card, encoding="utf-8")
 
 
 def _scores(
@@ -241,15 +231,11 @@ def _contradictions(scores: Mapping[str, Any], options: PredictorConfig) -> str:
     reversed_axioms = [axiom for axiom, effect in scores["effect_of_axiom"].items() if effect < 0]
     if not reversed_axioms:
         return ""
-    lines = "\n".join(f"- {axiom}: it prefers the query that {axiom} does not." for axiom in reversed_axioms)
-    rank_note = (
-        f"\nSetting {options.setting} chooses negative queries by RANK, so a good RANK can mark a negative "
-        "query.\n"
-    )
-    return (
-        f"\nOn average over all pairs, this predictor goes against an axiom:\n{lines}\n"
-        f"{'' if options.setting == 'I' else rank_note}"
-    )
+    lines = [f"- {axiom}: it prefers the query that {axiom} does not.\n" for axiom in reversed_axioms]
+    if options.setting != "I":
+        reason = "so a good RANK can mark a negative query"
+        lines.append(f"\nSetting {options.setting} chooses negative queries by RANK, {reason}.\n")
+    return "\nOn average over all pairs, this predictor goes against an axiom:\n" + "".join(lines)
 
 
 def _format_value(value: float | None, digits: int = 3) -> str:

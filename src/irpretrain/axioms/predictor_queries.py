@@ -4,7 +4,8 @@ The positive queries of ARES: a data set's queries, each with the documents that
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -53,57 +54,39 @@ def judged_queries(
             continue
         for document in relevant(grades):
             queries_of_document[document].append(query)
-    positions = _positions(documents, queries_of_document)
-    if not positions:
+    document_keys = _keys(documents, queries_of_document)
+    if not document_keys:
         raise InputError(
             qrels,
             "no relevant document of any query is in the corpus",
             remedy="Check that queries, judgements and corpus belong together.",
         )
-    documents_in_corpus = {document for *_, document in positions}
-    rows = DOCUMENT_QUERIES.write(output, _judged_rows(positions, queries_of_document, texts))
+    rows = (
+        {**key, "sample": sample, "query_id": query, "query": texts[query]}
+        for key in document_keys
+        for sample, query in enumerate(sorted(queries_of_document[key["document_id"]]))
+    )
+    row_count = DOCUMENT_QUERIES.write(output, rows)
+    used_queries = [
+        queries_of_document.pop(document) for document in {key["document_id"] for key in document_keys}
+    ]
     return {
-        "rows": rows,
-        "queries": len(
-            {query for document in documents_in_corpus for query in queries_of_document[document]}
-        ),
-        "documents": len(documents_in_corpus),
-        "documents_not_in_corpus": len(queries_of_document) - len(documents_in_corpus),
-        "judgements_of_documents_not_in_corpus": sum(
-            len(names)
-            for document, names in queries_of_document.items()
-            if document not in documents_in_corpus
-        ),
+        "rows": row_count,
+        "queries": len(set(chain.from_iterable(used_queries))),
+        "documents": len(used_queries),
+        "documents_not_in_corpus": len(queries_of_document),
+        "judgements_of_documents_not_in_corpus": sum(map(len, queries_of_document.values())),
         "judgements_of_unknown_queries": unknown_queries,
     }
 
 
-def _positions(
-    documents: Sequence[str | Path], queries_of_document: Mapping[str, list[str]]
-) -> list[tuple[int, int, str]]:
-    """Return (part, position, document) of the wanted documents that the corpus has, in corpus order."""
-    positions = []
+def _keys(documents: Sequence[str | Path], document_ids: Collection[str]) -> list[dict[str, Any]]:
+    """Return the part, position and identifier of those of the documents that the corpus has, in corpus order."""
+    keys: list[dict[str, Any]] = []
     for path in documents:
-        for batch in DOCUMENTS.stream_documents(path, queries_of_document, DOCUMENT_KEYS):
-            positions += [(row["part"], row["position"], row["document_id"]) for row in batch.to_pylist()]
-    return sorted(positions)
-
-
-def _judged_rows(
-    positions: Sequence[tuple[int, int, str]],
-    queries_of_document: Mapping[str, list[str]],
-    texts: Mapping[str, str],
-) -> Iterator[dict[str, Any]]:
-    for part, position, document in positions:
-        for sample, query in enumerate(sorted(queries_of_document[document])):
-            yield {
-                "part": part,
-                "position": position,
-                "sample": sample,
-                "document_id": document,
-                "query_id": query,
-                "query": texts[query],
-            }
+        for batch in DOCUMENTS.stream_documents(path, document_ids, DOCUMENT_KEYS):
+            keys += batch.to_pylist()
+    return sorted(keys, key=lambda key: (key["part"], key["position"]))
 
 
 # Pseudo-queries with as many terms as a judged query has (ARES, sections 4.1 and 4.2): the negatives of a predictor.

@@ -76,12 +76,9 @@ def sample_pseudo_queries(
         InputError: the vocabulary is empty.
         IntegrityError: the word store has other statistics, or the file of the temperature is damaged.
     """
-    is_calibrated = options.temperature == "calibrated"
-    origin = (
-        "calibrated on the collection"
-        if is_calibrated
-        else "a number in the configuration, for every collection"
-    )
+    origin = "a number in the configuration, for every collection"
+    if options.temperature == "calibrated":
+        origin = "calibrated on the collection"
     store = WordStore(word_store)
     sampler = PseudoQuerySampler(statistics, at_temperature(options, temperature), seed)
     if store.vocabulary_size != len(sampler.tables.position_of):
@@ -96,8 +93,7 @@ def sample_pseudo_queries(
     length_counts = np.zeros(len(sampler.tables.length_sums) + 1, np.int64)
     with DOCUMENT_QUERIES.writing(output) as writer:
         for documents, queries in sampler.sample(store):
-            first_samples = pa.array(np.zeros(documents.num_rows, np.int32))
-            parents = documents.append_column("sample", first_samples)
+            parents = documents.append_column("sample", pa.repeat(np.int32(0), documents.num_rows))
             parents = parents.append_column("query_id", pa.repeat("", documents.num_rows))
             writer.add(sampler.table(parents, queries))
             counts.update(

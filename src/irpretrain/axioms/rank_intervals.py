@@ -32,7 +32,7 @@ def rank_intervals(
         depth: of RANK (`axioms.rank_depth`). Under 50, intervals are cut at it: at depth 7 they are "1", "2", "3-5",
             "6-7" and ">7". Above 50, ranks beyond 50 still make one interval.
     """
-    end_ranks = last_ranks(depth)
+    end_ranks = sorted({min(rank, depth) for rank in LAST_RANKS})
     counts = np.zeros(len(end_ranks) + 1, np.int64)
     for path in progress(axiom_values, "count ranks", "tables"):
         for batch in AXIOM_VALUES.stream(path, ["rank"]):
@@ -53,11 +53,6 @@ def rank_intervals(
     return result
 
 
-def last_ranks(depth: int) -> list[int]:
-    """Return where the intervals end if ranks are known up to `depth`."""
-    return sorted({min(rank, depth) for rank in LAST_RANKS})
-
-
 def count_in_intervals(ranks: np.ndarray, end_ranks: Sequence[int]) -> np.ndarray:
     """Return how many ranks lie in each interval and beyond (int64 [intervals + 1]); 0 is beyond the depth."""
     positions = np.where(ranks == 0, len(end_ranks), np.searchsorted(end_ranks, ranks))
@@ -67,11 +62,8 @@ def count_in_intervals(ranks: np.ndarray, end_ranks: Sequence[int]) -> np.ndarra
 def interval_names(end_ranks: Sequence[int]) -> list[str]:
     """Return the names of the intervals that end at these ranks, and of what is beyond."""
     first_ranks = [1, *(end + 1 for end in end_ranks)]
-    bounded_intervals = [
-        str(end) if first == end else f"{first}-{end}"
-        for first, end in zip(first_ranks, end_ranks, strict=False)
-    ]
-    return [*bounded_intervals, f">{end_ranks[-1]}"]
+    pairs = zip(first_ranks, end_ranks, strict=False)
+    return [*(str(end) if first == end else f"{first}-{end}" for first, end in pairs), f">{end_ranks[-1]}"]
 
 
 def interval_ends(names: Sequence[str]) -> list[int]:

@@ -61,11 +61,7 @@ def train_predictor(
 
     candidates = read_candidates(judged, pseudo, options)
     outcomes = [_outcome(candidates, options, axioms, seed, threads, judged) for seed in options.seeds]
-    versions = {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "xgboost": xgboost.__version__,
-    }
+    versions = {"python": platform.python_version(), "numpy": np.__version__, "xgboost": xgboost.__version__}
     write_predictor(outcomes, candidates.counts, options, axioms, versions, output)
     first_outcome = outcomes[0]
     return candidates.counts | first_outcome.pairs.counts | {"test_pairs": first_outcome.test_pairs}
@@ -112,8 +108,7 @@ def _outcome(
 
     def fit_fold(fold: int) -> xgboost.Booster:
         is_training = (part_of_pair != fold) & (part_of_pair != TEST_PART)
-        name = f"{options.model}/{fold}"
-        tree_seed = integer_seed(seed, "predictor-trees", name)
+        tree_seed = integer_seed(seed, "predictor-trees", f"{options.model}/{fold}")
         return fit(features[is_training], labels[is_training], options, tree_seed)
 
     with ThreadPoolExecutor(threads) as pool:
