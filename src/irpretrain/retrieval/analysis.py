@@ -53,10 +53,7 @@ class Analyser:
         return cls("none", "none")
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
-        term_lists: list[list[str]] = []
-        for block in _blocks(texts):
-            term_lists += self._terms_in_one_call(block)
-        return term_lists
+        return [terms for block in _blocks(texts) for terms in self._terms_in_one_call(block)]
 
     def learn(self, words: Iterable[str]) -> None:
         """Analyse those of `words` that are new; `terms_of_word` knows them then, others perhaps no more."""
@@ -94,26 +91,19 @@ class Analyser:
 
 
 class LanguageAnalyser(Analyser):
-    """The analyser of a language other than English.
-
-    Args:
-        stems: whether words go through Lucene's analyser of the language; else a word is a term.
-        drops_stop_words: whether stop words are removed.
-    """
+    """The analyser of a language other than English; without `stems`, a word is a term."""
 
     def __init__(self, words: QueryWords, stems: bool, drops_stop_words: bool) -> None:
         name = language_of(words)
-        language_data = language(name)
+        analyser_class = language(name).analyser
         self._find_words = word_finder(words)
-        self._stop_words = (
-            load_stop_words("all", language_name=name) if drops_stop_words else frozenset[str]()
-        )
+        self._stop_words = load_stop_words("all" if drops_stop_words else "none", language_name=name)
         self._terms_by_word = {}
-        self._is_analysed = stems and bool(language_data.analyser)
+        self._is_analysed = stems and bool(analyser_class)
         if self._is_analysed:
             # Its stop list is replaced by ours, but applies after its own normalisation.
             no_words = java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET
-            self._analyser = java_class(language_data.analyser)(*([] if drops_stop_words else [no_words]))
+            self._analyser = java_class(analyser_class)(*([] if drops_stop_words else [no_words]))
             self._unspaced = unspaced_word(words)
             self._call = java_class("io.anserini.analysis.AnalyzerUtils").analyze
 

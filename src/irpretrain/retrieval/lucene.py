@@ -21,15 +21,7 @@ from irpretrain.config.retrieval import (
 )
 from irpretrain.config.text import TextConfig
 from irpretrain.evaluation.measures import mean_of_run, parse_measure
-from irpretrain.evaluation.runs import (
-    Ranking,
-    Run,
-    rank,
-    read_qrels,
-    read_run,
-    write_rankings,
-    write_run,
-)
+from irpretrain.evaluation.runs import Ranking, Run, rank, read_qrels, read_run, write_rankings, write_run
 from irpretrain.foundation.atomic import atomic_directory, working_directory, write_csv, write_text
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
@@ -116,13 +108,9 @@ def run_indexing(
             if match := INDEXED_LINE.search(line):
                 counter.reach(int(match[1].replace(",", "")))
 
-        indexed_documents = _indexed_count(
-            run_anserini("index.IndexCollection", all_arguments, options.memory_mb, count)
-        )
-        if indexed_documents != expected:
-            raise IntegrityError(
-                output, f"Lucene indexed {indexed_documents:,} of {expected:,} documents with text"
-            )
+        lines = run_anserini("index.IndexCollection", all_arguments, options.memory_mb, count)
+        if (indexed := _indexed_count(lines)) != expected:
+            raise IntegrityError(output, f"Lucene indexed {indexed:,} of {expected:,} documents with text")
         record_json = json.dumps({**options.model_dump(include={*ANALYSIS}), **further_facts}, indent=1)
         (temporary / RECORD).write_text(record_json + "\n", encoding="utf-8")
 
@@ -261,11 +249,7 @@ def rank_candidates(
     for query, terms in progress(list(terms_of_query.items()), "rank candidates", "queries"):
         documents = [document for document, _ in candidate_run[query]]
         with java_faults(f"ranking candidates by {index}", "give fewer candidates or shorter queries"):
-            scores = (
-                dict(_rank_candidates(opened_index, opened_index.bag_of_words(terms), documents))
-                if terms
-                else {}
-            )
+            scores = dict(_rank_candidates(opened_index, terms, documents)) if terms else {}
         without_query_words += len(documents) - len(scores)
         run[query] = [(document, scores.get(document, 0.0)) for document in documents]
     opened_index.reader.close()
@@ -277,7 +261,7 @@ def rank_candidates(
     }
 
 
-def _rank_candidates(opened_index: OpenedIndex, bag_query: Any, documents: Iterable[str]) -> Ranking:
+def _rank_candidates(opened_index: OpenedIndex, terms: Sequence[str], documents: Iterable[str]) -> Ranking:
     """Return those of some documents that hold a term of the query, with Lucene's single-precision scores."""
     identifiers = java_class("java.util.ArrayList")()
     for document in documents:
@@ -285,7 +269,7 @@ def _rank_candidates(opened_index: OpenedIndex, bag_query: Any, documents: Itera
     is_candidate = java_class("org.apache.lucene.search.TermInSetQuery")(IDENTIFIER, identifiers)
     occurs = java_class("org.apache.lucene.search.BooleanClause$Occur")
     builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
-    builder.add(bag_query, occurs.MUST)
+    builder.add(opened_index.bag_of_words(terms), occurs.MUST)
     builder.add(is_candidate, occurs.FILTER)
     return opened_index.ranking(opened_index.searcher.search(builder.build(), identifiers.size()))
 
@@ -320,15 +304,8 @@ def tune(
     if not judged_queries:
         raise InputError(queries, "none of these queries is judged, so nothing can be tuned on them")
     depth = parse_measure(sweep.measure).params.get("cutoff", options.depth)
-    runs = search_grid(
-        index,
-        {query: query_texts[query] for query in judged_queries},
-        model,
-        grid_values,
-        options,
-        depth,
-        drop_own,
-    )
+    judged_texts = {query: query_texts[query] for query in judged_queries}
+    runs = search_grid(index, judged_texts, model, grid_values, options, depth, drop_own)
     points = [
         {**point, sweep.measure: mean_of_run(run, judgements, sweep.measure, judged_queries)}
         for point, run in progress(runs, "sweep", "settings")
@@ -341,16 +318,15 @@ def tune(
         "queries": len(judged_queries),
         "parameters": parameters,
         "value": best[sweep.measure],
-        "at_edge": _at_edge(parameters, grid_values),
+        "at_edge": [
+            name
+            for name, values in grid_values.items()
+            if len(values) > 1 and parameters[name] in (values[0], values[-1])
+        ],
     }
     write_csv(grid, list(points[0]), [list(point.values()) for point in points])
     write_text(tuning, json.dumps(tuning_record, indent=1) + "\n")
     return {"queries": len(judged_queries), "points": len(points)}
-
-
-def _at_edge(parameters: Mapping[str, float], grid: Mapping[str, Sequence[float]]) -> list[str]:
-    edges = {name: (values[0], values[-1]) for name, values in grid.items() if len(values) > 1}
-    return [name for name, edge_values in edges.items() if parameters[name] in edge_values]
 
 
 def stage_parameters(parameters: Mapping[str, float | None], tuning: str | Path | None) -> dict[str, float]:

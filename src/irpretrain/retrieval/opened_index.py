@@ -93,7 +93,10 @@ class OpenedIndex:
         self._whitespace_analyser = java_class("org.apache.lucene.analysis.core.WhitespaceAnalyzer")()
         self._bag_generator = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
         self._tie_adjuster = java_class("io.anserini.rerank.lib.ScoreTiesAdjusterReranker")()
-        self._sort_order = _score_then_identifier()
+        # Anserini has the same order as a constant of a class that takes 0.3 s to load.
+        field = java_class("org.apache.lucene.search.SortField")
+        identifier = field(IDENTIFIER, java_class("org.apache.lucene.search.SortField$Type").STRING_VAL)
+        self._sort_order = java_class("org.apache.lucene.search.Sort")(field.FIELD_SCORE, identifier)
 
     def rank_by(self, model: RankingModel, parameters: Mapping[str, float]) -> None:
         similarity_class = java_class(f"org.apache.lucene.search.similarities.{SIMILARITIES[model]}")
@@ -158,20 +161,11 @@ class OpenedIndex:
     def ranking(self, hits: Any) -> Ranking:
         """Return identifiers and single-precision scores of Lucene's hits."""
         documents = self._documents(hits)
-        return [
-            (document, float(str(np.float32(score))))
-            for document, score in zip(documents.docids, documents.scores, strict=True)
-        ]
+        scores = [float(str(np.float32(score))) for score in documents.scores]
+        return list(zip(documents.docids, scores, strict=True))
 
     def _documents(self, hits: Any) -> Any:
         return java_class("io.anserini.search.ScoredDocs").fromTopDocs(hits, self.searcher)
-
-
-def _score_then_identifier() -> Any:
-    # Anserini has the same order as a constant of a class that takes 0.3 s to load.
-    field = java_class("org.apache.lucene.search.SortField")
-    identifier = field(IDENTIFIER, java_class("org.apache.lucene.search.SortField$Type").STRING_VAL)
-    return java_class("org.apache.lucene.search.Sort")(field.FIELD_SCORE, identifier)
 
 
 def as_printed(documents: Sequence[str], scores: Sequence[float]) -> Ranking:
@@ -208,12 +202,7 @@ def log_lost_queries(output: str | Path, query_ids: Iterable[str], ranked: Colle
     queries = list(query_ids)
     lost_queries = [query for query in queries if query not in ranked]
     if lost_queries:
-        cell_folder = Path(output).parent
-        loss = DroppedRecords(
-            len(lost_queries),
-            len(queries),
-            "queries have no candidate and score 0",
-            f"query {lost_queries[0]}",
-        )
+        cell_folder, fault = Path(output).parent, "queries have no candidate and score 0"
+        loss = DroppedRecords(len(lost_queries), len(queries), fault, f"query {lost_queries[0]}")
         loss.log(f"{cell_folder.parent.name}, {cell_folder.name}")
     return len(lost_queries)

@@ -97,21 +97,18 @@ def score_sequences(
             with torch.inference_mode(), autocast(device, options.compute):
                 layout = layout_of(model)
                 batch_tokens = scoring_tokens(options.batch_tokens, device)
-                scores, done = (
-                    saved_scores.resume(len(pairs)) if saved_scores else (np.zeros(len(pairs), np.float32), 0)
-                )
+                scores, done = np.zeros(len(pairs), np.float32), 0
+                if saved_scores:
+                    scores, done = saved_scores.resume(len(pairs))
                 if done:
                     print_line(f"[{JOB_TITLE}] {done:,} of {len(pairs):,} pairs were scored before")
                 batches = list(batch_by_length(pairs, lengths, batch_tokens, not layout.packs, done))
                 with reading_ahead(
                     lambda number: build(batches[number], layout), range(len(batches)), device.type != "cpu"
                 ) as ready_batches:
-                    tracked_batches = progress(
-                        batches, JOB_TITLE, "pairs", len(pairs), size=len, done_count=done
-                    )
-                    for rows, wait in prefetch(
-                        tracked_batches, lambda _: to_host(score(next(ready_batches)).float()), device
-                    ):
+                    tracked = progress(batches, JOB_TITLE, "pairs", len(pairs), size=len, done_count=done)
+                    scored = prefetch(tracked, lambda _: to_host(score(next(ready_batches)).float()), device)
+                    for rows, wait in scored:
                         scores[rows] = wait().numpy()
                         done += len(rows)
                         if saved_scores:
@@ -187,17 +184,12 @@ def rerank_words(
     """
     query_documents = pair_names(candidates)
     rows = documents.rows([document for _, document in query_documents])
-    pairs = [
-        PiecePair(query, document, int(row))
-        for (query, document), row in zip(query_documents, rows, strict=True)
-    ]
-    ranker_options = ranker.options
-    builder = WordBatchBuilder(
-        documents, ranker.vocabulary, ranker_options.query_words, ranker_options.document_words
-    )
+    pairs = [PiecePair(*pair, row) for pair, row in zip(query_documents, rows.tolist(), strict=True)]
+    max_words = ranker.options.document_words
+    builder = WordBatchBuilder(documents, ranker.vocabulary, ranker.options.query_words, max_words)
     queries = {query: builder.query(query_texts[query]) for query in candidates}
     # Unknown words are left out only when a document is read, so a length may be less than this.
-    cut_lengths = np.minimum(documents.lengths[rows], ranker_options.document_words)
+    cut_lengths = np.minimum(documents.lengths[rows], max_words)
     lengths = [len(queries[pair.query]) + int(words) for pair, words in zip(pairs, cut_lengths, strict=True)]
 
     def build(indices: Sequence[int], _: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

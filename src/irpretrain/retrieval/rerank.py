@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.ranking_groups import RankingGroups, make_spans, text_rows
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from irpretrain.models.cross_encoder import CrossEncoderModel
     from irpretrain.models.encoder_batches import EncoderBatch, Layout
     from irpretrain.models.reranker import Reranker
@@ -89,9 +92,8 @@ def rerank(
 
         minutes = options.compute.checkpoint_minutes
         with Checkpoints(checkpoints, job_key | {"output": str(output)}, "re-rank", minutes) as folder:
-            saved_scores = SavedScores(
-                folder.load(), folder.clock, lambda state: folder.save(state["done"], state)
-            )
+            earlier = folder.load()
+            saved_scores = SavedScores(earlier, folder.clock, lambda state: folder.save(state["done"], state))
             pairs = write_run(output, score_all(saved_scores), TAG)
             folder.discard()
     return {
@@ -144,23 +146,15 @@ def score_candidates(
         reranker.check_length(options.max_length, "reranking.max_length")
         ranked_documents = {document for ranking in candidates.values() for document, _ in ranking}
         batches = stream_chosen(corpus.documents, ranked_documents, corpus.text)
-        return score_with_its_tokenizer(
-            reranker, batches, corpus.text, query_texts, candidates, options, saved_scores
-        )
+        inputs = corpus.text, query_texts, candidates
+        return score_with_its_tokenizer(reranker, batches, *inputs, options, saved_scores)
     from irpretrain.models.cross_encoder import CrossEncoderModel  # torch
 
     with reproducible(options.compute):
         cross_encoder = CrossEncoderModel.load(model)
     cross_encoder.check_length(options.max_length, "reranking.max_length")
-    return rerank_run(
-        cross_encoder,
-        load_tokenizer(model),
-        corpus.store,
-        query_texts,
-        candidates,
-        options,
-        saved_scores=saved_scores,
-    )
+    tokenizer = load_tokenizer(model)
+    return rerank_run(cross_encoder, tokenizer, corpus.store, query_texts, candidates, options, saved_scores)
 
 
 def score_with_its_tokenizer(
@@ -185,9 +179,8 @@ def score_with_its_tokenizer(
     from irpretrain.models.encoder_batches import PaddedBatch, encoder_batch  # torch
 
     def build(rows: Sequence[int], layout: Layout) -> EncoderBatch:
-        return encoder_batch(
-            layout, PaddedBatch(*tokenizer.join([cut_pairs[index] for index in rows])), options.max_length
-        )
+        padded = PaddedBatch(*tokenizer.join([cut_pairs[index] for index in rows]))
+        return encoder_batch(layout, padded, options.max_length)
 
     scores = score_sequences(reranker, reranker.score, pairs, lengths, build, options, saved_scores)
     return as_run(candidates, pairs, scores)
@@ -210,15 +203,13 @@ def _own_pieces(
     longest = min(options.max_length, text.max_word_pieces or options.max_length)
     pieces: dict[str, list[np.ndarray]] = {}
     for identifiers, documents in batches:
-        if options.passages is None:
-            passages_of_texts = [[body] for body in documents]
-        else:
-            passages_of_texts = [text_passages(body, options.passages, text.language) for body in documents]
-        encoded = iter(
-            tokenizer.encode([passage for passages in passages_of_texts for passage in passages], longest)
-        )
+        passages_of_texts = [
+            text_passages(body, options.passages, text.language) if options.passages else [body]
+            for body in documents
+        ]
+        encoded = iter(tokenizer.encode(list(chain.from_iterable(passages_of_texts)), longest))
         for identifier, passages in zip(identifiers, passages_of_texts, strict=True):
-            pieces[identifier] = [next(encoded) for _ in passages]
+            pieces[identifier] = list(islice(encoded, len(passages)))
     return dict(zip(candidates, encoded_queries, strict=True)), pieces
 
 
@@ -241,13 +232,15 @@ def rerank_run(
     query_documents = pair_names(candidates)
     rows = store.rows([document for _, document in query_documents])
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
-    passages = [_passages(store, row, options) for row in rows.tolist()]
+    # First piece and end of each passage; end -1: to the document's end.
+    passages = [
+        piece_bounds(store.word_starts(row), options.passages) if options.passages else [(0, -1)]
+        for row in rows.tolist()
+    ]
     counts = np.array([len(bounds) for bounds in passages], np.int64)
     query_indices = {query: index for index, query in enumerate(candidates)}
     query_rows = np.repeat(np.array([query_indices[query] for query, _ in query_documents], np.int64), counts)
-    bounds = np.array(
-        [bounds for bounds_of_document in passages for bounds in bounds_of_document], np.int64
-    ).reshape(-1, 2)
+    bounds = np.array(list(chain.from_iterable(passages)), np.int64).reshape(-1, 2)
     sequences = RankingGroups.of_queries(
         make_spans(text_rows(query_rows)),
         make_spans(np.repeat(rows, counts), *bounds.T),
@@ -259,23 +252,16 @@ def rerank_run(
         batch = builder.build(sequences.take(np.array(indices)))
         return builder.for_encoder(batch.padded(), layout)
 
-    pairs = [
-        PiecePair(query, document, row)
-        for (query, document), row, count in zip(query_documents, rows.tolist(), counts.tolist(), strict=True)
-        for _ in range(count)
-    ]
+    document_pairs = [PiecePair(*pair, row) for pair, row in zip(query_documents, rows.tolist(), strict=True)]
+    pairs = [pair for pair, bounds in zip(document_pairs, passages, strict=True) for _ in bounds]
     lengths = builder.lengths(sequences).tolist()
-    scores = score_sequences(
-        model, lambda batch: model.encode(batch)[0], pairs, lengths, build, options, saved_scores
+
+    def score(batch: EncoderBatch) -> Tensor:
+        return model.encode(batch)[0]
+
+    return as_run(
+        candidates, pairs, score_sequences(model, score, pairs, lengths, build, options, saved_scores)
     )
-    return as_run(candidates, pairs, scores)
-
-
-def _passages(store: TokenStore, row: int, options: RerankingConfig) -> list[tuple[int, int]]:
-    """Return (first, end) of each passage of a document; end -1: to its end."""
-    if options.passages is None:
-        return [(0, -1)]
-    return piece_bounds(store.word_starts(row), options.passages)
 
 
 def score_diagnosis_pairs(
@@ -312,10 +298,7 @@ def score_diagnosis_pairs(
     scores = {
         (query, document): score for query, ranking in scored_run.items() for document, score in ranking
     }
-    first_scores, second_scores = (
-        np.array([scores[sequence] for sequence in side], np.float32) for side in sides
-    )
-    pair_indices = pa.array(np.arange(table.num_rows), pa.int32())
-    columns = {"pair": pair_indices, "first": pa.array(first_scores), "second": pa.array(second_scores)}
-    PAIR_SCORES.write(output, pa.Table.from_pydict(columns, schema=PAIR_SCORES.schema))
+    first, second = (np.array([scores[sequence] for sequence in side], np.float32) for side in sides)
+    columns = {"pair": np.arange(table.num_rows, dtype=np.int32), "first": first, "second": second}
+    PAIR_SCORES.write(output, pa.table(columns, schema=PAIR_SCORES.schema))
     return {"pairs": table.num_rows, "sequences": len(scores)}

@@ -62,11 +62,9 @@ class Faults:
         """Raise InputError that names every kind, if any; and keys that allow them, where the run has a section."""
         if not self.cases:
             return
-        has_several = len(self.cases) > 1
         descriptions = [f"{count:,} {kind}, such as {case}" for kind, (count, case) in self.cases.items()]
-        reason = "the run cannot be used" + (
-            "\n  - " + "\n  - ".join(descriptions) if has_several else f": {descriptions[0]}"
-        )
+        bullet = "\n  - " if len(descriptions) > 1 else ": "
+        reason = f"the run cannot be used{bullet}{bullet.join(descriptions)}"
         remedy = self.hint or "Check that run, queries and corpus belong together."
         if self.keys and has_keys:
             remedy += f" If the run is right, this key of it allows it: {'; '.join(self.keys)}."
@@ -117,12 +115,8 @@ def take_run(
         {entry.document_id for entries in entries_by_query.values() for entry in entries}, documents
     )
     if unknown_documents and config.unknown_documents == "refuse":
-        query, entry = next(
-            (query, entry)
-            for query, entries in entries_by_query.items()
-            for entry in entries
-            if entry.document_id in unknown_documents
-        )
+        all_entries = ((query, entry) for query, entries in entries_by_query.items() for entry in entries)
+        query, entry = next(pair for pair in all_entries if pair[1].document_id in unknown_documents)
         case = f"{entry.document_id} of query {query} ({entry.location})"
         key = "unknown_documents: drop"
         faults.add("documents that the corpus lacks", case, len(unknown_documents), key)
@@ -133,20 +127,18 @@ def take_run(
         query: _ranking(entries, unknown_documents, config, ties)
         for query, entries in sorted(entries_by_query.items())
     }
-    counts["unknown_documents_left_out"] = sum(map(len, entries_by_query.values())) - sum(
-        map(len, run.values())
-    )
+    entry_count, taken_count = (sum(map(len, lists.values())) for lists in (entries_by_query, run))
+    counts["unknown_documents_left_out"] = entry_count - taken_count
     cut_run = {
         query: without_query_document(query, ranking, depth) if drop_own else ranking[:depth]
         for query, ranking in run.items()
     }
     _note_ties(name, files[0], ties)
+    ranked_queries = {query for query, ranking in cut_run.items() if ranking}
     return {
         "written": write_rankings(output, cut_run.items(), name),
         "queries": len(query_ids),
-        "queries_without_candidates": log_lost_queries(
-            output, query_ids, {query for query in cut_run if cut_run[query]}
-        ),
+        "queries_without_candidates": log_lost_queries(output, query_ids, ranked_queries),
         **counts,
         "equal_scores": ties[BY_RANKS] + ties[BY_NAMES],
     }

@@ -7,6 +7,7 @@ Lucene's, whose documents have a length of one byte; equal scores stand in the o
 
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -66,9 +67,8 @@ class TextSearch:
             for query in self._find_terms(lines)
         ]
         offsets = np.cumsum([0, *map(len, terms)])
-        return top_documents(
-            self.postings, np.concatenate([np.zeros(0, np.int64), *terms]), offsets, depth, threads
-        )
+        all_terms = np.concatenate([np.zeros(0, np.int64), *terms])
+        return top_documents(self.postings, all_terms, offsets, depth, threads)
 
 
 def term_finder(text: TextConfig, options: RetrievalConfig) -> FindTerms:
@@ -89,10 +89,8 @@ def term_finder(text: TextConfig, options: RetrievalConfig) -> FindTerms:
         f"{text.language}: Lucene's analyser is not installed, so stems are Snowball's; a search of the workflow's "
         "index may rank otherwise.",
     )
-    stop_words = (
-        load_stop_words("all", language_name=text.language) if options.stop_list != "none" else frozenset()
-    )
-    stem = stemmer(text.language)
+    stop_list = "none" if options.stop_list == "none" else "all"
+    stop_words, stem = load_stop_words(stop_list, language_name=text.language), stemmer(text.language)
     return lambda texts: [
         [stem(word) for word in find_words(line, text.word_kind) if word not in stop_words] for line in texts
     ]
@@ -103,23 +101,20 @@ def _write_terms(
 ) -> WordStore:
     """Write the terms of each document by number, and number them as they come; documents go by their identifiers."""
     document_ids = DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist()
+    document_count = len(document_ids)
     # UTF-8 sorts as code points do, which is Lucene's order of identifiers.
-    identifier_ranks = np.empty(len(document_ids), np.int64)
-    identifier_ranks[sorted(range(len(document_ids)), key=document_ids.__getitem__)] = np.arange(
-        len(document_ids)
-    )
+    identifier_ranks = np.empty(document_count, np.int64)
+    identifier_ranks[sorted(range(document_count), key=document_ids.__getitem__)] = np.arange(document_count)
     folder.mkdir()
     batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
-    document_count = len(document_ids)
     with StoreWriter(folder, {"words": np.int32}) as store:
         for _, texts in progress(
             batches, "analyse documents", "documents", document_count, size=lambda batch: len(batch[1])
         ):
             term_lists = find_terms(texts)
-            term_numbers_end_to_end = [
-                term_numbers.setdefault(term, len(term_numbers)) for terms in term_lists for term in terms
-            ]
-            store.add(term_lists, words=np.array(term_numbers_end_to_end, np.int32))
+            all_terms = chain.from_iterable(term_lists)
+            numbers = [term_numbers.setdefault(term, len(term_numbers)) for term in all_terms]
+            store.add(term_lists, words=np.array(numbers, np.int32))
         keys = {
             "document_id": pa.array(document_ids, pa.string()),
             "part": np.zeros(document_count, np.int32),

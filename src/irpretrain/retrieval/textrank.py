@@ -59,9 +59,8 @@ def weigh_by_textrank(
                 counts["documents_without_terms"] += not kept_weights
                 counts["terms"] += len(kept_weights)
                 counts["terms_dropped"] += len(weights) - len(kept_weights)
-                yield keyed.key | {
-                    "terms": [{"term": word, "weight": kept_weights[word]} for word in sorted(kept_weights)]
-                }
+                terms = [{"term": word, "weight": kept_weights[word]} for word in sorted(kept_weights)]
+                yield keyed.key | {"terms": terms}
 
     TERM_VECTORS.write(output, progress(rows(), "weigh by TextRank", "documents"))
     return counts

@@ -47,9 +47,8 @@ def index_weights(
         IntegrityError, SetupError, JavaError: as in `lucene.index`.
     """
     check_expansion(vectors)
-    counts = dict.fromkeys(
-        ("documents", "documents_without_terms", "words", "words_without_terms", "terms", "weight"), 0
-    )
+    names = ("documents", "documents_without_terms", "words", "words_without_terms", "terms", "weight")
+    counts = dict.fromkeys(names, 0)
     analyser = Analyser.of(options, query_words)
 
     def with_terms() -> Iterator[dict[str, Any]]:
@@ -72,14 +71,9 @@ def index_weights(
         if counts["documents"] == counts["documents_without_terms"]:
             raise InputError(vectors[0], "no document has a term to index")
         arguments = ["-collection", "JsonVectorCollection", "-pretokenized"]
-        run_indexing(
-            source,
-            output,
-            arguments,
-            options,
-            expected=counts["documents"] - counts["documents_without_terms"],
-            further_facts={**counts, "query_words": query_words},
-        )
+        indexed_count = counts["documents"] - counts["documents_without_terms"]
+        record = {**counts, "query_words": query_words}
+        run_indexing(source, output, arguments, options, expected=indexed_count, further_facts=record)
     return counts
 
 
@@ -103,10 +97,10 @@ def analysed_weights(
             for _ in range(length):
                 word, weight = next(word_weights)
                 if weight < 1:
-                    raise InputError(
-                        path,
-                        f"the weight of {word!r} in document {document!r} is {weight}; weights are 1 or more",
+                    fault = (
+                        f"the weight of {word!r} in document {document!r} is {weight}; weights are 1 or more"
                     )
+                    raise InputError(path, fault)
                 word_terms = analyser.terms_of_word(word)
                 counts["words_without_terms"] += not word_terms
                 for term in word_terms:

@@ -56,6 +56,9 @@ from irpretrain.training.read_ahead import READER_PROCESSES, Parcel, helping
 # Texts that are sorted by length together: larger blocks have less padding and take more memory.
 TEXTS_IN_BLOCK = 8192
 
+# What of a weighting decides the weights that its model gives.
+INFERENCE_KEYS = {"max_length", "window_overlap", "inference"}
+
 
 def infer_documents(
     model: str | Path,  # directory of a token regression
@@ -80,9 +83,7 @@ def infer_documents(
             "kind": options.model,
             "model": sha256(model),
             "documents": sha256(documents),
-            "options": deciding(
-                options, options.model_dump(include={"max_length", "window_overlap", "inference"})
-            ),
+            "options": deciding(options, options.model_dump(include=INFERENCE_KEYS)),
             "text": text.model_dump(),
             "device": device.type,
             "versions": versions(),
@@ -177,13 +178,14 @@ class WeightPredictor:
             batches.append(inputs)
             window_places.append((batch.items, first_positions))
             positions += batch.position_count
-        keys, words_of_texts = [text.key for text in texts], [spans.words for spans in words]
-        first_pieces_of_words = [
-            first_pieces(spans, pieces_of_text) for spans, pieces_of_text in zip(words, pieces, strict=True)
-        ]
-        lengths = [len(pieces_of_text.ids) for pieces_of_text in pieces]
         texts_read = ReadTexts(
-            keys, words_of_texts, first_pieces_of_words, lengths, window_bounds, window_places, positions
+            keys=[text.key for text in texts],
+            words=[spans.words for spans in words],
+            first_pieces=list(map(first_pieces, words, pieces)),
+            pieces=[len(text_pieces.ids) for text_pieces in pieces],
+            windows=window_bounds,
+            batch_places=window_places,
+            positions=positions,
         )
         return Block(len(texts), batches, Parcel(texts_read))
 
@@ -196,9 +198,7 @@ class WeightPredictor:
     def computed(
         self,
         blocks: Iterable[Block],
-        earlier_weights: Sequence[
-            np.ndarray
-        ] = (),  # what was computed before, of the first batches of the first block
+        earlier_weights: Sequence[np.ndarray] = (),  # computed before, of the first block's first batches
     ) -> Iterator[tuple[Block, np.ndarray | None]]:
         """Yield each block with the weights of all positions of each of its batches, float32; None: it has none."""
 
@@ -223,25 +223,23 @@ class WeightPredictor:
             yield block, wait()
 
     def collect(
-        self,
-        parcel: Parcel[ReadTexts],
-        weights: Sequence[np.ndarray],  # of each batch
+        self, parcel: Parcel[ReadTexts], weights: Sequence[np.ndarray]
     ) -> tuple[pa.Table, dict[str, int]]:
-        """Return the TERM_WEIGHTS rows of a block's texts, in order, and counts."""
+        """Return the TERM_WEIGHTS rows of a block's texts, in order, and counts, from the weights of each batch."""
         texts_read, weights_of_window = parcel.open(), dict[Window, np.ndarray]()
         for (windows_of_batch, first_positions), values in zip(texts_read.batch_places, weights, strict=True):
             for window, window_start in zip(windows_of_batch, first_positions, strict=True):
                 weights_of_window[window] = values[window_start : window_start + window.end - window.start]
         no_weights = np.zeros(0, np.float32)
         rows, words_without_weight = [], 0
-        for index, (key, words, bounds) in enumerate(
-            zip(texts_read.keys, texts_read.words, texts_read.windows, strict=True)
-        ):
+        keys, words_of_texts, first_pieces_of_texts, piece_counts, windows_of_texts, *_ = texts_read
+        of_texts = zip(
+            keys, words_of_texts, first_pieces_of_texts, piece_counts, windows_of_texts, strict=True
+        )
+        for index, (key, words, first_pieces_of_words, piece_count, bounds) in enumerate(of_texts):
             window_weights = [weights_of_window.get(Window(index, *span), no_weights) for span in bounds]
-            text_weights = word_weights(
-                texts_read.first_pieces[index], texts_read.pieces[index], bounds, window_weights
-            )
-            terms, text_without_weight = weighted_terms(words, text_weights.values, text_weights.read)
+            text_weights = word_weights(first_pieces_of_words, piece_count, bounds, window_weights)
+            terms, text_without_weight = weighted_terms(words, *text_weights)
             words_without_weight += text_without_weight
             rows.append(key | {"terms": terms})
         counts = {
@@ -314,9 +312,8 @@ def _write_in_blocks(
     step, blocks_written = state["step"], len(state["hashes"])
     whole_blocks = next((block for block in range(blocks_written) if not is_whole(block)), blocks_written)
     hashes, counts = state["hashes"][:whole_blocks], state["counts"][:whole_blocks]
-    saved_weights = [
-        tensor.numpy() for tensor in state["weights"]
-    ]  # of the block after the last that was written
+    # Of the block after the last that was written.
+    saved_weights = [tensor.numpy() for tensor in state["weights"]]
     if whole_blocks < blocks_written:
         print_line(f"[{title}] {file_of(whole_blocks)} is damaged; it and what follows it are computed again")
         saved_weights = []

@@ -1,6 +1,7 @@
 """Integer term weights: from real weights to the list of terms that an index stores (DeepCT, equation 4)."""
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -77,13 +78,8 @@ def _vectors(batch: pa.RecordBatch, scale: float, square_root: bool) -> tuple[pa
     kept_counts = np.bincount(row_of_entry[is_positive], minlength=len(term_lists))
     offsets = np.concatenate([[0], np.cumsum(kept_counts)]).astype(np.int32)
     list_type = TERM_VECTORS.schema.field("terms").type
-    entries = pa.StructArray.from_arrays(
-        [
-            entries_flat.field("term").filter(pa.array(is_positive)),
-            pa.array(integers[is_positive], pa.int32()),
-        ],
-        fields=list(list_type.value_type),
-    )
+    columns = [entries_flat.field("term").filter(pa.array(is_positive)), pa.array(integers[is_positive])]
+    entries = pa.StructArray.from_arrays(columns, fields=list(list_type.value_type))
     terms = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries, type=list_type)
     key_columns = [batch.column(name) for name in ("part", "position", "document_id")]
     counts |= {
@@ -100,13 +96,10 @@ def weighted_terms(
     """Return distinct words by code point with their largest weight, and the number of words that are not read."""
     weight_of_word: dict[str, float] = {}
     read_mask = np.ones(len(words), bool) if is_read is None else is_read
-    for word, weight, is_word_read in zip(words, weights.tolist(), read_mask.tolist(), strict=True):
-        if not is_word_read:
-            continue
+    for word, weight in compress(zip(words, weights.tolist(), strict=True), read_mask):
         best_weight = weight_of_word.get(word)
         # A NaN stays: it is a fault, and must be seen where weights become integers.
         if best_weight is None or (best_weight == best_weight and not weight <= best_weight):
             weight_of_word[word] = weight
-    return [{"term": word, "weight": weight_of_word[word]} for word in sorted(weight_of_word)], int(
-        (~read_mask).sum()
-    )
+    terms = [{"term": word, "weight": weight_of_word[word]} for word in sorted(weight_of_word)]
+    return terms, int((~read_mask).sum())

@@ -115,16 +115,12 @@ def _pieces_with_targets(
         rows = [row for row, name in enumerate(names) if document_ids is None or name in document_ids]
         contents = [batch.column("text")[row].as_py() for row in rows]
         for row, content, pieces in zip(rows, contents, encoder.pieces(contents), strict=True):
-            words, word_targets = (
-                word_spans(content, text.word_kind),
-                batch.column("targets")[row].values.to_numpy(),
-            )
+            words = word_spans(content, text.word_kind)
+            word_targets = batch.column("targets")[row].values.to_numpy()
             if len(word_targets) != len(words.words):
-                raise IntegrityError(
-                    path,
-                    f"{names[row]} has {len(words.words)} words and {len(word_targets)} targets",
-                    remedy="Delete it and run the workflow again; it was made with other words.",
-                )
+                fault = f"{names[row]} has {len(words.words)} words and {len(word_targets)} targets"
+                remedy = "Delete it and run the workflow again; it was made with other words."
+                raise IntegrityError(path, fault, remedy=remedy)
             yield pieces, *piece_targets(words, pieces, word_targets)
 
 
@@ -174,10 +170,8 @@ class TrainingSequences:
             counts["words_without_piece"] += without_piece
             counts["pieces_not_read"] += len(text_targets) - text_windows[-1][1]
         counts["sequences"] = len(spans)
-        span_table = np.array(spans, np.int64).reshape(-1, 2)
-        return cls(
-            encoder, options.max_length, np.concatenate(ids), np.concatenate(targets), span_table, counts
-        )
+        arrays = np.concatenate(ids), np.concatenate(targets), np.array(spans, np.int64).reshape(-1, 2)
+        return cls(encoder, options.max_length, *arrays, counts)
 
     def __len__(self) -> int:
         return len(self.spans)

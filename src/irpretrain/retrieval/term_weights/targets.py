@@ -82,11 +82,10 @@ def query_targets(
     relevant_documents = {
         query: relevant(grades) for query, grades in read_qrels(qrels).items() if query in query_texts
     }
+    fields, document_ids = options.fields or text.fields, set().union(*relevant_documents.values())
     terms = {
         key["document_id"]: labeller.matching_terms(text_of_fields)
-        for key, text_of_fields in _document_texts(
-            documents, text, options.fields or text.fields, set().union(*relevant_documents.values())
-        )
+        for key, text_of_fields in _document_texts(documents, text, fields, document_ids)
     }
     skipped_queries = 0
 
@@ -116,9 +115,8 @@ class _Labeller:
 
     def matching_terms(self, text: str) -> frozenset[str]:
         """Return the terms by which words match: all but stop words, as stems."""
-        return frozenset(
-            self._terms([word for word in self._find_words(text) if word not in self._stop_words])
-        )
+        words = [word for word in self._find_words(text) if word not in self._stop_words]
+        return frozenset(self._terms(words))
 
     def rows(
         self, key: Mapping[str, Any], text: str, counterparts: Sequence[frozenset[str]]
@@ -204,11 +202,10 @@ class Oracle:
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
         rows, without_targets = [], 0
         for text in texts:
-            targets = self._targets.get(text.document_id)
-            without_targets += targets is None
-            terms = (
-                [] if targets is None else weighted_terms(self._find_words(text.text), np.mean(targets, 0))[0]
-            )
+            terms: list[dict[str, Any]] = []
+            if targets := self._targets.get(text.document_id):
+                terms, _ = weighted_terms(self._find_words(text.text), np.mean(targets, 0))
+            without_targets += not targets
             rows.append(text.key | {"terms": terms})
         counts = {"texts": len(texts), "texts_without_targets": without_targets}
         return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts

@@ -75,11 +75,10 @@ class TokenRegression:
         inputs = text_batch(context.layout, ids, mask, self.sequences.longest)
         if isinstance(inputs, PackedBatch):
             targets = targets[mask.astype(bool)]
-            return inputs, np.pad(
-                targets, (0, len(inputs.input_ids) - len(targets)), constant_values=MASKED_OUT
-            )
-        added_columns = inputs.input_ids.shape[1] - length
-        return inputs, np.pad(targets, ((0, 0), (0, added_columns)), constant_values=MASKED_OUT)
+            added = [(0, len(inputs.input_ids) - len(targets))]
+        else:
+            added = [(0, 0), (0, inputs.input_ids.shape[1] - length)]
+        return inputs, np.pad(targets, added, constant_values=MASKED_OUT)
 
     def micro_batch(
         self,
@@ -159,9 +158,8 @@ def train_regressor(
         check_embeddings(model.classifier, pieces.size, encoder)
         sequences = TrainingSequences.read(targets, pieces, options, text, training_queries)
         if not len(sequences):
-            raise InputError(
-                targets, "there is no text to train on", remedy="Give more judged queries, or fewer folds."
-            )
+            remedy = "Give more judged queries, or fewer folds."
+            raise InputError(targets, "there is no text to train on", remedy=remedy)
         steps = training_steps(training, len(sequences))
         job = current_ranks().from_first(
             lambda: {
@@ -178,9 +176,8 @@ def train_regressor(
                 "output": str(output),
             }
         )
-        trainer = Trainer(
-            model, training.optimiser, training.compute, device, seed, steps, training.accumulation
-        )
+        machine = training.compute, device
+        trainer = Trainer(model, training.optimiser, *machine, seed, steps, training.accumulation)
         task = TokenRegression(sequences, training.batch_size, training.reduction, seed)
         with Checkpoints(checkpoints, job, title, training.compute.checkpoint_minutes) as folder:
             log = MetricsLog(folder.directory / "metrics.jsonl")

@@ -119,11 +119,9 @@ def _texts_by_fold(texts: Sequence[Text], folds: str | Path, models: int) -> lis
     query_folds = read_folds(folds)
     without_fold = [text.document_id for text in texts if text.document_id not in query_folds.fold_of]
     if without_fold or query_folds.fold_count != models:
-        fault = (
-            f"query {without_fold[0]!r} has no fold"
-            if without_fold
-            else f"{query_folds.fold_count} folds for {models} models"
-        )
+        fault = f"{query_folds.fold_count} folds for {models} models"
+        if without_fold:
+            fault = f"query {without_fold[0]!r} has no fold"
         raise InputError(folds, fault, remedy="Delete the folds and run the workflow again.")
     groups: list[list[Text]] = [[] for _ in range(models)]
     for text in texts:

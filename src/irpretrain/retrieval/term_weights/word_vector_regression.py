@@ -82,9 +82,8 @@ def train_word_vectors(
         y_squared += float(y @ y)
         texts, words = texts + 1, words + len(y)
     if words == 0:
-        raise InputError(
-            targets, "there is no word to learn from", remedy="Give more judged queries, or fewer folds."
-        )
+        remedy = "Give more judged queries, or fewer folds."
+        raise InputError(targets, "there is no word to learn from", remedy=remedy)
     penalty = np.diag([*[ridge * words] * (feature_count - 1), 0.0])
     solution = np.linalg.lstsq(moments + penalty, x_times_y, rcond=None)[0]
     error = (y_squared - 2 * solution @ x_times_y + solution @ moments @ solution) / words
