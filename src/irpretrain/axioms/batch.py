@@ -71,17 +71,16 @@ def open_terms(statistics: str | Path, postings: str | Path, options: AxiomsConf
     from irpretrain.axioms.rank_engine.postings import Postings  # numba
 
     terms = read_terms(statistics, options.stop_list, options.stemming)
-    index = Postings.open(postings)
+    index, remedy = Postings.open(postings), "Delete the postings and run the workflow again."
     if index.terms != len(terms.names) or len(index) != terms.collection_documents:
-        raise IntegrityError(
-            postings,
+        fault = (
             f"these postings are of {index.terms:,} terms and {len(index):,} documents, the statistics of "
-            f"{len(terms.names):,} and {terms.collection_documents:,}: collection, stop list or stemming differ",
-            remedy="Delete the postings and run the workflow again.",
+            f"{len(terms.names):,} and {terms.collection_documents:,}: collection, stop list or stemming differ"
         )
+        raise IntegrityError(postings, fault, remedy=remedy)
     if index.bm25 != options.bm25:
         fault = f"these postings are for BM25 with {index.bm25}, the configuration has {options.bm25}"
-        raise IntegrityError(postings, fault, remedy="Delete the postings and run the workflow again.")
+        raise IntegrityError(postings, fault, remedy=remedy)
     return terms, index
 
 
@@ -143,9 +142,14 @@ class AxiomBatch:
         return _find_positions(self.queries, self.documents, self.document_of_query)
 
     @property
+    def occurrences(self) -> np.ndarray:
+        """How often each query's document holds each of its terms (int64 [terms])."""
+        return np.diff(self.term_positions.offsets)
+
+    @property
     def is_present(self) -> np.ndarray:
         """Whether each query's document holds each of its terms (bool [terms])."""
-        return np.diff(self.term_positions.offsets) > 0
+        return self.occurrences > 0
 
     @cached_property
     def document_vectors(self) -> np.ndarray:
@@ -192,9 +196,8 @@ class BatchMaker:
             word = words[position]
             if (name := terms.spelling(word)) is None:
                 continue
-            word_numbers[position] = len(terms.word_numbers) + self._new_words.setdefault(
-                word, len(self._new_words)
-            )
+            new_number = self._new_words.setdefault(word, len(self._new_words))
+            word_numbers[position] = len(terms.word_numbers) + new_number
             term = terms.term_number(name)
             if term == NO_TERM:
                 term = len(terms.names) + self._new_terms.setdefault(name, len(self._new_terms))
@@ -250,9 +253,8 @@ def _term_sets(
             word_count += 1
             word_offsets[term_count] = word_count
         term_offsets[query + 1] = term_count
-    return QueryTerms(
-        query_terms[:term_count], term_offsets, query_words[:word_count], word_offsets[: term_count + 1]
-    )
+    words_of_queries, word_ends = query_words[:word_count], word_offsets[: term_count + 1]
+    return QueryTerms(query_terms[:term_count], term_offsets, words_of_queries, word_ends)
 
 
 @compiled
@@ -261,10 +263,8 @@ def _find_positions(
 ) -> TermPositions:
     offsets = np.zeros(len(queries.terms) + 1, np.int64)
     for query in range(len(document_of_query)):
-        start, end = (
-            documents.offsets[document_of_query[query]],
-            documents.offsets[document_of_query[query] + 1],
-        )
+        document = document_of_query[query]
+        start, end = documents.offsets[document], documents.offsets[document + 1]
         for slot in range(queries.offsets[query], queries.offsets[query + 1]):
             term, occurrences = queries.terms[slot], 0
             if term != UNKNOWN:

@@ -137,10 +137,8 @@ def _draw_from_unit(urn: Urn, unit: int, query: np.ndarray, excluded_count: int)
     if unit < len(urn.document_words):
         return int(urn.document_words[unit])
     tables, classes, word_class = urn.tables, urn.tables.classes, unit - len(urn.document_words)
-    start, class_size = (
-        classes.offsets[word_class],
-        classes.offsets[word_class + 1] - classes.offsets[word_class],
-    )
+    start = classes.offsets[word_class]
+    class_size = classes.offsets[word_class + 1] - start
     while True:
         word = int(classes.members[start + int(next_uniform(urn.state) * class_size)])
         if _position_in(urn.document_words, word) < 0 and not _holds(query, excluded_count, word):
@@ -154,9 +152,9 @@ def _draw_from_unit(urn: Urn, unit: int, query: np.ndarray, excluded_count: int)
 def _draw_any(urn: Urn, query: np.ndarray, excluded_count: int) -> int:
     """Return a word in proportion to its weight, none of the first `excluded_count` of the query; reads
     `urn.remaining`."""
-    word_counts, sums = (
-        (urn.remaining_counts, urn.remaining_sums) if excluded_count > 0 else (urn.drawable_counts, urn.sums)
-    )
+    word_counts, sums = urn.drawable_counts, urn.sums
+    if excluded_count > 0:
+        word_counts, sums = urn.remaining_counts, urn.remaining_sums
     while True:
         unit = first_above(sums, len(sums), next_uniform(urn.state) * sums[-1])
         while word_counts[unit] == 0:  # one uniform in 2^53 may round up to the whole sum
@@ -240,8 +238,7 @@ def draw_queries(
     Words are drawn without repeats; a word without a term, or with a term that the query has, is dropped. So each
     accepted word is drawn from the distribution renormalised over the words that add a term. With too few words for
     given `sizes` a document has no queries; for a drawn length its queries are shorter. `cut_count` counts the
-    documents, or
-    the queries.
+    documents, or the queries.
     """
     document_count, longest_query, draws_lengths = len(offsets) - 1, len(tables.length_sums), len(sizes) == 0
     if not draws_lengths:
@@ -258,11 +255,10 @@ def draw_queries(
             continue
         start_stream(state, keys[row, 0], keys[row, 1])
         urn = _make_urn(document_words, tables, rules, state)
-        query_size = (
-            first_above(tables.length_sums, longest_query, next_uniform(state)) + 1
-            if draws_lengths
-            else sizes[row]
-        )
+        if draws_lengths:
+            query_size = first_above(tables.length_sums, longest_query, next_uniform(state)) + 1
+        else:
+            query_size = sizes[row]
         max_draws = min(urn.drawable_counts.sum(), len(drawn_words))
         first_query, first_word = query_count, end
         for _ in range(rules.per_document):

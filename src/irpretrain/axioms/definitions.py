@@ -7,14 +7,7 @@ import math
 
 import numpy as np
 
-from irpretrain.axioms.batch import (
-    AxiomBatch,
-    DocumentBatch,
-    QueryTerms,
-    TermPositions,
-    sums_between,
-    to_grid,
-)
+from irpretrain.axioms.batch import AxiomBatch, QueryTerms, TermPositions, sums_between, to_grid
 from irpretrain.foundation.compiled import compiled
 
 
@@ -25,15 +18,9 @@ def rank(batch: AxiomBatch) -> np.ndarray:
     """
     from irpretrain.axioms.rank_engine import document_ranks  # numba
 
-    options, (terms, offsets) = batch.collection.options, batch.search_terms
-    return document_ranks(
-        batch.collection.postings,
-        batch.document_numbers,
-        terms,
-        offsets,
-        depth=options.rank_depth,
-        threads=batch.collection.threads,
-    )
+    collection, depth = batch.collection, batch.collection.options.rank_depth
+    queries = batch.document_numbers, *batch.search_terms
+    return document_ranks(collection.postings, *queries, depth, collection.threads)
 
 
 # REP-QL and REP-TFIDF: how representative a query is of its document (ARES, section 3.2.2).
@@ -45,42 +32,33 @@ def query_likelihood(batch: AxiomBatch) -> np.ndarray:
     P(t|D) = (tf + μ P(t|C)) / (|D| + μ),  P(t|C) = (df + 1) / (Σ df + |V|)   (equations 3 and 4, over terms)
     """
     collection = batch.collection
-    return _query_likelihood(
-        batch.queries,
-        batch.term_positions,
-        batch.documents,
-        batch.document_of_query,
-        collection.frequencies,
-        collection.mu / collection.frequency_total,
-        collection.mu,
-    )
+    mu, prior_of_one = collection.mu, collection.mu / collection.frequency_total
+    norms = batch.documents.lengths[batch.document_of_query] + mu
+    return _query_likelihood(batch.queries, batch.occurrences, norms, collection.frequencies, prior_of_one)
 
 
 def tf_idf(batch: AxiomBatch) -> np.ndarray:
     """Return REP-TFIDF: the mean of tf · ln((N + 1) / (df + 1)) over the terms of each query, 0 without terms."""
     collection = batch.collection
-    return _tf_idf(batch.queries, batch.term_positions, collection.frequencies, collection.documents)
+    return _tf_idf(batch.queries, batch.occurrences, collection.frequencies, collection.documents)
 
 
 @compiled
 def _query_likelihood(
     queries: QueryTerms,
-    term_positions: TermPositions,
-    documents: DocumentBatch,
-    document_of_query: np.ndarray,
+    occurrences: np.ndarray,
+    norms: np.ndarray,
     frequencies: np.ndarray,
     prior_of_one: float,
-    mu: float,
 ) -> np.ndarray:
-    """`prior_of_one`: μ / (Σ df + |V|)."""
-    values = np.full(len(document_of_query), -np.inf)
-    for query in range(len(document_of_query)):
+    """`norms`: |D| + μ of each query's document; `prior_of_one`: μ / (Σ df + |V|)."""
+    values = np.full(len(norms), -np.inf)
+    for query in range(len(norms)):
         first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
-        norm, total = documents.lengths[document_of_query[query]] + mu, 0.0
+        total = 0.0
         for slot in range(first_slot, end_slot):
-            occurrences = term_positions.offsets[slot + 1] - term_positions.offsets[slot]
             prior = prior_of_one * (frequencies[queries.terms[slot]] + 1)
-            total += to_grid(math.log((occurrences + prior) / norm))
+            total += to_grid(math.log((occurrences[slot] + prior) / norms[query]))
         if end_slot > first_slot:
             values[query] = total / (end_slot - first_slot)
     return values
@@ -88,16 +66,15 @@ def _query_likelihood(
 
 @compiled
 def _tf_idf(
-    queries: QueryTerms, term_positions: TermPositions, frequencies: np.ndarray, document_count: int
+    queries: QueryTerms, occurrences: np.ndarray, frequencies: np.ndarray, document_count: int
 ) -> np.ndarray:
     values = np.zeros(len(queries.offsets) - 1)
     for query in range(len(values)):
         first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
         total = 0.0
         for slot in range(first_slot, end_slot):
-            occurrences = term_positions.offsets[slot + 1] - term_positions.offsets[slot]
             idf = math.log((document_count + 1) / (frequencies[queries.terms[slot]] + 1))
-            total += occurrences * to_grid(idf)
+            total += occurrences[slot] * to_grid(idf)
         if end_slot > first_slot:
             values[query] = total / (end_slot - first_slot)
     return values
@@ -156,15 +133,14 @@ def _words_between(term_positions: TermPositions, term: int, other_term: int) ->
     # Both lists are walked in order of position. Each occurrence adds its distance to those of the other term
     # before it, from their number and sum: linear cost, exact sum.
     left_count = right_count = left_sum = right_sum = total = 0
+    positions = term_positions.positions
     while left < left_end or right < right_end:
-        if right == right_end or (
-            left < left_end and term_positions.positions[left] < term_positions.positions[right]
-        ):
-            position = int(term_positions.positions[left])
+        if right == right_end or (left < left_end and positions[left] < positions[right]):
+            position = int(positions[left])
             total += position * right_count - right_sum
             left_count, left_sum, left = left_count + 1, left_sum + position, left + 1
         else:
-            position = int(term_positions.positions[right])
+            position = int(positions[right])
             total += position * left_count - left_sum
             right_count, right_sum, right = right_count + 1, right_sum + position, right + 1
     return to_grid(total / pairs - 1)
@@ -180,11 +156,11 @@ def diversity(batch: AxiomBatch) -> np.ndarray:
     zero. A term's vector is the sum of those of its words in the query. Among equally similar terms, the rarest in the
     document counts.
     """
-    return _diversity(batch.queries, batch.term_positions, batch.collection.vectors)
+    return _diversity(batch.queries, batch.occurrences, batch.collection.vectors)
 
 
 @compiled
-def _diversity(queries: QueryTerms, term_positions: TermPositions, vectors: np.ndarray) -> np.ndarray:
+def _diversity(queries: QueryTerms, occurrences: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     values = np.zeros(len(queries.offsets) - 1)
     max_terms = 0
     for query in range(len(values)):
@@ -196,15 +172,12 @@ def _diversity(queries: QueryTerms, term_positions: TermPositions, vectors: np.n
             _products(queries, vectors, first_slot, term_count, term_vectors, products)
         least_similarity, occurrences_of_least = math.inf, 0
         for term in range(term_count):
-            occurrences = (
-                term_positions.offsets[first_slot + term + 1] - term_positions.offsets[first_slot + term]
-            )
+            count = occurrences[first_slot + term]
             # Two terms are as similar to each other as the other way round.
             similarity = _cosine_with_others(products, term, term_count) if term_count > 2 else 0.0
-            if similarity < least_similarity or (
-                similarity == least_similarity and occurrences < occurrences_of_least
-            ):
-                least_similarity, occurrences_of_least = similarity, occurrences
+            is_rarer = similarity == least_similarity and count < occurrences_of_least
+            if similarity < least_similarity or is_rarer:
+                least_similarity, occurrences_of_least = similarity, count
         values[query] = occurrences_of_least
     return values
 
@@ -219,21 +192,26 @@ def _products(
     products: np.ndarray,
 ) -> None:
     columns = vectors.shape[1]
-    term_vectors[:term_count] = 0.0
     for term in range(term_count):
-        for position in range(
-            queries.word_offsets[first_slot + term], queries.word_offsets[first_slot + term + 1]
-        ):
-            word = queries.words[position]
-            if word >= 0:
-                for column in range(columns):
-                    term_vectors[term, column] += vectors[word, column]
+        _sum_vectors(queries, first_slot + term, first_slot + term + 1, vectors, term_vectors[term])
     for term in range(term_count):
         for other_term in range(term + 1):
             total = 0.0
             for column in range(columns):
                 total += term_vectors[term, column] * term_vectors[other_term, column]
             products[term, other_term] = products[other_term, term] = total
+
+
+@compiled
+def _sum_vectors(
+    queries: QueryTerms, first_slot: int, end_slot: int, vectors: np.ndarray, total: np.ndarray
+) -> None:
+    """Write the sum of the vectors of the words of some terms to `total`."""
+    total[:] = 0.0
+    for word in queries.words[queries.word_offsets[first_slot] : queries.word_offsets[end_slot]]:
+        if word >= 0:
+            for column in range(len(total)):
+                total[column] += vectors[word, column]
 
 
 @compiled
@@ -274,8 +252,7 @@ def share_similar(batch: AxiomBatch) -> np.ndarray:
 
     0 without terms; a word without vector has cosine 0.
     """
-    threshold = batch.collection.options.stm_3_threshold
-    vectors = batch.collection.vectors
+    vectors, threshold = batch.collection.vectors, batch.collection.options.stm_3_threshold
     return _share_similar(batch.queries, batch.document_of_query, batch.document_vectors, vectors, threshold)
 
 
@@ -303,12 +280,7 @@ def _mean_similarity(
         first_slot, end_slot = queries.offsets[query], queries.offsets[query + 1]
         if first_slot == end_slot:
             continue
-        total[:] = 0.0
-        for position in range(queries.word_offsets[first_slot], queries.word_offsets[end_slot]):
-            word = queries.words[position]
-            if word >= 0:
-                for column in range(len(total)):
-                    total[column] += vectors[word, column]
+        _sum_vectors(queries, first_slot, end_slot, vectors, total)
         values[query] = cosine(total, document_vectors[document_of_query[query]])
     return values
 
@@ -327,8 +299,7 @@ def _share_similar(
         end_word = queries.word_offsets[queries.offsets[query + 1]]
         document_vector = document_vectors[document_of_query[query]]
         similar_count = 0
-        for position in range(first_word, end_word):
-            word = queries.words[position]
+        for word in queries.words[first_word:end_word]:
             word_cosine = cosine(vectors[word], document_vector) if word >= 0 else 0.0
             similar_count += word_cosine > threshold
         values[query] = similar_count / max(end_word - first_word, 1)

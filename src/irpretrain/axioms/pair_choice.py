@@ -40,10 +40,8 @@ class Rule(NamedTuple):
 
 def any_pair(stm_2_threshold: float, pairs_per_document: int) -> Rule:
     """Return the rule that accepts all pairs, in the order drawn: ties, which are kept."""
-    no_axioms = np.zeros(len(AXIOMS), bool)
-    return Rule(
-        False, np.full(VECTOR_COUNT, 0.5), 0.5, True, no_axioms, stm_2_threshold, pairs_per_document, False
-    )
+    table, no_axioms = np.full(VECTOR_COUNT, 0.5), np.zeros(len(AXIOMS), bool)
+    return Rule(False, table, 0.5, True, no_axioms, stm_2_threshold, pairs_per_document, False)
 
 
 class PairChoice(NamedTuple):
@@ -126,11 +124,8 @@ def _choose_pairs(
     for row in range(document_count):
         max_queries = max(max_queries, starts[row + 1] - starts[row])
     capacity = document_count * rule.pairs_per_document
-    document_of_pair, preferred, other = (
-        np.empty(capacity, np.int64),
-        np.empty(capacity, np.int64),
-        np.empty(capacity, np.int64),
-    )
+    document_of_pair = np.empty(capacity, np.int64)
+    preferred, other = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
     probabilities, features = np.empty(capacity), np.empty((capacity, values.shape[1]), np.int8)
     equal_length_counts = np.zeros(document_count, np.int64)
     accepted_counts = np.zeros(document_count, np.int64)

@@ -65,16 +65,14 @@ def draw_negatives(
         names: of each pair, document id U+001F query id, which names its random stream.
     """
     keys = np.array([stream_key(seed, STAGE, name) for name in names], np.uint64).reshape(-1, 2)
-    negatives = np.empty(len(groups), np.int64)
-    _draw_by_weight(np.asarray(groups, np.int64), np.asarray(starts, np.int64), weights, keys, negatives)
-    return negatives
+    return _draw_by_weight(np.asarray(groups, np.int64), np.asarray(starts, np.int64), weights, keys)
 
 
 @compiled
 def _draw_by_weight(
-    groups: np.ndarray, starts: np.ndarray, weights: np.ndarray, keys: np.ndarray, negatives: np.ndarray
-) -> None:
-    state = np.empty(STATE_WORDS, np.uint64)
+    groups: np.ndarray, starts: np.ndarray, weights: np.ndarray, keys: np.ndarray
+) -> np.ndarray:
+    state, negatives = np.empty(STATE_WORDS, np.uint64), np.empty(len(groups), np.int64)
     for pair in range(groups.shape[0]):
         start, end = starts[groups[pair]], starts[groups[pair] + 1]
         total = 0.0
@@ -89,6 +87,7 @@ def _draw_by_weight(
                 remaining_weight -= weights[query]
                 if remaining_weight < 0:
                     break
+    return negatives
 
 
 @dataclass(frozen=True)
@@ -171,13 +170,9 @@ def make_pairs(
     rows = np.flatnonzero(negatives != NO_NEGATIVE)
     is_barred = (np.diff(candidates.starts) > 0) & (sums_between(weights > 0, candidates.starts) == 0)
     terms, negative_terms = candidates.terms[rows], candidates.pseudo_terms[negatives[rows]]
+    values = np.concatenate([candidates.judged_values, candidates.pseudo_values])
     return QueryPairs(
-        features=preferences(
-            np.concatenate([candidates.judged_values, candidates.pseudo_values]),
-            rows,
-            len(candidates.judged_values) + negatives[rows],
-            stm_2_threshold,
-        ),
+        features=preferences(values, rows, len(candidates.judged_values) + negatives[rows], stm_2_threshold),
         documents=candidates.documents[rows],
         counts={
             "judged_queries_ignored_by_setting": int(np.count_nonzero(is_barred[candidates.groups])),
@@ -224,10 +219,8 @@ def _read_pseudo(
     order = np.lexsort((sample, group))
     group, sample = group[order], sample[order]
     if np.any((np.diff(group) == 0) & (np.diff(sample) == 0)):
-        raise IntegrityError(
-            shards[0],
-            "the pseudo-queries of a document occur twice in these tables",
-            remedy="Identifiers must be unique in a collection; rename those of one corpus.",
-        )
+        fault = "the pseudo-queries of a document occur twice in these tables"
+        remedy = "Identifiers must be unique in a collection; rename those of one corpus."
+        raise IntegrityError(shards[0], fault, remedy=remedy)
     starts = np.searchsorted(group, np.arange(len(keys) + 1))
     return np.concatenate(values)[order], terms[order], ranks[order], starts

@@ -63,11 +63,8 @@ def larger_is_better(rows: pa.Table | pa.RecordBatch, source: str | Path = "axio
         definition = DEFINITIONS[axiom]
         values = rows.column(definition.column).to_numpy(zero_copy_only=False).astype(np.float64)
         if np.isnan(values).any():
-            raise IntegrityError(
-                source,
-                f"{axiom} of {int(np.isnan(values).sum()):,} queries is not a number",
-                remedy="Delete the table and run the workflow again.",
-            )
+            fault = f"{axiom} of {int(np.isnan(values).sum()):,} queries is not a number"
+            raise IntegrityError(source, fault, remedy="Delete the table and run the workflow again.")
         table[:, column] = values if definition.larger_is_better else -values
     table[table[:, RANK_COLUMN] == 0, RANK_COLUMN] = -np.inf
     return table
@@ -80,9 +77,7 @@ def preferences(
 
     `values` come from `larger_is_better`; `first` and `second`, int64 [pairs], are queries of one document.
     """
-    features = np.empty((len(first), len(AXIOMS)), np.int8)
-    _compare_all(values, np.asarray(first, np.int64), np.asarray(second, np.int64), stm_2_threshold, features)
-    return features
+    return _compare_all(values, np.asarray(first, np.int64), np.asarray(second, np.int64), stm_2_threshold)
 
 
 def vector_numbers(features: np.ndarray) -> np.ndarray:
@@ -118,7 +113,9 @@ def vector_number(features: np.ndarray) -> int:
 
 @compiled
 def _compare_all(
-    values: np.ndarray, first: np.ndarray, second: np.ndarray, stm_2_threshold: float, features: np.ndarray
-) -> None:
-    for pair in range(first.shape[0]):
+    values: np.ndarray, first: np.ndarray, second: np.ndarray, stm_2_threshold: float
+) -> np.ndarray:
+    features = np.empty((len(first), values.shape[1]), np.int8)
+    for pair in range(len(first)):
         compare(values, first[pair], second[pair], stm_2_threshold, features[pair])
+    return features

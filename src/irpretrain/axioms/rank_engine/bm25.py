@@ -51,10 +51,8 @@ def in_one_byte(lengths: np.ndarray) -> np.ndarray:
 
 def inverse_document_frequencies(frequencies: np.ndarray, document_count: int) -> np.ndarray:
     """Return idf (float32) of terms with these document frequencies."""
-    document_frequencies = frequencies.astype(np.float64)
-    return np.log(1 + (document_count - document_frequencies + 0.5) / (document_frequencies + 0.5)).astype(
-        np.float32
-    )
+    df = frequencies.astype(np.float64)
+    return np.log(1 + (document_count - df + 0.5) / (df + 0.5)).astype(np.float32)
 
 
 @compiled

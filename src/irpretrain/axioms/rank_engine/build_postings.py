@@ -117,13 +117,11 @@ class _Collection:
         ends, document_count = np.cumsum(self._documents.lengths[self.order]), len(self.order)
         chunk_ends = np.arange(WORDS_AT_ONCE, ends[-1] if document_count else 0, WORDS_AT_ONCE)
         ranges = list(pairwise(np.unique([0, *np.searchsorted(ends, chunk_ends), document_count]).tolist()))
-        for start, end in progress(
-            ranges, title, "documents", document_count, size=lambda pair: pair[1] - pair[0]
-        ):
+        parts = progress(ranges, title, "documents", document_count, size=lambda pair: pair[1] - pair[0])
+        for start, end in parts:
             words, bounds = self._documents.gather(self.order[start:end])
             if len(words) and not 0 <= words.min() <= words.max() < len(self._term_of):
-                expected = f"the {len(self._term_of):,} of the collection"
-                fault = f"a word store holds a word that is not among {expected}"
+                fault = f"a word store holds a word that is not among the {len(self._term_of):,} of the collection"
                 raise IntegrityError(self._output, fault, remedy=MAKE_AGAIN)
             yield start, self._term_of[words], bounds
 
@@ -159,9 +157,8 @@ def _size_directories(document_frequencies: np.ndarray, document_count: int, off
     for term in range(len(document_frequencies)):
         offsets[term + 1] = offsets[term]
         if document_frequencies[term] >= MIN_DIRECTORY_POSTINGS:
-            offsets[term + 1] += (
-                (document_count - 1) >> directory_shift(document_frequencies[term], document_count)
-            ) + 2
+            shift = directory_shift(document_frequencies[term], document_count)
+            offsets[term + 1] += ((document_count - 1) >> shift) + 2
 
 
 def _term_ranges(offsets: np.ndarray, max_postings: int) -> Iterator[tuple[int, int]]:
@@ -182,9 +179,8 @@ def _write_lists(
     folder: Path,
 ) -> int:
     """Write the postings, range by range, and their directories; return the number of overflows."""
-    documents, frequencies = (
-        create_array(folder, name, int(offsets[-1])) for name in ("documents", "frequencies")
-    )
+    documents = create_array(folder, "documents", int(offsets[-1]))
+    frequencies = create_array(folder, "frequencies", int(offsets[-1]))
     directory = create_array(folder, "directory", int(directory_offsets[-1]))
     positions: list[np.ndarray] = [np.zeros(0, np.int64)]
     overflow_frequencies: list[np.ndarray] = [np.zeros(0, np.int32)]

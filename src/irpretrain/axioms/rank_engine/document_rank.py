@@ -79,15 +79,9 @@ def document_ranks(
     max_rank = np.iinfo(np.int32).max if depth is None else depth
 
     def rank_block(first_query: int) -> None:
-        end_query = first_query + QUERIES_AT_ONCE
-        _rank_queries(
-            postings.index,
-            documents[first_query:end_query],
-            terms,
-            offsets[first_query : end_query + 1],
-            max_rank,
-            ranks[first_query:end_query],
-        )
+        block = slice(first_query, first_query + QUERIES_AT_ONCE)
+        block_offsets = offsets[first_query : block.stop + 1]
+        _rank_queries(postings.index, documents[block], terms, block_offsets, max_rank, ranks[block])
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(rank_block, range(0, len(documents), QUERIES_AT_ONCE)))
@@ -121,9 +115,8 @@ def _rank_queries(
     weights, bound_sums = np.empty(max_terms, np.float32), np.empty(max_terms + 1, np.float64)
     candidates = empty_candidates()
     for query_number in range(len(documents)):
-        list_count = distinct_terms(
-            terms[offsets[query_number] : offsets[query_number + 1]], index.lists.offsets, table
-        )
+        query_terms = terms[offsets[query_number] : offsets[query_number + 1]]
+        list_count = distinct_terms(query_terms, index.lists.offsets, table)
         document = documents[query_number]
         unscored_query = RankQuery(table, weights, bound_sums, list_count, document, np.float32(0))
         describe_lists(index, unscored_query)
@@ -197,9 +190,8 @@ def top_documents(
     scores = np.zeros((query_count, depth), np.float32)
 
     def search(query_number: int) -> None:
-        hits, hit_scores = _top(
-            *_scores(postings, terms[offsets[query_number] : offsets[query_number + 1]]), depth
-        )
+        query_terms = terms[offsets[query_number] : offsets[query_number + 1]]
+        hits, hit_scores = _top(*_scores(postings, query_terms), depth)
         documents[query_number, : len(hits)], scores[query_number, : len(hits)] = hits, hit_scores
 
     with ThreadPoolExecutor(threads) as pool:

@@ -59,15 +59,9 @@ def write_impacts(postings: Path, record: Mapping[str, Any], bm25: Bm25Config) -
     long_lists, long_numbers = create("long_lists", len(long_terms)), create("long_numbers", terms)
     long_lists[:], long_numbers[:] = long_terms, -1
     long_numbers[long_terms] = np.arange(len(long_terms))
-    levels, tops, floors = (
-        create("levels", record["postings"]),
-        create("tops", terms),
-        create("floors", len(long_terms)),
-    )
-    hull_offsets, prefix_offsets = (
-        create("hull_offsets", len(long_terms) + 1),
-        create("prefix_offsets", len(long_terms) + 1),
-    )
+    levels, tops = create("levels", record["postings"]), create("tops", terms)
+    floors, hull_offsets = create("floors", len(long_terms)), create("hull_offsets", len(long_terms) + 1)
+    prefix_offsets = create("prefix_offsets", len(long_terms) + 1)
     _fill_levels(lists, norms, levels, tops)
     _size_summaries(offsets, levels, long_lists, floors, hull_offsets, prefix_offsets)
     hull_offsets[:], prefix_offsets[:] = np.cumsum(hull_offsets), np.cumsum(prefix_offsets)

@@ -207,9 +207,8 @@ def _map_arrays(
         # An empty file cannot be memory-mapped.
         array = np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r" if shape[0] else None))
         if array.dtype != number_type or array.shape != shape:
-            raise ValueError(
-                f"{name}.npy holds {array.dtype} {array.shape}, not {np.dtype(number_type)} {shape}"
-            )
+            expected = f"{np.dtype(number_type)} {shape}"
+            raise ValueError(f"{name}.npy holds {array.dtype} {array.shape}, not {expected}")
         if name in END_SIZES:
             end = sizes[END_SIZES[name]]
             if array[0] != 0 or array[-1] != end or (np.diff(array) < 0).any():

@@ -196,9 +196,8 @@ def order_others(query: RankQuery, slot: int) -> None:
 @compiled_uncounted
 def _score_bound(query: RankQuery, other_slot: int, slot: int) -> float:
     """Return what a list can add to a candidate from list `slot`: its cut-off's bound where it was worked through."""
-    return upper_bound(
-        query.weights[other_slot], query.table[CUTOFF if other_slot < slot else TOP, other_slot]
-    )
+    row = CUTOFF if other_slot < slot else TOP
+    return upper_bound(query.weights[other_slot], query.table[row, other_slot])
 
 
 @compiled_uncounted
@@ -265,10 +264,8 @@ def take_from_prefix(
         if level <= floor:
             return taken_count, end
         candidates.documents[taken_count] = documents[cursor]
-        candidates.upper_bounds[taken_count], candidates.lower_bounds[taken_count] = (
-            upper_bound(weight, level),
-            lower_bound(weight, level),
-        )
+        candidates.upper_bounds[taken_count] = upper_bound(weight, level)
+        candidates.lower_bounds[taken_count] = lower_bound(weight, level)
         taken_count += documents[cursor] != query.target
         cursor += 1
     return taken_count, cursor
@@ -301,10 +298,8 @@ def take_from_list(
             level = levels[cursor]
             if floor < level <= max_level:
                 candidates.documents[taken_count] = documents[cursor]
-                candidates.upper_bounds[taken_count], candidates.lower_bounds[taken_count] = (
-                    upper_bound(weight, level),
-                    lower_bound(weight, level),
-                )
+                candidates.upper_bounds[taken_count] = upper_bound(weight, level)
+                candidates.lower_bounds[taken_count] = lower_bound(weight, level)
                 taken_count += documents[cursor] != query.target
             cursor += 1
     return taken_count, cursor
@@ -327,14 +322,9 @@ def count_better(
     for position in range(query.list_count - 1):
         other_slot = query.table[ORDER, position]
         max_level = query.table[CUTOFF, other_slot] if other_slot < slot else LEVELS
+        needed_score = score - query.bound_sums[position + 1]
         candidate_count = look_up(
-            index,
-            query,
-            other_slot,
-            max_level,
-            score - query.bound_sums[position + 1],
-            candidate_count,
-            candidates,
+            index, query, other_slot, max_level, needed_score, candidate_count, candidates
         )
     better_documents = 0
     for candidate in range(candidate_count):
@@ -371,10 +361,8 @@ def look_up(
     if directory_start >= 0:
         for candidate in range(candidate_count):
             run = directory_start + (candidates.documents[candidate] >> shift)
-            candidates.search_starts[candidate], candidates.search_ends[candidate] = (
-                start + directory[run],
-                start + directory[run + 1],
-            )
+            candidates.search_starts[candidate] = start + directory[run]
+            candidates.search_ends[candidate] = start + directory[run + 1]
         for candidate in range(candidate_count):
             start_slot = min(candidates.search_starts[candidate], end - 1)
             candidates.peeked_documents[candidate] = documents[start_slot]
