@@ -3,15 +3,14 @@
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
-from irpretrain.retrieval.rerank import score_diagnosis_pairs
+from irpretrain.retrieval.rerank import CorpusTexts, score_diagnosis_pairs
 
 with stage(snakemake) as counts:
+    text = TextConfig(**snakemake.params.text) if snakemake.params.text else None
     counts |= score_diagnosis_pairs(
         snakemake.params.directory,
-        list(snakemake.input.tokens),
+        CorpusTexts(list(snakemake.input.tokens), list(snakemake.input.documents), text),
         snakemake.input.pairs,
         RerankingConfig(**snakemake.params.options),
         snakemake.output.scores,
-        list(snakemake.input.documents),
-        TextConfig(**snakemake.params.text) if snakemake.params.text else None,
     )

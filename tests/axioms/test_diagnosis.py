@@ -21,7 +21,7 @@ from irpretrain.evaluation.verdicts import paired
 from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.retrieval.rerank import score_diagnosis_pairs
+from irpretrain.retrieval.rerank import CorpusTexts, score_diagnosis_pairs
 
 
 def options(**given: Any) -> DiagnosisConfig:
@@ -155,9 +155,9 @@ def test_a_model_s_scores_are_those_of_its_sequences(
     pairs, _ = chosen(tmp_path, [rows])
     CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "model")
     reranking = RerankingConfig(max_length=24, query_length=6, batch_tokens=512)
-    store = make_store(bodies)
-    counts = score_diagnosis_pairs(tmp_path / "model", [store], pairs, reranking, tmp_path / "scores.parquet")
-    found = PAIR_SCORES.read(tmp_path / "scores.parquet").to_pylist()
+    corpus, output = CorpusTexts([make_store(bodies)]), tmp_path / "scores.parquet"
+    counts = score_diagnosis_pairs(tmp_path / "model", corpus, pairs, reranking, output)
+    found = PAIR_SCORES.read(output).to_pylist()
     table = AXIOM_PAIRS.read(pairs).to_pylist()
     model = CrossEncoderModel.load(tmp_path / "model").eval()
     tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)

@@ -23,10 +23,16 @@ from tiny_models import (
     sentencepiece_tokenizer,
     write_albert,
     write_byte_level,
+    write_distilbert,
     write_electra,
 )
 
-ENCODERS = {"electra": write_electra, "roberta": write_byte_level, "albert": write_albert}
+ENCODERS = {
+    "electra": write_electra,
+    "roberta": write_byte_level,
+    "albert": write_albert,
+    "distilbert": write_distilbert,  # reads no token types
+}
 TEXTS = {
     "plain": "word01 cat cat.",
     "cut": "catalogue  wordy 42",

@@ -120,21 +120,6 @@ def test_a_saved_model_is_a_token_classifier_of_hugging_faces(tmp_path, tiny_enc
     assert len(ours.classifier.bert.encoder.layer) == 1
 
 
-def test_an_encoder_of_another_architecture(tmp_path, tiny_encoder):
-    from transformers import DistilBertConfig, DistilBertModel
-
-    config = DistilBertConfig(
-        vocab_size=105, dim=16, n_layers=1, n_heads=2, hidden_dim=32, max_position_embeddings=32
-    )
-    DistilBertModel(config).save_pretrained(tmp_path / "other")
-    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
-        (tmp_path / "other" / name).write_bytes((tiny_encoder / name).read_bytes())
-    model = TermWeightRegressor.from_encoder(tmp_path / "other").eval()
-    assert model(torch.tensor([[2, 30, 3]]), torch.ones(1, 3, dtype=torch.int64)).shape == (1, 3)
-    model.save(tmp_path / "saved")
-    assert TermWeightRegressor.load(tmp_path / "saved").classifier.config.model_type == "distilbert"
-
-
 def test_what_cannot_be_used_is_refused(tmp_path, tiny_encoder):
     with pytest.raises(InputError, match=r"there is no config\.json"):
         TermWeightRegressor.from_encoder(tmp_path)

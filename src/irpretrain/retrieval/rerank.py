@@ -266,14 +266,10 @@ def rerank_run(
 
 def score_diagnosis_pairs(
     model: str | Path,  # directory of a cross-encoder and its tokenizer
-    # Token stores of the collection's corpora, for a cross-encoder of this project.
-    tokens: Sequence[str | Path],
+    corpus: CorpusTexts,  # texts of the collection
     pairs: str | Path,  # AXIOM_PAIRS table
     options: RerankingConfig,  # lengths, batches, threads and device; `depth` is not applied
     output: str | Path,  # a PAIR_SCORES table
-    # DOCUMENTS tables of the collection, for a re-ranker that was not made here.
-    documents: Sequence[str | Path] = (),
-    text: TextConfig | None = None,  # fields of a document's text, for the same
 ) -> dict[str, Any]:
     """Score both pseudo-queries of each pair for its document.
 
@@ -293,7 +289,6 @@ def score_diagnosis_pairs(
     for query, document in dict.fromkeys([*sides[0], *sides[1]]):
         candidates.setdefault(query, []).append((document, 0.0))
     query_texts = {query: query for query in candidates}
-    corpus = CorpusTexts(tokens, documents, text)
     scored_run = score_candidates(model, corpus, query_texts, candidates, options)
     scores = {
         (query, document): score for query, ranking in scored_run.items() for document, score in ranking
