@@ -55,12 +55,6 @@ def test_stop_words_and_rare_words_are_outside(tmp_path: Path) -> None:
     assert found.mu == 2.0  # ape twice, bat twice, two documents
 
 
-def test_a_document_without_words_has_no_distribution(tmp_path: Path) -> None:
-    found = model(tmp_path, ["the", "ape"], stop_list="inquery")
-    assert distribution(found, np.array([1, 1]), 1.0, "document").tolist() == [0]
-    assert distribution(found, np.array([], np.int32), 1.0, "collection").tolist() == [0]
-
-
 def test_an_empty_vocabulary_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no word outside the stop list occurs at least 3 times"):
         model(tmp_path, ["ape ape the the the"], stop_list="inquery", minimum_count=3)

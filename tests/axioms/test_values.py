@@ -180,11 +180,6 @@ def test_stm_3_is_the_share_of_words_near_the_document(tmp_path: Path) -> None:
     assert value(tmp_path / "3", "stm_3", "a", texts, vectors, stm_3_threshold=1.0) == 0.0
 
 
-def test_no_value_is_nan_in_an_empty_collection(tmp_path: Path) -> None:
-    found = values_of(make_batch(tmp_path, [""], [("", 0), ("a", 0), ("a b", 0)]))
-    assert not any(np.isnan(column).any() for column in found.values())
-
-
 def test_a_query_without_terms_wins_nowhere(tmp_path: Path) -> None:
     vectors = {"a": EAST, "b": (-1.0, 0.0)}
     queries = [("", 0), ("a", 0), ("b", 0), ("zebra", 0), ("a zebra", 0)]

@@ -177,13 +177,10 @@ class BatchMaker:
         is_new_document = np.ones(len(rows), bool)
         is_new_document[1:] = rows[1:] != rows[:-1]
         documents, document_of_query = self._gather(rows[is_new_document]), np.cumsum(is_new_document) - 1
+        queries = _term_sets(words, terms, offsets, *known_counts)
+        search_terms = _search_terms(terms, offsets, known_counts[1])
         return AxiomBatch(
-            self._collection,
-            _term_sets(words, terms, offsets, *known_counts),
-            _search_terms(terms, offsets, known_counts[1]),
-            documents,
-            document_of_query,
-            document_numbers,
+            self._collection, queries, search_terms, documents, document_of_query, document_numbers
         )
 
     def _number_words(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -146,9 +146,5 @@ def _matrix(features: np.ndarray, axioms: Sequence[Axiom], labels: np.ndarray | 
     import xgboost
 
     columns = feature_columns(axioms)
-    return xgboost.DMatrix(
-        features[:, columns].astype(np.float32),
-        labels,
-        feature_names=[AXIOMS[column] for column in columns],
-        nthread=ONE_THREAD,
-    )
+    inputs, names = features[:, columns].astype(np.float32), [AXIOMS[column] for column in columns]
+    return xgboost.DMatrix(inputs, labels, feature_names=names, nthread=ONE_THREAD)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.axioms.contrastive_draws import draw_queries
@@ -56,11 +57,8 @@ def judged_queries(
             queries_of_document[document].append(query)
     document_keys = _keys(documents, queries_of_document)
     if not document_keys:
-        raise InputError(
-            qrels,
-            "no relevant document of any query is in the corpus",
-            remedy="Check that queries, judgements and corpus belong together.",
-        )
+        remedy = "Check that queries, judgements and corpus belong together."
+        raise InputError(qrels, "no relevant document of any query is in the corpus", remedy=remedy)
     rows = (
         {**key, "sample": sample, "query_id": query, "query": texts[query]}
         for key in document_keys
@@ -125,7 +123,8 @@ def sample_negative_queries(
     stores = WordDocuments.open(word_stores, len(sampler.tables.position_of))
     table = AXIOM_VALUES.read(judged_values, QUERY_KEYS)
     queries_with_terms = table.filter(pc.greater(table["terms"], 0)).combine_chunks()
-    rows = stores.rows(queries_with_terms["document_id"])
+    rows = pa.array(stores.rows(queries_with_terms["document_id"]))
+    queries_with_terms = queries_with_terms.append_column("row", rows)
     counts = {
         "judged_queries": table.num_rows,
         "judged_queries_without_terms": table.num_rows - queries_with_terms.num_rows,
@@ -134,20 +133,15 @@ def sample_negative_queries(
         "words": 0,
         "words_outside_document": 0,
     }
-    starts = range(0, queries_with_terms.num_rows, QUERIES_AT_ONCE)
+    query_count = queries_with_terms.num_rows
+    starts = range(0, query_count, QUERIES_AT_ONCE)
+    batches = [queries_with_terms.slice(start, QUERIES_AT_ONCE) for start in starts]
     with DOCUMENT_QUERIES.writing(output) as writer:
-        for start in progress(
-            starts,
-            "sample negative queries",
-            "queries",
-            queries_with_terms.num_rows,
-            size=lambda start: min(QUERIES_AT_ONCE, queries_with_terms.num_rows - start),
-        ):
-            batch = queries_with_terms.slice(start, QUERIES_AT_ONCE)
+        for batch in progress(batches, "sample negative queries", "queries", query_count, size=len):
             query_names = pc.binary_join_element_wise(batch["document_id"], batch["query_id"], "\x1f")
             keys = [stream_key(seed, STAGE, name) for name in query_names.to_pylist()]
             drawn_queries = draw_queries(
-                *stores.gather(rows[start : start + QUERIES_AT_ONCE]),
+                *stores.gather(batch["row"].to_numpy()),
                 np.array(keys, np.uint64).reshape(-1, 2),
                 batch["terms"].to_numpy().astype(np.int64),
                 terms.term_of[sampler.rows],

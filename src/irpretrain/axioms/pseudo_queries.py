@@ -82,12 +82,9 @@ def sample_pseudo_queries(
     store = WordStore(word_store)
     sampler = PseudoQuerySampler(statistics, at_temperature(options, temperature), seed)
     if store.vocabulary_size != len(sampler.tables.position_of):
-        raise IntegrityError(
-            word_store,
-            f"this word store numbers {store.vocabulary_size:,} words, but {statistics} has "
-            f"{len(sampler.tables.position_of):,}",
-            remedy="Delete both and run the workflow again.",
-        )
+        expected = f"{statistics} has {len(sampler.tables.position_of):,}"
+        fault = f"this word store numbers {store.vocabulary_size:,} words, but {expected}"
+        raise IntegrityError(word_store, fault, remedy="Delete both and run the workflow again.")
     print_line(f"[pseudo-queries] temperature {sampler.rules.temperature:g}: {origin}")
     counts = Counter(dict.fromkeys(COUNT_NAMES, 0))
     length_counts = np.zeros(len(sampler.tables.length_sums) + 1, np.int64)
@@ -164,14 +161,9 @@ class PseudoQuerySampler:
         """Yield, batch by batch, documents (document_id, part, position) and their queries."""
         max_words_per_document = self.rules.per_document * len(self.tables.length_sums)
         step = max(1, min(DOCUMENTS_AT_ONCE, WORDS_AT_ONCE // max_words_per_document))
-        starts = range(0, len(store), step)
-        for start in progress(
-            starts,
-            "sample pseudo-queries",
-            "documents",
-            len(store),
-            size=lambda start: min(step, len(store) - start),
-        ):
+        starts, count = range(0, len(store), step), len(store)
+        title, size = "sample pseudo-queries", lambda start: min(step, count - start)
+        for start in progress(starts, title, "documents", count, size=size):
             documents = store.documents.slice(start, step)
             offsets = store.offsets[start : start + step + 1]
             words = np.array(store.words[offsets[0] : offsets[-1]])

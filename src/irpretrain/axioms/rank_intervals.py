@@ -38,11 +38,9 @@ def rank_intervals(
         for batch in AXIOM_VALUES.stream(path, ["rank"]):
             ranks = batch.column("rank").to_numpy()
             if len(ranks) and not 0 <= ranks.min() <= ranks.max() <= depth:
-                raise IntegrityError(
-                    path,
-                    f"this table has ranks from {ranks.min()} to {ranks.max()}, but RANK must be known up to {depth}",
-                    remedy=MAKE_AGAIN,
-                )
+                ends = f"{ranks.min()} to {ranks.max()}"
+                fault = f"this table has ranks from {ends}, but RANK must be known up to {depth}"
+                raise IntegrityError(path, fault, remedy=MAKE_AGAIN)
             counts += count_in_intervals(ranks, end_ranks)
     result = {
         "queries": int(counts.sum()),

@@ -122,22 +122,18 @@ def _outcome(
     ]
     best_fold = int(np.argmax(fold_aucs))
     is_test = part_of_pair == TEST_PART
-    test_features, test_labels = features[is_test], labels[is_test]
+    test_features, test_labels, test_vectors = features[is_test], labels[is_test], vector_indices[is_test]
+    test_documents, rng = pairs.documents[is_test], generator(seed, "predictor-bootstrap")
+    test_answers = tables[best_fold][test_vectors]
     return Outcome(
         seed=seed,
         trees=models[best_fold],
         table=tables[best_fold],
-        auc=area_with_interval(
-            tables[best_fold][vector_indices[is_test]],
-            test_labels,
-            pairs.documents[is_test],
-            RESAMPLE_COUNT,
-            generator(seed, "predictor-bootstrap"),
-        ),
-        tree_auc=area(tree_tables[best_fold][vector_indices[is_test]], test_labels),
+        auc=area_with_interval(test_answers, test_labels, test_documents, RESAMPLE_COUNT, rng),
+        tree_auc=area(tree_tables[best_fold][test_vectors], test_labels),
         fold_aucs=fold_aucs,
         test_pairs=int(is_test.sum()),
-        test_documents=len(np.unique(pairs.documents[is_test])),
+        test_documents=len(np.unique(test_documents)),
         single_aucs={axiom: area(test_features[:, i], test_labels) for i, axiom in enumerate(AXIOMS)},
         majority_auc=area(test_features[:, feature_columns(options.axioms)].sum(axis=1), test_labels),
         pairs=pairs,

@@ -133,17 +133,14 @@ def write_input(folder: Path, documents: Iterable[Mapping[str, Any]]) -> None:
 def check_identifier(path: str | Path, document: str) -> None:
     """Raise InputError for an identifier that cannot stand in a run."""
     if document.split() != [document]:
-        raise InputError(
-            path,
-            f"the document identifier {document!r} is empty or holds white space, so it cannot be written to a run",
-            remedy="Rename the document in its corpus.",
-        )
-    if document[0] in BYTE_ORDER_MARKS:
-        raise InputError(
-            path,
-            f"the document identifier {document!r} begins with a byte-order mark, which Java's strings lose",
-            remedy="Remove the mark from its corpus, where it mostly stands at the beginning of a file.",
-        )
+        fault = "is empty or holds white space, so it cannot be written to a run"
+        remedy = "Rename the document in its corpus."
+    elif document[0] in BYTE_ORDER_MARKS:
+        fault = "begins with a byte-order mark, which Java's strings lose"
+        remedy = "Remove the mark from its corpus, where it mostly stands at the beginning of a file."
+    else:
+        return
+    raise InputError(path, f"the document identifier {document!r} {fault}", remedy=remedy)
 
 
 def _indexed_count(lines: Sequence[str]) -> int:

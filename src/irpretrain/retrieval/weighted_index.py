@@ -112,11 +112,8 @@ def analysed_weights(
 def _check_length(path: str | Path, document: str, terms: dict[str, int]) -> None:
     total = sum(terms.values())
     if total > LONGEST_DOCUMENT:
-        raise InputError(
-            path,
-            f"the weights of document {document!r} add up to {total:,}, more than {LONGEST_DOCUMENT:,}",
-            remedy="Scale them to smaller integers.",
-        )
+        fault = f"the weights of document {document!r} add up to {total:,}, more than {LONGEST_DOCUMENT:,}"
+        raise InputError(path, fault, remedy="Scale them to smaller integers.")
 
 
 # The share of a passage's weight in its heaviest terms, over a collection (DeepCT, section 5.2, Figure 1).

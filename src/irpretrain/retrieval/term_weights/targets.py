@@ -137,11 +137,8 @@ class _Labeller:
         """Write the rows; return counts. InputError, with the reason `reason`, if there are none."""
         row_count = TERM_TARGETS.write(output, rows)
         if row_count == 0:
-            raise InputError(
-                qrels,
-                f"{reason}, so there is nothing to learn",
-                remedy="Check that corpus, queries and judgements belong together.",
-            )
+            remedy = "Check that corpus, queries and judgements belong together."
+            raise InputError(qrels, f"{reason}, so there is nothing to learn", remedy=remedy)
         return {**self._counts, "rows": row_count}
 
     def _targets(self, words: list[str], counterparts: Sequence[frozenset[str]]) -> np.ndarray:
