@@ -136,26 +136,6 @@ def write_roberta(directory: Path) -> Path:
     return directory
 
 
-def _save_with(model: Any, tokenizer: Any, directory: Path) -> Path:
-    model.save_pretrained(directory)
-    tokenizer.save(str(directory / "tokenizer.json"))
-    return directory
-
-
-def write_electra(directory: Path) -> Path:
-    """Write a random ELECTRA encoder, whose embeddings are narrower than its layers, with the tiny vocabulary."""
-    import torch
-    from transformers import ElectraConfig, ElectraModel
-
-    with torch.random.fork_rng():
-        torch.manual_seed(5)
-        config = ElectraConfig(
-            **SIZES, embedding_size=16, intermediate_size=64, max_position_embeddings=64,
-            hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
-        )  # fmt: skip
-        return _save(ElectraModel(config), directory)
-
-
 MERGES = [("w", "o"), ("r", "d"), ("wo", "rd"), ("Ġ", "word"), ("c", "a"), ("ca", "t"), ("Ġ", "cat")]
 
 
@@ -173,22 +153,6 @@ def byte_level_tokenizer(merges: list[tuple[str, str]], trim: bool = True) -> An
     tokenizer.add_special_tokens([*names[:4], "<mask>"])
     tokenizer.post_processor = RobertaProcessing(("</s>", 2), ("<s>", 0), trim, add_prefix_space=False)
     return tokenizer
-
-
-def write_byte_level(directory: Path) -> Path:
-    """Write a random RoBERTa encoder with a byte-level tokenizer that knows "word", "cat" and a space before them."""
-    import torch
-    from transformers import RobertaConfig, RobertaModel
-
-    tokenizer = byte_level_tokenizer(MERGES)
-    with torch.random.fork_rng():
-        torch.manual_seed(6)
-        config = RobertaConfig(
-            **{**SIZES, "vocab_size": tokenizer.get_vocab_size()}, intermediate_size=64,
-            max_position_embeddings=66, type_vocab_size=1, pad_token_id=1, bos_token_id=0, eos_token_id=2,
-            hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
-        )  # fmt: skip
-        return _save_with(RobertaModel(config), tokenizer, directory)
 
 
 def sentencepiece_tokenizer() -> Any:
@@ -211,22 +175,6 @@ def sentencepiece_tokenizer() -> Any:
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
     )
     return tokenizer
-
-
-def write_albert(directory: Path) -> Path:
-    """Write a random ALBERT encoder with a tokenizer of SentencePiece's kind."""
-    import torch
-    from transformers import AlbertConfig, AlbertModel
-
-    tokenizer = sentencepiece_tokenizer()
-    with torch.random.fork_rng():
-        torch.manual_seed(8)
-        config = AlbertConfig(
-            **{**SIZES, "vocab_size": tokenizer.get_vocab_size()}, embedding_size=16, intermediate_size=64,
-            max_position_embeddings=64, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
-            classifier_dropout_prob=0.0,
-        )  # fmt: skip
-        return _save_with(AlbertModel(config), tokenizer, directory)
 
 
 def _word_pieces(directory: Path) -> None:
@@ -276,6 +224,7 @@ FAMILIES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "bert": ("bert", _word_pieces, {}),
     "minilm": ("bert", _word_pieces, {"intermediate_size": 128}),
     "electra": ("electra", _word_pieces, {"embedding_size": 16}),
+    "distilbert": ("distilbert", _word_pieces, {"hidden_dim": 64}),  # reads no token types
     "roberta": ("roberta", _byte_level, {"type_vocab_size": 1, "pad_token_id": 1}),
     "xlm-roberta": (
         "xlm-roberta",

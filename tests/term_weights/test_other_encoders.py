@@ -18,21 +18,10 @@ from irpretrain.retrieval.term_weights.sequences import first_pieces, piece_targ
 from irpretrain.retrieval.term_weights.train import train_regressor
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.text.words import word_spans
-from tiny_models import (
-    byte_level_tokenizer,
-    sentencepiece_tokenizer,
-    write_albert,
-    write_byte_level,
-    write_distilbert,
-    write_electra,
-)
+from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, write_family
 
-ENCODERS = {
-    "electra": write_electra,
-    "roberta": write_byte_level,
-    "albert": write_albert,
-    "distilbert": write_distilbert,  # reads no token types
-}
+# Family of encoders → positions of its tables.
+POSITIONS = {"electra": 64, "roberta": 66, "albert": 64, "distilbert": 64}
 TEXTS = {
     "plain": "word01 cat cat.",
     "cut": "catalogue  wordy 42",
@@ -43,9 +32,10 @@ TEXTS = {
 }
 
 
-@pytest.fixture(scope="module", params=ENCODERS)
+@pytest.fixture(scope="module", params=POSITIONS)
 def encoder(request, tmp_path_factory):
-    return ENCODERS[request.param](tmp_path_factory.mktemp(request.param) / "encoder")
+    folder, positions = tmp_path_factory.mktemp(request.param), POSITIONS[request.param]
+    return write_family(folder / "encoder", request.param, max_position_embeddings=positions)
 
 
 def aligned(tokenizer, directory, text):
