@@ -15,7 +15,6 @@ from irpretrain.foundation import tables
 from irpretrain.foundation.contracts import (
     CONTRACTS,
     DOCUMENTS,
-    GROUPS,
     QUERIES,
     WORD_COUNTS,
 )
@@ -59,20 +58,6 @@ def test_chosen_rows_are_found_wherever_they_stand(tmp_path):
     assert list(DOCUMENTS.stream_documents(tmp_path / "d.parquet", set())) == []
 
 
-def test_nested_columns_survive(tmp_path):
-    row = {
-        "part": 0,
-        "position": 7,
-        "sample": 1,
-        "queries": [{"text": "red fox", "document_id": "", "start": 0, "end": 0}] * 2,
-        "documents": [{"document_id": "d1", "start": 3, "end": -1, "gap_start": 5, "gap_end": 8}],
-        "scores": [0.5, -1.25],
-        "anchors": [{"start": 2, "end": 4}, {"start": -1, "end": -1}],
-    }
-    GROUPS.write(tmp_path / "groups.parquet", [row])
-    assert GROUPS.read(tmp_path / "groups.parquet").to_pylist() == [row]
-
-
 def test_a_table_without_rows_is_a_table(tmp_path):
     assert QUERIES.write(tmp_path / "a", []) == 0
     assert QUERIES.write(tmp_path / "b", QUERIES.schema.empty_table()) == 0
@@ -92,17 +77,6 @@ def test_dicts_and_a_table_give_the_same_bytes(tmp_path):
 ROWS = tables.ROWS_PER_GROUP
 
 
-@pytest.mark.parametrize("size", [1000, ROWS - 1, ROWS, ROWS + 1, 2 * ROWS, 3 * ROWS + 7])
-def test_row_groups_are_of_fixed_size_whatever_arrives(tmp_path, size):
-    total = 3 * ROWS + 7
-    table = words(total)
-    whole = written(tmp_path / "whole", [table])
-    pieces = [table.slice(start, size) for start in range(0, total, size)]
-    assert written(tmp_path / "pieces", pieces) == whole
-    found = pq.read_metadata(tmp_path / "pieces")
-    assert [found.row_group(i).num_rows for i in range(found.num_row_groups)] == [ROWS, ROWS, ROWS, 7]
-
-
 @given(cuts=st.lists(st.integers(0, 100), max_size=8))
 def test_any_cut_gives_the_same_bytes(tmp_path, monkeypatch, cuts):
     monkeypatch.setattr(tables, "ROWS_PER_GROUP", 16)
@@ -112,6 +86,8 @@ def test_any_cut_gives_the_same_bytes(tmp_path, monkeypatch, cuts):
     whole = written(tmp_path / "whole", [table.combine_chunks()])
     assert written(tmp_path / "pieces", pieces) == whole
     assert written(tmp_path / "chunked", [pa.concat_tables(pieces)]) == whole
+    metadata = pq.read_metadata(tmp_path / "whole")
+    assert [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)] == [16] * 6 + [4]
 
 
 def test_columns_in_another_order_and_of_narrower_types_are_put_right(tmp_path):

@@ -10,8 +10,6 @@ from irpretrain.foundation.errors import (
     ConfigError,
     InputError,
     IntegrityError,
-    SetupError,
-    TrainingError,
     count_of,
 )
 
@@ -36,13 +34,6 @@ def test_input_errors_are_the_same_after_pickling(kind, path):
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is kind
     assert (str(again), vars(again)) == (str(error), vars(error))
-
-
-@pytest.mark.parametrize("kind", [ConfigError, SetupError, TrainingError])
-def test_plain_errors_are_the_same_after_pickling(kind):
-    again = pickle.loads(pickle.dumps(kind("what is wrong")))
-    assert type(again) is kind
-    assert str(again) == "what is wrong"
 
 
 def test_control_characters_are_written_out_and_long_lines_lose_their_middle():

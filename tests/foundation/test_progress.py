@@ -116,12 +116,3 @@ def test_a_notice_names_its_stage_without_control_characters(capsys):
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (99, "99 s"), (720, "12 min"), (9000, "2.5 h")])
 def test_times_are_reported_in_the_unit_that_fits(seconds, text):
     assert duration(seconds) == text
-
-
-def test_an_error_of_the_source_passes_through(clock):
-    def records():
-        yield from clock.items(3)
-        raise ValueError("bad record")
-
-    with pytest.raises(ValueError, match="bad record"):
-        list(progress(records(), "read", "records"))
