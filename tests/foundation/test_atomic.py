@@ -115,6 +115,7 @@ def test_a_working_directory_is_this_process_s_alone_and_goes(tmp_path, dead_pro
         folder.mkdir()
     with working_directory(tmp_path / "index", "input") as own, atomic_directory(tmp_path / "index") as index:
         assert not list(own.iterdir())
+        assert mode(own) == 0o700
         (own / "documents").write_text("a")
         (index / "segments").write_text("b")
         assert names(tmp_path) == sorted([alive.name, own.name, index.name])
@@ -191,11 +192,6 @@ def test_a_directory_and_its_files_are_as_private_as_the_old_from_the_beginning(
         assert mode(temporary) & ~0o700 & ~permissions == 0
     assert contents(target) == {"weights": "new", "more": "new"}
     assert (mode(target), mode(target / "weights")) == (permissions, 0o600)
-
-
-def test_a_working_directory_is_private(tmp_path):
-    with working_directory(tmp_path / "index", "input") as folder:
-        assert mode(folder) == 0o700
 
 
 def test_a_directory_replaces_the_old_one_wholly(tmp_path):
@@ -373,6 +369,8 @@ def special_file(folder: Path, kind: str) -> Path:
             made.bind(str(path))
     elif kind == "pipe":
         os.mkfifo(path)
+    elif kind == "file":
+        path.write_text("ten years")
     elif kind == "folder":
         path.mkdir()
         (path / "thesis").write_text("ten years")
@@ -392,22 +390,22 @@ def test_neither_an_input_in_the_output_nor_an_output_in_the_input_is_allowed(tm
     check_output_file(tmp_path / "run", [tmp_path / "texts"])
 
 
-@pytest.mark.parametrize("kind", ["device", "socket", "pipe", "folder", "circle"])
+@pytest.mark.parametrize("kind", ["device", "socket", "pipe", "folder", "circle", "file"])
 @pytest.mark.parametrize("linked", [False, True])
-def test_only_files_are_replaced_by_files(tmp_path, kind, linked):
+def test_only_files_are_replaced_by_files_and_folders_by_folders(tmp_path, kind, linked):
     path = special_file(tmp_path, kind)
     if linked:
         (tmp_path / "link").symlink_to(path)
         path = tmp_path / "link"
     before = {entry.name: entry.lstat().st_mode for entry in tmp_path.iterdir()}
-    for write in (lambda: write_text(path, "new"), lambda: check_output_file(path, [])):
-        with pytest.raises(
-            InputError, match="links lead in a circle" if kind == "circle" else "no file can be"
-        ):
-            write()
+    fault = "links lead in a circle" if kind == "circle" else "no file can be"
+    if kind != "file":
+        for write in (lambda: write_text(path, "new"), lambda: check_output_file(path, [])):
+            with pytest.raises(InputError, match=fault):
+                write()
     if kind != "folder":
-        with pytest.raises(InputError), atomic_directory(path):
-            pass
+        with pytest.raises(InputError, match="circle" if kind == "circle" else "this is no folder"):
+            write_weights(path, "new")
     assert {entry.name: entry.lstat().st_mode for entry in tmp_path.iterdir()} == before
 
 
@@ -422,13 +420,6 @@ def test_what_the_shell_has_opened_is_not_replaced(tmp_path):
             write_text(tmp_path / "stdout", "new")
     assert log.read_text() == "earlier lines"
     assert names(tmp_path) == ["log", "stdout"]
-
-
-def test_a_file_is_not_replaced_by_a_folder(tmp_path):
-    (tmp_path / "thesis").write_text("ten years")
-    with pytest.raises(InputError, match="this is no folder"):
-        write_weights(tmp_path / "thesis", "new")
-    assert contents(tmp_path) == {"thesis": "ten years"}
 
 
 @KINDS

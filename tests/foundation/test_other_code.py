@@ -137,14 +137,6 @@ def test_redo_forces_what_the_targets_need(monkeypatch, capfd):
     assert "1 result was made by other code: pretrain (1)." in capfd.readouterr().err
 
 
-def test_redo_of_nothing_starts_nothing(monkeypatch, capfd):
-    for path in Path("results").glob("*"):
-        path.unlink()
-    monkeypatch.setattr(other_code.subprocess, "run", None)
-    assert other_code.main(["--cores", "2"]) == 0
-    assert "No result was made by other code." in capfd.readouterr().err
-
-
 def test_results_of_jobs_that_a_kill_broke_off_are_not_named(tmp_path):
     """Snakemake has their marks, and makes them again."""
     outputs = [str(path).removesuffix(".meta.json") for path in Path("results").rglob("*.meta.json")]
