@@ -728,36 +728,6 @@ def test_the_oldest_versions_that_are_allowed_can_be_installed_together():
     assert done.returncode == 0, done.stderr
 
 
-AWAY = {
-    "PIP_INDEX_URL": "http://127.0.0.1:9/simple",  # the port of `discard`: nobody answers
-    "PIP_CONFIG_FILE": os.devnull,
-    "PIP_NO_CACHE_DIR": "1",
-    "PIP_RETRIES": "1",
-    "PIP_TIMEOUT": "2",
-}
-
-
-@pytest.mark.deep
-def test_a_package_index_that_is_away(tmp_path):
-    """With the real make, venv and pip: one message, and nothing that a later call would take for an environment."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
-    target = tmp_path / "venv"
-    command = ["make", "run", f"PYTHON={sys.executable}", f"VENV={target}", f"ARGS=--directory {tmp_path}"]
-    for _ in range(2):  # the second time a half-made environment is there
-        done = subprocess.run(command, cwd=ROOT, env=inherited | AWAY, capture_output=True, text=True)
-        assert done.returncode == 2
-        displayed = done.stdout + done.stderr
-        assert (
-            "Could not install the pinned packages: pip's message is above. Check the package index"
-            in displayed
-        )
-        assert "then call make again; it starts the set-up afresh." in displayed
-        assert "Traceback" not in displayed
-        assert "Connection refused" in displayed, "pip says why"
-        assert not (target / ".installed").exists()
-        assert not (tmp_path / "results").exists()
-
-
 def test_a_python_that_cannot_make_environments_is_one_message(install, machine, monkeypatch, tmp_path):
     def refuse(builder: venv.EnvBuilder, target: Path) -> None:
         raise subprocess.CalledProcessError(1, ["ensurepip"])

@@ -209,21 +209,6 @@ def write_fruit(folder: Path, **changes: str) -> Path:
     return folder
 
 
-def test_judgements_that_count_the_topics_of_a_folder_are_joined_with_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
-    folder = write_fruit(
-        tmp_path, **{"topics.qry": ".I 001\n.W\napple\n.I 002\n.W\npear\n.I 004\n.W\nplum\n"}
-    )
-    (folder / "topics.tsv").unlink()
-    groups = {group.queries[0]: group.document_ids[0] for group in read_groups(folder)}
-    assert groups == {"apple": "3", "pear": "2", "plum": "4"}
-    message = (
-        "3 topics in topics.qry (smart, counted in their order, as in the judgements), 3 with a relevant"
-    )
-    assert message in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("topics", "note"),
     [

@@ -80,10 +80,6 @@ def test_means_of_models_are_those_of_the_committed_scores(tmp_path):
     ]
 
 
-def test_asterisks_and_angle_brackets_are_displayed_as_they_are():
-    assert literal("FT/*/FT*: `*` is <any>, **/ `**`") == r"FT/\*/FT\*: `*` is &lt;any>, \*\*/ `**`"
-
-
 def test_writing_then_checking_agrees_and_a_change_is_noticed(tmp_path, capsys):
     pages = {"a.md": "Ω\n", "b.md": "two\n"}
     assert write_or_check(["--check", str(tmp_path)], pages) == 1
@@ -94,13 +90,6 @@ def test_writing_then_checking_agrees_and_a_change_is_noticed(tmp_path, capsys):
     assert write_or_check(["--check", str(tmp_path)], pages) == 1
     assert capsys.readouterr().out == f"b.md in {tmp_path} differ from the code; run: make docs\n"
     assert (tmp_path / "b.md").read_text() == "edited\n", "a check changes nothing"
-
-
-def test_make_docs_writes_and_make_lint_checks_the_generated_pages():
-    targets = (ROOT / "Makefile").read_text().split("\n\n")
-    recipes = {text.partition(":")[0]: text.splitlines()[1:] for text in targets}
-    assert "\tpython .ci/pages docs" in recipes["docs"]
-    assert "\tpython .ci/pages --check docs" in recipes["lint"]
 
 
 def test_the_command_exits_with_1_where_a_page_is_missing(tmp_path):
