@@ -158,4 +158,3 @@ def test_results_without_snakemakes_record_are_named():
     assert other_code.unrecorded_text()  # Snakemake makes the folder before it knows of any result
     record.write_text("{}")
     assert not other_code.unrecorded_text()
-    assert not other_code.unrecorded_text("elsewhere")

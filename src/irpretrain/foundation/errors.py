@@ -14,7 +14,6 @@ from typing import Any
 # Remedy for a damaged file of the workflow.
 MAKE_AGAIN = "Delete it and run the workflow again."
 
-
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 # Characters of a line of a message. A longer one quotes a name or text of a file, and loses its middle.
@@ -106,10 +105,7 @@ def refusing(path: str | Path, fault: str, remedy: str = "") -> Iterator[None]:
         raise InputError(path, f"{fault}: {one_line(error)}", remedy=remedy) from error
 
 
-# Packages that `pip install irpretrain` leaves out, by the extra that brings them.
-
-
-# Extra → names that are imported of its packages.
+# Extra → names that are imported of its packages, which `pip install irpretrain` leaves out.
 EXTRAS = {
     "train": ("accelerate", "safetensors", "torch", "transformers", "xgboost"),
     "ir-datasets": ("ir_datasets",),
@@ -132,10 +128,7 @@ def naming_extras() -> Iterator[None]:
         ) from None
 
 
-# A disk without room, known whichever library met it.
-
-
-# What the numbers of errors mean to a user.
+# What the numbers of errors of a disk without room mean to a user.
 REASONS = {
     errno.ENOSPC: "no space left on the disk",
     errno.EDQUOT: "no space left in your quota of the disk",
@@ -170,12 +163,12 @@ def full_disk(error: BaseException, outputs: Iterable[str | Path]) -> str | None
         for error_number, reason in REASONS.items():
             if getattr(cause, "errno", None) == error_number or _PATTERNS[error_number].search(str(cause)):
                 file_name = getattr(cause, "filename", None)
-                files = [file_name] if file_name else list(outputs)
-                free_spaces = [_free_space(path) for path in (files if file_name else [*files, temporary])]
+                files = [file_name] if file_name else [*outputs, temporary]
+                free_spaces = [_free_space(path) for path in files]
                 free_megabytes, folder = next(
-                    (free_space for free_space in free_spaces if not free_space[0]), free_spaces[0]
+                    (space for space in free_spaces if not space[0]), free_spaces[0]
                 )
-                if free_megabytes and not files:
+                if free_megabytes and files == [temporary]:
                     return f"standard output: {reason}"
                 free_text = f"{free_megabytes:,} MB are free in {folder}"
                 return f"{reason} ({free_text}); make room, then run the same command again"
@@ -225,15 +218,14 @@ def temporary_folder() -> Path:
         return Path(os.environ.get("TMPDIR") or "/tmp").absolute()
 
 
-# How messages name an option: for users of the configuration and of Python, or of the command.
-
+# Whether messages name an option for users of the command, or of the configuration and of Python.
 _FOR_COMMAND: ContextVar[bool] = ContextVar("for_command", default=False)
 
 
 @contextmanager
-def cli_messages(for_command: bool = True) -> Iterator[None]:
-    """Let messages inside name the options of the command `irpretrain`, or those of the configuration."""
-    token = _FOR_COMMAND.set(for_command)
+def cli_messages() -> Iterator[None]:
+    """Let messages inside name the options of the command `irpretrain` in place of the configuration's."""
+    token = _FOR_COMMAND.set(True)
     try:
         yield
     finally:
@@ -245,23 +237,18 @@ def cli_or_api(text: str, for_command: str) -> str:
     return for_command if _FOR_COMMAND.get() else text
 
 
-# The text of a message on an unknown name: the nearest known name.
-
-
+# Names that a message on an unknown one lists at most.
 NAMES_DISPLAYED = 30
 NO_NAMES: Mapping[str, str] = {}
 
 
 def nearest(name: str, names: Iterable[str], minimum_likeness: float = 0.6) -> list[str]:
-    """Return the names most like `name` in any case: none, one, or several ties; `minimum_likeness` is the least
-    likeness."""
+    """Return the names most like `name` in any case: none, one, or several ties."""
     name_of_lower_case = {candidate.lower(): candidate for candidate in reversed(list(names))}
     close_matches = difflib.get_close_matches(name.lower(), name_of_lower_case, 3, minimum_likeness)
-    likeness = [difflib.SequenceMatcher(None, match, name.lower()).ratio() for match in close_matches]
+    likeness = {match: difflib.SequenceMatcher(None, match, name.lower()).ratio() for match in close_matches}
     return [
-        name_of_lower_case[match]
-        for match, ratio in zip(close_matches, likeness, strict=True)
-        if ratio == likeness[0]
+        name_of_lower_case[match] for match in close_matches if likeness[match] == likeness[close_matches[0]]
     ]
 
 

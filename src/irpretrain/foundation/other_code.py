@@ -22,6 +22,7 @@ from irpretrain.foundation.code_digest import (
     library_digest,
     read_digests,
 )  # fmt: skip
+from irpretrain.foundation.errors import count_of
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import read_record
 
@@ -89,26 +90,20 @@ def counted_text(records: Iterable[Mapping[str, Any]]) -> str:
     most_first = sorted(stages.items(), key=lambda stage: (-stage[1], stage[0]))
     names = ", ".join(f"{stage} ({count:,})" for stage, count in most_first[:MAX_DISPLAYED])
     if len(stages) > MAX_DISPLAYED:
-        names += f" and {_count_stages(len(stages) - MAX_DISPLAYED)} more"
+        names += f" and {count_of(len(stages) - MAX_DISPLAYED, 'stage')} more"
     total = stages.total()
-    results = "1 result was" if total == 1 else f"{total:,} results of {_count_stages(len(stages))} were"
+    results = "1 result was" if total == 1 else f"{total:,} results of {count_of(len(stages), 'stage')} were"
     return f"{results} made by other code: {names}."
 
 
-def _count_stages(count: int) -> str:
-    return "1 stage" if count == 1 else f"{count} stages"
-
-
-def unrecorded_text(directory: str | Path = "") -> str:
+def unrecorded_text() -> str:
     """Return a warning where there are results and Snakemake has no record of how any was made; else nothing."""
     # Without a record Snakemake does not see that options have changed, and takes results for up to date.
-    is_recorded = any(path.is_file() for path in Path(directory, ".snakemake", "metadata").rglob("*"))
-    if is_recorded:
+    if any(path.is_file() for path in Path(".snakemake/metadata").rglob("*")):
         return ""
-    sidecars = Path(directory, "results").rglob("*.meta.json")
-    outputs = (path.relative_to(directory).as_posix().removesuffix(".meta.json") for path in sidecars)
+    outputs = {path.as_posix().removesuffix(".meta.json") for path in Path("results").rglob("*.meta.json")}
     # Of a run that was killed early Snakemake knows which jobs were at work: it makes theirs again.
-    if set(outputs) <= {name.removesuffix(".meta.json") for name in _incomplete(directory)}:
+    if outputs <= {name.removesuffix(".meta.json") for name in _incomplete_outputs()}:
         return ""
     return (
         "results holds results, but Snakemake's record of how they were made (.snakemake/metadata) is not there: it "
@@ -117,9 +112,9 @@ def unrecorded_text(directory: str | Path = "") -> str:
     )
 
 
-def _incomplete(directory: str | Path) -> set[str]:
+def _incomplete_outputs() -> set[str]:
     """Return the outputs of the jobs that a killed run was at, by their marks: names of files in base 64."""
-    marks_folder = Path(directory, ".snakemake", "incomplete")
+    marks_folder = Path(".snakemake/incomplete")
     names = set[str]()
     for mark in filter(Path.is_file, marks_folder.rglob("*")):
         # Long names are cut: all folders of a mark begin with @.
@@ -144,17 +139,16 @@ def _text_of(directory: str) -> str:
     return other_code_text(results_of_other_code(directory))
 
 
-# Makes them again: `python -m irpretrain.foundation.other_code --cores 4 prop`, or `make redo ARGS=prop`.
-#
-# Snakemake lists the files that the targets need (`--summary`), and remakes those of other code (`--forcerun`).
-
-
 # The files that a redo makes again. Snakemake removes a file before it makes it again, and where the redo is killed
 # then, it would take what depends on the file for up to date.
 REDO_FILE = Path(".snakemake/redo.json")
 
 
 def main(arguments: Sequence[str]) -> int:
+    """Make results of other code again: `make redo ARGS=prop`.
+
+    Snakemake lists the files that the targets need (`--summary`), and remakes those of other code (`--forcerun`).
+    """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--directory", "-d", type=Path, default=Path())
     directory = parser.parse_known_args(arguments)[0].directory

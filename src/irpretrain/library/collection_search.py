@@ -98,7 +98,7 @@ class SearchableCollection(CollectionFiles):
 
         _check_depth(depth)
         if model not in get_args(SearchModel):
-            remedy = instead_of(str(model), get_args(SearchModel), "there are")
+            remedy = instead_of(str(model), get_args(SearchModel))
             raise ConfigError(f"model: there is no {reprlib.repr(model)}; {remedy}")
         queries_by_id = named_queries(queries)
         if model == "bm25":
