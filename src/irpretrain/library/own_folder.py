@@ -35,7 +35,6 @@ FOLDS = 5
 MIN_FOLDS = 3
 # Keys of a section beside the options of its format.
 SECTION_KEYS = ("malformed", "files")
-COUNTED_TOPICS = {"identifiers": "counted"}
 # As configs/my-collection.yaml: whole documents, in overlapping passages.
 RERANKING = {"depth": 50, "passages": {"stride": 20}}
 FINETUNING = {"batch_sizes": [4]}
@@ -94,25 +93,24 @@ def read_folder(
         name = paths.get(role) or _find_file(folder, role, remedy)
         names[role] = name if role == "documents" else _file_in(folder, name, role, remedy)
     path_of_role = {role: str(folder / name) for role, name in names.items()}
-    options_of_role = options or {}
     readings = {
-        role: _reading_of(KINDS[role], path, (formats or {}).get(role), options_of_role.get(role, {}))
+        role: _reading_of(KINDS[role], path, (formats or {}).get(role), (options or {}).get(role, {}))
         for role, path in path_of_role.items()
     }
     topics = readings["topics"]
     queries, judgements = read_topics(path_of_role["topics"], *topics), read_relevance(path_of_role["qrels"])
-    counts_topics = topics.format == "smart" and "identifiers" not in options_of_role.get("topics", {})
-    counts_topics = counts_topics and _count_topics(queries, judgements)
-    if counts_topics:
-        readings["topics"] = Reading("smart", {**topics.options, **COUNTED_TOPICS})
+    topics_text = str(topics)
+    reads_identifiers = topics.format == "smart" and "identifiers" not in topics.options
+    if reads_identifiers and _judgements_number_topics(queries, judgements):
+        readings["topics"] = Reading("smart", {**topics.options, "identifiers": "counted"})
         queries = read_topics(path_of_role["topics"], *readings["topics"])
+        topics_text = "smart, counted in their order, as in the judgements"
     check_queries_are_judged(queries, judgements, Path(path_of_role["topics"]), Path(path_of_role["qrels"]))
     grades_of_topics = {query: grades for query, grades in judgements.items() if query in queries}
     check_something_is_relevant(grades_of_topics, Path(path_of_role["qrels"]))
     usable_count = sum(bool(relevant(grades)) for grades in grades_of_topics.values())
-    reading_text = "smart, counted in their order, as in the judgements" if counts_topics else str(topics)
     message = (
-        f"{count_of(len(queries), 'topic')} in {names['topics']} ({reading_text}), {usable_count:,} with a relevant "
+        f"{count_of(len(queries), 'topic')} in {names['topics']} ({topics_text}), {usable_count:,} with a relevant "
         f"document in {names['qrels']} ({readings['qrels']})"
     )
     queries_without_topic = judgements.keys() - queries.keys()
@@ -142,17 +140,16 @@ def describe_folder(
     as --directory.
     """
     own_folder = read_folder(folder, paths, formats, options)
-    reading, is_table = own_folder.readings["documents"], own_folder.readings["documents"].format == "tsv"
-    if is_table and not (formats or {}).get("documents"):
-        reading, names = _read_table(own_folder.paths["documents"], reading)
+    path, reading = own_folder.paths["documents"], own_folder.readings["documents"]
+    if reading.format == "tsv" and not (formats or {}).get("documents"):
+        reading, names = _read_table(path, reading)
+        own_folder.readings["documents"] = reading
     else:
-        names = _read_identifiers(own_folder.paths["documents"], reading)
-    own_folder.readings["documents"] = reading
-    few_groups_text = f". {few_groups_note(own_folder)}".rstrip(".") if few_groups_note(own_folder) else ""
-    documents = len(names) if len(names) <= MAX_DOCUMENTS else None
-    return _overlay(
-        own_folder, documents
-    ), f"{own_folder.message}{_documents_text(own_folder, names)}{few_groups_text}"
+        names = _read_identifiers(path, reading)
+    note = few_groups_note(own_folder)
+    documents_text = _documents_text(own_folder, names)
+    message = f"{own_folder.message}{documents_text}{f'. {note}' if note else ''}".rstrip(".")
+    return _overlay(own_folder, note, len(names) if len(names) <= MAX_DOCUMENTS else None), message
 
 
 def few_groups_note(own_folder: OwnFolder) -> str:
@@ -224,7 +221,7 @@ def _documents_text(own_folder: OwnFolder, names: list[str]) -> str:
     return f"{message}; {fault}. {hint}".rstrip(" .")
 
 
-def _count_topics(queries: Collection[str], judged_queries: Collection[str]) -> bool:
+def _judgements_number_topics(queries: Collection[str], judged_queries: Collection[str]) -> bool:
     """Whether judgements count the topics from 1 where the topics' own identifiers are others, as Cranfield's do."""
     topic_numbers = {str(number) for number in range(1, len(queries) + 1)}
     return set(judged_queries) <= topic_numbers and not set(judged_queries) <= set(queries)
@@ -266,9 +263,8 @@ def _role(name: str) -> str | None:
     return None if is_other else role_of(name)
 
 
-def _overlay(own_folder: OwnFolder, documents: int | None) -> str:
+def _overlay(own_folder: OwnFolder, few_groups_text: str, documents: int | None) -> str:
     """Return the overlay as YAML; with the number of documents, if it is known, a plan can say what the run costs."""
-    files, few_groups_text = own_folder.names, few_groups_note(own_folder)
     relevant_documents = own_folder.relevant()
     approximate_counts = {
         "documents": documents,
@@ -276,7 +272,7 @@ def _overlay(own_folder: OwnFolder, documents: int | None) -> str:
         "qrels": sum(map(len, relevant_documents.values())),
     }
     sections_of_role = {
-        role: _file_section(files[role], reading, approximate_counts[role])
+        role: _file_section(own_folder.names[role], reading, approximate_counts[role])
         for role, reading in own_folder.readings.items()
     }
     dataset: dict[str, Any] = {
@@ -287,7 +283,7 @@ def _overlay(own_folder: OwnFolder, documents: int | None) -> str:
     }
     if not few_groups_text and _folds(own_folder) != FOLDS:
         dataset["folds"] = _folds(own_folder)
-    regimes = ["zero-shot", *([] if few_groups_text else ["full"])]
+    regimes = ["zero-shot"] if few_groups_text else ["zero-shot", "full"]
     overlay = {
         "inherit": "definitions",
         "corpora": {"mine": sections_of_role["documents"]},

@@ -194,8 +194,7 @@ def _write_groups(
     negatives_of_query = (
         _negatives(collection, documents_of_pairs, digests, negatives) if pair_queries else {}
     )
-    rows: list[dict[str, Any]] = []
-    group_counts = Counter[int]()
+    rows, group_counts = list[dict[str, Any]](), Counter[int]()
     for group_number, (queries, preferred) in identified_groups.items():
         document_ids = [*preferred, *(negatives_of_query[queries[0]] if _is_pair(queries, preferred) else ())]
         if len(queries) == len(document_ids) == 1:
@@ -263,62 +262,55 @@ def _words(text: str) -> str:
 
 
 def _checked(given_group: Any, location: str) -> GroupTexts:
-    keys = ["queries", "documents"]
     if isinstance(given_group, Mapping):
-        keys = [_key_of(given_group, name, location) for name in ("query", "document")]
-        given_texts = [given_group[key] for key in keys]
+        fields = given_group
     elif (
-        isinstance(given_group, str)
-        or not isinstance(given_group, Sequence)
-        or len(given_group) not in (2, len(TextGroup._fields))
+        isinstance(given_group, Sequence)
+        and not isinstance(given_group, str)
+        and len(given_group) in (2, len(TextGroup._fields))
     ):
+        fields = dict(zip(TextGroup._fields, given_group, strict=False))
+    else:
         raise ConfigError(
             f"{location}: a query and its documents are needed, not {reprlib.repr(given_group)}"
         )
-    else:
-        given_texts = list(given_group[:2])
+    keys = [_key_of(fields, name, location) for name in ("query", "document")]
     queries, documents = (
-        [
-            checked_text(text, f"{location}: {key}: ")
-            for text in (texts if isinstance(texts, Sequence) and not isinstance(texts, str) else [texts])
-        ]
-        for key, texts in zip(keys, given_texts, strict=True)
+        [checked_text(text, f"{location}: {key}: ") for text in _as_list(fields[key])] for key in keys
     )
     if not queries or not documents or min(len(queries), len(documents)) > 1:
         raise ConfigError(
             f"{location}: {count_of(len(queries), 'query')} and "
             f"{count_of(len(documents), 'document')}; one of the two must be a single text"
         )
-    _check_scores(given_group, len(queries) * len(documents), location)
+    if fields.get("scores") is not None:
+        _check_scores(fields["scores"], len(queries) * len(documents), location)
     return queries, documents
 
 
-def _check_scores(given_group: Any, sequence_count: int, where: str) -> None:
+def _as_list(texts: Any) -> Sequence[Any]:
+    return texts if isinstance(texts, Sequence) and not isinstance(texts, str) else [texts]
+
+
+def _check_scores(scores: Any, sequence_count: int, location: str) -> None:
     """Raise ConfigError where the scores of a group are against its order: its first sequence is preferred."""
-    scores = (
-        given_group.get("scores")
-        if isinstance(given_group, Mapping)
-        else given_group[2]
-        if len(given_group) > 2
-        else None
-    )
-    if scores is None:
-        return
-    valid_scores = [score for score in listed(scores, where) if isinstance(score, Real) and score == score]
+    valid_scores = [score for score in listed(scores, location) if isinstance(score, Real) and score == score]
     if len(valid_scores) != len(scores) or len(scores) != sequence_count:
-        raise ConfigError(f"{where}: scores: {sequence_count} numbers are needed, not {reprlib.repr(scores)}")
-    if max(valid_scores) > valid_scores[0]:
-        first, highest = valid_scores[0], max(valid_scores)
+        raise ConfigError(
+            f"{location}: scores: {sequence_count} numbers are needed, not {reprlib.repr(scores)}"
+        )
+    first, highest = valid_scores[0], max(valid_scores)
+    if highest > first:
         fault = f"scores: the first sequence is preferred, but has {first:g}, and another {highest:g}"
-        raise ConfigError(f"{where}: {fault}; put the preferred one first")
+        raise ConfigError(f"{location}: {fault}; put the preferred one first")
 
 
-def _key_of(given_group: Mapping[str, Any], name: str, where: str) -> str:
+def _key_of(fields: Mapping[str, Any], name: str, location: str) -> str:
     plural = "queries" if name == "query" else "documents"
-    keys = [key for key in (name, plural) if key in given_group]
+    keys = [key for key in (name, plural) if key in fields]
     if len(keys) != 1:
         raise ConfigError(
-            f"{where}: {'both' if keys else 'neither'} {name} {'and' if keys else 'nor'} {plural} given"
+            f"{location}: {'both' if keys else 'neither'} {name} {'and' if keys else 'nor'} {plural} given"
         )
     return keys[0]
 
