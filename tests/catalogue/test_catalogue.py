@@ -36,7 +36,6 @@ def test_an_entry_is_sound(name):
 @entries
 def test_what_an_entry_offers_is_a_valid_configuration(name):
     given = base_config()
-    given["retrieval"]["depth"], given["reranking"]["depth"] = 1000, None
     given["experiments"] = {
         key: {"dataset": key, "models": ["control"], "regimes": ["zero-shot"]}
         for key in CATALOGUE[name].datasets

@@ -71,8 +71,6 @@ def test_all_that_can_be_missing(data):
 def test_verified_by_checksums_alone(data):
     changed = entry()
     for path in (DOCS, JUDGED):
-        import hashlib
-
         changed["files"][path]["sha256"] = hashlib.sha256((data / path).read_bytes()).hexdigest()
     given = Entry(**changed)
     assert status_of(given, states(data, given)) == "verified"

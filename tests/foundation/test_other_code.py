@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 from test_damaged_json import TORN
 
-from irpretrain.foundation import code_digest, other_code
-from irpretrain.foundation.code_digest import code_record, digests
+from irpretrain.foundation import other_code
+from irpretrain.foundation.code_digest import digests
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.other_code import other_code_text, planned_text, results_of_other_code, resume_from
 from irpretrain.foundation.provenance import read_sidecar
@@ -71,15 +71,6 @@ def test_a_damaged_record_of_code_is_of_unknown_code(content, capsys):
     Path("code.json").write_text(content)
     resume_from(Path("code.json"))
     assert "changed since: unknown)" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("content", TORN)
-def test_a_damaged_cache_of_digests_is_made_anew(tmp_path, monkeypatch, content):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    (tmp_path / code_digest.CACHE_FILE).write_text(content)
-    code_digest._cached_digests.cache_clear()
-    assert digests(["foundation/errors.py"])["foundation/errors.py"].isalnum()
-    assert code_record()["foundation/errors.py"].isalnum()
 
 
 @pytest.mark.parametrize("part", ["outputs", "parameters", "counts", "inputs"])

@@ -156,18 +156,14 @@ def test_groups_of_an_objective_fine_tune_where_a_document_is_preferred(
 ) -> None:
     sentences = [" ".join(f"Word{number + n:02d}" for n in range(5)) + "." for number in range(0, 60, 5)]
     texts = [" ".join(sentences[number : number + 4]) for number in range(0, 12, 4)]
-    collection = Collection(texts, Options(), write_classifier(tmp_path, tiny_encoder))
+    pretrain(own_groups(PAIRS, tiny_encoder), tmp_path / "start", steps=1, batch_groups=2, **SHORT)
+    collection = Collection(texts, Options(), tmp_path / "start")
     counts = finetune(collection.groups("ict"), tmp_path / "tuned", epochs=1, **SHORT)
     assert counts["training_groups"]
     with pytest.raises(
         ConfigError, match=r"a group has one document and 2 queries.*pretrain learns from those"
     ):
         finetune(collection.groups("rop", minimum_count=1), tmp_path / "other", epochs=1, **SHORT)
-
-
-def write_classifier(folder: Path, encoder: Path) -> Path:
-    pretrain(own_groups(PAIRS, encoder), folder / "start", steps=1, batch_groups=2, **SHORT)
-    return folder / "start"
 
 
 def test_too_few_queries_choose_nothing(tiny_encoder: Path, tmp_path: Path) -> None:
@@ -252,25 +248,20 @@ def test_a_folder_is_checked_as_the_workflow_checks_it(
     ],
     ids=["malformed", "unknown header"],
 )
-@pytest.mark.parametrize("command", ["pretrain", "finetune"])
 def test_the_advice_on_a_folder_s_documents_runs_as_it_is_written(
-    command: str,
     documents: str,
     tmp_path: Path,
     tiny_encoder: Path,
     capsys: pytest.CaptureFixture,
 ) -> None:
     folder = write_fruit(tmp_path / "own", **{"documents.tsv": documents})
-    steps = ["steps=1", "batch_groups=2"] if command == "pretrain" else ["epochs=1"]
-    settings = [part for key in [*steps, "max_length=24", "query_length=8"] for part in ("--set", key)]
-    given = ["pretrain", str(folder), str(tmp_path / "model"), "--encoder", str(tiny_encoder), *settings]
-    if command == "finetune":
-        model = write_classifier(tmp_path, tiny_encoder)
-        given = ["finetune", str(model), str(folder), str(tmp_path / "model"), *settings]
-    assert main(given) == 2
+    command = ["pretrain", str(folder), str(tmp_path / "model"), "--encoder", str(tiny_encoder)]
+    for setting in ("steps=1", "batch_groups=2", "max_length=24", "query_length=8"):
+        command += ["--set", setting]
+    assert main(command) == 2
     advice = re.search(r"(--(set|option) ('[^']*'|\S+))", capsys.readouterr().err)
     assert advice
-    assert main([*given, *shlex.split(advice[1])]) == 0
+    assert main([*command, *shlex.split(advice[1])]) == 0
     assert not (tmp_path / "model.checkpoints").exists()
 
 

@@ -31,7 +31,6 @@ GROUPS_HELP = (
     "document are a pair, which is preferred to what BM25 finds first among the other documents. Or a folder of "
     "documents, topics and judgements, as `irpretrain init` finds them: a pair per relevant document."
 )
-MODEL_FOLDER = Named()
 # Field that `score` adds.
 SCORE_FIELD = "score"
 
@@ -64,7 +63,7 @@ def document_options() -> set[str]:
 
 def folder(description: str) -> Any:
     """Return the argument OUTPUT of a command that writes a folder."""
-    return click.argument("output", type=MODEL_FOLDER, callback=_no_stream, help=description)
+    return click.argument("output", type=Named(), callback=_no_stream, help=description)
 
 
 def training_settings(section: str) -> Any:

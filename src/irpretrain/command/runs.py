@@ -22,7 +22,6 @@ from irpretrain.command.files import (
 from irpretrain.foundation.errors import InputError, count_of, visible
 from irpretrain.foundation.progress import notice
 
-MEASURE_HELP = "In ir_measures' or trec_eval's notation; repeat it."
 MEASURES = ("nDCG@10", "RR@10", "AP", "R@100")
 EVALUATE_EPILOG = """The first run is the baseline: the others' differences from it have a bootstrap interval (95%), the
 paired t-test and the randomisation test over queries, and the t-test's p adjusted for all runs of a measure (Holm). A
@@ -55,7 +54,7 @@ class MeasureRow(NamedTuple):
     multiple=True,
     default=MEASURES,
     show_default=True,
-    help=MEASURE_HELP,
+    help="In ir_measures' or trec_eval's notation; repeat it.",
 )
 @click.option("--csv", is_flag=True, help="Write CSV with all digits in place of a table for readers.")
 @click.option(

@@ -316,13 +316,17 @@ PROBE = Contract(
     ),
 )
 
+_WEIGHTED_TEXT = (
+    *LOCATION,
+    ContractColumn("document_id", pa.string(), "document, or query if queries are weighted"),
+)
+
 TERM_TARGETS = Contract(
     "term_targets",
     "Targets of term weighting: one row per text (passage or query) or per (query, passage) "
     "pair, in text order ([definitions](methods/deepct.md)).",
     (
-        *LOCATION,
-        ContractColumn("document_id", pa.string(), "document, or query if queries are weighted"),
+        *_WEIGHTED_TEXT,
         ContractColumn("sample", pa.int32(), "row of that text, from 0; third key of the order"),
         ContractColumn("text", pa.string(), "text"),
         ContractColumn(
@@ -332,31 +336,27 @@ TERM_TARGETS = Contract(
     ),
 )
 
-TERM_WEIGHT = record(term=pa.string(), weight=pa.float32())
 TERM_WEIGHTS = Contract(
     "term_weights",
     "Predicted weights for a corpus shard or a data set's queries: one row per text, in order.",
     (
-        *LOCATION,
-        ContractColumn("document_id", pa.string(), "document, or query if queries are weighted"),
+        *_WEIGHTED_TEXT,
         ContractColumn(
             "terms",
-            list_of(TERM_WEIGHT),
+            list_of(record(term=pa.string(), weight=pa.float32())),
             "distinct lower-cased words, sorted",
         ),
     ),
 )
 
-TERM_COUNT = record(term=pa.string(), weight=pa.int32())
 TERM_VECTORS = Contract(
     "term_vectors",
     "Integer weights in place of term frequencies in an index: one row per text, in order.",
     (
-        *LOCATION,
-        ContractColumn("document_id", pa.string(), "document, or query if queries are weighted"),
+        *_WEIGHTED_TEXT,
         ContractColumn(
             "terms",
-            list_of(TERM_COUNT),
+            list_of(record(term=pa.string(), weight=pa.int32())),
             "distinct lower-cased words with weight 1 or more, not stemmed, sorted",
         ),
     ),
