@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,59 +35,10 @@ def test_every_kept_example_is_on_a_page() -> None:
     }
 
 
-@pytest.fixture
-def block(tmp_path: Path):
-    """A function from an example to the lines of its block."""
-    (tmp_path / "methods").mkdir()
-    (tmp_path / "examples").mkdir()
-    for name in method_examples.PAGES:
-        (tmp_path / f"methods/{name}.md").write_text("a\n<!-- example of one -->\nold\n<!-- end -->\nb\n")
-
-    def lines(content: dict) -> list[str]:
-        (tmp_path / "examples/one.json").write_text(json.dumps(content))
-        pages = method_examples.method_pages(tmp_path)
-        page = pages["methods/php.md"].splitlines()
-        assert (page[:4], page[-4:]) == (
-            ["a", "<!-- example of one -->", "", "```text"],
-            ["```", "", "<!-- end -->", "b"],
-        )
-        return page[4:-4]
-
-    return lines
-
-
-def sequence(query: list, document: str, score: float) -> dict:
-    return {"query": query, "document": [[document, False]], "score": score}
-
-
-def test_what_sequences_share_stands_once_and_the_third_is_left_out(block) -> None:
-    queries = ["gold river", "old", "never"]
-    content = {
-        "sequences": [sequence([[query, False]], "text " * 99, n / 2) for n, query in enumerate(queries)],
-        "path": [[0, "River", True], [1, "Bank", False], [1, "Gold", True]],
-        "axioms": {"RANK": 1, "REG": -1, "STM-1": 0},
-    }
-    lines = block(content)
-    assert lines[0].startswith("document: text text")
-    assert lines[-6].endswith("…")
-    assert lines[-5:] == [
-        "preferred query: gold river (0)",
-        "other query: old (0.5)",
-        "drawn path: River > Gold",
-        "axioms for the first: RANK",
-        "axioms for the second: REG",
-    ]
-
-
-def test_an_anchor_stands_in_brackets_and_makes_no_other_query(block) -> None:
-    anchored = sequence([["by", False], ["rivers", True], [".", False]], "one", 1)
-    assert block({"sequences": [anchored, sequence([["by rivers.", False]], "two", 0)], "path": []}) == [
-        "query: by [rivers] .",
-        "preferred document: one (1)",
-        "other document: two (0)",
-    ]
-
-
-def test_words_have_their_targets(block) -> None:
-    words = [["", "The", 0.0], [" ", "gold", 0.33]]
-    assert block({"words": words, "rest": "!", "judged": 3}) == ["passage: The gold[0.33]!"]
+def test_axioms_that_prefer_the_second_sequence_are_listed_too(tmp_path: Path) -> None:
+    for folder in ("methods", "examples"):
+        shutil.copytree(ROOT / "docs" / folder, tmp_path / folder)
+    path = tmp_path / "examples/pretraining/ares-simple.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"axioms": {"RANK": 1, "REG": -1, "STM-1": 0}}))
+    page = method_examples.method_pages(tmp_path)["methods/ares.md"]
+    assert "\naxioms for the first: RANK\naxioms for the second: REG\n" in page
