@@ -695,27 +695,11 @@ def test_the_locks_have_wheels_for_each_python_that_the_readme_promises(install,
         if normal(line.partition("==")[0]) not in BUILT_FROM_SOURCE
     ]
     (tmp_path / "pins").write_text("\n".join(pinned))
-    options = [
-        "--dry-run",
-        "--no-deps",
-        "--require-hashes",
-        "--only-binary=:all:",
-        "--python-version",
-        version,
-        "--target",
-        tmp_path / "none",
-    ]
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        *options,
-        "--requirement",
-        tmp_path / "pins",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True)
+    options = (
+        "--quiet --dry-run --no-deps --require-hashes --only-binary=:all: --target none --requirement pins"
+    )
+    command = [sys.executable, "-m", "pip", "install", "--python-version", version, *options.split()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 

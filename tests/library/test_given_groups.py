@@ -51,13 +51,6 @@ def test_a_pair_is_preferred_to_what_bm25_finds_first() -> None:
 
 FRUIT = {"1": "green apple pie", "2": "pear pie", "3": "apple juice", "4": "plum"}
 FORMS = {
-    "trec": {
-        "documents.trec": "".join(
-            f"<DOC><DOCNO>{n}</DOCNO><TEXT>{t}</TEXT></DOC>\n" for n, t in FRUIT.items()
-        ),
-        "topics.txt": "<top><num> q1<title> apple\n</top>\n<top><num> q2<title> pear pie\n</top>\n",
-        "qrels.txt": "q1 0 3 2\nq1 0 2 0\nq1 0 9 1\nq2 0 2 1\n",
-    },
     "tsv": {
         "corpus.tsv": "id\ttext\n" + "".join(f"{n}\t{t}\n" for n, t in FRUIT.items()),
         "queries.tsv": "q1\tapple\nq2\tpear pie\n",

@@ -49,8 +49,8 @@ class InputError(IRPretrainError):
     def __init__(self, path: str | Path, reason: str, line: int | None = None, remedy: str = "") -> None:
         self.path, self.reason, self.line, self.remedy = Path(path), reason, line, remedy
         self._arguments = (path, reason, line, remedy)
-        where = f"{path}:{line}" if line is not None else f"{path}"
-        super().__init__(f"{where}: {reason}" + (f"\n  {remedy}" if remedy else ""))
+        location = f"{path}:{line}" if line is not None else f"{path}"
+        super().__init__(f"{location}: {reason}" + (f"\n  {remedy}" if remedy else ""))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), self._arguments)

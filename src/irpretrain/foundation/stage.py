@@ -100,9 +100,10 @@ def _message(error: Exception, rule: str, inputs: Sequence[str], outputs: Sequen
             f"ERROR in {rule}: {error.filename} is gone, though an earlier job made it; delete {folder} and run the "
             "workflow again"
         )
-    where = "above" if log.name == os.devnull else f"in {log.name}"
-    traceback.print_exception(error, file=sys.stderr if where == "above" else log)
-    return f"FAULT in {rule}: {type(error).__name__}: {error}\n  Its traceback is {where}"
+    has_log = log.name != os.devnull
+    traceback.print_exception(error, file=log if has_log else sys.stderr)
+    location = f"in {log.name}" if has_log else "above"
+    return f"FAULT in {rule}: {type(error).__name__}: {error}\n  Its traceback is {location}"
 
 
 def _folder_of(missing_file: Any, inputs: Sequence[str]) -> str | None:

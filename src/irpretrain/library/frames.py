@@ -44,21 +44,21 @@ def frame_queries(frame: Any) -> dict[Any, Any]:
 
 def _columns(frame: Any, name: str, names: Mapping[str, Sequence[str]], *needed: str) -> dict[str, list[Any]]:
     """Return what a frame's columns hold, by what they are; say which ones are not read."""
-    present = [column for column in frame.columns if isinstance(column, str)]
-    if repeated := repeated_names(present):
-        raise ConfigError(f"{name}: the table has two columns called {displayed_names(repeated[:1])}")
-    found: dict[str, str] = {}
-    for role, column_names in names.items():
-        if fault := synonym_fault(present, None, column_names):
+    column_names = [column for column in frame.columns if isinstance(column, str)]
+    if repeated_columns := repeated_names(column_names):
+        raise ConfigError(f"{name}: the table has two columns called {displayed_names(repeated_columns[:1])}")
+    column_of_role: dict[str, str] = {}
+    for role, synonyms in names.items():
+        if fault := synonym_fault(column_names, None, synonyms):
             raise ConfigError(f"{name}: {fault}; keep one of these columns")
-        column = pick_field(present, None, column_names)
+        column = pick_field(column_names, None, synonyms)
         if column is not None:
-            found[role] = column
+            column_of_role[role] = column
         elif role in needed:
             raise ConfigError(
-                f"{name}: one of the columns {', '.join(column_names)} is needed; the table has "
+                f"{name}: one of the columns {', '.join(synonyms)} is needed; the table has "
                 f"{displayed_names([str(column) for column in frame.columns]) or 'none'}"
             )
-    if unread := [str(column) for column in frame.columns if column not in found.values()]:
-        notice(name, f"columns that are not read: {displayed_names(unread)}")
-    return {role: list(frame[column]) for role, column in found.items()}
+    if unread_columns := [str(column) for column in frame.columns if column not in column_of_role.values()]:
+        notice(name, f"columns that are not read: {displayed_names(unread_columns)}")
+    return {role: list(frame[column]) for role, column in column_of_role.items()}

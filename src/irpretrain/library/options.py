@@ -209,10 +209,10 @@ def is_whole_number(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def checked_text(value: Any, where: str, position_text: str = "") -> str:
+def checked_text(value: Any, location: str, position_text: str = "") -> str:
     """Return a text, cleaned as documents are; ConfigError where it is missing."""
     if not isinstance(value, str):
-        raise ConfigError(f"{where}a text is needed{position_text}, not {reprlib.repr(value)}")
+        raise ConfigError(f"{location}a text is needed{position_text}, not {reprlib.repr(value)}")
     return clean_text(value)
 
 
