@@ -110,9 +110,8 @@ def _loaded_files() -> set[str]:
     loaded_files = {str(module.__file__)[start:] for module in modules}
     folders = {os.path.dirname(name) for name in loaded_files}
     templates = {name for name in sources() if name.endswith(TEMPLATES) and os.path.dirname(name) in folders}
-    script = os.path.basename(
-        getattr(sys.modules["__main__"], "__file__", None) or ""
-    )  # of Snakemake's copy too
+    # Snakemake's copy of a script has its name too.
+    script = os.path.basename(getattr(sys.modules["__main__"], "__file__", None) or "")
     resources = {f"{RESOURCES}/{name}" for name in resources_read}
     return loaded_files | templates | resources | {f"{SCRIPTS.name}/{script}"}
 

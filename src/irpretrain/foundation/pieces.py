@@ -122,13 +122,12 @@ def _text(
 ) -> bytes | None:
     """The text of the block at `bit`; marks that proved to be inside it are removed from `next_marks`."""
     for false_marks in range(FALSE_MARKS + 1):
-        if (
-            not _read_marks(next_marks, marks, false_marks + 1)
-            or (next_marks[false_marks][0] - bit) // 8 > LONGEST_BLOCK
-        ):
+        if not _read_marks(next_marks, marks, false_marks + 1):
             return None
-        text = _decompress(_bits(file, bit, next_marks[false_marks][0]), next_marks[false_marks][0] - bit)
-        if text is not None:
+        end, _ = next_marks[false_marks]
+        if (end - bit) // 8 > LONGEST_BLOCK:
+            return None
+        if (text := _decompress(_bits(file, bit, end), end - bit)) is not None:
             for _ in range(false_marks):
                 next_marks.popleft()
             return text

@@ -157,10 +157,10 @@ class ContractWriter:
     def __init__(self, contract: Contract, path: Path) -> None:
         self.contract, self.rows = contract, 0
         self._writer = pq.ParquetWriter(path, contract.schema, compression="zstd", version="2.6")
-        columns = [column for column in contract.columns if column.default is not None]
-        self._defaults = {column.name: column.default for column in columns}
-        self._rows: list[dict[str, Any]] = []
-        self._characters = 0
+        self._defaults = {
+            column.name: column.default for column in contract.columns if column.default is not None
+        }
+        self._rows, self._characters = list[dict[str, Any]](), 0
         self._pending_tables: list[pa.Table] = []
         self._pending_sizes: list[np.ndarray] = []
         self._pending_row_count = self._pending_bytes = 0
