@@ -19,7 +19,7 @@ import yaml
 
 import irpretrain
 from irpretrain import Collection, CrossEncoder, Options
-from irpretrain.command import commands, main
+from irpretrain.command import main
 from irpretrain.evaluation.runs import read_run
 from irpretrain.foundation.errors import InputError
 from irpretrain.library.formats import guess_reading, read_relevance
@@ -321,16 +321,6 @@ def command_line(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "irpretrain", *map(str, arguments)]
 
 
-def test_a_dash_is_standard_output(tmp_path: Path) -> None:
-    (tmp_path / "dump.xml").write_text(DUMP)
-    run("parse-dump", tmp_path / "dump.xml", tmp_path / "articles.jsonl", "--set", "wiki=enwiki")
-    arguments = command_line("parse-dump", tmp_path / "dump.xml", "-", "--set", "wiki=enwiki")
-    done = subprocess.run(arguments, capture_output=True, env={**os.environ, "LC_ALL": "C"}, cwd=tmp_path)
-    assert done.returncode == 0
-    assert done.stdout == (tmp_path / "articles.jsonl").read_bytes()
-    assert not (tmp_path / "-").exists()
-
-
 def test_a_reader_that_has_enough_is_no_fault(tmp_path: Path) -> None:
     pages = "".join(
         f"<page><title>P{i}</title><ns>0</ns><id>{i}</id><revision><text>{'word ' * 500}</text></revision></page>"
@@ -346,12 +336,6 @@ def test_a_reader_that_has_enough_is_no_fault(tmp_path: Path) -> None:
     assert process.returncode == 141
     assert "Traceback" not in shown
     assert "BrokenPipe" not in shown
-
-
-@pytest.mark.parametrize("command", sorted(commands.commands))
-def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture) -> None:
-    assert run(command, "--help") == 0
-    assert "--quiet" in capsys.readouterr().out
 
 
 def test_the_version(capsys: pytest.CaptureFixture) -> None:
