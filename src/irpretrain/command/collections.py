@@ -129,17 +129,14 @@ def groups(
     """Make the ranking groups of an objective, for `pretrain`."""
     from irpretrain.library.options import Options
 
-    section_names = (
-        settings.keys() & Options.model_fields.keys()
-    )  # ares has a key axioms too, which is no section
+    section_names = settings.keys() & Options.model_fields.keys()
+    # Objective ares has a key axioms too, a list, which is no section.
     sections = {name: settings.pop(name) for name in section_names if isinstance(settings[name], dict)}
     group_list = open_collection(documents, settings, sections, **collection_options).groups(
         objective, **settings
     )
     rows = ({"queries": g.queries, "documents": g.documents, "scores": g.scores} for g in group_list)
-    message = write_objects(output, rows, "groups", len(group_list))
-    skipped_text = group_list.skipped_text()
-    return f"{message}; documents skipped: {skipped_text}" if skipped_text else message
+    return write_objects(output, rows, "groups", len(group_list)) + group_list.skipped_note()
 
 
 @click.command("search", Command, epilog=SEARCH_EPILOG)

@@ -74,8 +74,7 @@ class Groups:
 
     def __repr__(self) -> str:
         """Name the objective, and how many groups it made."""
-        skipped_note = f"; documents skipped: {self.skipped_text()}" if self.skipped_text() else ""
-        return f"<Groups: {len(self):,} of {self.options.type}, {self.collection!r}{skipped_note}>"
+        return f"<Groups: {len(self):,} of {self.options.type}, {self.collection!r}{self.skipped_note()}>"
 
     def __len__(self) -> int:
         return GROUPS.count(self.table)
@@ -128,10 +127,11 @@ class Groups:
             judged_groups.candidates[name] = list(dict.fromkeys(ranking))
         return judged_groups
 
-    def skipped_text(self) -> str:
-        """Return how many documents gave no group, by reason, in words; nothing where each document gave one."""
+    def skipped_note(self) -> str:
+        """Return how many documents gave no group, by reason, to end a message with; empty if each gave one."""
         skip_counts = {reason: count for reason, count in self.counts.get("skipped", {}).items() if count}
-        return ", ".join(f"{count:,} × {reason.replace('_', ' ')}" for reason, count in skip_counts.items())
+        texts = [f"{count:,} × {reason.replace('_', ' ')}" for reason, count in skip_counts.items()]
+        return f"; documents skipped: {', '.join(texts)}" if texts else ""
 
 
 def _note_conflicts(query: str, conflicting_count: int, left_out_count: int, query_count: int) -> None:

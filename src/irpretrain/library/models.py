@@ -132,12 +132,8 @@ def pretrain(
     collection = _with_encoder(group_sets[0])
     for group_set in group_sets:
         if not len(group_set):
-            skipped_note = (
-                f"; documents skipped: {group_set.skipped_text()}" if group_set.skipped_text() else ""
-            )
-            raise ConfigError(
-                f"groups: objective {group_set.options.type} made no group{skipped_note}; leave it out"
-            )
+            fault = f"objective {group_set.options.type} made no group{group_set.skipped_note()}"
+            raise ConfigError(f"groups: {fault}; leave it out")
     output = Path(output)  # without a slash at its end, which would put what lies beside the folder into it
     training = {"batch_groups": 64, **training}
     if not training.keys() & {"steps", "epochs"}:
