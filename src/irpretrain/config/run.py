@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from irpretrain.config.retrieval import MAX_PASSAGES
-from irpretrain.config.usage import with_starts
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MAX_PASSAGES, FirstStageConfig
+from irpretrain.config.usage import active_experiments, first_stages_of, with_starts
+from irpretrain.evaluation.measures import cutoff
 
 if TYPE_CHECKING:
+    from irpretrain.config.experiments import ModelConfig
+    from irpretrain.config.pretraining import PretrainingConfig
     from irpretrain.config.root import Config
     from irpretrain.config.training import SequenceConfig
 
@@ -47,6 +50,14 @@ def scoring_depth(config: Config, dataset: str) -> Depth:
     return (reranking_depth if is_reranked else retrieval_depth)(config, dataset)
 
 
+class Pretraining(NamedTuple):
+    """One of the pre-trainings behind a model: the model that it makes, and its options."""
+
+    name: str
+    model: ModelConfig
+    options: PretrainingConfig
+
+
 @dataclass(frozen=True)
 class Run:
     """A ranking of a data set's queries: of a first stage, or of the model that re-ranks its candidates."""
@@ -57,6 +68,45 @@ class Run:
     model: str = ""  # key of `models`; empty: the first stage's own ranking
     regime: str = "first-stage"
 
+    @cached_property
+    def depth(self) -> int | None:
+        """Number of documents of a query that are scored; None of a first stage that no experiment reports."""
+        is_reported = self.model or any(
+            experiment.dataset == self.dataset
+            and not experiment.depths
+            and self.candidates in first_stages_of(experiment)
+            for experiment in active_experiments(self.config).values()
+        )
+        if not is_reported or self.dataset not in self.config.datasets:
+            return None
+        return scoring_depth(self.config, self.dataset).documents
+
+    @cached_property
+    def seen_depth(self) -> int | None:
+        """Number of these documents that the deepest measure looks at."""
+        if self.depth is None:
+            return None
+        cutoffs = map(cutoff, self.config.datasets[self.dataset].measures)
+        return max(min(self.depth, rank or self.depth) for rank in cutoffs)
+
+    @cached_property
+    def search(self) -> FirstStageConfig | None:
+        """How the first stage ranks; None where others did, or where the configuration lacks it."""
+        if self.candidates in BUILT_IN_FIRST_STAGES:
+            return FirstStageConfig(label=self.candidates, model=self.candidates)
+        stage = self.config.first_stages.get(self.candidates)
+        return None if stage is None or stage.runs else stage
+
+    @cached_property
+    def pretrainings(self) -> list[Pretraining]:
+        """The pre-trainings of the model and of those that it starts from, the first one first."""
+        models = (
+            (name, self.config.models[name]) for name in reversed(with_starts(self.config, [self.model]))
+        )
+        return [
+            Pretraining(name, model, self.config.training_of(name)) for name, model in models if model.tasks
+        ]
+
     # What is read of a document and of a query at most, as the ledger says it; empty for stages that the run does not
     # have.
 
@@ -64,13 +114,10 @@ class Run:
     def pretraining_reads(self) -> str:
         """What stages and tasks of pre-training read: "documents cut at 64 word pieces with the query, query at 16"."""
         texts = []
-        for name in reversed(with_starts(self.config, [self.model])):
-            training = self.config.training_of(name)
-            corpora = self.config.collections.get(str(self.config.models[name].collection), ())
+        for _, model, options in self.pretrainings:
+            corpora = self.config.collections[str(model.collection)]
             units = _join_distinct(_unit(self.config.corpora[corpus].passage_words) for corpus in corpora)
-            texts += [
-                f"{units} {_lengths(training.of_task(task))}" for task in self.config.models[name].tasks
-            ]
+            texts += [f"{units} {_lengths(options.of_task(task))}" for task in model.tasks]
         return _join_distinct(texts)
 
     @cached_property
@@ -85,10 +132,9 @@ class Run:
         """What is read when the ranking is made."""
         if self.model:
             return self._ranker_reads()
-        stage = self.config.first_stages.get(self.candidates)
-        if stage is None:
-            return weighting_reads(self.config, "")
-        return "not known" if stage.runs else weighting_reads(self.config, stage.query_weights or stage.index)
+        if self.search is None:
+            return "not known"
+        return weighting_reads(self.config, self.search.query_weights or self.search.index)
 
     def _ranker_reads(self) -> str:
         if (neural := self.config.models[self.model].neural) is not None:

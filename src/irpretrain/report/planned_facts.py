@@ -13,18 +13,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from irpretrain.config.base import leaves
-from irpretrain.config.retrieval import (
-    BUILT_IN_FIRST_STAGES,
-    MODEL_PARAMETERS,
-    FirstStageConfig,
-    IndriOptions,
-)
-from irpretrain.config.run import Run, scoring_depth, weighting_reads
+from irpretrain.config.retrieval import MODEL_PARAMETERS, IndriOptions
+from irpretrain.config.run import Pretraining, Run, weighting_reads
 from irpretrain.config.term_weights import DEFAULT_EPOCHS
 from irpretrain.config.usage import (
-    active_experiments,
     encoder_of,
-    first_stages_of,
     index_words,
     trained_on,
     training_candidates,
@@ -51,7 +44,6 @@ from irpretrain.evaluation.ledger import (
     teaching_text,
     totals_by_objective,
 )
-from irpretrain.evaluation.measures import cutoff
 from irpretrain.foundation.errors import InputError
 from irpretrain.report.cells import Table
 from irpretrain.report.scores import RunName, Scores
@@ -60,8 +52,6 @@ from irpretrain.workflow.plan.paths import FIRST_STAGE_RUN
 if TYPE_CHECKING:
     from irpretrain.config import Config
     from irpretrain.config.base import Section
-    from irpretrain.config.experiments import ModelConfig
-    from irpretrain.config.pretraining import PretrainingConfig
     from irpretrain.config.text import EncoderConfig
 
 # Option of a corpus that reads a range of its files.
@@ -115,10 +105,10 @@ def facts_of(config: Config, scores: Scores, run: RunName) -> RunFacts:
     if run.regime == FIRST_STAGE:
         tuned_parameters: Mapping[str, Any] = job_counts.tunings.get(name, {})
         return replace(facts, **tuned_parameters)
-    chain = list(reversed(with_starts(config, [name])))
+    stages = Run(config, run.dataset, candidates, name, run.regime).pretrainings
     counts = counted_facts(
-        [job_counts.trainings.get((model, results.seeds[0]), {}) for model in chain],
-        [str(config.models[model].collection) for model in chain],
+        [job_counts.trainings.get((stage.name, results.seeds[0]), {}) for stage in stages],
+        [str(stage.model.collection) for stage in stages],
     )
     if step:  # a snapshot has read only a part
         counts = {key: counts[key] for key in ("documents", "text_pieces") if key in counts}
@@ -158,22 +148,19 @@ def planned_facts(config: Config, dataset: str, candidates: str, model: str, reg
     """
     first_stage, _, cut_depth = candidates.partition("@")
     name, _, step = model.partition("@")
-    facts: dict[str, Any] = dict.fromkeys(("depth", "seen"), int(cut_depth) if cut_depth else None)
     run = Run(config, dataset, first_stage, "" if regime == FIRST_STAGE else name, regime)
-    if not cut_depth and dataset in config.datasets:
-        facts["depth"] = depth = _scored_depth(run)
-        cutoffs = [cutoff(measure) for measure in config.datasets[dataset].measures]
-        deepest = None if None in cutoffs else max(rank or 0 for rank in cutoffs)
-        facts["seen"] = depth if depth is None or deepest is None else min(depth, deepest)
+    facts: dict[str, Any] = {"depth": run.depth, "seen": run.seen_depth}
+    if cut_depth:
+        facts = dict.fromkeys(facts, int(cut_depth))
     if regime == FIRST_STAGE:
-        facts |= _search_facts(config, name) | {"test_reads": run.test_reads}
+        facts |= _search_facts(run)
     elif name in config.models:
-        facts |= _pretraining_facts(config, dataset, name, int(step) if step else None)
+        facts |= _pretraining_facts(run, int(step) if step else None)
         facts |= {key: getattr(run, key) for key in READING_LABELS}
         if config.models[name].neural is None:
             facts["reranking"] = _option_texts([_compared_options(config.reranking, READING | {"depth"})])
         if regime != "zero-shot" and dataset in config.datasets:
-            facts |= _finetuning_facts(config, dataset, first_stage, name)
+            facts |= _finetuning_facts(run)
     return RunFacts(dataset, candidates, model, regime, **facts)
 
 
@@ -209,90 +196,70 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
     return facts | {"weighting": _option_texts([options])}
 
 
-def _scored_depth(run: Run) -> int | None:
-    is_reported = bool(run.model) or any(
-        experiment.dataset == run.dataset
-        and not experiment.depths
-        and run.candidates in first_stages_of(experiment)
-        for experiment in active_experiments(run.config).values()
-    )
-    return scoring_depth(run.config, run.dataset).documents if is_reported else None
-
-
-def _search_facts(config: Config, first_stage: str) -> dict[str, Any]:
-    if first_stage in BUILT_IN_FIRST_STAGES:
-        stage = FirstStageConfig(label=first_stage, model=first_stage)
-    elif first_stage not in config.first_stages or config.first_stages[first_stage].runs:
-        return {}
-    else:
-        stage = config.first_stages[first_stage]
+def _search_facts(run: Run) -> dict[str, Any]:
+    config, stage = run.config, run.search
+    if stage is None:
+        return {"test_reads": run.test_reads}
     facts = weighting_facts(config, stage.query_weights or stage.index)
     facts["ranker"] = f"{stage.model}{' with dependence' if stage.dependence else ''}"
     facts["ranker"] += f" over candidates of {stage.candidates}" if stage.candidates else ""
     facts["words"] = index_words(config, stage.index)
     if stage.model == "indri":
         facts["words"] = f"{config.text.word_kind}, Krovetz' stemmer, INQUERY's stop words"
-    if stage.tuned_on is None:
-        defaults = (
-            {"mu": IndriOptions().mu}
-            if stage.model == "indri"
-            else config.retrieval.parameters_of(stage.model)
-        )
-        configured = stage.parameters.model_dump(exclude_none=True)
-        facts |= {name: configured.get(name, defaults.get(name)) for name in MODEL_PARAMETERS[stage.model]}
-        return facts | {"tuning": "not tuned"}
-    return facts | {"tuning": f"tuned on {stage.tuned_on} by {config.retrieval.sweep.measure}"}
+    if stage.tuned_on is not None:
+        return facts | {"tuning": f"tuned on {stage.tuned_on} by {config.retrieval.sweep.measure}"}
+    defaults = {"mu": IndriOptions().mu}
+    if stage.model != "indri":
+        defaults = config.retrieval.parameters_of(stage.model)
+    configured = stage.parameters.model_dump(exclude_none=True)
+    facts |= {name: configured.get(name, defaults.get(name)) for name in MODEL_PARAMETERS[stage.model]}
+    return facts | {"tuning": "not tuned"}
 
 
-def _pretraining_facts(config: Config, dataset: str, model: str, step: int | None) -> dict[str, Any]:
-    chain = [name for name in reversed(with_starts(config, [model])) if config.models[name].tasks]
-    model_config = config.models[model]
+def _pretraining_facts(run: Run, step: int | None) -> dict[str, Any]:
+    config, stages = run.config, run.pretrainings
+    model_config = config.models[run.model]
     facts: dict[str, Any] = {}
     if model_config.cross_encoder is None and model_config.neural is None:
-        facts["encoder"] = _encoder_text(encoder_of(config, model))
+        facts["encoder"] = _encoder_text(encoder_of(config, run.model))
         # A model that starts from another one goes on with its head.
-        facts["head"] = HEADS[config.training_of(with_starts(config, [model])[-1]).head]
-    corpora = [corpus for name in chain for corpus in config.collections[str(config.models[name].collection)]]
+        facts["head"] = HEADS[config.training_of(with_starts(config, [run.model])[-1]).head]
+    corpora = [corpus for stage in stages for corpus in config.collections[str(stage.model.collection)]]
     facts["texts"] = _pretraining_texts(config, corpora)
-    if dataset in config.datasets:
-        tested_corpus = config.datasets[dataset].corpus
+    if run.dataset in config.datasets:
+        tested_corpus = config.datasets[run.dataset].corpus
         shared_corpora = (corpus for corpus in corpora if _overlap(config, corpus, tested_corpus))
         facts["tested_texts"] = _pretraining_texts(config, shared_corpora)
-    stages = [(config.models[name], config.training_of(name)) for name in chain]
-    facts["training"] = _training_options(config, stages)
-    objectives = [config.objectives[task.objective] for stage, _ in stages for task in stage.tasks]
-    predictor_names = {name for objective in objectives if (name := getattr(objective, "predictor", None))}
+    facts["training"] = _training_options(run)
+    objectives = [config.objectives[task.objective] for stage in stages for task in stage.model.tasks]
+    predictor_names = {getattr(objective, "predictor", None) for objective in objectives}
     teachers = {config.predictors[name].dataset for name in predictor_names if name in config.predictors}
     facts["predictor_queries"] = " and ".join(sorted(filter(None, teachers)))
-    if step is None and chain:
-        choices = [_choice_text(*stage) for stage in stages]
-        facts["chosen"] = ", then ".join(choices if len(set(choices)) > 1 else choices[:1])
     if step is not None:
-        facts["steps"] = step
-    elif all(training.steps is not None and not stage.select_on for stage, training in stages):
+        return facts | {"steps": step}
+    facts["chosen"] = ", then ".join(_unless_equal([_choice_text(stage) for stage in stages]))
+    if all(stage.options.steps is not None and not stage.model.select_on for stage in stages):
         # The jobs count those of other models: epochs, and up to the chosen snapshot.
-        steps = [training.steps or 0 for _, training in stages]
+        steps = [stage.options.steps or 0 for stage in stages]
         facts["steps"] = sum(steps) or None
         facts["stages"] = stages_text(steps)
         facts["groups"] = totals_by_objective(
-            (task.objective, (training.steps or 0) * training.batch_groups)
-            for stage, training in stages
-            for task in stage.tasks
+            (task.objective, step_count * stage.options.batch_groups)
+            for stage, step_count in zip(stages, steps, strict=True)
+            for task in stage.model.tasks
         )
     return facts
 
 
-def _training_options(
-    config: Config, stages: Iterable[tuple[ModelConfig, PretrainingConfig]]
-) -> tuple[str, ...]:
+def _training_options(run: Run) -> tuple[str, ...]:
     sections: list[dict[str, Any]] = []
-    for model_config, training in stages:
+    for _, model, training in run.pretrainings:
         sections.append(_compared_options(training, LENGTH_KEYS | TASK_KEYS | READING | {"head"}))
-        if (selection := model_config.select_on) is not None:
+        if (selection := model.select_on) is not None:
             candidates = selection.model_dump(include={"candidates"})
             sections.append({"snapshots": training.snapshots, "select_on": candidates})
-        for task in model_config.tasks:
-            objective: Any = config.objectives[task.objective]
+        for task in model.tasks:
+            objective: Any = run.config.objectives[task.objective]
             sections += [
                 training.of_task(task).model_dump(include=TASK_KEYS),
                 task.model_dump(include={"weight", "mlm_weight"}),
@@ -301,11 +268,11 @@ def _training_options(
     return _option_texts(sections)
 
 
-def _choice_text(model: ModelConfig, training: PretrainingConfig) -> str:
-    selection = model.select_on
+def _choice_text(stage: Pretraining) -> str:
+    selection = stage.model.select_on
     if selection is None:
         return "last step"
-    snapshot_count = len({*training.snapshots, training.steps} - {None})
+    snapshot_count = len({*stage.options.snapshots, stage.options.steps} - {None})
     return f"chosen on {selection.dataset} by {selection.measure} among {snapshot_count} snapshots"
 
 
@@ -313,15 +280,15 @@ def _encoder_text(encoder: EncoderConfig) -> str:
     return f"{encoder.path}, {encoder.layers} layers" if encoder.layers else encoder.path
 
 
-def _finetuning_facts(config: Config, dataset: str, candidates: str, model: str) -> dict[str, Any]:
-    training_dataset = trained_on(config, dataset)
-    taught_candidates = training_candidates(config, dataset, candidates)
-    recipe = _compared_options(config.finetuning_of(model), READING)
+def _finetuning_facts(run: Run) -> dict[str, Any]:
+    config = run.config
+    teachers = trained_on(config, run.dataset), training_candidates(config, run.dataset, run.candidates)
+    recipe = _compared_options(config.finetuning_of(run.model), READING)
     del recipe["optimiser"]["learning_rate"]  # `learning_rates` has those that are tried
     sections = [recipe]
-    if (neural := config.models[model].neural) is not None:
+    if (neural := config.models[run.model].neural) is not None:
         sections.append({neural.type: _compared_options(neural)})
-    return {"training_queries": f"{training_dataset}, {taught_candidates}", "recipe": _option_texts(sections)}
+    return {"training_queries": ", ".join(teachers), "recipe": _option_texts(sections)}
 
 
 def _compared_options(section: Section, excluded: Iterable[str] = ()) -> dict[str, Any]:
@@ -338,10 +305,12 @@ def _option_texts(sections: Iterable[dict[str, Any]]) -> tuple[str, ...]:
     for section in sections:
         for key, value in leaves(section):
             values.setdefault(key, []).append(cell_text(value) or "null")
-    return tuple(
-        f"{key} {BETWEEN_VALUES.join(texts) if len(set(texts)) > 1 else texts[0]}"
-        for key, texts in values.items()
-    )
+    return tuple(f"{key} {BETWEEN_VALUES.join(_unless_equal(texts))}" for key, texts in values.items())
+
+
+def _unless_equal(texts: list[str]) -> list[str]:
+    """Return texts, or the one that all of them are."""
+    return texts if len(set(texts)) > 1 else texts[:1]
 
 
 def _pretraining_texts(config: Config, corpora: Iterable[str]) -> tuple[PretrainingText, ...]:
