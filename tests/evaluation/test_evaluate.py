@@ -40,34 +40,23 @@ def project(tmp_path: Path) -> dict[str, Any]:
     return {"runs": runs, "folds": tmp_path / "folds.json", "folder": tmp_path}
 
 
-def call(
-    project: dict[str, Any], name: str = "out", squad: bool = False
-) -> tuple[dict[str, Any], Path, Path]:
-    table, scores = project["folder"] / f"{name}.parquet", project["folder"] / f"{name}.csv"
-    judged = project["folder"] / "qrels", project["folds"]
-    return (
-        evaluate(project["runs"], *judged, project.get("measures", ["RR@10", "P@1"]), table, scores, squad),
-        table,
-        scores,
-    )
+def call(project: dict[str, Any], name: str = "out", **options: bool) -> tuple[dict[str, Any], Path, Path]:
+    folder = project["folder"]
+    table, scores = folder / f"{name}.parquet", folder / f"{name}.csv"
+    measures = project.get("measures", ["RR@10", "P@1"])
+    runs, folds = project["runs"], project["folds"]
+    return evaluate(runs, folder / "qrels", folds, measures, table, scores, **options), table, scores
 
 
 def test_scores(project: dict[str, Any]) -> None:
     counts, table, scores = call(project)
-    assert {key: counts[key] for key in ("runs", "rows", "queries_without_documents")} == {
-        "runs": 3,
-        "rows": 24,
-        "queries_without_documents": 1 + 2 + 1,
-    }
+    assert (counts["runs"], counts["rows"], counts["queries_without_documents"]) == (3, 24, 1 + 2 + 1)
     sizes = {
         (row["model"], row["regime"]): (row["queries"], row["longest"], row["documents"])
         for row in counts["lists"]
     }
-    assert sizes == {
-        ("bm25", "first-stage"): (3, 2, 6),
-        ("prop", "full"): (3, 1, 3),
-        ("prop", "zero-shot"): (2, 2, 4),
-    }
+    model_sizes = {("prop", "full"): (3, 1, 3), ("prop", "zero-shot"): (2, 2, 4)}
+    assert sizes == {("bm25", "first-stage"): (3, 2, 6), **model_sizes}
     rows = list(csv.DictReader(scores.open()))
     assert len(rows) == 3 * 2 * 4
     found = {(r["model"], r["regime"], r["fold"], r["measure"]): (r["value"], r["queries"]) for r in rows}
@@ -77,13 +66,9 @@ def test_scores(project: dict[str, Any]) -> None:
     assert found["prop", "zero-shot", "0", "P@1"] == ("0.5", "4")
     assert found["prop", "full", "0", "RR@10"] == ("0.75", "4")
     values = PER_QUERY.read(table).to_pylist()
-    chosen = [v for v in values if v["regime"] == "zero-shot" and v["measure"] == "RR@10"]
-    assert [(v["query_id"], v["fold"], v["value"]) for v in chosen] == [
-        ("q1", 1, 1.0),
-        ("q2", 2, 1.0),
-        ("q3", 3, 0.0),
-        ("q4", 1, 0.0),
-    ]
+    zero_shot = [v for v in values if v["regime"] == "zero-shot" and v["measure"] == "RR@10"]
+    expected = [("q1", 1, 1.0), ("q2", 2, 1.0), ("q3", 3, 0.0), ("q4", 1, 0.0)]
+    assert [(v["query_id"], v["fold"], v["value"]) for v in zero_shot] == expected
 
 
 def test_a_random_order_of_five_candidates_has_each_relevant_rank_equally_often() -> None:
@@ -133,22 +118,23 @@ def test_first_stages_are_scored_on_what_models_re_rank(project: dict[str, Any])
     assert {row["value"] for row in PER_QUERY.read(table).to_pylist()} == {0.0}
 
 
+@pytest.mark.parametrize(
+    ("measures", "lists", "fewer"),
+    [
+        (["RR@10", "AP", "RR@1"], {}, {"10 documents of RR@10": 3, "100 documents of AP": 3}),
+        (["P@2"], {"q3": [("b", 1.0)]}, {"2 documents of P@2": 1}),
+    ],
+)
 def test_a_run_of_others_that_is_shorter_than_a_measure_is_named(
-    project: dict[str, Any], capsys: Any
+    project: dict[str, Any], capsys: Any, measures: list[str], lists: dict, fewer: dict[str, int]
 ) -> None:
     project["runs"][-1] |= {"depth": 100, "ranked": None, "of_others": True}
-    project["measures"] = ["RR@10", "AP", "RR@1"]
+    project["measures"] = measures
+    write_run(project["folder"] / "bm25", CANDIDATES | lists, "bm25")
     call(project)
-    assert (
-        "fewer than the 10 documents of RR@10 for 3 of 3 queries; fewer than the 100 documents of AP for 3 of 3 "
-        "queries. The longest list has 2 documents. If"
-    ) in " ".join(capsys.readouterr().err.split())
-    write_run(project["folder"] / "bm25", {**CANDIDATES, "q3": [("b", 1.0)]}, "bm25")
-    project["measures"] = ["P@2"]
-    call(project)
-    assert "fewer than the 2 documents of P@2 for 1 of 3 queries." in " ".join(
-        capsys.readouterr().err.split()
-    )
+    notes = [f"fewer than the {documents} for {count} of 3 queries" for documents, count in fewer.items()]
+    reported = " ".join(capsys.readouterr().err.split())
+    assert f"{'; '.join(notes)}. The longest list has 2 documents. If" in reported
     project["runs"][-1]["of_others"] = False
     call(project)
     assert "longest list" not in capsys.readouterr().err

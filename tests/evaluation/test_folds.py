@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,7 @@ from irpretrain.foundation.errors import ConfigError, InputError
 NAMES = [f"q{i}" for i in range(13)]
 
 
-def dataset(folds: int | str | list[list[str]]) -> DatasetConfig:
+def dataset(folds: int | str | list[list[Any]]) -> DatasetConfig:
     nothing = {"format": "trec", "path": "x"}
     return DatasetConfig(label="x", corpus="x", queries=nothing, qrels=nothing, folds=folds)
 
@@ -34,22 +35,18 @@ def write_queries(folder: Path, names: Sequence[str] = NAMES) -> Path:
 
 
 def test_made_folds(tmp_path: Path) -> None:
-    counts = make_folds(write_queries(tmp_path), dataset(5), 1, tmp_path / "folds.json")
-    expected = {
-        "queries": 13,
-        "folds": 5,
-        "smallest_fold": 2,
-        "largest_fold": 3,
-        "given_for_unknown_queries": 0,
-    }
-    assert counts == expected
-    folds = read_folds(tmp_path / "folds.json")
+    files = [tmp_path / name for name in ("one.json", "two.json")]
+    for path in files:
+        counts = make_folds(write_queries(tmp_path), dataset(5), 1, path)
+        sizes = {"smallest_fold": 2, "largest_fold": 3}
+        assert counts == {"queries": 13, "folds": 5, **sizes, "given_for_unknown_queries": 0}
+    assert files[0].read_bytes() == files[1].read_bytes()
+    make_folds(write_queries(tmp_path), dataset(5), 2, files[1])
+    assert files[0].read_bytes() != files[1].read_bytes(), "another seed"
+    folds = read_folds(files[0])
     assert list(folds.fold_of) == NAMES
     assert set(folds.fold_of.values()) == {1, 2, 3, 4, 5}
     assert count_folds(dataset(5)) == 5
-    content = (tmp_path / "folds.json").read_bytes()
-    make_folds(write_queries(tmp_path), dataset(5), 1, tmp_path / "folds.json")
-    assert (tmp_path / "folds.json").read_bytes() == content
 
 
 @given(
@@ -132,49 +129,33 @@ def test_a_given_fold_that_the_data_set_has_no_query_of(tmp_path: Path) -> None:
         make_folds(write_queries(tmp_path), dataset(str(tmp_path / "given.json")), 1, tmp_path / "folds.json")
 
 
-def test_the_seed_matters() -> None:
-    assert len({tuple(deal(NAMES, 5, seed).fold_of.values()) for seed in range(8)}) == 8
-
-
 @given(st.integers(3, 7), st.integers(7, 30))
-def test_roles_never_meet_and_each_query_is_tested_once(number: int, queries: int) -> None:
+def test_each_query_is_tested_once_and_each_fold_leaves_some_to_train(number: int, queries: int) -> None:
     folds = deal([f"q{i}" for i in range(queries)], number, 1)
-    tested: list[str] = []
-    for fold in range(1, number + 1):
-        train, validation, test = roles(folds, fold)
-        assert sorted(train + validation + test) == sorted(folds.fold_of)
-        assert validation == folds.queries(fold % number + 1)
-        assert test == folds.queries(fold)
-        assert train
-        tested += test
+    by_fold = [roles(folds, fold) for fold in range(1, number + 1)]
+    assert all(fold_roles.train for fold_roles in by_fold)
+    tested = [query for fold_roles in by_fold for query in fold_roles.test]
     assert sorted(tested) == sorted(folds.fold_of)
 
 
 @pytest.mark.parametrize("tested", [WHOLE, 1, 5])
-def test_where_nothing_is_chosen_all_folds_but_the_tested_one_train(tested: int) -> None:
+@pytest.mark.parametrize("validates", [True, False])
+def test_all_queries_train_but_those_that_validate_and_those_that_are_tested(
+    tested: int, validates: bool
+) -> None:
+    """The fold after the tested one validates (the first, for another data set); none where nothing is chosen."""
     folds = deal(NAMES, 5, 1)
-    train, validation, test = roles(folds, tested, validates=False)
-    assert validation == []
+    train, validation, test = roles(folds, tested, validates=validates)
+    assert validation == (folds.queries(tested % 5 + 1) if validates else [])
     assert test == folds.queries(tested)
-    assert sorted(train + test) == sorted(NAMES)
-
-
-def test_where_another_data_set_is_tested_all_but_the_first_fold_train() -> None:
-    folds = deal(NAMES, 5, 1)
-    train, validation, test = roles(folds, WHOLE)
-    assert validation == folds.queries(1)
-    assert sorted(train + validation) == sorted(NAMES)
-    assert test == []
-
-
-def test_regimes_draw_training_queries() -> None:
-    assert training_queries(["b", "a", "c"], "full", 1) == ["b", "a", "c"]
+    assert sorted(train + validation + test) == sorted(NAMES)
 
 
 def test_the_first_queries_are_those_of_the_data_set_s_order() -> None:
     """PROP, section 4.9; the seed has no say."""
-    assert training_queries(["b", "a", "c"], "few-shot-2", 1, "first") == ["b", "a"]
-    assert training_queries(["b", "a", "c"], "few-shot-2", 7, "first") == ["b", "a"]
+    assert training_queries(["b", "a", "c"], "full", 1) == ["b", "a", "c"]
+    for seed in (1, 7):
+        assert training_queries(["b", "a", "c"], "few-shot-2", seed, "first") == ["b", "a"]
 
 
 def test_more_shots_contain_fewer_whatever_the_order_and_seeds_differ() -> None:
@@ -191,18 +172,25 @@ def test_more_shots_contain_fewer_whatever_the_order_and_seeds_differ() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "message"), [(2, "leave no room for training"), (14, "cannot be made of 13")]
+    ("queries", "number", "message"),
+    [
+        (13, 2, "leave no room for training"),
+        (13, 14, "cannot be made of 13"),
+        *(
+            (
+                2,
+                number,
+                "2 queries cannot be parted .*; give 3 or more, .* train_on, or test without fine-tuning",
+            )
+            for number in (1, 2, 5)
+        ),
+    ],
 )
-def test_impossible_numbers(tmp_path: Path, number: int, message: str) -> None:
+def test_impossible_numbers_of_folds_are_refused(
+    tmp_path: Path, queries: int, number: int, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
-        make_folds(write_queries(tmp_path), dataset(number), 1, tmp_path / "folds.json")
-
-
-@pytest.mark.parametrize("number", [1, 2, 5])
-def test_too_few_queries_name_the_real_way_out(tmp_path: Path, number: int) -> None:
-    way_out = "2 queries cannot be parted .*; give 3 or more, .* train_on, or test without fine-tuning"
-    with pytest.raises(ConfigError, match=way_out):
-        make_folds(write_queries(tmp_path, NAMES[:2]), dataset(number), 1, tmp_path / "folds.json")
+        make_folds(write_queries(tmp_path, NAMES[:queries]), dataset(number), 1, tmp_path / "folds.json")
 
 
 GIVEN = {"b": 1, "a": 2, "c": 3, "left-out": 3}
@@ -262,10 +250,13 @@ def test_faulty_given_folds(tmp_path: Path, name: str, content: str, message: st
         )
 
 
-@pytest.mark.parametrize("name", ["none.json", "none.tsv"])
-def test_missing_file(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="there is no such file"):
-        count_folds(dataset(str(tmp_path / name)))
+def test_folds_that_cannot_be_counted_are_refused(tmp_path: Path) -> None:
+    for name in ("none.json", "none.tsv"):
+        with pytest.raises(InputError, match="there is no such file"):
+            count_folds(dataset(str(tmp_path / name)))
+    (tmp_path / "given.tsv").write_text("q0 1\nq1 2\nq2 20240101\n")
+    with pytest.raises(InputError, match="fold 3 has no query, but there is a fold 20240101"):
+        count_folds(dataset(str(tmp_path / "given.tsv")))
 
 
 def test_folds_in_the_configuration(tmp_path: Path) -> None:
@@ -273,24 +264,11 @@ def test_folds_in_the_configuration(tmp_path: Path) -> None:
     make_folds(write_queries(tmp_path), dataset(lists), 1, tmp_path / "folds.json")
     folds = read_folds(tmp_path / "folds.json")
     assert [folds.queries(fold) for fold in (1, 2, 3)] == lists
-    assert count_folds(dataset(lists)) == 3
+    assert count_folds(dataset(lists)) == count_folds(dataset([[301], [302], [303]])) == 3
     with pytest.raises(InputError, match="folds of x: query 'q0' is in folds 1 and 3"):
         count_folds(dataset([["q0"], ["q1"], ["q0"]]))
     with pytest.raises(InputError, match="folds of x: 1 of 13 queries have no fold: q12"):
         make_folds(write_queries(tmp_path), dataset([NAMES[:4], NAMES[4:8], NAMES[8:12]]), 1, tmp_path / "f")
-
-
-def test_a_number_that_is_no_fold_plans_no_folds(tmp_path: Path) -> None:
-    (tmp_path / "given.tsv").write_text("q0 1\nq1 2\nq2 20240101\n")
-    with pytest.raises(InputError, match="fold 3 has no query, but there is a fold 20240101"):
-        count_folds(dataset(str(tmp_path / "given.tsv")))
-
-
-def test_numbers_are_queries_too() -> None:
-    assert (
-        count_folds(DatasetConfig.model_validate(dataset(3).model_dump() | {"folds": [[301], [302], [303]]}))
-        == 3
-    )
 
 
 @pytest.mark.parametrize(

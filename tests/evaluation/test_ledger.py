@@ -107,35 +107,30 @@ def test_a_group_that_is_read_again_is_no_distinct_group() -> None:
     assert counted_facts([sizes], ["articles"])["distinct_groups"] is None
 
 
-def read_in_pretraining(default: Config, changes: dict[str, dict[str, object]]) -> list[RunFacts]:
-    """The facts of a model for each corpus that replaces its collection."""
+def read_in_pretraining(default: Config, tested: str, **mine: dict[str, object]) -> list[RunFacts]:
+    """The facts of a model for each corpus that replaces its collection, where the file `tested` is tested."""
+    like = default.corpora["squad-train"].model_copy(update={"format": "jsonl", "options": {}})
+    dataset = default.datasets["squad"].model_copy(update={"corpus": "tested"})
     rows = []
-    for name, changed in changes.items():
-        corpus = default.corpora["squad-train"].model_copy(
-            update={"format": "jsonl", "options": {}, **changed}
-        )
-        corpora = {**default.corpora, "mine": corpus}
-        tested = default.corpora["squad-train"].model_copy(update={"format": "jsonl", **changes["tested"]})
-        described = default.datasets["squad"].model_copy(update={"corpus": "tested"})
-        config = default.model_copy(
-            update={
-                "corpora": corpora | {"tested": tested},
-                "collections": default.collections | {"pretraining": ["mine"]},
-                "datasets": default.datasets | {"squad": described},
-            }
-        )
-        if name != "tested":
-            rows.append(facts(config, "prop"))
+    for changes in mine.values():
+        corpora = {
+            "mine": like.model_copy(update=changes),
+            "tested": like.model_copy(update={"path": tested}),
+        }
+        replaced = {
+            "corpora": default.corpora | corpora,
+            "collections": default.collections | {"pretraining": ["mine"]},
+            "datasets": default.datasets | {"squad": dataset},
+        }
+        rows.append(facts(default.model_copy(update=replaced), "prop"))
     return rows
 
 
 def test_a_copy_of_a_corpus_is_the_same_text(default: Config, tmp_path: Path) -> None:
+    paths = {name: {"path": f"{tmp_path}/{name}.jsonl"} for name in "abcd"}
     for name, text in {"a": "x", "b": "x", "c": "y", "d": "long"}.items():
         (tmp_path / f"{name}.jsonl").write_text(text)
-    a, b, c, d = read_in_pretraining(
-        default,
-        {"tested": {"path": f"{tmp_path}/a.jsonl"}} | {n: {"path": f"{tmp_path}/{n}.jsonl"} for n in "abcd"},
-    )
+    a, b, c, d = read_in_pretraining(default, f"{tmp_path}/a.jsonl", **paths)
     assert differences([a, b], ["texts", "tested_texts"]) == {}
     assert b.tested_texts
     assert not c.tested_texts
@@ -151,16 +146,14 @@ def test_texts_are_compared_by_their_files_and_options(
     (tmp_path / "link").symlink_to(tmp_path)
     whole, spelled, linked, absolute, first, second, titles = read_in_pretraining(
         default,
-        {
-            "tested": {"path": f"{tmp_path}/a.jsonl", "options": {}},
-            "whole": {"path": "."},
-            "spelled": {"path": "./link/."},
-            "linked": {"path": "link"},
-            "absolute": {"path": str(tmp_path)},
-            "first": {"path": ".", "files": ["a*"]},
-            "second": {"path": ".", "files": ["b*"]},
-            "titles": {"path": ".", "options": {"body_fields": ["title"]}},
-        },
+        f"{tmp_path}/a.jsonl",
+        whole={"path": "."},
+        spelled={"path": "./link/."},
+        linked={"path": "link"},
+        absolute={"path": str(tmp_path)},
+        first={"path": ".", "files": ["a*"]},
+        second={"path": ".", "files": ["b*"]},
+        titles={"path": ".", "options": {"body_fields": ["title"]}},
     )
     assert differences([whole, spelled, linked, absolute], ["texts", "tested_texts"]) == {}
     assert list(differences([first, second], ["texts"])["texts"]) == [". a*", ". b*"]

@@ -27,26 +27,22 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "x.run"
 
 
-def test_trec_evals_parser_reads_every_score(run: Path) -> None:
-    with open(run) as file:
-        found = pytrec_eval.parse_run(file)
-    assert found == {query: dict(ranking) for query, ranking in read_run(run).items()}
-    assert found == {query: dict(ranking) for query, ranking in RUN.items()}
-
-
-def test_ir_measures_reads_both_and_agrees_with_trec_eval(run: Path, tmp_path: Path) -> None:
+def test_trec_eval_and_ir_measures_read_both_and_agree(run: Path, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text(JUDGED)
-    theirs = list(ir_measures.read_trec_run(str(run)))
+    with open(run) as file:
+        trec_eval_run = pytrec_eval.parse_run(file)
+    with open(tmp_path / "qrels") as file:
+        trec_eval_qrels = pytrec_eval.parse_qrel(file)
+    scored = list(ir_measures.read_trec_run(str(run)))
     judged = list(ir_measures.read_trec_qrels(str(tmp_path / "qrels")))
-    assert {(d.query_id, d.doc_id): d.score for d in theirs} == {
+    assert trec_eval_run == {query: dict(ranking) for query, ranking in RUN.items()}
+    assert trec_eval_run == {query: dict(ranking) for query, ranking in read_run(run).items()}
+    assert {(d.query_id, d.doc_id): d.score for d in scored} == {
         (query, document): score for query, ranking in RUN.items() for document, score in ranking
     }
-    with open(tmp_path / "qrels") as file:
-        parsed = pytrec_eval.parse_qrel(file)
-    assert parsed == read_qrels(tmp_path / "qrels")
-    with open(run) as file:
-        evaluator = pytrec_eval.RelevanceEvaluator(parsed, {"recip_rank", "ndcg_cut_10"})
-        values = evaluator.evaluate(pytrec_eval.parse_run(file))
-    means = ir_measures.calc_aggregate([RR, nDCG @ 10], judged, theirs)
+    assert trec_eval_qrels == read_qrels(tmp_path / "qrels")
+    evaluator = pytrec_eval.RelevanceEvaluator(trec_eval_qrels, {"recip_rank", "ndcg_cut_10"})
+    values = evaluator.evaluate(trec_eval_run)
+    means = ir_measures.calc_aggregate([RR, nDCG @ 10], judged, scored)
     for measure, name in ((RR, "recip_rank"), (nDCG @ 10, "ndcg_cut_10")):
         assert means[measure] == pytest.approx(sum(v[name] for v in values.values()) / len(values))
