@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas
 import yaml
 
 from irpretrain.config import Config
@@ -55,26 +55,35 @@ def value(model: str, regime: str, query: int, seed: int = 1) -> float:
     return LEVELS[name] * (0.5 + steps / 400) + bonus + zigzag + 0.01 * (seed - 1)
 
 
-def rows_of(
-    dataset: str, seeds: tuple[int, ...] = (1,), models: tuple[str, ...] = tuple(LEVELS)
+def _rows(
+    dataset: str,
+    runs: list[tuple[str, str, int, str]],
+    value_of: Callable[..., float],
+    measures: dict[str, float],
 ) -> list[dict]:
-    runs = [(m, "first-stage", 0, m) for m in ("bm25", "ql")]
-    runs += [(m, r, s, "bm25") for m in models for r in ("zero-shot", "full") for s in seeds]
-    runs += [
-        ("prop", f"few-shot-{n}", s, "bm25") for n in (10, 30, 50, 70) for s in seeds if "prop" in models
-    ]
-    runs += [
-        (f"prop-rop@{n}", "zero-shot", s, "bm25") for n in (25, 50, 75) for s in seeds if "prop-rop" in models
-    ]
+    """Rows of runs (model, regime, seed, candidates): `value_of` gives a query's value, measures scale it."""
     return [
         {
             "dataset": dataset, "candidates": candidates, "model": model, "regime": regime, "seed": seed, "fold": 1,
-            "query_id": f"q{query:02}", "measure": measure, "value": value(model, regime, query, seed) * scale,
+            "query_id": f"q{query:02}", "measure": measure, "value": value_of(model, regime, query, seed) * scale,
         }
         for model, regime, seed, candidates in runs
-        for measure, scale in (("nDCG@20", 1.0), ("P@20", 0.1), ("RR@10", 0.9))
+        for measure, scale in measures.items()
         for query in range(QUERIES)
     ]  # fmt: skip
+
+
+def rows_of(
+    dataset: str, seeds: tuple[int, ...] = (1,), models: tuple[str, ...] = tuple(LEVELS)
+) -> list[dict]:
+    trained = [(model, regime) for model in models for regime in ("zero-shot", "full")]
+    if "prop" in models:
+        trained += [("prop", f"few-shot-{n}") for n in (10, 30, 50, 70)]
+    if "prop-rop" in models:
+        trained += [(f"prop-rop@{n}", "zero-shot") for n in (25, 50, 75)]
+    runs = [(stage, "first-stage", 0, stage) for stage in ("bm25", "ql")]
+    runs += [(*run, seed, "bm25") for run in trained for seed in seeds]
+    return _rows(dataset, runs, value, {"nDCG@20": 1.0, "P@20": 0.1, "RR@10": 0.9})
 
 
 def flat_rows(
@@ -85,38 +94,27 @@ def flat_rows(
     candidates: str = "bm25",
 ) -> list[dict]:
     """Runs of any models at their levels, 0.2 higher where fine-tuned, each query a little off; and first stages."""
-    names = [*levels, "bm25", "ql"]
-    runs = [(model, regime, candidates) for model in levels for regime in regimes]
-    runs += [(model, "first-stage", model) for model in ("bm25", "ql")]
-    return [
-        {
-            "dataset": dataset, "candidates": chosen, "model": model, "regime": regime, "seed": 1, "fold": 1,
-            "query_id": f"q{query:02}", "measure": measure,
-            "value": {**levels, "bm25": 0.3, "ql": 0.25}[model]
-            + (0.2 if regime not in ("zero-shot", "first-stage") else 0.0)
-            + (0.01 + 0.002 * names.index(model)) * (1 if query % 2 else -1),
-        }
-        for model, regime, chosen in runs
-        for measure in measures
-        for query in range(QUERIES)
-    ]  # fmt: skip
+    levels = {**levels, "bm25": 0.3, "ql": 0.25}
+    places = {name: place for place, name in enumerate(levels)}
+    runs = [(model, regime, 1, candidates) for model in levels for regime in regimes]
+    runs = [run for run in runs if run[0] not in ("bm25", "ql")]
+    runs += [(stage, "first-stage", 1, stage) for stage in ("bm25", "ql")]
+
+    def value_of(model: str, regime: str, query: int, seed: int) -> float:
+        bonus = 0.2 if regime not in ("zero-shot", "first-stage") else 0.0
+        return levels[model] + bonus + (0.01 + 0.002 * places[model]) * (1 if query % 2 else -1)
+
+    return _rows(dataset, runs, value_of, dict.fromkeys(measures, 1.0))
 
 
 def write_results(directory: Path, rows: list[dict]) -> tuple[list[Path], list[Path]]:
     """Write scores.csv and per_query.parquet as the evaluation of one experiment does; return both kinds of files."""
     per_query, scores = directory / "per_query.parquet", directory / "scores.csv"
     PER_QUERY.write(per_query, rows)
-    keys = ("dataset", "candidates", "model", "regime", "seed", "measure")
-    groups: dict[tuple, list[float]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row[key] for key in keys), []).append(row["value"])
-    with open(scores, "w", newline="") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(
-            ("dataset", "candidates", "model", "regime", "seed", "fold", "measure", "value", "queries")
-        )
-        for key, values in sorted(groups.items()):
-            writer.writerow((*key[:5], 0, key[5], sum(values) / len(values), len(values)))
+    keys = ["dataset", "candidates", "model", "regime", "seed", "measure"]
+    means = pandas.DataFrame(rows, columns=[*keys, "value"]).groupby(keys)["value"].agg(["mean", "count"])
+    means = means.reset_index().assign(fold=0).rename(columns={"mean": "value", "count": "queries"})
+    means[[*keys[:5], "fold", "measure", "value", "queries"]].to_csv(scores, index=False)
     return [scores], [per_query]
 
 

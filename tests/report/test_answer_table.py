@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_run import PHP_YAML, ROOT
+from small_run import PHP_YAML
 
-from irpretrain.config import Config, load_config
+from irpretrain.config import Config
 from irpretrain.config.papers import Published, load_published
 from irpretrain.foundation.contracts import PER_QUERY
 from irpretrain.report.cells import Table
@@ -25,11 +25,6 @@ MEANS = {
 @pytest.fixture(scope="module")
 def published() -> Published:
     return load_published(PHP_YAML)
-
-
-@pytest.fixture(scope="module")
-def config() -> Config:
-    return load_config(ROOT / "tests/base.yaml")
 
 
 def made(tmp_path: Path, published: Published, config: Config, levels: dict[tuple[str, str], float]) -> Table:

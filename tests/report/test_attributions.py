@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,6 @@ from irpretrain.report.coloured_texts import (
     words_of,
     write_attributions,
 )
-from irpretrain.text.texts import stream_chosen
 from small_documents import document_rows
 from tiny_models import write_bert
 
@@ -220,45 +218,13 @@ def test_hostile_text_stays_text(project: Path) -> None:
     assert "<script>document.title='taken'</script>" in "".join(page.texts)
 
 
-def test_same_bytes_twice(project: Path) -> None:
+def test_same_bytes_twice_and_a_case_from_the_runs(project: Path) -> None:
     for name in ("one.html", "two.html"):
-        write(project, name)
+        counts = write(project, name)  # a: ranks 3 and 1; b: 1 and 2
+        assert (counts["query"], counts["document"]) == ("q1", "a")
     assert (project / "one.html").read_bytes() == (project / "two.html").read_bytes()
-
-
-def test_a_case_that_is_left_out_is_chosen_from_the_runs(project: Path) -> None:
-    counts = write(project)  # a: ranks 3 and 1; b: 1 and 2
-    assert (counts["query"], counts["document"]) == ("q1", "a")
 
 
 def test_a_document_that_is_not_there_is_refused(project: Path) -> None:
     with pytest.raises(InputError, match="1 documents are not in the corpus, such as z"):
         write(project, query="q1", document="z")
-
-
-@pytest.mark.browser
-def test_a_browser_asks_for_nothing_and_runs_nothing(project: Path, browser) -> None:
-    write(project, query="q1", document="b")
-    browser.open(project / "page.html")
-    assert browser.evaluate("document.title") == "Attributions: page"
-    assert [url for url in browser.requests() if not url.startswith("file:")] == []
-    assert browser.complaints() == []
-    browser.resize(390, 844, mobile=True)
-    assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-
-
-def test_texts_are_found_across_shards(project: Path, make_store: Callable[..., Path]) -> None:
-    shards = [project / f"documents-{shard}.parquet" for shard in range(2)]
-    found = [
-        pair
-        for ids, texts in stream_chosen(shards, {"c", "a"}, TEXT)
-        for pair in zip(ids, texts, strict=True)
-    ]
-    assert found == [("a", "word01 cab word02"), ("c", "")]
-    assert list(stream_chosen(shards, set(), TEXT)) == []
-
-
-def test_a_document_without_a_query_is_refused():
-    with pytest.raises(ValueError, match="give query"):
-        AttributionConfig(dataset="tiny", models=["m"], document="d")
-    assert AttributionConfig(dataset="tiny", models=["m"], query=489204).query == "489204"

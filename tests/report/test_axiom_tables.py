@@ -13,15 +13,13 @@ from axiom_run import (
 )
 from small_run import ARES_YAML, flat_rows, write_results
 
-from irpretrain.axioms.diagnosis import diagnose
 from irpretrain.config import Config
 from irpretrain.config.papers import load_published
-from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.foundation.errors import InputError
 from irpretrain.report.axiom_results import AxiomResults
 from irpretrain.report.cells import Table
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.table_files import latex, markdown
+from irpretrain.report.table_files import markdown
 from irpretrain.report.tables import build_table, make_tables
 
 
@@ -145,74 +143,28 @@ def test_a_smaller_depth_of_rank_leaves_cells_without_a_number(config: Config, t
     assert cells[3].note == "RANK is known up to 20 alone (axioms.rank_depth)"
 
 
-# Diagnoses
-
-
-def test_a_pair_with_equal_scores_is_read_as_one_half(tmp_path: Path) -> None:
-    """Written by `axioms.diagnosis.diagnose` as it counts: one pair of three alike, one with equal scores."""
-    pairs = [
-        {"pair": i, "document_id": "d", "first": "a", "second": "b", "preferences": [1] + [0] * 8}
-        for i in range(3)
-    ]
-    scores = [{"pair": i, "first": 0.5, "second": other} for i, other in enumerate((0.5, 0.4, 0.6))]
-    AXIOM_PAIRS.write(tmp_path / "pairs.parquet", pairs)
-    PAIR_SCORES.write(tmp_path / "prop.parquet", scores)
-    diagnose(
-        tmp_path / "pairs.parquet",
-        {"prop": [tmp_path / "prop.parquet"]},
-        {"prop": "PROP"},
-        tmp_path / "heads.csv",
-    )
-    (found,) = AxiomResults.read(diagnoses=[tmp_path / "heads.csv"]).diagnoses
-    agreement = found.get("prop", "RANK")
-    assert (agreement.pairs, agreement.share) == (3, 0.5)
-
-
 # All of them
 
 
-@pytest.fixture(scope="module")
-def files(config: Config, tmp_path_factory):
-    base = tmp_path_factory.mktemp("tables")
-    results = write_results(base, flat_rows("squad", {"control": 0.1, "prop": 0.3}))
-    with_files = make_tables(
-        ARES_YAML,
-        with_axioms(config),
-        ResultFiles(*results, **axiom_files(base)),
-        base / "with",
-    )
-    without = make_tables(ARES_YAML, config, ResultFiles(*results), base / "none")
-    return base, with_files, without
-
-
-def test_every_table_is_written_with_and_without_files(files) -> None:
-    base, with_files, without = files
+@pytest.mark.parametrize("is_run", [True, False])
+def test_every_table_is_written_with_and_without_files(config: Config, tmp_path: Path, is_run: bool) -> None:
+    results = write_results(tmp_path, flat_rows("squad", {"control": 0.1, "prop": 0.3}))
+    files = axiom_files(tmp_path) if is_run else {}
+    config = with_axioms(config) if is_run else config
+    counts = make_tables(ARES_YAML, config, ResultFiles(*results, **files), tmp_path / "tables")
     names = {"ares_headline", *(f"ares_{name}" for name in load_published(ARES_YAML).table_names())}
-    for folder in ("with", "none"):
-        assert {path.stem for path in (base / folder).glob("*.tex")} == names
-    assert with_files["tables"] == without["tables"] == 7
-
-
-def test_tables_without_files_say_what_is_missing(files) -> None:
-    texts = {
-        name: (files[0] / "none" / f"ares_{name}.md").read_text() for name in ("table2", "rank_intervals")
-    }
-    assert "(a) this configuration has no preference predictors (section predictors)" in texts["table2"]
-    assert "0.9027 · not run (a)" in texts["table2"]
-    assert "(a) this configuration samples no pseudo-queries" in texts["rank_intervals"]
-
-
-def test_latex_holds_settings_and_superscripts(files) -> None:
-    table2, table4 = ((files[0] / "with" / f"ares_{name}.tex").read_text() for name in ("table2", "table4"))
-    assert "Setting & AUC & AUC" in table2
-    assert "0.6666$^{3}$" in table4
-
-
-def test_a_table_heads_its_rows(config: Config, tmp_path: Path) -> None:
-    found = tables(with_axioms(config), AxiomResults.read(**axiom_files(tmp_path)))
-    assert "| Setting | MS MARCO (the paper's) AUC |" in markdown(found["table2"])
-    assert "| Rank | " in markdown(found["rank_intervals"])
-    assert "Rank & share" in latex(found["rank_intervals"])
+    texts = {path.name: path.read_text() for path in (tmp_path / "tables").iterdir()}
+    assert {name.removesuffix(".tex") for name in texts if name.endswith(".tex")} == names
+    assert counts["tables"] == len(names)
+    assert "0.6666$^{3}$" in texts["ares_table4.tex"]
+    assert "| Setting | MS MARCO (the paper's) AUC |" in texts["ares_table2.md"]
+    if is_run:
+        assert "Setting & AUC & AUC" in texts["ares_table2.tex"]
+        assert "Rank & share & share" in texts["ares_rank_intervals.tex"]
+    else:
+        assert "(a) this configuration has no preference predictors" in texts["ares_table2.md"]
+        assert "0.9027 · not run (a)" in texts["ares_table2.md"]
+        assert "(a) this configuration samples no pseudo-queries" in texts["ares_rank_intervals.md"]
 
 
 # Files that cannot be used

@@ -22,26 +22,29 @@ DATASET = "squad-first-stages"
 QUERIES = tuple(f"q{number}" for number in range(8))
 
 
-def first_stage(model: str, *values: float, candidates: str = "", measure: str = "RR@10"):
+def first_stage(
+    model: str, *values: float, candidates: str = "", measure: str = "RR@10", dataset: str = DATASET
+):
     """The results of a first stage: one value a query."""
-    run = RunName(DATASET, candidates or model, model, "first-stage")
+    run = RunName(dataset, candidates or model, model, "first-stage")
     return (run, measure), Results((0,), QUERIES, np.array([values]))
+
+
+def deepct_table(config: Config, name: str, *results: tuple, **scores: Scores) -> Table:
+    return build_table(load_published(DEEPCT_YAML), name, config, Scores(dict(results)), **scores)
 
 
 def table2(config: Config) -> Table:
     """Better than tf on six queries, equal on one, worse on one; TextRank is worse on all."""
-    scores = Scores(
-        dict(
-            [
-                first_stage("tf-bm25", *[0.5] * 8),
-                first_stage("deepct-bm25", 1, 1, 1, 1, 1, 1, 0.5, 0.25),
-                first_stage("textrank-bm25", *[0.25, 0.2] * 4),
-                first_stage("tf-ql", *[0.1] * 8),
-                first_stage("deepct-ql", *[0.1] * 7, 0.2),
-            ]
-        )
+    return deepct_table(
+        config,
+        "table2",
+        first_stage("tf-bm25", *[0.5] * 8),
+        first_stage("deepct-bm25", 1, 1, 1, 1, 1, 1, 0.5, 0.25),
+        first_stage("textrank-bm25", *[0.25, 0.2] * 4),
+        first_stage("tf-ql", *[0.1] * 8),
+        first_stage("deepct-ql", *[0.1] * 7, 0.2),
     )
-    return build_table(load_published(DEEPCT_YAML), "table2", config, scores)
 
 
 def row(table: Table, panel: int, key: str):
@@ -50,7 +53,7 @@ def row(table: Table, panel: int, key: str):
 
 def test_the_note_on_published_numbers_has_one_full_stop(config: Config) -> None:
     """Case protocol-runs-into-marks: "… of the official BM25 Marks: none, none, as only …"."""
-    tables = (build_table(load_published(DEEPCT_YAML), name, config) for name in ("table2", "table3"))
+    tables = (deepct_table(config, name) for name in ("table2", "table3"))
     tuned, reranked = (next(note for note in t.notes if note.startswith("Published: ")) for t in tables)
     assert ". Marks: * better than " in tuned
     assert reranked.endswith("official BM25. Marks: none (only summary results are published).")
@@ -95,87 +98,64 @@ def test_outcomes_are_in_the_csv_file(config, tmp_path: Path) -> None:
 
 def test_a_first_stage_of_one_data_set_fills_its_row_there(config) -> None:
     """Narratives are weighed by a model of narratives, which is a first stage called after them."""
-    theirs = "robust04-narrative"
-    stages = {
-        **config.first_stages,
-        f"bow-deepct-{theirs}": FirstStageConfig(label="BOW-DeepCT-Query, narratives", model="indri"),
+    theirs, name = "robust04-narrative", "bow-deepct-robust04-narrative"
+    stage = FirstStageConfig(label="BOW-DeepCT-Query, narratives", model="indri")
+    changes = {
+        "first_stages": {**config.first_stages, name: stage},
+        "datasets": {**config.datasets, theirs: config.datasets[DATASET]},
     }
-    config = config.model_copy(
-        update={"first_stages": stages, "datasets": {**config.datasets, theirs: config.datasets[DATASET]}}
+    table = deepct_table(
+        config.model_copy(update=changes),
+        "table6",
+        first_stage("bow-deepct", *[0.5] * 8, measure="AP"),
+        first_stage(name, *[0.25] * 8, measure="AP", dataset=theirs),
     )
-    own = RunName(theirs, f"bow-deepct-{theirs}", f"bow-deepct-{theirs}", "first-stage")
-    found = Scores(
-        dict(
-            [
-                first_stage("bow-deepct", *[0.5] * 8, measure="AP"),
-                ((own, "AP"), Results((0,), QUERIES, np.array([[0.25] * 8]))),
-            ]
-        )
-    )
-    table = build_table(load_published(DEEPCT_YAML), "table6", config, found)
-    means = [
-        cell.ours.mean for panel in (0, 2) for cell in row(table, panel, "bow-deepct").cells if cell.ours
-    ]
-    assert means == [0.25, 0.5]
+    cells = (cell for panel in (0, 2) for cell in row(table, panel, "bow-deepct").cells)
+    assert [cell.ours.mean for cell in cells if cell.ours] == [0.25, 0.5]
 
 
 def depth_scores() -> Scores:
     """At depth 1 DeepCT finds what tf does not; at depth 2 both find all. The model turns DeepCT's two around."""
-    found = []
+    results = []
     for depth, tf, deepct in ((1, 0.0, 1.0), (2, 1.0, 1.0)):
-        zigzag = [0.01 * (number % 2) for number in range(8)]
-        found.append(first_stage("tf-bm25", *[tf] * 8, candidates=f"tf-bm25@{depth}", measure=f"R@{depth}"))
-        found.append(
-            first_stage("deepct-bm25", *[deepct] * 8, candidates=f"deepct-bm25@{depth}", measure=f"R@{depth}")
-        )
-        for stage, value in (("tf-bm25", tf), ("deepct-bm25", deepct / depth)):
-            run = RunName(DATASET, f"{stage}@{depth}", "prop", "zero-shot")
-            found.append(((run, "RR@10"), Results((1,), QUERIES, np.array([[value - z for z in zigzag]]))))
-    return Scores(dict(found))
+        for stage, recall, value in (("tf-bm25", tf, tf), ("deepct-bm25", deepct, deepct / depth)):
+            cut = f"{stage}@{depth}"
+            results.append(first_stage(stage, *[recall] * 8, candidates=cut, measure=f"R@{depth}"))
+            values = [[value - 0.01 * (number % 2) for number in range(8)]]
+            run = RunName(DATASET, cut, "prop", "zero-shot")
+            results.append(((run, "RR@10"), Results((1,), QUERIES, np.array(values))))
+    return Scores(dict(results))
 
 
 def test_depths_by_hand(config) -> None:
-    table = build_table(load_published(DEEPCT_YAML), "table4", config, depths=depth_scores())
+    table = deepct_table(config, "table4", depths=depth_scores())
     assert table.name == "deepct_table4"
     theirs, here = table.panels
     assert [r.key for r in theirs.rows] == ["10", "20", "50", "100", "200", "500", "1000"]
-    assert [cell.printed for cell in theirs.rows[0].cells] == [
-        "0.40",
-        "0.49",
-        "0.234",
-        "0.270",
-        "0.279",
-        "0.320",
-    ]
+    assert " ".join(cell.printed for cell in theirs.rows[0].cells) == "0.40 0.49 0.234 0.270 0.279 0.320"
     assert all("not in this configuration" in cell.note for r in theirs.rows for cell in r.cells)
-    groups = [group for group, _ in here.groups()]
-    assert groups[0] == "Recall"
-    assert groups[1].startswith("Not re-ranked")
-    assert groups[2].startswith("PROP")
-    assert groups[2].endswith("zero-shot, RR@10")
-    found = {
-        r.key: [cell.ours.mean if isinstance(cell, Cell) and cell.ours else None for cell in r.cells]
-        for r in here.rows
-    }
-    assert found["1"] == [0, 1, None, None, pytest.approx(-0.005), pytest.approx(0.995)]
-    assert found["2"] == [1, 1, None, None, pytest.approx(0.995), pytest.approx(0.495)]
-
-
-def test_indexes_are_compared_with_the_first_at_each_depth(config) -> None:
-    table = build_table(load_published(DEEPCT_YAML), "table4", config, depths=depth_scores())
-    marks = {r.key: [cell.ours and cell.ours.marks for cell in r.cells] for r in table.panels[1].rows}
+    recall, first_stages, prop = (group for group, _ in here.groups())
+    assert recall == "Recall"
+    assert first_stages.startswith("Not re-ranked")
+    assert prop.startswith("PROP")
+    assert prop.endswith("zero-shot, RR@10")
+    means = {r.key: [cell.ours.mean if cell.ours else None for cell in r.cells] for r in here.rows}
+    assert means["1"] == [0, 1, None, None, pytest.approx(-0.005), pytest.approx(0.995)]
+    assert means["2"] == [1, 1, None, None, pytest.approx(0.995), pytest.approx(0.495)]
+    # Indexes are compared with the first at each depth.
+    marks = {r.key: [cell.ours and cell.ours.marks for cell in r.cells] for r in here.rows}
     assert marks["1"] == ["", "↑", None, None, "", "↑"]
     assert marks["2"] == ["", "", None, None, "", ""]
 
 
 def at_other_depths(config: Config, dataset: str) -> Table:
     """Table 4 of a configuration that measures BM25 and a first stage of its own at depth 5, and re-ranks BM25's."""
-    asked = ExperimentConfig(
+    experiment = ExperimentConfig(
         dataset=dataset, first_stages=["mine"], models=["prop"], regimes=["zero-shot"], depths=[5]
     )
     config = config.model_copy(
         update={
-            "experiments": {"main": asked},
+            "experiments": {"main": experiment},
             "first_stages": {**config.first_stages, "mine": FirstStageConfig(label="Mine")},
             "datasets": {**config.datasets, dataset: config.datasets[DATASET]},
             "report": config.report.model_copy(update={"papers": ["prop", "deepct"]}),
@@ -183,14 +163,14 @@ def at_other_depths(config: Config, dataset: str) -> Table:
     )
     runs = {("bm25", "first-stage", "bm25"): 0.5, ("mine", "first-stage", "mine"): 0.75}
     runs |= {("ql", "first-stage", "ql"): 0.1, ("prop", "zero-shot", "bm25"): 1.0}
-    found = {
+    results = {
         (RunName(dataset, f"{candidates}@5", model, regime), measure): Results(
             (0,), QUERIES, np.array([[value - 0.01 * (n % 2) for n in range(8)]])
         )
         for (model, regime, candidates), value in runs.items()
         for measure in ("RR@10", *(["R@5"] if regime == "first-stage" else []))
     }
-    return build_table(load_published(DEEPCT_YAML), "table4", config, depths=Scores(found))
+    return deepct_table(config, "table4", depths=Scores(results))
 
 
 @pytest.mark.parametrize("dataset", [DATASET, "msmarco-passage-dev"])
@@ -208,24 +188,19 @@ def test_depths_of_other_first_stages_are_shown_as_they_are(config: Config, data
 
 
 def test_without_depths_the_paper_stands_alone(config) -> None:
-    table = build_table(load_published(DEEPCT_YAML), "table4", config, depths=Scores({}))
+    table = deepct_table(config, "table4")
     assert len(table.panels) == 1
     assert "↑" in " ".join(table.notes)
 
 
 def test_first_stages_alone_are_not_called_re_ranked(config) -> None:
-    names = ("bm25", "ql", "tf-bm25", "deepct-bm25", "deepct-ql")
-    scores = Scores(dict(first_stage(name, *[0.5] * 8) for name in names))
-    text = "rankings of up to 100 documents"
-    table = build_table(load_published(DEEPCT_YAML), "table2", config, scores)
-    assert any(note.endswith(f"8 queries; {text}.") for note in table.notes)
-    assert not any("re-ranked" in note for note in table.notes)
+    notes = table2(config).notes
+    assert any(note.endswith("8 queries; rankings of up to 100 documents.") for note in notes)
+    assert not any("re-ranked" in note for note in notes)
 
 
 def test_a_first_stage_that_is_not_run_is_not_said_to_be_missing(config) -> None:
-    table = build_table(
-        load_published(DEEPCT_YAML), "table2", config, Scores(dict([first_stage("tf-ql", *[0.5] * 8)]))
-    )
+    table = deepct_table(config, "table2", first_stage("tf-ql", *[0.5] * 8))
     own = next(panel for panel in table.panels if "SQuAD" in panel.title)
     reasons = {row.key: cell.note for row in own.rows for cell in row.cells if isinstance(cell, Cell)}
     assert reasons["tf-bm25"] == f"no experiment runs this first stage on {DATASET}"

@@ -134,34 +134,17 @@ def test_what_sequences_share_is_shown_once(config, tmp_path: Path) -> None:
 
 
 def test_a_weighting_s_first_text_has_the_target_of_each_word(config, tmp_path: Path) -> None:
-    rows = [
-        {
-            "document_id": f"d{n}", "part": 0, "position": n, "sample": 0, "text": text, "judged": 3,
-            "targets": targets,
-        }
-        for n, (text, targets) in enumerate([("The gold, river's!", [0.0, 1 / 3, 1.0, 0.0]), ("old", [1.0])])
-    ]  # fmt: skip
-    TERM_TARGETS.write(tmp_path / "targets.parquet", rows)
-    path = tmp_path / "deepct.json"
-    assert describe_weighting(tmp_path / "targets.parquet", TEXT, path) == {"words": 4}
+    def written(text: str, targets: list[float]) -> dict:
+        row = {"document_id": "d", "part": 0, "position": 0, "sample": 0, "text": text, "judged": 3}
+        TERM_TARGETS.write(tmp_path / "targets.parquet", [row | {"targets": targets}])
+        counts = describe_weighting(tmp_path / "targets.parquet", TEXT, tmp_path / "deepct.json")
+        assert counts == {"words": len(targets)}
+        return json.loads((tmp_path / "deepct.json").read_text())
+
+    cut = written("old " * 200, [0.5] * 200)
+    assert (len(cut["words"]), cut["rest"]) == (MAX_PIECES, " …")
+    content = written("The gold, river's!", [0.0, 1 / 3, 1.0, 0.0])
     words = [["", "The", 0.0], [" ", "gold", 0.33], [", ", "river", 1.0], ["'", "s", 0.0]]
-    assert json.loads(path.read_text()) == {"words": words, "rest": "!", "judged": 3}
-    [view] = examples(config, [path])
-    assert view == {
-        "name": "DeepCT",
-        "about": "Target of a word: the share of the text's 3 relevant queries that have the word.",
-        "words": words,
-        "rest": "!",
-        "judged": 3,
-    }
-
-
-def test_a_long_text_with_targets_is_cut(tmp_path: Path) -> None:
-    row = {
-        "document_id": "d", "part": 0, "position": 0, "sample": 0, "text": "old " * 200, "judged": 1,
-        "targets": [0.5] * 200,
-    }  # fmt: skip
-    TERM_TARGETS.write(tmp_path / "targets.parquet", [row])
-    describe_weighting(tmp_path / "targets.parquet", TEXT, tmp_path / "deepct.json")
-    content = json.loads((tmp_path / "deepct.json").read_text())
-    assert (len(content["words"]), content["rest"]) == (MAX_PIECES, " …")
+    assert content == {"words": words, "rest": "!", "judged": 3}
+    about = "Target of a word: the share of the text's 3 relevant queries that have the word."
+    assert examples(config, [tmp_path / "deepct.json"]) == [{"name": "DeepCT", "about": about, **content}]

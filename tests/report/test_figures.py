@@ -47,7 +47,7 @@ def test_every_figure_as_svg_and_png_with_the_same_bytes_twice(made) -> None:
         assert b"<dc:date>" not in path.read_bytes()
 
 
-@pytest.mark.parametrize("label", ["a $\\foo{$", "cost $5 vs \\foo{$ x", "$x^2$", "\\$1 and $2", "$"])
+@pytest.mark.parametrize("label", ["a $\\foo{$", "$x^2$", "\\$1 and $2"])
 def test_a_dollar_in_a_label_is_a_dollar(config: Config, results, tmp_path: Path, label: str) -> None:
     models = {name: model.model_copy(update={"label": label}) for name, model in config.models.items()}
     datasets = {name: entry.model_copy(update={"label": label}) for name, entry in config.datasets.items()}
@@ -114,29 +114,17 @@ REASONS = {
 }
 
 
-@pytest.fixture(scope="module")
-def empty(config: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The figures of all papers, where one model was run zero-shot, and a training had no ranking loss."""
-    base = tmp_path_factory.mktemp("empty")
-    files = ResultFiles(*write_results(base, flat_rows("squad", {"control": 0.1})))
-    losses = [metrics(base, "prop-rop", ranking=False)]
+def test_a_figure_without_data_says_why(config: Config, tmp_path: Path) -> None:
+    """As of all papers, where one model was run zero-shot, and a training had no ranking loss."""
+    files = ResultFiles(*write_results(tmp_path, flat_rows("squad", {"control": 0.1})))
+    losses = [metrics(tmp_path, "prop-rop", ranking=False)]
+    figures = tmp_path / "figures"
     for paper in known_papers():
-        counts = make_figures(PROP_YAML.with_name(f"{paper}.yaml"), config, files, losses, base / "figures")
+        counts = make_figures(PROP_YAML.with_name(f"{paper}.yaml"), config, files, losses, figures)
         assert counts == {"figures": len(figure_names([paper]))}
-    return base / "figures"
-
-
-def test_each_figure_of_a_paper_has_its_files(empty: Path) -> None:
-    names = figure_names(known_papers())
-    assert set(REASONS) == set(names)
-    assert sorted(path.name for path in empty.iterdir()) == sorted(
-        f"{name}.{suffix}" for name in names for suffix in ("svg", "png")
-    )
-
-
-@pytest.mark.parametrize(("name", "reason"), REASONS.items(), ids=REASONS)
-def test_a_figure_without_data_says_why(empty: Path, name: str, reason: str) -> None:
-    assert f"No data: {reason}" in texts_of_svg(empty / f"{name}.svg")
+    texts = {path.stem: texts_of_svg(path) for path in figures.glob("*.svg")}
+    assert set(REASONS) == set(figure_names(known_papers())) == texts.keys()
+    assert {name for name, reason in REASONS.items() if f"No data: {reason}" not in texts[name]} == set()
 
 
 def test_broken_metrics_are_named(config: Config, tmp_path: Path) -> None:
@@ -147,13 +135,7 @@ def test_broken_metrics_are_named(config: Config, tmp_path: Path) -> None:
 
 
 def test_bins_of_long_curves() -> None:
-    steps, values = np.arange(1, 100_001, dtype=float), np.ones(100_000)
-    x, y = binned(steps, values)
-    assert len(x) == 100
-    assert x[0] == 500.5
-    assert set(y) == {1.0}
-    assert list(binned(np.array([1.0, 2, 3]), np.array([3.0, 2, 1]))[1]) == [
-        3.0,
-        2,
-        1,
-    ]  # a short one stays as it is
+    x, y = binned(np.arange(1, 100_001, dtype=float), np.ones(100_000))
+    assert (len(x), x[0], set(y)) == (100, 500.5, {1.0})
+    short = np.array([3.0, 2, 1])
+    assert list(binned(np.array([1.0, 2, 3]), short)[1]) == [3.0, 2, 1]

@@ -3,6 +3,7 @@ import os
 import re
 from pathlib import Path
 
+import pandas
 import pytest
 from small_run import PROP_YAML, flat_rows, write_results
 
@@ -66,15 +67,9 @@ def test_without_a_table_the_place_is_still_named(tmp_path: Path, monkeypatch: p
 
 def test_data_sets_of_one_label_stay_apart(made: Path) -> None:
     path = made / "tables" / "prop_headline.csv"
-    with open(path, encoding="utf-8", newline="") as handle:
-        rows = list(csv.DictReader(handle))
-    others = [
-        row | {"dataset": "other", "row": "bm25", "queries": "7"} for row in rows if row["row"] == "bm25"
-    ]
-    with open(path, "w", encoding="utf-8", newline="") as handle:
-        writer = csv.DictWriter(handle, rows[0].keys())
-        writer.writeheader()
-        writer.writerows([*rows, *others])
+    rows = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    others = rows[rows.row == "bm25"].assign(dataset="other", queries="7")
+    pandas.concat([rows, others]).to_csv(path, index=False)
     text = headline(made, paper="prop")
     assert text.count("SQuAD 1.1 (20 queries), ") == text.count("SQuAD 1.1 (7 queries), ") == 1
 
@@ -82,9 +77,9 @@ def test_data_sets_of_one_label_stay_apart(made: Path) -> None:
 def test_long_labels_are_cut(made: Path) -> None:
     path = made / "tables" / "prop_headline.csv"
     path.write_text(path.read_text().replace("random sampling (", "random sampling of every word there is ("))
-    table = headline(made, paper="prop").partition("Report:")[0].splitlines()
-    assert any(line.startswith("random sampling of every wor… ") for line in table)
-    assert max(len(line) for line in table) <= WIDTH
+    table = headline(made, paper="prop").partition("Report:")[0]
+    assert "\nrandom sampling of every wor… " in table
+    assert max(map(len, table.splitlines())) <= WIDTH
 
 
 def test_every_measure_that_is_asked_for_is_in_every_table(config: Config, tmp_path: Path) -> None:
@@ -94,7 +89,7 @@ def test_every_measure_that_is_asked_for_is_in_every_table(config: Config, tmp_p
     asked = config.model_copy(update={"datasets": {**config.datasets, "squad": squad}})
     rows = flat_rows("squad", {"prop": 0.5, "control": 0.3}, ("zero-shot", "full"), tuple(measures))
     files = ResultFiles(*write_results(tmp_path, rows))
-    make_tables(PROP_YAML, asked, files, tmp_path / "tables", tmp_path / "v.csv")
+    make_tables(PROP_YAML, asked, files, tmp_path / "tables")
     for table in ("prop_headline", "prop_table2", "prop_table3"):
         with open(tmp_path / "tables" / f"{table}.csv", newline="") as handle:
             cells = [cell for cell in csv.DictReader(handle) if cell["dataset"] == "squad"]
@@ -108,15 +103,14 @@ def test_every_measure_that_is_asked_for_is_in_every_table(config: Config, tmp_p
 
 
 def test_first_stages_alone_are_spoken_of_as_such(config: Config, tmp_path: Path) -> None:
-    rows = flat_rows("squad", {}, measures=("AP", "RR@10"))
-    scores, per_query = write_results(tmp_path, rows)
+    scores, per_query = write_results(tmp_path, flat_rows("squad", {}, measures=("AP", "RR@10")))
     table = build_headline(config, Scores.read(per_query))
     assert table.title == "Runs on SQuAD 1.1"
     assert [(column.group, column.label) for column in table.panels[0].columns] == [
         ("first stage", "RR@10"), ("first stage", "AP"), ("first stage", "RR@10 against BM25"),
     ]  # fmt: skip
     assert not re.search("re-rank|encoder|zero-shot", "\n".join(table.notes[:-1]))
-    make_tables(PROP_YAML, config, ResultFiles(scores, per_query), tmp_path / "tables", tmp_path / "v.csv")
+    make_tables(PROP_YAML, config, ResultFiles(scores, per_query), tmp_path / "tables")
     assert "control" not in headline(tmp_path, paper="prop")
     panel = (tmp_path / "tables" / "prop_table2.md").read_text().partition("This configuration: SQuAD")[2]
     assert "SQuAD 1.1, first stage" in panel
@@ -133,8 +127,8 @@ def test_few_shot_regimes_stand_between_zero_shot_and_full(config: Config, tmp_p
 
 
 def test_few_shot_regimes_alone_are_shown(config: Config, tmp_path: Path) -> None:
-    scores, per_query = write_results(tmp_path, flat_rows("squad", {"prop": 0.5}, ("few-shot-1",)))
-    make_tables(PROP_YAML, config, ResultFiles(scores, per_query), tmp_path / "tables", tmp_path / "v.csv")
+    files = ResultFiles(*write_results(tmp_path, flat_rows("squad", {"prop": 0.5}, ("few-shot-1",))))
+    make_tables(PROP_YAML, config, files, tmp_path / "tables")
     text = headline(tmp_path, paper="prop")
     assert re.search(r"^Model +few-shot \(1 query\)$", text, re.MULTILINE)
     assert re.search(r"^PROP +0\.700ᵇ", text, re.MULTILINE)

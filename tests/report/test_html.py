@@ -28,6 +28,7 @@ HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=\"
 
 def sidecar(directory: Path, stage: str, output: str, inputs: list[str], **changes: Any) -> Path:
     """Write a stage's sidecar; paths in it are relative to the working directory, as the workflow's are."""
+    asked = {"threads": 1, "memory_mb": 4321}
     record = {
         "stage": stage,
         "inputs": dict.fromkeys(inputs, "ab" * 32),
@@ -35,12 +36,7 @@ def sidecar(directory: Path, stage: str, output: str, inputs: list[str], **chang
         "parameters": {"seed": 7},
         "parameters_hash": "0123456789abcdef",
         "counts": {"read": 1234, "skipped": {"empty": 2}},
-        "cost": {
-            "wall_seconds": 12.5,
-            "cpu_seconds": 11.0,
-            "peak_memory_mb": 321,
-            "asked": {"threads": 1, "memory_mb": 4321},
-        },
+        "cost": {"wall_seconds": 12.5, "cpu_seconds": 11.0, "peak_memory_mb": 321, "asked": asked},
         "versions": {"python": "3.11.2"},
         "commit": "abcdef123456",
         "hardware": {"cores": 2},
@@ -58,22 +54,21 @@ def sidecars(
     """Corpus → model → runs → per-query values, for every model of the small results."""
     corpus = "results/corpora/squad-train/documents-0.parquet"
     queries = "results/datasets/squad/queries.parquet"
-    told = {"summary": f"7 documents; {HOSTILE}", "warnings": [HOSTILE]}
     candidates = "results/runs/squad/bm25/first-stage.run.gz"
+    prepared = {"summary": f"7 documents; {HOSTILE}", "warnings": [HOSTILE]}
+    searched = {"queries": 90, "queries_without_candidates": 2}
     made = [
         sidecar(directory, "read_corpus", corpus, []),
-        sidecar(directory, "prepare_dataset", queries, [], counts=told),
+        sidecar(directory, "prepare_dataset", queries, [], counts=prepared),
+        sidecar(directory, "search", candidates, [queries], counts=searched),
     ]
-    lost = {"queries": 90, "queries_without_candidates": 2}
-    made.append(sidecar(directory, "search", candidates, [queries], counts=lost))
     for model in LEVELS:
         trained, base = f"results/models/pretrained/{model}/seed-1", f"results/runs/squad/bm25/{model}"
-        made.append(sidecar(directory, "pretrain", trained, [corpus]))
         inputs = [f"{trained}/snapshots/step-50", candidates]
+        made.append(sidecar(directory, "pretrain", trained, [corpus]))
         made.append(sidecar(directory, "rerank", f"{base}/zero-shot/seed-1.run.gz", inputs))
-        made += [
-            sidecar(directory, "finetune", f"{base}/full/seed-1/fold-{f}.run.gz", inputs) for f in (1, 2)
-        ]
+        folds = [f"{base}/full/seed-1/fold-{fold}.run.gz" for fold in (1, 2)]
+        made += [sidecar(directory, "finetune", fold, inputs) for fold in folds]
     runs = [output for path in made for output in json.loads(path.read_text())["outputs"]]
     return [*made, sidecar(directory, "evaluate", per_query, [*runs, *extra])]
 
@@ -82,54 +77,43 @@ def sidecars(
 def report(config: Config, results, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     """The report of the small results, with hostile strings wherever a user's text can stand."""
     base = tmp_path_factory.mktemp("report")
+    models = {**config.models, "prop-mlm": config.models["prop-mlm"].model_copy(update={"label": HOSTILE})}
+    notes = [*config.report.notes, HOSTILE]
     hostile = config.model_copy(
         update={
-            "models": {
-                **config.models,
-                "prop-mlm": config.models["prop-mlm"].model_copy(update={"label": HOSTILE}),
-            },
-            "report": config.report.model_copy(update={"notes": [*config.report.notes, HOSTILE]}),
+            "models": models,
+            "report": config.report.model_copy(update={"notes": notes}),
             "attributions": {"words": AttributionConfig(dataset="squad", models=["prop"])},
         }
     )
-    files = [metrics(base, "prop-rop"), metrics(base, "prop-random")]
-    make_figures(PROP_YAML, hostile, ResultFiles(*results), files, base / "results" / "figures")
+    losses = [metrics(base, "prop-rop"), metrics(base, "prop-random")]
+    make_figures(PROP_YAML, hostile, ResultFiles(*results), losses, base / "results" / "figures")
     sidecar(base, HOSTILE.replace("/", "|"), "results/odd", [], counts={HOSTILE: HOSTILE}, commit=HOSTILE)
     sidecar(base, "stale", "results/of/another/configuration", [])
     sampled = "results/groups/pretraining/rop/squad-train-0.parquet"
     sidecars(base, str(results[1][0]), ("results/odd", sampled))
     claims = base / "prop.csv"
     answer_claims("prop", hostile, ResultFiles(*results), claims)
-    found, attributions = small_searches(base), small_attributions(base)
-    example = base / "examples" / "rop.json"
-    example.parent.mkdir()
+    (base / "examples").mkdir()
+    examples = [base / "examples" / name for name in ("rop.json", "deepct.json")]
     parts = [[HOSTILE, False], ["anchor", True]]
     sequences = [{"query": parts, "document": parts, "score": score} for score in (-1.5, -2.5)]
-    shown = {"sequences": sequences, "path": [[0, HOSTILE, True]], "axioms": {"RANK": 1, "REG": 0}}
-    example.write_text(json.dumps(shown), encoding="utf-8")
-    targets = base / "examples" / "deepct.json"
+    group = {"sequences": sequences, "path": [[0, HOSTILE, True]], "axioms": {"RANK": 1, "REG": 0}}
     words = {"words": [[HOSTILE, HOSTILE, 0.5], [" ", "word", 0.0]], "rest": HOSTILE, "judged": 2}
-    targets.write_text(json.dumps(words), encoding="utf-8")
-    made = [
-        write_report(
-            hostile,
-            [PROP_YAML],
-            ResultFiles(
-                *results,
-                claims=[claims],
-                searches=[found],
-                attributions=[attributions],
-                examples=[example, targets],
-            ),
-            base / "results",
-            MANIFEST,
-            base / name,
-        )
-        for name in ("report.html", "again.html")
-    ]
-    assert made[0] == made[1]
-    assert (base / "report.html").read_bytes() == (base / "again.html").read_bytes()
-    return base / "report.html", made[0]
+    for path, content in zip(examples, (group, words), strict=True):
+        path.write_text(json.dumps(content), encoding="utf-8")
+    files = ResultFiles(
+        *results,
+        claims=[claims],
+        searches=[small_searches(base)],
+        attributions=[small_attributions(base)],
+        examples=examples,
+    )
+    pages = [base / name for name in ("report.html", "again.html")]
+    counts = [write_report(hostile, [PROP_YAML], files, base / "results", MANIFEST, page) for page in pages]
+    assert counts[0] == counts[1]
+    assert pages[0].read_bytes() == pages[1].read_bytes()
+    return pages[0], counts[0]
 
 
 def test_one_file_without_addresses(report) -> None:
@@ -185,21 +169,17 @@ def test_what_the_page_holds(report) -> None:
 
 def test_lineage_follows_files_and_folders(tmp_path: Path) -> None:
     lineage = Lineage.read(sidecars(tmp_path))
-    stages = {i: record.stage for i, record in enumerate(lineage.records)}
+
+    def stages(run: tuple[str, str, str, str], seed: int) -> list[str]:
+        return [lineage.records[index].stage for index in lineage.runs(RunName(*run), (seed,))]
+
     (run,) = lineage.runs(RunName("squad", "bm25", "prop", "zero-shot"), (1,))
     # The run read a snapshot inside the model's directory, and the model read the corpus.
-    assert sorted(stages[i] for i in lineage.reachable([run])) == [
-        "prepare_dataset",
-        "pretrain",
-        "read_corpus",
-        "rerank",
-        "search",
-    ]
-    folds = lineage.runs(RunName("squad", "bm25", "prop", "full"), (1,))
-    assert [stages[i] for i in folds] == ["finetune", "finetune"]
-    assert lineage.runs(RunName("squad", "bm25", "prop-rop", "zero-shot"), (2,)) == []
-    first = lineage.runs(RunName("squad", "bm25", "bm25", "first-stage"), (0,))
-    assert [stages[i] for i in first] == ["search"]
+    reachable = sorted(lineage.records[index].stage for index in lineage.reachable([run]))
+    assert reachable == ["prepare_dataset", "pretrain", "read_corpus", "rerank", "search"]
+    assert stages(("squad", "bm25", "prop", "full"), 1) == ["finetune", "finetune"]
+    assert stages(("squad", "bm25", "prop-rop", "zero-shot"), 2) == []
+    assert stages(("squad", "bm25", "bm25", "first-stage"), 0) == ["search"]
 
 
 def test_provenance_of_a_huge_run_is_cut_to_size(tmp_path: Path) -> None:
@@ -224,26 +204,15 @@ def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results,
     assert not page.exists()
 
 
-def test_first_stages_alone_still_have_a_report(config: Config, tmp_path: Path) -> None:
+def test_a_report_of_first_stages_alone_names_results_of_other_code(config: Config, tmp_path: Path) -> None:
     results = write_results(tmp_path, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
     make_figures(PROP_YAML, config, ResultFiles(*results), [], tmp_path / "figures")
-    page = tmp_path / "report.html"
+    page, outputs = tmp_path / "report.html", {str(results[1][0]): ""}
+    record = {"stage": "evaluate", "outputs": outputs, "code": {"training/ranking_tasks.py": "0123"}}
+    Path(f"{results[1][0]}.meta.json").write_text(json.dumps(record))
     counts = write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)
     assert counts["tables"] == 5
     assert page.stat().st_size < 1_000_000
-
-
-def test_the_report_names_results_of_other_code(config: Config, tmp_path: Path) -> None:
-    results = write_results(tmp_path, [row for row in rows_of("squad") if row["regime"] == "first-stage"])
-    make_figures(PROP_YAML, config, ResultFiles(*results), [], tmp_path / "figures")
-    page = tmp_path / "report.html"
-    record = {
-        "stage": "evaluate",
-        "outputs": {str(results[1][0]): ""},
-        "code": {"training/ranking_tasks.py": "0123"},
-    }
-    Path(f"{results[1][0]}.meta.json").write_text(json.dumps(record))
-    write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)
     line = "1 result was made by other code: evaluate (1). `make redo` makes it again."
     assert f"<p>{line}</p>" in page.read_text(encoding="utf-8")
 
@@ -317,30 +286,25 @@ def test_pictures_are_shown(page) -> None:
 
 @pytest.mark.browser
 def test_sorting(page) -> None:
-    column = "[...document.querySelectorAll('#results .first tbody tr')].map((r) => r.cells[1].dataset.sort)"
-    before = page.evaluate(column)
-    heading = "#results .first thead tr:nth-child(2) th:nth-child(2)"
-    page.click(f"{heading} button")
-    assert page.evaluate(f"document.querySelector('{heading}').ariaSort") == "descending"
-    assert page.evaluate(column) == sorted(before, key=float, reverse=True) != before
-    page.click(f"{heading} button")
-    assert page.evaluate(column) == sorted(before, key=float)
-    page.click("#results .first thead tr:nth-child(2) th:nth-child(1) button")
-    labels = page.evaluate(
-        "[...document.querySelectorAll('#results .first tbody tr')].map((r) => r.cells[0].textContent)"
-    )
+    def values(column: int) -> list[str]:
+        rows = "document.querySelectorAll('#results .first tbody tr')"
+        return page.evaluate(f"[...{rows}].map((r) => r.cells[{column}].dataset.sort)")
+
+    before = values(1)
+    heading = "#results .first thead tr:nth-child(2) th:nth-child({})"
+    page.click(f"{heading.format(2)} button")
+    assert page.evaluate(f"document.querySelector('{heading.format(2)}').ariaSort") == "descending"
+    assert values(1) == sorted(before, key=float, reverse=True) != before
+    page.click(f"{heading.format(2)} button")
+    assert values(1) == sorted(before, key=float)
+    page.click(f"{heading.format(3)} button")
+    filled = [value for value in values(2) if value]
+    missing = [""] * (len(before) - len(filled))
+    assert missing, "cells without a number come last"
+    assert values(2) == [*sorted(filled, key=float, reverse=True), *missing]
+    page.click(f"{heading.format(1)} button")
+    labels = texts_of(page, "#results .first tbody tr th")
     assert labels.index("BM25") < labels.index("QL")
-
-
-@pytest.mark.browser
-def test_cells_without_a_number_are_sorted_last(page) -> None:
-    rows = "document.querySelectorAll('#results .first tbody tr')"
-    values = f"[...{rows}].map((r) => r.cells[2].dataset.sort)"
-    assert "" in page.evaluate(values)
-    page.click("#results .first thead tr:nth-child(2) th:nth-child(3) button")
-    found = page.evaluate(values)
-    filled = [value for value in found if value]
-    assert found == sorted(filled, key=float, reverse=True) + [""] * (len(found) - len(filled))
 
 
 @pytest.mark.browser
@@ -515,13 +479,6 @@ def test_folds_are_open_in_print(page) -> None:
     assert (before > 0, page.evaluate(closed)) == (True, 0)
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.evaluate(closed) == before
-
-
-@pytest.mark.browser
-def test_hostile_text_stays_text(page) -> None:
-    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
-    labels = texts_of(page, "#results .first tbody th")
-    assert any("<script>document.title" in label for label in labels)
 
 
 @pytest.mark.browser

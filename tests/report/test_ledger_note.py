@@ -23,11 +23,13 @@ from irpretrain.evaluation.claims import read_claims
 from irpretrain.evaluation.ledger import (
     COLUMNS,
     FACT_LABELS,
+    LONGEST_LINE,
     OPTION_LABELS,
     RunFacts,
     differences_text,
     parameters_text,
     reading_notes,
+    shorten,
 )
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.foundation.errors import IntegrityError
@@ -115,12 +117,10 @@ def test_a_note_says_what_fine_tuned_rows_read_where_zero_shot_ones_read_less(de
     ]
 
 
-def test_rows_that_differ_in_nothing_get_no_line(
-    default: Config, trainings: list[Path], tmp_path: Path
-) -> None:
-    _, per_query = write_results(tmp_path, rows_of("squad", models=("control", "prop")))
-    table = build_headline(default, Scores.read(per_query, trainings))
-    assert not any(note.startswith("Not equal between rows: ") for note in table.notes)
+def ledger_rows(path: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """The lines of a ledger by model and regime."""
+    with open(path, newline="") as file:
+        return {(row["model"], row["regime"]): row for row in csv.DictReader(file)}
 
 
 def test_the_ledger_beside_a_table_has_a_line_for_each_run(
@@ -131,23 +131,25 @@ def test_the_ledger_beside_a_table_has_a_line_for_each_run(
     (tmp_path / "per_query.parquet.meta.json").write_text(json.dumps(sidecar))
     files = ResultFiles(scores, per_query, trainings=trainings)
     make_tables(PROP_YAML, default, files, tmp_path / "tables")
-    with open(tmp_path / "tables" / "prop_headline.ledger.csv", newline="") as file:
-        rows = {(row["model"], row["regime"]): row for row in csv.DictReader(file)}
-    prop = rows["prop", "zero-shot"]
+    rows = ledger_rows(tmp_path / "tables/prop_headline.ledger.csv")
+    assert {model.partition("-")[0] for model, _ in rows} == {"bm25", "ql", "control", "prop"}
+    prop, bm25 = rows["prop", "zero-shot"], rows["bm25", "first-stage"]
     assert (prop["groups"], prop["word_pieces"], prop["seeds"]) == ("rop 3200", "380000", "1")
-    assert prop["lists"] == rows["bm25", "first-stage"]["lists"] == "abc"
-    assert prop["queries"] == rows["bm25", "first-stage"]["queries"]
-    assert rows["bm25", "first-stage"]["depth"] == prop["depth"] == "10"
+    assert prop["lists"] == bm25["lists"] == "abc"
+    assert prop["queries"] == bm25["queries"]
+    assert bm25["depth"] == prop["depth"] == "10"
+    text = (tmp_path / "tables/prop_headline.md").read_text()
+    assert "Not equal between rows: " not in text, "they differ in nothing but the experiment"
 
 
 def test_the_line_and_the_ledger_have_the_depth_that_is_found_not_the_planned_one(
     default: Config, tmp_path: Path
 ) -> None:
     scores, per_query = write_results(tmp_path, rows_of("squad", models=("control", "prop")))
-    longest = {"bm25": (20, 10, 200), "ql": (19, 7, 133), "control": (20, 10, 200), "prop": (20, 10, 199)}
+    sizes = {"bm25": (20, 10, 200), "ql": (19, 7, 133), "control": (20, 10, 200), "prop": (20, 10, 199)}
     lists = [
         {"dataset": "squad", "candidates": candidates, "model": model, "regime": regime, "seed": seed}
-        | dict(zip(ListSizes._fields, longest[model], strict=True))
+        | ListSizes(*sizes[model])._asdict()
         for model, regime, seed, candidates in (
             *((name, "first-stage", 0, name) for name in ("bm25", "ql")),
             *((name, regime, 1, "bm25") for name in ("control", "prop") for regime in ("zero-shot", "full")),
@@ -155,25 +157,16 @@ def test_the_line_and_the_ledger_have_the_depth_that_is_found_not_the_planned_on
     ]
     (tmp_path / "per_query.parquet.meta.json").write_text(json.dumps({"counts": {"lists": lists}}))
     files = ResultFiles(scores, per_query)
-    line = next(
-        note
-        for note in build_headline(default, files.read()).notes
-        if note.startswith("Not equal between rows: ")
-    )
-    assert line == (
+    make_tables(PROP_YAML, default, files, tmp_path / "tables")
+    text = (tmp_path / "tables/prop_headline.md").read_text()
+    assert (
         "Not equal between rows: documents scored per query, at most: 10 (PROP, BM25, control), 7 (QL); queries with "
         "a list: 20 (PROP, BM25, control), 19 (QL); documents scored in all: 199 (PROP), 200 (control)."
-    )
-    make_tables(PROP_YAML, default, files, tmp_path / "tables")
-    with open(tmp_path / "tables" / "prop_headline.ledger.csv", newline="") as file:
-        rows = {(row["model"], row["regime"]): row for row in csv.DictReader(file)}
-    names = ("depth", "seen", "answered", "scored")
-    assert [rows["ql", "first-stage"][name] for name in names] == ["7", "7", "19", "133"]
-    facts = [
-        facts_of(default, files.read(), RunName("squad", name, name, "first-stage"))
-        for name in ("bm25", "ql")
-    ]
-    assert "seen" in unlike(facts)
+    ) in text
+    ql = ledger_rows(tmp_path / "tables/prop_headline.ledger.csv")["ql", "first-stage"]
+    assert [ql[name] for name in ("depth", "seen", "answered", "scored")] == ["7", "7", "19", "133"]
+    runs = [RunName("squad", name, name, "first-stage") for name in ("bm25", "ql")]
+    assert "seen" in unlike(facts_of(default, files.read(), run) for run in runs)
 
 
 def test_a_snapshot_has_read_as_far_as_its_step(
@@ -196,11 +189,8 @@ def test_a_snapshot_has_read_as_far_as_its_step(
 def test_a_ledger_has_no_baseline_that_was_not_run(default: Config, tmp_path: Path) -> None:
     files = ResultFiles(*write_results(tmp_path, rows_of("squad", models=("prop",))))
     make_tables(PROP_YAML, default, files, tmp_path / "tables")
-    models = set()
-    for path in (tmp_path / "tables").glob("*.ledger.csv"):
-        with open(path, newline="") as file:
-            models |= {row["model"] for row in csv.DictReader(file)}
-    assert models == {"bm25", "ql", "prop"}
+    ledgers = map(ledger_rows, (tmp_path / "tables").glob("*.ledger.csv"))
+    assert {model for ledger in ledgers for model, _ in ledger} == {"bm25", "ql", "prop"}
 
 
 def test_a_claim_says_what_its_sides_differ_in(
@@ -208,18 +198,13 @@ def test_a_claim_says_what_its_sides_differ_in(
 ) -> None:
     claims = read_claims("wikiformer")
     rows = {row.claim: row for row in answer(claims, ClaimTester(scores_of(tmp_path, trainings), default))}
-    cut = "documents cut at 64 word pieces with the query, query at"
-    words = cut.replace("documents", "passages of 40 words")
-    read = f"{cut} 16 / {cut} 30 (Wikiformer), {words} 16 (PROP)"
-    groups = "groups read: 800 in each of 4 tasks (Wikiformer), 3,200 (PROP)"
-    difference = (
-        f"read in pre-training: {read}; {groups}; word pieces read: 900,000 (Wikiformer), 380,000 (PROP)"
-    )
-    difference += "; steps of pre-training: 100 (Wikiformer), 200 (PROP)"
-    difference += "; options of pre-training: batch_groups, mlm_head_steps, "
-    difference += "optimiser.weight_decay, optimiser.clip, loss, mlm_weight"
-    assert rows["zero-shot-better-than-prop"].differs == difference
     assert rows["zero-shot-better-than-encoder"].differs == ""
+    difference = rows["zero-shot-better-than-prop"].differs
+    assert [text.partition(": ")[0] for text in difference.split("; ")] == [
+        "read in pre-training", "groups read", "word pieces read", "steps of pre-training", "options of pre-training",
+    ]  # fmt: skip
+    assert "; word pieces read: 900,000 (Wikiformer), 380,000 (PROP); " in difference
+    assert difference.endswith("optimiser.weight_decay, optimiser.clip, loss, mlm_weight")
     write_answers(rows.values(), tmp_path / "claims.csv")
     published = load_published(PROP_YAML.with_name("wikiformer.yaml"))
     (table,) = claims_tables(published, default, [tmp_path / "claims.csv"])
@@ -227,27 +212,16 @@ def test_a_claim_says_what_its_sides_differ_in(
     assert table.notes[0] == f"Not equal in {sides}: {difference}."
 
 
-def test_a_line_that_would_be_long_names_the_longest_differences_in_short(
-    default: Config, trainings: list[Path], tmp_path: Path
-) -> None:
-    path = f"data/{'x' * 300}.jsonl"
-    corpora = {"long": default.corpora["squad-articles"].model_copy(update={"path": path, "options": {}})}
-    collections = {"long": ["long"]}
-    models = {"prop": default.models["prop"].model_copy(update={"collection": "long"})}
-    config = default.model_copy(
-        update={
-            key: getattr(default, key) | more
-            for key, more in (("corpora", corpora), ("collections", collections), ("models", models))
-        }
-    )
-    notes = build_headline(config, scores_of(tmp_path, trainings)).notes
-    [line] = [note for note in notes if note.startswith("Not equal between rows: ")]
-    assert line == (
-        "Not equal between rows: score head: fresh (PROP, control, Wikiformer), pooler kept (ARES_simple); texts of "
-        "pre-training; groups read: 3,200 (PROP, ARES_simple), 800 in each of 4 tasks (Wikiformer); word pieces read: "
-        "380,000 (PROP, ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, ARES_simple), 100 "
-        "(Wikiformer); options of pre-training; headline.ledger.csv has the rest."
-    )
+def test_a_line_that_would_be_long_names_the_longest_differences_in_short() -> None:
+    names = "x" * LONGEST_LINE
+    differences = [
+        ("steps: 200 (PROP), 100 (Wikiformer)", "steps: 100 to 200"),
+        (f"texts: {names} (PROP)", "texts"),
+    ]
+    ending = "; headline.ledger.csv has the rest"
+    assert shorten(differences, ending) == f"steps: 200 (PROP), 100 (Wikiformer); texts{ending}"
+    assert shorten(differences[:1], ending) == "steps: 200 (PROP), 100 (Wikiformer)"
+    assert shorten([*differences, (names, names)], ending) == f"steps: 100 to 200; texts{ending}"
 
 
 NAMES = ("dataset", "model", "regime")
@@ -270,12 +244,6 @@ def test_the_line_names_every_fact_of_the_ledger(default: Config) -> None:
         "candidates: bm25 (PROP on SQuAD 1.1), ql (PROP on SQuAD 1.1); "
         "documents scored per query, at most: 10 (PROP on SQuAD 1.1), 20 (PROP on SQuAD 1.1)"
     )
-
-
-def test_the_score_head_is_named_of_a_model_without_pre_training_too(default: Config) -> None:
-    text = models_text(default, "control", "ares-simple", "php")
-    assert "; score head: fresh (control, PHP), pooler kept (ARES_simple); " in text
-    assert "options of pre-training: head" not in text
 
 
 def test_distinct_groups_are_named_where_a_row_reads_groups_again(default: Config) -> None:
@@ -334,15 +302,18 @@ def test_the_line_says_which_first_stages_are_tuned(default: Config) -> None:
 
 def test_the_ledger_has_the_parameters_that_were_tuned(default: Config, tmp_path: Path) -> None:
     rows = flat_rows("squad-first-stages", {})
-    stages = ("deepct-bm25", "tf-bm25")
-    rows += [{**row, "model": name, "candidates": name} for row in rows[:QUERIES] for name in stages]
+    rows += [
+        {**row, "model": name, "candidates": name}
+        for name in ("deepct-bm25", "tf-bm25")
+        for row in rows[:QUERIES]
+    ]
     scores, per_query = write_results(tmp_path, rows)
     sweep = tmp_path / "deepct-bm25.json"
     sweep.write_text('{"parameters": {"k1": 4.0, "b": 0.5}}')
     files = ResultFiles(scores, per_query, sweeps=[sweep])
     make_tables(DEEPCT_YAML, default, files, tmp_path / "tables")
-    with open(tmp_path / "tables" / "deepct_headline.ledger.csv", newline="") as file:
-        parameters = {row["model"]: (row["k1"], row["b"]) for row in csv.DictReader(file)}
+    ledger = ledger_rows(tmp_path / "tables/deepct_headline.ledger.csv")
+    parameters = {model: (row["k1"], row["b"]) for (model, _), row in ledger.items()}
     assert parameters["deepct-bm25"] == ("4.0", "0.5")
     assert parameters["bm25"] == ("0.9", "0.4")
     assert parameters["tf-bm25"] == ("", ""), "its sweep is not among the files"

@@ -6,14 +6,15 @@ import csv
 from pathlib import Path
 
 import pytest
-from small_run import PROP_YAML, rows_of, write_results
+from small_run import rows_of, write_results
 
 from irpretrain.config.experiments import ReportConfig
 from irpretrain.foundation.contracts import PER_QUERY
 from irpretrain.foundation.errors import IntegrityError
+from irpretrain.report.claim_answers import answer_claims
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName, Scores
-from irpretrain.report.tables import make_tables, write_overview
+from irpretrain.report.tables import write_overview
 
 
 def _experiment(
@@ -31,15 +32,21 @@ def _lines(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def _overview(config, folder: Path, files: ResultFiles) -> tuple[list[Path], dict]:
+    """The scores, values of queries and claims that are joined, and their counts."""
+    folder.mkdir(exist_ok=True)
+    made = [folder / name for name in ("scores.csv", "per_query.parquet", "claims.csv")]
+    return made, write_overview(config, files, *made, folder / "tables")
+
+
 def test_each_row_stands_once(config, tmp_path: Path) -> None:
     first = _experiment(tmp_path / "first", ("control", "prop"))
     second = _experiment(tmp_path / "second", ("prop", "prop-mlm"))
     scores, per_query = (one + two for one, two in zip(first, second, strict=True))
     claims = [tmp_path / "prop.csv", tmp_path / "again.csv"]
     for path in claims:
-        make_tables(PROP_YAML, config, ResultFiles(scores, per_query), tmp_path / "tables", path)
-    made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "claims.csv")]
-    counts = write_overview(config, ResultFiles(scores, per_query, claims=claims), *made, tmp_path / "tables")
+        answer_claims("prop", config, ResultFiles(scores, per_query), path)
+    made, counts = _overview(config, tmp_path, ResultFiles(scores, per_query, claims=claims))
 
     rows = _lines(made[0])
     keys = [tuple(row[k] for k in ("dataset", "candidates", "model", "regime", "measure")) for row in rows]
@@ -48,24 +55,18 @@ def test_each_row_stands_once(config, tmp_path: Path) -> None:
     assert [key[:4] for key in keys] == sorted(key[:4] for key in keys)
     assert PER_QUERY.count(made[1]) == counts["per_query"]
     assert made[2].read_bytes() == claims[0].read_bytes()
-    joined = Scores.read([made[1]])
-    assert joined.runs() == Scores.read(per_query).runs()
-    assert {row["label"].partition(" ")[0] for row in _lines(tmp_path / "tables" / "headline.csv")} >= {
-        "BM25",
-        "PROP",
-    }
+    assert Scores.read([made[1]]).runs() == Scores.read(per_query).runs()
+    labels = {row["label"].partition(" ")[0] for row in _lines(tmp_path / "tables" / "headline.csv")}
+    assert labels >= {"BM25", "PROP"}
 
 
 def test_the_order_of_experiments_changes_nothing_that_is_measured(config, tmp_path: Path) -> None:
-    first = _experiment(tmp_path / "first", ("control", "prop"))
-    second = _experiment(tmp_path / "second", ("prop-mlm",))
+    experiments = [_experiment(tmp_path / model, ("control", model)) for model in ("prop", "prop-mlm")]
     written = []
-    for place, (one, two) in enumerate(((first, second), (second, first))):
-        folder = tmp_path / str(place)
-        folder.mkdir()
-        files = [folder / name for name in ("scores.csv", "per_query.parquet", "claims.csv")]
-        write_overview(config, ResultFiles(one[0] + two[0], one[1] + two[1]), *files, folder)
-        written.append([path.read_bytes() for path in files[:2]])
+    for number, ((scores, per_query), others) in enumerate((experiments, experiments[::-1])):
+        files = ResultFiles(scores + others[0], per_query + others[1])
+        made, _ = _overview(config, tmp_path / str(number), files)
+        written.append([path.read_bytes() for path in made[:2]])
     assert written[0] == written[1]
 
 
@@ -80,9 +81,8 @@ def test_experiments_must_agree_about_a_run_that_they_share(tmp_path: Path) -> N
 
 
 def test_without_papers_there_are_no_claims(config, tmp_path: Path) -> None:
-    scores, per_query = _experiment(tmp_path / "first", ("control", "prop"))
-    made = [tmp_path / name for name in ("scores.csv", "per_query.parquet", "claims.csv")]
+    files = ResultFiles(*_experiment(tmp_path / "first", ("control", "prop")))
     own = config.model_copy(update={"report": ReportConfig()})
-    counts = write_overview(own, ResultFiles(scores, per_query), *made, tmp_path / "tables")
+    _, counts = _overview(own, tmp_path, files)
     assert counts["claims"] == 0
     assert {path.name.partition(".")[0] for path in (tmp_path / "tables").iterdir()} == {"headline"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_run import ARES_YAML, PROP_YAML, ROOT, changed_paper
@@ -212,24 +214,20 @@ def test_the_best_and_the_worst_of_the_running_text() -> None:
         for cell in values["wikiformer"]:
             assert max(values, key=lambda row: values[row].get(cell, 0)) == "wikiformer"
     ablation = [row.key for row in table_of("wikiformer", "table5").rows if row.key.startswith("without")]
-    for dataset, measure, worst in (
-        ("msmarco-doc", "RR@10", "without-srr"),
-        ("msmarco-doc", "RR@100", "without-srr"),
-        ("lecard", "nDCG@5", "without-ltm"),
-    ):
-        found = {row: number("wikiformer", "table5", row, dataset, measure) for row in ablation}
-        assert min(found, key=found.get) == worst
-    hp = number("php", "table5", "hp", "msmarco-doc", "RR@10", "ance")
-    assert hp < number("php", "table3", "harp", "msmarco-doc", "RR@10", "ance")
+    worst_rows = {
+        cell: min(ablation, key=lambda row: number("wikiformer", "table5", row, *cell))
+        for cell in (("msmarco-doc", "RR@10"), ("msmarco-doc", "RR@100"), ("lecard", "nDCG@5"))
+    }
+    assert list(worst_rows.values()) == ["without-srr", "without-srr", "without-ltm"]
+    cell = ("msmarco-doc", "RR@10", "ance")
+    assert number("php", "table5", "hp", *cell) < number("php", "table3", "harp", *cell)
 
 
 def test_what_ares_s_remarks_say_of_its_tables() -> None:
-    cell = ("trec-dl-2019", "nDCG@10", "official")
-    of_row = {
-        row.key: numbers("ares", "table4", row.key).get((*cell, ""))
-        for row in table_of("ares", "table4").rows
-    }
-    assert max(of_row["prop-wikipedia"], of_row["prop-msmarco"]) < of_row["bert"] < of_row["harp"]
+    def at_10(row: str) -> float:
+        return number("ares", "table4", row, "trec-dl-2019", "nDCG@10", "official")
+
+    assert max(at_10("prop-wikipedia"), at_10("prop-msmarco")) < at_10("bert") < at_10("harp")
     zero_shot = table_of("ares", "table6")
     unmarked = {
         (row.key, column.dataset)
@@ -242,10 +240,8 @@ def test_what_ares_s_remarks_say_of_its_tables() -> None:
     assert unmarked == {
         ("bm25", "msmarco-doc"), ("ares-hard", "trec-covid-round2"), ("ares-strict", "entity-questions"),
     }  # fmt: skip
-    strict, simple = (
-        number("ares", "table6", row, "entity-questions", "P@10") for row in ("ares-strict", "ares-simple")
-    )
-    assert strict > simple
+    cell = ("entity-questions", "P@10")
+    assert number("ares", "table6", "ares-strict", *cell) > number("ares", "table6", "ares-simple", *cell)
 
 
 def test_ares_s_best_variant_is_the_one_that_its_superscript_names() -> None:
@@ -262,33 +258,25 @@ def test_marks_say_what_a_row_is_compared_with() -> None:
     def marks(paper: str, table: str) -> set[tuple[str, str, str]]:
         return {(mark.mark, mark.over, mark.direction) for mark in table_of(paper, table).marks}
 
+    def compared_with(table: PublishedTable, row: str) -> list[str]:
+        return [mark.over for mark in table.marks if table.can_have(row, mark)]
+
     assert marks("ares", "table4") == {("†", "ares-simple", "worse")}
     for table in read_paper("ares").tables.values():
         assert not any("†" in value for value in table.row("ares-simple").values)
     assert marks("wikiformer", "table2") == {("*", "wikiformer", "worse")}
     assert marks("wikiformer", "table5") == {("*", "before", "better")}
+    wikiformer = read_paper("wikiformer").tables.values()
+    assert {table.tested_by for table in wikiformer} == {"randomisation"}
+    assert [table.level for table in wikiformer] == [0.05, 0.05, 0.05, 0.01]
     assert marks("php", "table5") == set()
     php, deepct = table_of("php", "table3"), table_of("deepct", "table2")
     others = [row.key for row in php.rows if row.key != "php"]
-    assert [mark.over for mark in php.marks if php.can_have("php", mark)] == others
-    assert not any(php.can_have(row, mark) for row in others for mark in php.marks)
-    over = {
-        row.key: [mark.over for mark in deepct.marks if deepct.can_have(row.key, mark)] for row in deepct.rows
-    }
-    assert over["deepct-ql"] == ["tf-ql", "doc2query-ql"]
-    assert over["textrank-bm25"] == ["tf-bm25", "doc2query-bm25"]
-    assert over["tf-bm25"] == []
-
-
-def test_how_wikiformer_tests() -> None:
-    tables = read_paper("wikiformer").tables.values()
-    assert [(table.tested_by, table.level) for table in tables] == [
-        ("randomisation", level) for level in (0.05, 0.05, 0.05, 0.01)
-    ]
-
-
-def test_an_na_is_shown_as_such() -> None:
-    assert table_of("ares", "table4").gap("harp", "msmarco-doc", "RR@10", "as") == "NA"
+    assert compared_with(php, "php") == others
+    assert not any(compared_with(php, row) for row in others)
+    assert compared_with(deepct, "deepct-ql") == ["tf-ql", "doc2query-ql"]
+    assert compared_with(deepct, "textrank-bm25") == ["tf-bm25", "doc2query-bm25"]
+    assert compared_with(deepct, "tf-bm25") == []
 
 
 # Tables of another form: counts of queries, depths, settings, ranks.
@@ -344,22 +332,18 @@ def test_settings_and_rank_intervals_of_ares() -> None:
 
 
 def test_the_overlay_at_ares_s_scale_fills_its_cells() -> None:
-    paper, overlays = (
-        read_paper("ares"),
-        [ROOT / "configs" / name for name in ("paper.yaml", "ares-paper.yaml")],
-    )
+    paper = read_paper("ares")
+    overlays = [ROOT / "configs" / name for name in ("paper.yaml", "ares-paper.yaml")]
     config = load_config(ROOT / "config.yaml", *overlays)
     learnt = [predictor for predictor in config.predictors.values() if "alone" not in predictor.label]
-    assert {predictor.setting for predictor in learnt} == {
-        setting.setting for setting in paper.axioms.predictors.settings
-    }
+    settings = {setting.setting for setting in paper.axioms.predictors.settings}
+    assert {predictor.setting for predictor in learnt} == settings
     for predictor in learnt:
         assert predictor.dataset in paper.axioms.predictors.datasets
         assert set(config.collections[predictor.collection]) <= set(paper.axioms.rank_intervals.corpora)
     experiments = config.experiments.values()
-    assert {experiment.dataset for experiment in experiments if "ares" in experiment.papers} == set(
-        paper.datasets
-    )
+    datasets = {experiment.dataset for experiment in experiments if "ares" in experiment.papers}
+    assert datasets == set(paper.datasets)
     models = {model for experiment in experiments for model in experiment.models}
     assert {row.models[0] for row in paper.tables["table7"].rows} <= models
 
@@ -380,55 +364,53 @@ def test_names_for_the_workflow() -> None:
     assert cells == {"table4": 88, "table5": 54, "table6": 42, "table7": 20}
 
 
-def first_row(content: dict) -> dict:
-    return content["tables"]["table3"]["rows"][0]
+def set_in(*path: str | int, value: object) -> Callable[[Any], None]:
+    """A change that sets one value of a paper's file."""
+
+    def change(content: Any) -> None:
+        for key in path[:-1]:
+            content = content[key]
+        content[path[-1]] = value
+
+    return change
 
 
 @pytest.mark.parametrize(
-    ("paper", "change", "message"),
+    ("path", "value", "message"),
     [
-        (PROP_YAML, lambda c: first_row(c)["values"].pop(), "row mlm: 4 values for 5 columns"),
-        (PROP_YAML, lambda c: first_row(c)["values"].__setitem__(0, "0,467"), "is not a number with marks"),
-        (PROP_YAML, lambda c: first_row(c)["values"].__setitem__(0, "0.467‡"), "does not explain"),
-        (PROP_YAML, lambda c: first_row(c).update(stands_for=["rop"]), "either values or stands_for"),
-        (PROP_YAML, lambda c: first_row(c).update(key="rop"), "two rows have the same key"),
-        (
-            PROP_YAML,
-            lambda c: c["tables"]["table3"]["columns"][0].update(dataset="r5"),
-            "unknown data set r5",
-        ),
-        (PROP_YAML, lambda c: c["tables"]["table3"]["marks"][0].update(over="x"), "no row has the key x"),
-        (PROP_YAML, lambda c: c["tables"]["table3"].update(colour="red"), "tables.table3.colour"),
-        (
-            ARES_YAML,
-            lambda c: c["tables"]["table4"].pop("superscripts"),
-            "a mark that the table does not explain",
-        ),
-        (
-            ARES_YAML,
-            lambda c: c["axioms"]["predictors"]["settings"][0].update(auc="90.27"),
-            r"settings\.0\.auc",
-        ),
-        (
-            ARES_YAML,
-            lambda c: c["axioms"]["predictors"]["settings"][0].update(setting="V"),
-            r"settings\.0\.setting",
-        ),
-        (
-            ARES_YAML,
-            lambda c: c["axioms"]["rank_intervals"]["intervals"].pop(),
-            "must cover each of 1, 2, 3-5",
-        ),
-        (
-            ARES_YAML,
-            lambda c: c["axioms"]["rank_intervals"]["intervals"][0].update(percent="0,32"),
-            r"intervals\.0\.percent",
-        ),
+        (("rows", 0, "values"), ["0.467"] * 4, "row mlm: 4 values for 5 columns"),
+        (("rows", 0, "values", 0), "0,467", "is not a number with marks"),
+        (("rows", 0, "values", 0), "0.467‡", "does not explain"),
+        (("rows", 0, "stands_for"), ["rop"], "either values or stands_for"),
+        (("rows", 0, "key"), "rop", "two rows have the same key"),
+        (("columns", 0, "dataset"), "r5", "unknown data set r5"),
+        (("marks", 0, "over"), "x", "no row has the key x"),
+        (("colour",), "red", "tables.table3.colour"),
     ],
 )
-def test_faults_are_named(tmp_path: Path, paper: Path, change, message: str) -> None:
+def test_faults_of_a_table_are_named(
+    tmp_path: Path, path: tuple[str | int, ...], value: object, message: str
+) -> None:
+    change = set_in("tables", "table3", *path, value=value)
     with pytest.raises(InputError, match=message):
-        load_published(changed_paper(paper, tmp_path, change))
+        load_published(changed_paper(PROP_YAML, tmp_path, change))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("tables", "table4", "superscripts"), {}, "a mark that the table does not explain"),
+        (("axioms", "predictors", "settings", 0, "auc"), "90.27", r"settings\.0\.auc"),
+        (("axioms", "predictors", "settings", 0, "setting"), "V", r"settings\.0\.setting"),
+        (("axioms", "rank_intervals", "intervals", 0, "ranks"), ["1"], "must cover each of 1, 2, 3-5"),
+        (("axioms", "rank_intervals", "intervals", 0, "percent"), "0,32", r"intervals\.0\.percent"),
+    ],
+)
+def test_faults_of_ares_are_named(
+    tmp_path: Path, path: tuple[str | int, ...], value: object, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        load_published(changed_paper(ARES_YAML, tmp_path, set_in(*path, value=value)))
 
 
 @pytest.mark.parametrize(

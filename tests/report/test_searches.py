@@ -109,11 +109,8 @@ def test_the_sample_does_not_depend_on_order_or_on_other_queries() -> None:
     names = [f"q{n}" for n in range(400)]
     chosen = choose_queries(names, 50)
     assert chosen == choose_queries(reversed(names), 50)
-    assert (
-        choose_queries(names[:200], 400)[:10] == [q for q in choose_queries(names) if int(q[1:]) < 200][:10]
-    )
+    assert choose_queries(names[:200], 400) == [q for q in choose_queries(names, 400) if int(q[1:]) < 200]
     assert chosen[:2] == ["q60", "q217"], "the first two SHA-256 of q0 to q399"
-    assert choose_queries(["a"]) == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -226,15 +223,13 @@ def test_a_score_shows_the_words_that_it_comes_from(views_of) -> None:
 
 
 def test_a_limit_of_bytes_keeps_the_first_queries(views_of) -> None:
-    whole = views_of()
     cut = views_of(6000)
     assert len(script_json(cut).encode()) <= 6000
-    [few], [all_queries] = cut["sets"], whole["sets"]
-    assert 0 < len(few["queries"]) < len(all_queries["queries"]) == 20
-    assert [q["id"] for q in few["queries"]] == [q["id"] for q in all_queries["queries"]][
-        : len(few["queries"])
-    ]
-    assert {len(row["values"]) for row in few["rows"]} == {len(few["queries"])}
+    [few], [all_queries] = cut["sets"], views_of()["sets"]
+    count = len(few["queries"])
+    assert 0 < count < len(all_queries["queries"]) == 20
+    assert [q["id"] for q in few["queries"]] == [q["id"] for q in all_queries["queries"]][:count]
+    assert {len(row["values"]) for row in few["rows"]} == {count}
     assert few["outcomes"] == all_queries["outcomes"], "counted over all queries"
     assert len(views_of(1)["sets"][0]["queries"]) == 1, "one is shown whatever its size"
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from page_reader import HOSTILE, Page, data_set_files, write_data_set
+from page_reader import Page, data_set_files, write_data_set
 
 from irpretrain.config.experiments import TermWeightPageConfig
 from irpretrain.config.retrieval import RetrievalConfig
@@ -89,7 +89,7 @@ def test_a_passage_keeps_every_character(text: str) -> None:
 
 BODIES = {
     "a": "Amateur vocalist Susan Boyle sings",
-    "b": f"a troll writes susan {HOSTILE} boyle",
+    "b": "a troll writes susan boyle",
     "ar": "القاهرة عاصمة مصر",
     "none": "of the",
 }
@@ -117,7 +117,7 @@ def write_vectors(path: Path, vectors: dict[str, dict[str, int]]) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    queries = {"q1": f"who is susan boyle {HOSTILE}", "q2": "عاصمة مصر"}
+    queries = {"q1": "who is susan boyle", "q2": "عاصمة مصر"}
     write_data_set(tmp_path, document_rows(BODIES), queries, "q1 0 a 1\n")
     write_run(tmp_path / "tf.gz", {"q1": [("b", 9.0), ("a", 8.0), ("ar", 7.0)]}, "x")
     write_run(tmp_path / "deepct.gz", {"q1": [("a", 9.0)]}, "x")
@@ -133,7 +133,7 @@ def write(project: Path, output: str = "page.html", **options: Any) -> dict[str,
     weightings = [
         {"label": "tf", "vectors": [project / "tf-0.parquet"]},
         {
-            "label": f"DeepCT {HOSTILE}",
+            "label": "DeepCT",
             "vectors": [project / f"deepct-{shard}.parquet" for shard in range(2)],
         },
     ]
@@ -164,17 +164,9 @@ def test_every_class_of_a_word_has_a_style(project: Path) -> None:
     write(project, query="q1", document="a")
     page = Page(project / "page.html")
     classes = {name for tag, a in page.elements if tag == "span" for name in str(a.get("class", "")).split()}
-    assert "asked" in classes
     style = (project / "page.html").read_text(encoding="utf-8").partition("</style>")[0]
-    assert [name for name in sorted(classes) if f".{name}{{" not in style] == []
-
-
-def test_hostile_text_stays_text(project: Path) -> None:
-    write(project, query="q1", document="b")
-    page = Page(project / "page.html")
-    page.assert_no_code_of_texts()
-    assert "script" not in page.tags
-    assert page.text.count(HOSTILE) >= 4, "query, label, and twice the passage"
+    assert "asked" in classes
+    assert all(f".{name}{{" in style for name in classes)
 
 
 def test_a_query_in_a_script_from_right_to_left(project: Path) -> None:

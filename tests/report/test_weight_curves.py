@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 from page_reader import texts_of_svg
-from small_run import ROOT
+from small_run import DEEPCT_YAML
 
 from irpretrain.config import Config
 from irpretrain.config.papers import load_published
 from irpretrain.foundation.errors import InputError
 from irpretrain.report.figures import make_figures, read_distribution, weight_curves
 from irpretrain.report.result_files import ResultFiles
-
-DEEPCT = ROOT / "resources" / "published" / "deepct.yaml"
 
 
 def write(path: Path, **shares: list[float | None]) -> Path:
@@ -33,7 +31,7 @@ FLAT = [0.05] * 10
 
 def test_lines_go_through_the_shares(config: Config, tmp_path: Path) -> None:
     shares = write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING, oracle=[None] * 10)
-    [axis] = weight_curves(load_published(DEEPCT), "figure1", config, [shares]).axes
+    [axis] = weight_curves(load_published(DEEPCT_YAML), "figure1", config, [shares]).axes
     assert [list(line.get_xdata()) for line in axis.lines[:2]] == [list(range(1, 11))] * 2
     assert list(axis.lines[1].get_ydata()) == pytest.approx([100 * share for share in FALLING])
     assert len(axis.lines[2].get_xdata()) == 0
@@ -47,7 +45,7 @@ def test_lines_go_through_the_shares(config: Config, tmp_path: Path) -> None:
 
 def test_the_figure_has_a_title_and_says_what_is_counted(config: Config, tmp_path: Path) -> None:
     files = ResultFiles([], [], distributions=[write(tmp_path / "squad-dev.json", tf=FLAT, deepct=FALLING)])
-    assert make_figures(DEEPCT, config, files, [], tmp_path) == {"figures": 1}
+    assert make_figures(DEEPCT_YAML, config, files, [], tmp_path) == {"figures": 1}
     text = texts_of_svg(tmp_path / "deepct_figure1.svg")
     assert "DeepCT, figure 1: Term weight distribution" in text
     assert "A passage with fewer terms counts 0" in text
