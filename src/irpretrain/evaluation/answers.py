@@ -111,8 +111,8 @@ def evaluate_downstream(
 
 def _read_accepted(path: str | Path) -> dict[str, list[str]]:
     batches = SPAN_QUESTIONS.stream(path, ["role", "question_id", "answers"])
-    rows = (row for batch in batches for row in batch.to_pylist())
-    return {row["question_id"]: row["answers"] for row in rows if row["role"] == TEST}
+    rows = (row for batch in batches for row in batch.to_pylist() if row["role"] == TEST)
+    return {row["question_id"]: row["answers"] for row in rows}
 
 
 def _read_predictions(path: str | Path, accepted: Mapping[str, Any], examples: str | Path) -> dict[str, str]:

@@ -105,14 +105,8 @@ def evaluate(
     articles = _articles(judgements, squad)
     sorted_runs = sorted(runs, key=lambda run: [run[key] for key in RUN_COLUMNS])
     means: list[tuple[Any, ...]] = []
-    sizes: list[dict[str, Any]] = []
-    counts: dict[str, Any] = {
-        "runs": len(sorted_runs),
-        "rows": 0,
-        "queries_without_documents": 0,
-        "lists": sizes,
-        "random_orders": [],
-    }
+    counts: dict[str, Any] = {"runs": len(sorted_runs), "rows": 0, "queries_without_documents": 0}
+    counts |= {"lists": [], "random_orders": []}
     reranked_stages = {run["candidates"] for run in runs if run["regime"] != FIRST_STAGE}
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -128,7 +122,7 @@ def evaluate(
                     counts["random_orders"].append(names | {"means": means_of_orders})
             counts["queries_without_documents"] += len(judgements.keys() - run.keys())
             key = {name: description[name] for name in RUN_COLUMNS}
-            sizes.append(key | ListSizes.of(run)._asdict())
+            counts["lists"].append(key | ListSizes.of(run)._asdict())
             values_by_measure = effectiveness.per_query(run, judgements, measures)
             for measure, values in values_by_measure.items():
                 means.extend((*key.values(), *row) for row in _means(measure, values, query_folds))
@@ -158,10 +152,8 @@ def random_order(run: Run, qrels: Qrels, measures: Sequence[str], seed: int = 1)
     means: dict[str, list[float]] = {}
     for order in range(order_count):
         shuffled = {
-            query: [
-                (ranking[position][0], -float(rank)) for rank, position in enumerate(positions[query][order])
-            ]
-            for query, ranking in run.items()
+            query: [(run[query][position][0], -float(rank)) for rank, position in enumerate(orders[order])]
+            for query, orders in positions.items()
         }
         for measure, values in effectiveness.per_query(shuffled, qrels, measures).items():
             means.setdefault(measure, []).append(effectiveness.mean(values))
@@ -206,9 +198,8 @@ def _read_judged(qrels: str | Path, folds: str | Path | None) -> tuple[Qrels, Fo
     if not folds:
         return judgements, None
     query_folds = read_folds(folds)
-    without_fold = sorted(judgements.keys() - query_folds.fold_of.keys())
-    if without_fold:
-        raise InputError(folds, f"query {without_fold[0]!r} is judged in {qrels} but has no fold")
+    if without_fold := judgements.keys() - query_folds.fold_of.keys():
+        raise InputError(folds, f"query {min(without_fold)!r} is judged in {qrels} but has no fold")
     return judgements, query_folds
 
 
@@ -228,16 +219,14 @@ def _read_judged_run(description: Mapping[str, Any], qrels: Qrels, folds: Folds 
     paths = [str(path) for path in description["paths"]]
     fold_runs = [read_run(path) for path in paths]
     for fold, (path, fold_run) in enumerate(zip(paths, fold_runs, strict=True), 1):
-        unjudged_queries = sorted(fold_run.keys() - qrels.keys())
-        if unjudged_queries:
+        if unjudged_queries := fold_run.keys() - qrels.keys():
             name = description["dataset"]
-            raise InputError(path, f"query {unjudged_queries[0]!r} has no judgement in data set {name}")
+            raise InputError(path, f"query {min(unjudged_queries)!r} has no judgement in data set {name}")
+        if folds is None or len(fold_runs) == 1:
+            continue
         # A model must have been tested on its own test fold: on any other it was trained or chosen.
-        fold_of_query = (
-            {query: folds.fold_of[query] for query in fold_run} if folds and len(fold_runs) > 1 else {}
-        )
-        for query, query_fold in fold_of_query.items():
-            if query_fold != fold:
+        for query in fold_run:
+            if (query_fold := folds.fold_of[query]) != fold:
                 reason = f"query {query!r} is in fold {query_fold}, but this is the run of test fold {fold}"
                 raise InputError(path, reason)
     return as_scored(merge(fold_runs, paths), description.get("depth"), description.get("ranked"))
@@ -329,23 +318,22 @@ def evaluate_depths(
     judgements = read_qrels(qrels)
     articles = _articles(judgements, squad)
     merged_runs = [merge([read_run(path) for path in run["paths"]], run["paths"]) for run in runs]
+    described_runs = list(zip(runs, merged_runs, strict=True))
     stages = {
-        run["model"]: run_of_stage
-        for run, run_of_stage in zip(runs, merged_runs, strict=True)
-        if run["regime"] == FIRST_STAGE
+        description["model"]: run
+        for description, run in described_runs
+        if description["regime"] == FIRST_STAGE
     }
     means: list[tuple[Any, ...]] = []
     sizes: list[dict[str, Any]] = []
 
     def rows() -> Iterator[dict[str, Any]]:
-        for description, run in zip(runs, merged_runs, strict=True):
+        for description, run in described_runs:
             key = {name: description[name] for name in RUN_COLUMNS}
             for depth in depths:
-                recall_measures = [f"R@{depth}"] if description["regime"] == FIRST_STAGE else []
+                recall = [f"R@{depth}"] if description["regime"] == FIRST_STAGE else []
                 cut_run = within(run, stages[description["candidates"]], depth)
-                values_by_measure = effectiveness.per_query(
-                    cut_run, judgements, [*recall_measures, *measures]
-                )
+                values_by_measure = effectiveness.per_query(cut_run, judgements, [*recall, *measures])
                 cell_key = {**key, "candidates": at_depth(key["candidates"], depth)}
                 sizes.append(cell_key | ListSizes.of(cut_run)._asdict())
                 for measure, values in values_by_measure.items():

@@ -186,11 +186,9 @@ def by_tested_texts(rows: Iterable[RunFacts]) -> dict[str, list[RunFacts]]:
     for row in rows:
         if row.texts:
             by_texts.setdefault(row.tested_texts, []).append(row)
-    return (
-        {_fact_text(texts) or "none": rows_of_texts for texts, rows_of_texts in by_texts.items()}
-        if len(by_texts) > 1
-        else {}
-    )
+    if len(by_texts) < 2:
+        return {}
+    return {_fact_text(texts) or "none": equal_rows for texts, equal_rows in by_texts.items()}
 
 
 def stages_text(steps: Sequence[int]) -> str:
@@ -202,9 +200,9 @@ def stages_text(steps: Sequence[int]) -> str:
 
 def totals_by_objective(groups: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     """Return groups by objective, those of several trainings added."""
-    totals: dict[str, int] = {}
+    totals: Counter[str] = Counter()
     for objective, group_count in groups:
-        totals[objective] = totals.get(objective, 0) + group_count
+        totals[objective] += group_count
     return tuple(totals.items())
 
 
@@ -315,14 +313,14 @@ def reading_notes(config: Config, rows: Iterable[RunFacts]) -> list[str]:
     tested, finetuned, pretrained = "test", "fine-tuning and the test after it", "pre-training"
     stages: dict[str, dict[str, list[RunFacts]]] = {tested: {}, finetuned: {}, pretrained: {}}
     for row in rows:
-        texts = {tested: row.test_reads, pretrained: row.pretraining_reads}
+        stage, text = tested, row.test_reads
         if row.finetuning_reads:
-            is_equal = zero_shot_reads.get((row.dataset, row.model)) == row.test_reads
-            texts[finetuned] = "as zero-shot" if is_equal else texts[tested]
-            del texts[tested]
-        for stage, text in texts.items():
-            if text:
-                stages[stage].setdefault(text, []).append(row)
+            stage = finetuned
+            text = "as zero-shot" if zero_shot_reads.get((row.dataset, row.model)) == text else text
+        stages[stage].setdefault(text, []).append(row)
+        stages[pretrained].setdefault(row.pretraining_reads, []).append(row)
+    for by_text in stages.values():
+        by_text.pop("", None)
     return [
         f"Read in {stage}: {_values_text(config, stage, by_text)}."
         for stage, by_text in stages.items()
@@ -385,9 +383,9 @@ def describe_differences(config: Config, columns: Sequence[Sequence[RunFacts]]) 
     for rows in map(_without_redundant_counts, map(_without_common_texts, columns)):
         differing_in_column = differences(map(_without_intended, rows), FACT_LABELS)
         for key, by_value in differing_in_column.items():
-            for value, equal_rows in (
-                by_value.items() if IMPLIED_BY.get(key) not in differing_in_column else ()
-            ):
+            if IMPLIED_BY.get(key) in differing_in_column:
+                continue
+            for value, equal_rows in by_value.items():
                 differing_columns.setdefault(key, {}).setdefault(value, []).extend(equal_rows)
     descriptions = [
         (
@@ -404,17 +402,14 @@ def describe_differences(config: Config, columns: Sequence[Sequence[RunFacts]]) 
         for row in equal_rows
         if row.tested_texts
     )
-    tested_label = "pre-training on the tested corpus"
-    descriptions += (
-        [(f"{tested_label}: {_names_text(readers_of_tested)}", tested_label)] if readers_of_tested else []
-    )
-    return descriptions + [
-        (f"{label}: {keys}", label)
-        for name, label in OPTION_LABELS.items()
-        if (
-            keys := ", ".join(dict.fromkeys(key for rows in columns for key in differing_options(rows, name)))
-        )
-    ]
+    if readers_of_tested:
+        label = "pre-training on the tested corpus"
+        descriptions.append((f"{label}: {_names_text(readers_of_tested)}", label))
+    for column, label in OPTION_LABELS.items():
+        keys = dict.fromkeys(key for rows in columns for key in differing_options(rows, column))
+        if keys:
+            descriptions.append((f"{label}: {', '.join(keys)}", label))
+    return descriptions
 
 
 def _without_intended(row: RunFacts) -> RunFacts:
@@ -426,11 +421,9 @@ def _without_common_texts(rows: Sequence[RunFacts]) -> list[RunFacts]:
     """Leave out texts that all pre-trained rows read; a row without others says so."""
     text_sets = [set(row.texts) for row in rows if row.texts]
     common = set.intersection(*text_sets) if text_sets else set()
+    own_texts = (tuple(text for text in row.texts if text not in common) or (NO_OTHERS,) for row in rows)
     return [
-        replace(row, texts=tuple(text for text in row.texts if text not in common) or (NO_OTHERS,))
-        if row.texts
-        else row
-        for row in rows
+        replace(row, texts=texts) if row.texts else row for row, texts in zip(rows, own_texts, strict=True)
     ]
 
 
@@ -474,8 +467,6 @@ def _range_text(values: Iterable[str]) -> str:
 def _names_text(names: Iterable[str]) -> str:
     names = [quoted(name) for name in names]
     unnamed_count = len(names) - MOST_NAMES
-    return (
-        ", ".join(names)
-        if unnamed_count <= 1
-        else f"{', '.join(names[:MOST_NAMES])} and {unnamed_count} others"
-    )
+    if unnamed_count <= 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:MOST_NAMES])} and {unnamed_count} others"

@@ -140,17 +140,14 @@ def _parse(name: str) -> Measure | None:
     import ir_measures
 
     try:
-        measure = _parse_trec_eval(name) or ir_measures.parse_measure(name)
+        if _TREC_EVAL_NAME.fullmatch(name):
+            measure = ir_measures.parse_trec_measure(name)[0]
+        else:
+            measure = ir_measures.parse_measure(name)
         measure.validate_params()
     except (NameError, ValueError, AssertionError, SyntaxError, TypeError, KeyError, AttributeError):
         return None
     return measure
-
-
-def _parse_trec_eval(name: str) -> Measure | None:
-    import ir_measures
-
-    return ir_measures.parse_trec_measure(name)[0] if _TREC_EVAL_NAME.fullmatch(name) else None
 
 
 def is_gdeval(measure: Measure) -> bool:
@@ -159,10 +156,8 @@ def is_gdeval(measure: Measure) -> bool:
 
 
 def _suggestion(name: str) -> str:
-    base_name, known_names = (
-        re.split(r"[@(]|[_.][0-9]+$", name, maxsplit=1)[0],
-        {**DEFINITIONS, **dict.fromkeys(TREC_EVAL_NAMES)},
-    )
+    base_name = re.split(r"[@(]|[_.][0-9]+$", name, maxsplit=1)[0]
+    known_names = [*DEFINITIONS, *TREC_EVAL_NAMES]
     if base_name == name and base_name in known_names:
         return "it needs a cut-off; "
     parameters = name[len(base_name) :].replace(".", "_")

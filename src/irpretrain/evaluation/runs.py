@@ -118,15 +118,15 @@ def merge(runs: Sequence[Run], names: Sequence[str | Path]) -> Run:
     """Join runs over different queries, such as the runs of the test folds; InputError where two of these
     files hold the same query."""
     merged_run: Run = {}
-    source_of_query: dict[str, str | Path] = {}
+    name_of_query: dict[str, str | Path] = {}
     for run, name in zip(runs, names, strict=True):
         for query, ranking in run.items():
             if query in merged_run:
+                other_name = name_of_query[query]
                 raise InputError(
-                    name,
-                    f"query {query!r} is in {source_of_query[query]} too; each query belongs to one fold",
+                    name, f"query {query!r} is in {other_name} too; each query belongs to one fold"
                 )
-            merged_run[query], source_of_query[query] = ranking, name
+            merged_run[query], name_of_query[query] = ranking, name
     return {query: merged_run[query] for query in sorted(merged_run)}
 
 

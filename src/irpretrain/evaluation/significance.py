@@ -126,24 +126,20 @@ def randomisation_test(
         return Significance(mean, mean, math.nan)
     # A query on which both are equal contributes nothing whatever its sign.
     nonzero_differences = differences[differences != 0]
-    if len(nonzero_differences) == 0:
+    if (count := len(nonzero_differences)) == 0:
         return Significance(mean, mean, 1.0)
     bound = abs(float(nonzero_differences.sum())) - ROUNDING * float(np.abs(nonzero_differences).sum())
-    if len(nonzero_differences) < 63 and 2 ** len(nonzero_differences) <= permutations:
-        patterns = np.arange(2 ** len(nonzero_differences))
-        extreme = sum(
-            _extreme((block[:, None] >> np.arange(len(nonzero_differences))) & 1, nonzero_differences, bound)
-            for block in np.array_split(
-                patterns, -(-patterns.size * len(nonzero_differences) // DRAWS_AT_ONCE)
-            )
-        )
+    if count < 63 and 2**count <= permutations:
+        patterns = np.arange(2**count)
+        blocks = np.array_split(patterns, -(-patterns.size * count // DRAWS_AT_ONCE))
+        flips_of_blocks = ((block[:, None] >> np.arange(count)) & 1 for block in blocks)
+        extreme = sum(_extreme(flips, nonzero_differences, bound) for flips in flips_of_blocks)
         return Significance(mean, mean, extreme / patterns.size)
     draws = generator(seed, "randomisation-test", name)
     extreme = 0
-    for size in _blocks(permutations, len(nonzero_differences)):
-        extreme += _extreme(
-            draws.integers(0, 2, (size, len(nonzero_differences)), np.int8), nonzero_differences, bound
-        )
+    for size in _blocks(permutations, count):
+        flips = draws.integers(0, 2, (size, count), np.int8)
+        extreme += _extreme(flips, nonzero_differences, bound)
     return Significance(mean, mean, (extreme + 1) / (permutations + 1))
 
 
@@ -213,9 +209,8 @@ def bootstrap_interval(
     for size in _blocks(resamples, queries):
         rows = sample[seed_draws.integers(0, seeds, (size, seeds))].mean(axis=1) if seeds > 1 else sample
         drawn_queries = draws.integers(0, queries, (size, queries))
-        means.append(
-            np.take_along_axis(np.broadcast_to(rows, drawn_queries.shape), drawn_queries, axis=1).mean(axis=1)
-        )
+        rows = np.broadcast_to(rows, drawn_queries.shape)
+        means.append(np.take_along_axis(rows, drawn_queries, axis=1).mean(axis=1))
     low, high = np.quantile(np.concatenate(means), [(1 - confidence) / 2, (1 + confidence) / 2])
     return Interval(mean, float(low), float(high))
 
@@ -266,19 +261,16 @@ def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
         )
     differences = first_values - second_values
     # The mean of equal values over seeds may be off by its last bit, in every query the same way.
-    differences[np.abs(differences) <= ROUNDING * np.maximum(np.abs(first_values), np.abs(second_values))] = (
-        0.0
-    )
+    magnitudes = np.maximum(np.abs(first_values), np.abs(second_values))
+    differences[np.abs(differences) <= ROUNDING * magnitudes] = 0.0
     return differences
 
 
 def _finite_array(values: ArrayLike | Iterable[float], name: str = "values") -> NDArray[np.float64]:
     numbers = np.array(list(values) if isinstance(values, Iterator) else values, float)
-    if not np.isfinite(numbers).all():
-        first_index = np.argwhere(~np.isfinite(numbers))[0]
-        raise ValueError(
-            f"{name}: number {', '.join(map(str, first_index))} (from 0) is {numbers[tuple(first_index)]}"
-        )
+    for index in np.argwhere(~np.isfinite(numbers)):
+        place = ", ".join(map(str, index))
+        raise ValueError(f"{name}: number {place} (from 0) is {numbers[tuple(index)]}")
     return numbers
 
 

@@ -19,6 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from irpretrain.evaluation.significance import CONFIDENCE
+
 SUPPORTED, CONTRADICTED, RULED_OUT, UNDECIDED = "supported", "contradicted", "ruled out", "undecided"
 NOT_RUN, NOT_TESTABLE = "not run", "not testable here"
 TESTED = (SUPPORTED, CONTRADICTED, RULED_OUT, UNDECIDED)
@@ -32,9 +34,8 @@ MEANINGS = {
     NOT_RUN: "it can be tested here; the row names a configuration that does",
     NOT_TESTABLE: "it needs something that this project does not have",
 }
-CONFIDENCE = 0.95
+# Smaller p-values are 0.
 SMALLEST_P = 1e-100
-"""Smaller ones are 0."""
 
 
 class EffectEstimate(NamedTuple):
@@ -88,15 +89,11 @@ def paired(better: ArrayLike, worse: ArrayLike, articles: Sequence[str] | None =
     clusters = np.arange(queries) if articles is None else np.unique(articles, return_inverse=True)[1]
     if len(np.unique(clusters)) < 2:
         return EffectEstimate(mean, math.nan, math.nan, math.nan, ())
-    query_variance_and_freedom = (
-        mean_square(differences.mean(axis=0) - mean, clusters) / queries,
-        int(clusters.max()),
-    )
-    if seeds == 1:
-        return EffectEstimate.of(mean, query_variance_and_freedom)
-    return EffectEstimate.of(
-        mean, query_variance_and_freedom, (float(np.var(differences.mean(axis=1), ddof=1)) / seeds, seeds - 1)
-    )
+    query_variance = mean_square(differences.mean(axis=0) - mean, clusters) / queries
+    variances = [(query_variance, int(clusters.max()))]
+    if seeds > 1:
+        variances.append((float(np.var(differences.mean(axis=1), ddof=1)) / seeds, seeds - 1))
+    return EffectEstimate.of(mean, *variances)
 
 
 def mean_square(residuals: NDArray[np.float64], clusters: NDArray[np.integer]) -> float:
@@ -136,12 +133,11 @@ def _p(distance: float, variances: Sequence[tuple[float, float]]) -> float:
 
     if not distance or _half_width(variances, SMALLEST_P) <= distance:
         return float(not distance)
-    return float(
-        10
-        ** brentq(
-            lambda power: _half_width(variances, 10**power) - distance, math.log10(SMALLEST_P), 0, xtol=1e-13
-        )
-    )
+
+    def excess(power: float) -> float:
+        return _half_width(variances, 10**power) - distance
+
+    return float(10 ** brentq(excess, math.log10(SMALLEST_P), 0, xtol=1e-13))
 
 
 def power(estimate: EffectEstimate, effect: float) -> float:
