@@ -3,7 +3,6 @@ of the document's weight in an index (DeepCT, Table 5)."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,12 +14,10 @@ from irpretrain.config.experiments import CaseConfig
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.evaluation.runs import Qrels, Run, read_qrels, read_run, relevant
-from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.contracts import TERM_VECTORS
 from irpretrain.foundation.errors import ConfigError, IntegrityError
 from irpretrain.foundation.progress import progress
-from irpretrain.report.cut_text import cut_words
-from irpretrain.report.pages import write_page
+from irpretrain.report.pages import cut_words, write_json, write_page
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.weighted_index import analysed_weights
 from irpretrain.text.passages import text_passages
@@ -195,30 +192,24 @@ def write_attributions(
             maps.append(_attribution_map(model["label"], attributions[-1], case, run, passage_note))
     title = f"Attributions: {name}"
     write_page(TEMPLATE, output, title=title, reading=READING_ATTRIBUTIONS, case=case, maps=maps)
-    content = {
-        "page": name,
-        "query": case.query_id,
-        "document": case.document_id,
-        "models": {
-            model["model"]: [
-                colour_map.detail,
-                *(
-                    [(word.before, word.text, word.title, word.style) for word in text.words]
-                    for text in colour_map.texts
-                ),
-            ]
-            for model, colour_map in zip(models, maps, strict=True)
-        },
+    displayed_case = {"query": case.query_id, "document": case.document_id}
+    described_models = {
+        model["model"]: [
+            colour_map.detail,
+            *(
+                [(word.before, word.text, word.title, word.style) for word in text.words]
+                for text in colour_map.texts
+            ),
+        ]
+        for model, colour_map in zip(models, maps, strict=True)
     }
-    write_text(words, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
+    write_json(words, {"page": name, **displayed_case, "models": described_models})
+    sides = [side for attribution in attributions for side in (attribution.query, attribution.document)]
     return {
         "models": len(maps),
-        "query": case.query_id,
-        "document": case.document_id,
-        "word_pieces": sum(
-            len(attribution.query.pieces) + len(attribution.document.pieces) for attribution in attributions
-        ),
-        "largest_relative_residual": max(relative_residual(attribution) for attribution in attributions),
+        **displayed_case,
+        "word_pieces": sum(len(side.pieces) for side in sides),
+        "largest_relative_residual": max(map(relative_residual, attributions)),
     }
 
 
@@ -229,21 +220,17 @@ def _attribution_map(
     scale = max((abs(word.value) for word in (*query, *document)), default=0.0)
     unread = len(attribution.document.text) - sum(len(word.before) + len(word.text) for word in document)
     ranked_documents = [name for name, _ in run.get(case.query_id, [])]
-    is_ranked = case.document_id in ranked_documents
-    rank_text = (
-        f"rank {ranked_documents.index(case.document_id) + 1} of {len(ranked_documents)}"
-        if is_ranked
-        else "not in the run"
-    )
+    rank_text = "not in the run"
+    if case.document_id in ranked_documents:
+        rank_text = f"rank {ranked_documents.index(case.document_id) + 1} of {len(ranked_documents)}"
     detail = (
         f"Score {attribution.score:+z.4f}, {rank_text}; score of the baseline {attribution.baseline:+z.4f}, sum of all "
         f"values {signed(attribution.total)}, residual {relative_residual(attribution):.2%} of the absolute "
         f"values.{passage_note}"
     )
     query_note = "the rest is not read" if attribution.query.is_cut else ""
-    document_note = (
-        f"{unread:,} more characters are not read" if attribution.document.is_cut and unread else ""
-    )
+    is_cut = attribution.document.is_cut and unread
+    document_note = f"{unread:,} more characters are not read" if is_cut else ""
     texts = [
         ColouredText([word.coloured(scale) for word in words], unread=note)
         for words, note in ((query, query_note), (document, document_note))
@@ -340,12 +327,8 @@ def write_term_weight_page(
         weights = read_weights(weighting["vectors"], case.document_id, analyser)
         maps.append(ColourMap(weighting["label"], "", [ColouredText(shade(passage, weights), unread_text)]))
     write_page(TEMPLATE, output, title=f"Term weights: {name}", reading=READING_WEIGHTS, case=case, maps=maps)
-    return {
-        "weightings": len(maps),
-        "query": case.query_id,
-        "document": case.document_id,
-        "words": len(passage),
-    }
+    displayed_case = {"query": case.query_id, "document": case.document_id}
+    return {"weightings": len(maps), **displayed_case, "words": len(passage)}
 
 
 def read_weights(vectors: Sequence[str | Path], document: str, analyser: Analyser) -> dict[str, int]:

@@ -3,9 +3,8 @@ words."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ import numpy as np
 from irpretrain.axioms.preferences import larger_is_better, preferences
 from irpretrain.config.axioms import AXIOMS
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENTS, GROUPS, TERM_TARGETS
 from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError
-from irpretrain.report.cut_text import cut_words
+from irpretrain.report.pages import cut_words, write_json
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import tokenizer_backend
 from irpretrain.text.words import word_spans
@@ -54,7 +52,7 @@ def describe_objective(
         content["path"] = _path(documents, group["documents"][0]["document_id"], query)
         if stm_2_threshold is not None:
             content["axioms"] = _preferences(axiom_values, group, stm_2_threshold)
-    _write(output, content)
+    write_json(output, content)
     return {"sequences": len(content.get("sequences", ()))}
 
 
@@ -72,12 +70,8 @@ def describe_weighting(targets: str | Path, text: TextConfig, output: str | Path
         for (before, word), target in zip(words, row["targets"], strict=True)
     ]
     ending = ending if len(words) <= MAX_PIECES else " …"
-    _write(output, {"words": words_with_targets[:MAX_PIECES], "rest": ending, "judged": row["judged"]})
+    write_json(output, {"words": words_with_targets[:MAX_PIECES], "rest": ending, "judged": row["judged"]})
     return {"words": len(words)}
-
-
-def _write(output: str | Path, content: Mapping[str, Any]) -> None:
-    write_text(output, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 class TokenTexts:
@@ -92,9 +86,7 @@ class TokenTexts:
         pieces = self._store.tokens(int(row))
         span_end = len(pieces) if span["end"] < 0 else span["end"]
         gap = (span.get("gap_start", 0), span.get("gap_end", 0))
-        positions = [
-            position for position in range(span["start"], span_end) if not gap[0] <= position < gap[1]
-        ]
+        positions = [place for place in range(span["start"], span_end) if not gap[0] <= place < gap[1]]
         anchor_start, anchor_end = anchor or (0, 0)
         text_parts = [
             (self._backend.decode([int(pieces[position]) for position in part]), is_anchor)
@@ -120,26 +112,18 @@ def _sequences(group: Mapping[str, Any], texts: TokenTexts) -> Iterator[dict[str
 
 def _path(documents: Sequence[str | Path], document_id: str, query: str) -> list[tuple[int, str, bool]]:
     columns = ["document_id", "title", "sections"]
-    rows = (
-        row
-        for path in documents
-        for batch in DOCUMENTS.stream_documents(path, [document_id], columns, rows=1)
-        for row in batch.to_pylist()
-    )
-    row = next(rows, None)
+    batches = (DOCUMENTS.stream_documents(path, [document_id], columns, rows=1) for path in documents)
+    row = next((row for batch in chain.from_iterable(batches) for row in batch.to_pylist()), None)
     if row is None or len(row["sections"]) < 2:
         return []
     tree = build_tree(row["title"], read_sections(row["sections"], ""), drop_boilerplate=True)
-    end_nodes = [
-        node_index for node_index in range(len(tree.nodes)) if " ".join(tree.path(node_index)) == query
-    ]
-    if not end_nodes:
-        return []
-    on_path, node_index = set[int](), end_nodes[0]
+    paths = (" ".join(tree.path(node_index)) for node_index in range(len(tree.nodes)))
+    node_index = next((index for index, path in enumerate(paths) if path == query), -1)
+    on_path = set[int]()
     while node_index >= 0:
         on_path.add(node_index)
         node_index = tree.nodes[node_index].parent
-    if len(on_path) < 2:  # the title alone
+    if len(on_path) < 2:  # no path, or the title alone
         return []
     return [
         (node.depth, node.title, node_index in on_path)

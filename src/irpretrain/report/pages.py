@@ -2,6 +2,8 @@
 
 import base64
 import json
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +43,26 @@ def script_json(value: Any) -> Markup:
     return Markup(text)
 
 
+def write_json(output: str | Path, content: Any) -> None:
+    """Write what a page reads, as JSON in one line."""
+    write_text(output, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
 def number_text(value: float) -> str:
     """Return a number as tables show it: 12,345; 12,345.6; 0.836."""
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.1f}" if abs(value) >= 10 else f"{value:z.3f}"
+
+
+def cut_words(text: str, spans: Sequence[tuple[int, int]]) -> tuple[list[tuple[str, str]], str]:
+    """Return the words at some spans, each after the characters before it, and the characters after the last; of
+    overlapping ones each ends where the next one starts."""
+    words, previous_end = list[tuple[str, str]](), 0
+    for (start, end), (next_start, _) in pairwise([*spans, (len(text), 0)]):
+        words.append((text[previous_end:start], text[start : min(end, next_start)]))
+        previous_end = min(end, next_start)
+    return words, text[previous_end:]
 
 
 def svg_uri(svg: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Any
 from irpretrain.config.text import TextConfig
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.runs import Run, as_scored, merge, read_qrels, read_rankings, relevant
-from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.progress import progress
+from irpretrain.report.pages import write_json
 from irpretrain.text.stop_words import load_stop_words, stemmer
 from irpretrain.text.texts import read_chosen, read_queries
 from irpretrain.text.words import find_words, word_spans
@@ -74,9 +73,7 @@ def collect_searches(
         dict.fromkeys(document for row in rows for document, *_ in row["rankings"][index])
         for index in range(len(sample))
     ]
-    texts = read_chosen(
-        documents, {document for shown_documents in documents_by_query for document in shown_documents}, text
-    )
+    texts = read_chosen(documents, set().union(*documents_by_query), text)
     excerpts = {document: texts[document][:MAX_CHARACTERS] for document in sorted(texts)}
     find_marks = Marker(text)
     content = {
@@ -93,7 +90,7 @@ def collect_searches(
             for query, shown_documents in zip(sample, documents_by_query, strict=True)
         ],
     }
-    write_text(output, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
+    write_json(output, content)
     return {"judged": len(judged), "queries": len(sample), "runs": len(rows), "documents": len(excerpts)}
 
 
