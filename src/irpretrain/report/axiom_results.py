@@ -38,29 +38,30 @@ class _NamedResult(_AxiomResult):
     path: str
 
 
-class SeedScores(_AxiomResult):
-    """AUC of a predictor with one seed, its bootstrap interval over test documents, and gain by axiom."""
+class _PredictorQuality(_AxiomResult):
+    """AUC of a predictor, its bootstrap interval over test documents, and gain by axiom."""
 
-    seed: int
     auc: float = Field(ge=0, le=1)
     auc_low: float
     auc_high: float
     importance: dict[str, float]
 
 
-class PredictorScores(_NamedResult):
-    """A preference predictor's AUC with its bootstrap interval, pairs (all, and those tested), and gain by axiom; all
-    of the first seed, and gains of each."""
+class SeedScores(_PredictorQuality):
+    """What a predictor has with one seed."""
+
+    seed: int
+
+
+class PredictorScores(_PredictorQuality, _NamedResult):
+    """What a preference predictor has with its first seed, the pairs that it learns from and is tested on, and what it
+    has with each seed."""
 
     setting: Setting
     label: str
     axioms: list[str] = Field(min_length=1)
-    auc: float = Field(ge=0, le=1)
-    auc_low: float
-    auc_high: float
     pairs: int = Field(ge=1)
     test_pairs: int = Field(ge=1)
-    importance: dict[str, float]
     seeds: list[SeedScores] = []
 
 
@@ -168,23 +169,23 @@ def predictor_groups(
 ) -> list[PredictorGroup]:
     """Return the groups in the order of the files; a second predictor of a setting has a group of its own."""
     groups: dict[str, PredictorGroup] = {}
-    configured_predictors = (config.predictors.get(predictor.name) for predictor in predictors)
-    collections = {
-        predictor_config.collection for predictor_config in configured_predictors if predictor_config
+    configured = {
+        predictor.name: config.predictors[predictor.name]
+        for predictor in predictors
+        if predictor.name in config.predictors
     }
+    collections = {predictor_config.collection for predictor_config in configured.values()}
     for predictor in predictors:
-        predictor_config = config.predictors.get(predictor.name)
-        label_parts = [
-            dataset_label(config, predictor_config.dataset) if predictor_config else "this configuration"
-        ]
-        label_parts += [predictor_config.collection] if predictor_config and len(collections) > 1 else []
+        predictor_config = configured.get(predictor.name)
+        label = dataset_label(config, predictor_config.dataset) if predictor_config else "this configuration"
+        if predictor_config and len(collections) > 1:
+            label += f", {predictor_config.collection}"
         if set(predictor.axioms) != set(published.groups):
-            label_parts.append(f"{axioms_text(published, predictor)} alone")
+            label += f", {axioms_text(published, predictor)} alone"
         if predictor_config and predictor_config.negative_terms == "equal":
-            label_parts.append("negatives of equal length")
-        label = ", ".join(label_parts)
+            label += ", negatives of equal length"
         if label in groups and predictor.setting in groups[label].members:
-            label = f"{label}, {predictor.name}"
+            label += f", {predictor.name}"
         dataset = predictor_config.dataset if predictor_config else ""
         groups.setdefault(label, PredictorGroup(label, dataset, {})).members[predictor.setting] = predictor
     return list(groups.values())
@@ -193,7 +194,7 @@ def predictor_groups(
 def axioms_text(published: PublishedAxioms, predictor: PredictorScores) -> str:
     if set(predictor.axioms) == set(published.groups):
         return "all nine axioms" if len(published.groups) == 9 else "all axioms"
-    return ", ".join(axiom for axiom in in_paper_order(published, predictor.axioms))
+    return ", ".join(in_paper_order(published, predictor.axioms))
 
 
 def in_paper_order(published: PublishedAxioms, axioms: Sequence[str]) -> list[str]:
@@ -249,10 +250,8 @@ def settings_table(
 
 
 def _label_columns(paper_label: str, other_labels: Sequence[str], measure: str) -> dict[int, Column]:
-    return {
-        index: Column(label, measure)
-        for index, label in enumerate((f"{paper_label} (the paper's)", *other_labels))
-    }
+    labels = (f"{paper_label} (the paper's)", *other_labels)
+    return {index: Column(label, measure) for index, label in enumerate(labels)}
 
 
 def _setting_cell(group: PredictorGroup, setting: Setting, reason: str) -> Cell:
@@ -278,31 +277,26 @@ def rank_interval_table(
     published: Published, axioms: PublishedAxioms, config: Config, results: AxiomResults
 ) -> Table:
     """Return the shares of pseudo-queries by interval; printed ones stand beside ours on the paper's documents."""
-    published_table = axioms.rank_intervals
-    corpora = {
-        collection.name: config.collections.get(collection.name, []) for collection in results.rank_intervals
-    }
-    paper_collections = [
-        collection
-        for collection in results.rank_intervals
-        if corpora[collection.name] and set(corpora[collection.name]) <= set(published_table.corpora)
-    ]
-    paper_collection = paper_collections[0] if paper_collections else None
-    other_collections = [other for other in results.rank_intervals if other is not paper_collection]
-    absence_reason = published_table.absent if results.rank_intervals else NO_COLLECTIONS
+    published_table, collections = axioms.rank_intervals, results.rank_intervals
+    corpora = {collection.name: config.collections.get(collection.name, []) for collection in collections}
+    paper_corpora = set(published_table.corpora)
+    of_paper = [name for name, names in corpora.items() if names and paper_corpora.issuperset(names)][:1]
+    paper_collection = next((collection for collection in collections if collection.name in of_paper), None)
+    other_collections = [other for other in collections if other is not paper_collection]
+    absence_reason = published_table.absent if collections else NO_COLLECTIONS
     intervals = {_rank_label(interval): interval for interval in published_table.intervals}
 
     def make_cell(label: str, column_index: int) -> Cell:
-        interval = intervals[label]
         if column_index:
-            return _share_cell(interval, other_collections[column_index - 1])
-        empty_cell = Cell(label, published_table.label, "", SHARE, "", reason=absence_reason)
-        return replace(
-            _share_cell(interval, paper_collection) if paper_collection else empty_cell,
-            published=interval.share,
-        )
+            return _share_cell(intervals[label], other_collections[column_index - 1])
+        cell = Cell(label, published_table.label, "", SHARE, "", reason=absence_reason)
+        if paper_collection:
+            cell = _share_cell(intervals[label], paper_collection)
+        return replace(cell, published=intervals[label].share)
 
-    rows = {label: Row(label, f"{label} (printed {intervals[label].printed})") for label in intervals}
+    rows = {
+        label: Row(label, f"{label} (printed {interval.printed})") for label, interval in intervals.items()
+    }
     columns = _label_columns(published_table.label, [other.name for other in other_collections], SHARE)
     notes = [
         f"Published: {published_table.protocol}; here they are shares.",
@@ -311,7 +305,7 @@ def rank_interval_table(
         *(
             f"{collection.name}: {collection.queries:,} pseudo-queries of "
             f"{' + '.join(corpora[collection.name]) or 'its documents'}."
-            for collection in results.rank_intervals
+            for collection in collections
         ),
     ]
     panel = Panel.of("Ranks", rows, columns, make_cell, "Rank")
@@ -319,15 +313,14 @@ def rank_interval_table(
 
 
 def _share_cell(interval: PublishedInterval, collection: RankIntervals) -> Cell:
-    our_value, rank_label = None, _rank_label(interval)
-    if set(interval.ranks) <= set(collection.intervals):
+    our_value = None
+    if collection.intervals.keys() >= set(interval.ranks):
         share = sum(collection.intervals[rank] for rank in interval.ranks) / collection.queries
-        run, query_count = RunName(collection.name, "", "BM25", ""), collection.queries
-        our_value = OurValue(
-            run, SHARE, share, math.nan, math.nan, (), query_count, (), "pseudo-queries", collection.path
-        )
+        run, values = RunName(collection.name, "", "BM25", ""), (share, math.nan, math.nan)
+        unit = "pseudo-queries"
+        our_value = OurValue(run, SHARE, *values, (), collection.queries, (), unit, collection.path)
     reason = f"RANK is known up to {collection.depth} alone (axioms.rank_depth)"
-    return Cell(rank_label, collection.name, "", SHARE, "", reason=reason, ours=our_value)
+    return Cell(_rank_label(interval), collection.name, "", SHARE, "", reason=reason, ours=our_value)
 
 
 def _rank_label(interval: PublishedInterval) -> str:

@@ -186,18 +186,18 @@ def claims_tables(paper: Published, config: Config, claims: Sequence[str | Path]
     tested_rows = [
         _tested_row(row, label_sides(row), config, claims_file) for row in answers if row.verdict in TESTED
     ]
-    panels = (
-        [Panel("Tested by this run", _columns(TESTED_COLUMNS), tuple(tested_rows), "Claim")]
-        if tested_rows
-        else []
-    )
+    panels: list[tuple[str, Sequence[str], list[Row]]] = [("Tested by this run", TESTED_COLUMNS, tested_rows)]
     for title, verdict in (("Not run", NOT_RUN), ("Not testable here", NOT_TESTABLE)):
-        rows = tuple(_untested_row(row, label_sides(row)) for row in answers if row.verdict == verdict)
-        if rows:
-            panels.append(Panel(title, _columns(UNTESTED_COLUMNS), rows, "Claim"))
+        rows = [_untested_row(row, label_sides(row)) for row in answers if row.verdict == verdict]
+        panels.append((title, UNTESTED_COLUMNS, rows))
+    filled_panels = tuple(
+        Panel(title, tuple(Column("", label) for label in labels), tuple(rows), "Claim")
+        for title, labels, rows in panels
+        if rows
+    )
     name, title = f"{paper.paper}_claims", "Claims: what the paper says, tested"
     notes = (*_differences_notes((row.differs, label_sides(row)) for row in answers), *NOTES)
-    return [Table(name, title, tuple(panels), notes, paper.citation, paper.name)]
+    return [Table(name, title, filled_panels, notes, paper.citation, paper.name)]
 
 
 def _side_labeller(paper: Published, config: Config) -> Callable[[Answer], str]:
@@ -233,21 +233,11 @@ def _differences_notes(labelled_differences: Iterable[tuple[str, str]]) -> list[
     ]
 
 
-def _columns(labels: Iterable[str]) -> tuple[Column, ...]:
-    return tuple(Column("", label) for label in labels)
-
-
 def _tested_row(row: Answer, sides: str, config: Config, claims_file: str) -> Row:
     location = _location_text(row, config)
     difference_interval = (row.difference, row.low, row.high)
-    ours = OurValue(
-        RunName(location, "", sides, ""),
-        row.measure,
-        *difference_interval,
-        (),
-        row.queries,
-        source=claims_file,
-    )
+    run = RunName(location, "", sides, "")
+    ours = OurValue(run, row.measure, *difference_interval, (), row.queries, source=claims_file)
     reason = "; ".join(filter(None, (row.reason, row.qualification)))
     cells = (
         TextCell(row.verdict, reason, outcome=row.verdict),

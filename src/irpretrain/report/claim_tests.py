@@ -81,18 +81,16 @@ class ClaimTester:
     ) -> None:
         self._scores, self._config, self._axioms, self._shares = scores, config, axioms, shares
         runs = scores.runs()
-        reranked = {
-            (run.dataset, run.candidates.partition("@")[0]) for run in runs if run.regime != FIRST_STAGE
-        }
+        reranked = (run for run in runs if run.regime != FIRST_STAGE and run.candidates)
         # Data sets as the configuration has them, then others by name.
         positions = {dataset: position for position, dataset in enumerate(config.datasets)}
-        datasets = sorted(
-            {run.dataset for run in runs}, key=lambda name: (positions.get(name, len(positions)), name)
-        )
-        self._bare_pairs = [(dataset, "") for dataset in datasets]
-        self._reranked_pairs = [
-            pair for dataset in datasets for pair in sorted(reranked) if pair[0] == dataset and pair[1]
-        ]
+
+        def place(pair: Pair) -> tuple[int, Pair]:
+            return positions.get(pair[0], len(positions)), pair
+
+        self._bare_pairs = sorted({(run.dataset, "") for run in runs}, key=place)
+        reranked_pairs = {(run.dataset, run.candidates.partition("@")[0]) for run in reranked}
+        self._reranked_pairs = sorted(reranked_pairs, key=place)
         self._stage_runs = {(run.dataset, run.candidates): run for run in runs if run.regime == FIRST_STAGE}
 
     @classmethod
@@ -110,18 +108,11 @@ class ClaimTester:
 
     def facts(self, comparison: ClaimComparison) -> list[RunFacts]:
         """Return the facts of all sides, better and worse in turn; none where the sides are predictors."""
-        runs = [facts_of(self._config, self._scores, run) for run in comparison.runs]
-        return runs + [
-            RunFacts(
-                "",
-                "",
-                row.weighting,
-                "",
-                scored=row.passages_with_terms,
-                **weighting_facts(self._config, row.weighting),
-            )
-            for row in comparison.weightings
-        ]
+        facts = [facts_of(self._config, self._scores, run) for run in comparison.runs]
+        for row in comparison.weightings:
+            options = weighting_facts(self._config, row.weighting)
+            facts.append(RunFacts("", "", row.weighting, "", scored=row.passages_with_terms, **options))
+        return facts
 
     def describe_teachers(self, comparison: ClaimComparison) -> str:
         """Return whose queries teach each of two sides, where both learn and from other queries, and whose teach the
@@ -204,11 +195,8 @@ class ClaimTester:
             better_values, worse_values = better_values + values[3], worse_values + values[2]
             side_texts = [f"{side_texts[0]} over {side_texts[1]}", f"{side_texts[2]} over {side_texts[3]}"]
         if claim.wins:
-            better_values, worse_values, measure = (
-                np.sign(better_values - worse_values),
-                np.zeros(1),
-                f"queries won in {measure}",
-            )
+            better_values, worse_values = np.sign(better_values - worse_values), np.zeros(1)
+            measure = f"queries won in {measure}"
         return ClaimComparison(
             side_texts[0],
             claim.reached(side_texts[1]),
@@ -225,19 +213,18 @@ class ClaimTester:
 
     def _run(self, chosen: _ChosenSide, pair: Pair) -> RunName | None:
         dataset, candidates = pair
-        side = chosen.side
-        if side.first_stage:
-            stage = self._stage_run_name(chosen.name, candidates)
-            return self._stage_runs.get((dataset, at_depth(stage, side.depth) if side.depth else stage))
         if chosen.regime == ANSWERS:
             return RunName(dataset, "", chosen.name, "full")
-        side_candidates = side.candidates or candidates
-        return RunName(
-            dataset,
-            at_depth(side_candidates, side.depth) if side.depth else side_candidates,
-            chosen.name,
-            chosen.regime,
+        side = chosen.side
+        stage = (
+            self._stage_run_name(chosen.name, candidates)
+            if side.first_stage
+            else side.candidates or candidates
         )
+        stage = at_depth(stage, side.depth) if side.depth else stage
+        if side.first_stage:
+            return self._stage_runs.get((dataset, stage))
+        return RunName(dataset, stage, chosen.name, chosen.regime)
 
     def _stage_run_name(self, name: str, candidates: str) -> str:
         """Return the run that stands for a first stage: over candidates that others retrieved it ranks these, as in the
@@ -260,21 +247,22 @@ class ClaimTester:
         better_scores, worse_scores = (_first_known(scores_by_name, side.names) for side in claim.sides)
         if not better_scores or not worse_scores:
             return None
-        scores_and_sides = list(zip((better_scores, worse_scores), claim.sides, strict=True))
+        predictors = better_scores, worse_scores
+        scores_and_sides = list(zip(predictors, claim.sides, strict=True))
         seed_values = [_values_by_seed(scores, side) for scores, side in scores_and_sides]
         seeds = sorted(seed_values[0].keys() & seed_values[1].keys())
         if not seeds:
             return None
         better_text, worse_text = (
-            f"{side.axiom} of {predictor.name}" if side.axiom else predictor.name
-            for predictor, side in scores_and_sides
+            f"{side.axiom} of {scores.name}" if side.axiom else scores.name
+            for scores, side in scores_and_sides
         )
         values = [[values_of_side[seed] for seed in seeds] for values_of_side in seed_values]
         seed_estimate = paired(values[0], np.multiply(values[1], _target_share(claim)))
         if measure == "AUC":
             # Other documents: each side's bootstrap, as if the sides were independent. It counts beside the seeds,
             # although each seed tests other documents: the interval is wide rather than narrow.
-            errors = np.array([_document_error(scores, seeds) for scores in (better_scores, worse_scores)])
+            errors = np.array([_document_error(scores, seeds) for scores in predictors])
             document_variance = float(np.sum((errors * (1, _target_share(claim))) ** 2)), math.inf
             estimate = EffectEstimate.of(
                 seed_estimate.difference, document_variance, *seed_estimate.variances
@@ -291,7 +279,7 @@ class ClaimTester:
             len(seeds),
             len(seeds),
             counted="documents and seeds of the predictor" if measure == "AUC" else "seeds of the predictor",
-            predictors=(better_scores, worse_scores),
+            predictors=predictors,
         )
 
     def _compare_agreements(self, claim: Claim) -> ClaimComparison | None:
@@ -300,10 +288,8 @@ class ClaimTester:
         axiom = better_side.axiom or ""
         for diagnosis in self._axioms.diagnoses:
             for better_model, worse_model in product(better_side.names, worse_side.names):
-                lead, worse_agreement = (
-                    diagnosis.lead(better_model, worse_model, axiom),
-                    diagnosis.get(worse_model, axiom),
-                )
+                lead = diagnosis.lead(better_model, worse_model, axiom)
+                worse_agreement = diagnosis.get(worse_model, axiom)
                 if lead is None or worse_agreement is None or not worse_agreement.pairs:
                     continue
                 return ClaimComparison(
@@ -370,15 +356,16 @@ def _target_share(claim: Claim) -> float:
 
 def _side_choices(claim: Claim) -> Iterable[tuple[_ChosenSide, ...]]:
     for regime in claim.regime or ("",):
-        choices_of_sides = (
-            [
-                _ChosenSide(side, name, side_regime or regime)
-                for name in side.names
-                for side_regime in side.regime or ("",)
-            ]
-            for side in claim.sides
+        yield from product(
+            *(
+                [
+                    _ChosenSide(side, name, chosen)
+                    for name in side.names
+                    for chosen in side.regime or (regime,)
+                ]
+                for side in claim.sides
+            )
         )
-        yield from product(*choices_of_sides)
 
 
 def _first_known(values_by_name: Mapping[Any, Any], names: Iterable[Any]) -> Any:
@@ -396,11 +383,9 @@ def _common_seeds(results: Sequence[Results]) -> list[int] | None:
 
 
 def _values_of(results: Results, seeds: Sequence[int]) -> np.ndarray:
-    return (
-        results.values
-        if results.seeds == UNTRAINED
-        else results.values[[results.seeds.index(seed) for seed in seeds]]
-    )
+    if results.seeds == UNTRAINED:
+        return results.values
+    return results.values[[results.seeds.index(seed) for seed in seeds]]
 
 
 def _run_text(run: RunName) -> str:
