@@ -24,7 +24,6 @@ from irpretrain.report.axiom_results import (
     NO_PREDICTORS,
     PredictorGroup,
     PredictorScores,
-    in_paper_order,
     predictor_groups,
 )
 from irpretrain.report.drawing import (
@@ -94,10 +93,9 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
     if not curves:
         model_names = " or ".join(models[0] for models in figure.models.values())
         return empty_figure(title, f"no experiment pre-trains {model_names} with a ranking loss")
-    undrawn_models = [models[0] for models in figure.models.values() if not set(models) & set(drawn_models)]
-    remark = training_remark(config, drawn_models) + (
-        f" Not drawn: {', '.join(undrawn_models)}." if undrawn_models else ""
-    )
+    remark = training_remark(config, drawn_models)
+    if undrawn := [models[0] for models in figure.models.values() if not set(models) & set(drawn_models)]:
+        remark += f" Not drawn: {', '.join(undrawn)}."
     loss_label = f"ROP loss ({config.pretraining.loss})"
     return draw_panels(title, [curves], lambda axis, lines: _draw_losses(axis, lines, loss_label), remark)
 
@@ -122,13 +120,12 @@ def _mean_losses(paths: Iterable[str | Path]) -> tuple[np.ndarray, np.ndarray]:
                 if ranking_losses:
                     mean = sum(ranking_losses) / len(ranking_losses)
                     losses_by_step.setdefault(record["step"], []).append(mean)
-    steps = sorted(losses_by_step)
-    means = [sum(losses_by_step[step]) / len(losses_by_step[step]) for step in steps]
-    return np.array(steps, float), np.array(means, float)
+    means = {step: sum(losses) / len(losses) for step, losses in sorted(losses_by_step.items())}
+    return np.array(list(means), float), np.array(list(means.values()), float)
 
 
 def binned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return at most POINTS means of neighbouring steps, and of their values."""
+    """Return at most `MAX_POINTS` means of neighbouring steps, and of their values."""
     # Short curves keep their steps; longer ones get at least four steps a point, against the noise of batches.
     chunk_count = min(MAX_POINTS, max(len(steps) // 4, min(len(steps), MAX_UNBINNED_STEPS)))
     chunks = np.array_split(np.arange(len(steps)), chunk_count)
@@ -159,9 +156,9 @@ def step_curves(published: Published, name: str, config: Config, scores: Scores)
 def _snapshot_curves(chart: ScoreFigure, pair: Pair) -> dict[str, dict[int, RunName]]:
     """Model → step → run with a zero-shot score, the last one the end of its training; models with snapshots only."""
     config, runs_by_model = chart.config, dict[str, dict[int, RunName]]()
-    for run in chart.scores.runs():
+    for run in filter(chart.was_run, chart.scores.reranked(pair)):
         name, _, step = run.model.partition("@")
-        if step and (run.dataset, run.candidates, run.regime) == (*pair, "zero-shot") and chart.was_run(run):
+        if step and run.regime == "zero-shot":
             runs_by_model.setdefault(name, {})[int(step)] = run
     for name, runs in runs_by_model.items():
         # Where snapshots are chosen among, the last step has a run of its own.
@@ -207,7 +204,7 @@ def few_shot_curves(published: Published, name: str, config: Config, scores: Sco
 
 def _few_shot(chart: ScoreFigure, pair: Pair, model: str) -> dict[int, RunName]:
     """Number of training queries → run; with the zero-shot run, where there is one, if there are others."""
-    runs = [run for run in chart.scores.runs() if (run.dataset, run.candidates, run.model) == (*pair, model)]
+    runs = [run for run in chart.scores.reranked(pair) if run.model == model]
     shots = ((int(match[1]), run) for run in runs if (match := FEW_SHOT.fullmatch(run.regime)))
     few_shot_runs = dict(sorted(shots))
     zero_shot = RunName(*pair, model, "zero-shot")
@@ -255,7 +252,7 @@ def series_points(
 ) -> dict[int, RunName]:
     """Return number → run of a series, ascending; where several runs have a number, the model named after it."""
     run_of_number: dict[int, RunName] = {}
-    runs = [run for run in scores.runs() if (run.dataset, run.candidates, run.regime) == (*pair, regime)]
+    runs = [run for run in scores.reranked(pair) if run.regime == regime]
     for series in figure.models["series"]:
         for run in runs:
             if match := re.fullmatch(rf"{series}-([0-9]+)", run.model):
@@ -348,13 +345,8 @@ def importance_bars(
 def _draw_importance(
     axis: Any, axioms: PublishedAxioms, group: PredictorGroup, scores: PredictorScores
 ) -> None:
-    names = in_paper_order(
-        axioms, [*axioms.groups, *(axiom for axiom in scores.axioms if axiom not in axioms.groups)]
-    )
-    colours = {
-        group_name: COLOURS[position]
-        for position, group_name in enumerate(dict.fromkeys(axioms.groups.values()))
-    }
+    names = list(dict.fromkeys([*axioms.groups, *scores.axioms]))
+    colours = dict(zip(dict.fromkeys(axioms.groups.values()), COLOURS, strict=False))
     largest_importance = max(scores.importance.values(), default=0.0) or 1.0
     for position, axiom in enumerate(names):
         if axiom in scores.axioms:
@@ -433,17 +425,9 @@ def _draw_weight_curves(
 ) -> None:
     ranks = range(1, max(len(weighting.shares) for weighting in weightings) + 1)
     for index, weighting in enumerate(weightings):
-        points = [
-            (rank, 100 * share)
-            for rank, share in zip(ranks, weighting.shares, strict=False)
-            if share is not None
-        ]
-        axis.plot(
-            [rank for rank, _ in points],
-            [share for _, share in points],
-            label=_legend_text(weighting, labels.get(weighting.weighting, weighting.weighting)),
-            **line_style(index),
-        )
+        label_text = _legend_text(weighting, labels.get(weighting.weighting, weighting.weighting))
+        shares = {rank: 100 * share for rank, share in enumerate(weighting.shares, 1) if share is not None}
+        axis.plot(list(shares), list(shares.values()), label=label_text, **line_style(index))
     axis.set_xticks(ranks)
     axis.set_ylim(bottom=0)
     axis.set_xlabel("rank of the term by its weight")
@@ -455,9 +439,6 @@ def _draw_weight_curves(
 def _legend_text(weighting: WeightingShares, label: str) -> str:
     if weighting.shares[0] is None:
         return f"{label}: no passage has a term"
-    without_terms_text = (
-        f", {count_of(weighting.passages_without_terms, 'passage')} without terms"
-        if weighting.passages_without_terms
-        else ""
-    )
-    return f"{label}: {100 * weighting.shares[0]:.1f} % on the heaviest{without_terms_text}"
+    text = f"{label}: {100 * weighting.shares[0]:.1f} % on the heaviest"
+    count = weighting.passages_without_terms
+    return f"{text}, {count_of(count, 'passage')} without terms" if count else text

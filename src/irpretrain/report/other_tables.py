@@ -141,7 +141,7 @@ class DepthTable:
     def __init__(
         self, published: Published, published_table: PublishedDepths, config: Config, scores: Scores
     ) -> None:
-        self.published, self.table, self.config, self.scores = (published, published_table, config, scores)
+        self.published, self.table, self.config, self.scores = published, published_table, config, scores
         self.datasets = list(dict.fromkeys(name.dataset for name in scores.runs()))
         self.paper_indexes = list(published_table.indexes.values())
         self.values = CellValues(config, scores, TableTest())
@@ -162,32 +162,26 @@ class DepthTable:
         for key, reranker in self.table.rerankers.items():
             model = next((name for name in reranker.models if name in self.config.models), "")
             measured_regimes = {name.regime for name in self.scores.runs() if name.model == model}
-            regime = next(
-                (regime for regime in reranker.regimes if regime in measured_regimes), reranker.regimes[0]
-            )
+            known_regimes = (regime for regime in reranker.regimes if regime in measured_regimes)
+            regime = next(known_regimes, reranker.regimes[0])
             series.append(_ColumnSeries(reranker.label, model, regime, self.table.measure, key))
         return series
 
     def _indexes(self, dataset: str) -> list[PublishedIndex]:
         """What candidates of a data set come from: the paper's indexes, then other first stages that experiments at
         several depths name."""
-        experiments = [
-            experiment
-            for experiment in active_experiments(self.config).values()
-            if experiment.depths and experiment.dataset == dataset
-        ]
-        stages_of_experiments = [
-            stage for experiment in experiments for stage in (experiment.candidates, *experiment.first_stages)
-        ]
-        paper_indexes = [index for index in self.paper_indexes if self._runs(dataset, [index])]
-        labels = first_stage_labels(self.config)
-        other_stages = [
-            stage
-            for stage in dict.fromkeys(stages_of_experiments)
-            if stage not in {index.first_stage for index in self.paper_indexes}
-        ]
-        return paper_indexes + [
-            PublishedIndex(label=labels[stage], first_stage=stage) for stage in other_stages
+        stages: dict[str, None] = {}
+        for experiment in active_experiments(self.config).values():
+            if experiment.depths and experiment.dataset == dataset:
+                stages |= dict.fromkeys([experiment.candidates, *experiment.first_stages])
+        labels, paper_stages = first_stage_labels(self.config), {i.first_stage for i in self.paper_indexes}
+        return [
+            *(index for index in self.paper_indexes if self._runs(dataset, [index])),
+            *(
+                PublishedIndex(label=labels[stage], first_stage=stage)
+                for stage in stages
+                if stage not in paper_stages
+            ),
         ]
 
     def _runs(self, dataset: str, indexes: list[PublishedIndex]) -> list[RunName]:
@@ -218,17 +212,17 @@ class DepthTable:
     def _panel(
         self, title: str, dataset: str, indexes: list[PublishedIndex], series: list[_ColumnSeries]
     ) -> Panel:
-        is_of_paper = title == PAPER_PANEL
-        published_rows = {row.depth: row for row in self.table.rows} if is_of_paper else {}
+        published_rows = {row.depth: row for row in self.table.rows if title == PAPER_PANEL}
 
         def make_cell(depth: int, column: tuple[_ColumnSeries, int]) -> Cell:
             series_of_column, position = column
             baseline_run, run = (
-                series_of_column.run(dataset, indexes[index_position].first_stage, depth)
-                for index_position in (0, position)
+                series_of_column.run(dataset, index.first_stage, depth)
+                for index in (indexes[0], indexes[position])
             )
             measure = series_of_column.measure or f"R@{depth}"
             reason = self._reason(series_of_column, run, measure)
+            published_row = published_rows.get(depth)
             cell = Cell(
                 str(depth),
                 run.dataset,
@@ -238,9 +232,7 @@ class DepthTable:
                 None if reason else run,
                 reason,
                 (Baseline(BETTER_MARK, indexes[0].label, baseline_run),) if position else (),
-                published=published_rows[depth].values(series_of_column.key)[position]
-                if is_of_paper
-                else None,
+                published=published_row.values(series_of_column.key)[position] if published_row else None,
             )
             return self.values.fill(cell)
 
@@ -257,10 +249,8 @@ class DepthTable:
         if self.scores.get(run, measure) is not None:
             return ""
         if run.dataset not in self.config.datasets:
-            published_dataset = self.published.datasets[run.dataset]
-            return (
-                f"data set {published_dataset.label} is not in this configuration: {published_dataset.absent}"
-            )
+            dataset = self.published.datasets[run.dataset]
+            return f"data set {dataset.label} is not in this configuration: {dataset.absent}"
         if not self.datasets:
             return NO_DEPTHS
         if series.key and not series.model:

@@ -5,6 +5,7 @@ configuration runs that data set), and the data sets of this configuration."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from irpretrain.config import Config
@@ -50,9 +51,8 @@ def other_recipe(config: Config, paper: str, model: str, regime: str) -> str:
     keys = recipe_differences(config, paper, model, regime)
     if not keys:
         return ""
-    key_names = ", ".join(keys[:MAX_KEYS]) + (
-        f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
-    )
+    key_names = ", ".join(keys[:MAX_KEYS])
+    key_names += f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
     return f"not by the recipe {paper}, which configs/{paper}-paper.yaml has: other {key_names}"
 
 
@@ -102,12 +102,8 @@ class PaperTable:
 
     def build(self) -> Table:
         # A data set that the paper reports in other tables has its panel there.
-        uncovered_datasets = self.published.datasets.keys() - {
-            column.dataset for column in self.table.columns
-        }
-        our_pairs = [
-            pair for pair in self._pairs if pair[0] not in uncovered_datasets and self._measures(pair[0])
-        ]
+        elsewhere = self.published.datasets.keys() - {column.dataset for column in self.table.columns}
+        our_pairs = [pair for pair in self._pairs if pair[0] not in elsewhere and self._measures(pair[0])]
         panels = [self._paper_panel(), *map(self._panel_of_pair, our_pairs)]
         return self._table_of([panel for panel in panels if panel.rows] or panels[:1], self._notes(our_pairs))
 
@@ -136,10 +132,8 @@ class PaperTable:
             for column in self.table.columns
         }
         panel = self._panel("Data sets of the paper", self.table.rows, columns)
-        rows_with_values = {row.key for row in self.table.rows if row.values}
-        return replace(
-            panel, rows=tuple(row for row in panel.rows if row.key in rows_with_values or row.is_filled())
-        )
+        rows = (row for row in panel.rows if self.table.row(row.key).values or row.is_filled())
+        return replace(panel, rows=tuple(rows))
 
     def _panel_of_pair(self, pair: Pair) -> Panel:
         regimes = self._regimes(*pair)
@@ -156,12 +150,7 @@ class PaperTable:
         }
         return self._panel(f"This configuration: {self._label_of_pair(pair)}", rows, columns)
 
-    def _panel(
-        self,
-        title: str,
-        rows: Iterable[PublishedRow],
-        groups: Mapping[_Column, str],
-    ) -> Panel:
+    def _panel(self, title: str, rows: Iterable[PublishedRow], groups: Mapping[_Column, str]) -> Panel:
         columns = {}
         for column, group in groups.items():
             columns[column] = Column(group, column.measure)
@@ -196,15 +185,10 @@ class PaperTable:
 
     def _regimes(self, dataset: str, candidates: str) -> list[str]:
         models = {self._model(row, dataset) for row in self.table.rows}
-        measured_regimes = {
-            run.regime
-            for run in self.scores.runs()
-            if (run.dataset, run.candidates) == (dataset, candidates) and run.model in models
-        }
+        reranked = self.scores.reranked((dataset, candidates))
+        measured_regimes = {run.regime for run in reranked if run.model in models}
         regimes = dict.fromkeys(column.regime for column in self.table.columns if column.regime)
-        regimes |= dict.fromkeys(
-            regime for row in self.table.rows for regime in row.regimes if regime != FIRST_STAGE
-        )
+        regimes |= dict.fromkeys(regime for row in self.table.rows for regime in row.regimes)
         return [regime for regime in regimes if regime in measured_regimes] or [FIRST_STAGE]
 
     # Cells
@@ -215,11 +199,9 @@ class PaperTable:
         <model>-<dataset>."""
         stages = first_stage_labels(self.config)
         models = row.by_dataset.get(dataset, row.models)
-        models_of_dataset = (f"{model}-{dataset}" for model in models)
+        stages_of_dataset = (f"{model}-{dataset}" for model in models if f"{model}-{dataset}" in stages)
         known_models = (model for model in models if model in self.config.models or model in stages)
-        return next((model for model in models_of_dataset if model in stages), None) or next(
-            known_models, None
-        )
+        return next(chain(stages_of_dataset, known_models), None)
 
     def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
         """The run that fills a row; a first stage is the same run in every regime."""
@@ -284,20 +266,18 @@ class PaperTable:
         if not row.models and dataset not in row.by_dataset:
             return row.absent
         if dataset not in self.config.datasets:
-            published_dataset = self.published.datasets.get(dataset)
-            label = published_dataset.label if published_dataset else dataset
-            return f"data set {label} is not in this configuration" + (
-                f": {published_dataset.absent}" if published_dataset else ""
+            if (published_dataset := self.published.datasets.get(dataset)) is None:
+                return f"data set {dataset} is not in this configuration"
+            return (
+                f"data set {published_dataset.label} is not in this configuration: {published_dataset.absent}"
             )
         if run is not None and self.scores.get(run, measure) is not None:
             return ""
         for absence in self.config.absent.values():
             if (absence.dataset, absence.candidates) == (dataset, candidates):
                 return absence.reason
-        stages, paper_candidates = (
-            first_stage_labels(self.config),
-            self.published.candidates.get(candidates, ""),
-        )
+        stages = first_stage_labels(self.config)
+        paper_candidates = self.published.candidates.get(candidates, "")
         model = self._model(row, dataset)
         if run is None:
             if paper_candidates and row.is_first_stage and model in stages:
@@ -309,9 +289,8 @@ class PaperTable:
             return f"{measure} is not among the measures of {dataset}"
         if paper_candidates and (dataset, candidates) not in self._pairs:
             return f"the paper re-ranks {paper_candidates}, which no experiment on {dataset} does"
-        return (
-            f"no experiment of this table's papers runs {run.model} {regime_label(run.regime)} on {dataset}"
-        )
+        regime = regime_label(run.regime)
+        return f"no experiment of this table's papers runs {run.model} {regime} on {dataset}"
 
     def _baseline_label(self, row: PublishedRow) -> str:
         label, filled_by = self._label(row), self._filled_by(row)
@@ -328,8 +307,6 @@ class PaperTable:
         if row.is_best:
             models = self.config.models
             return "the best of " + ", ".join(models[name].label for name in row.models if name in models)
-        datasets = (
-            ("", *dict.fromkeys(column.dataset for column in self.table.columns)) if row.by_dataset else ("",)
-        )
-        models_of_row = dict.fromkeys(self._model(row, dataset) for dataset in datasets)
+        datasets = [column.dataset for column in self.table.columns] if row.by_dataset else []
+        models_of_row = dict.fromkeys(self._model(row, dataset) for dataset in ("", *datasets))
         return " or ".join(dict.fromkeys(model_label(self.config, model) for model in models_of_row if model))

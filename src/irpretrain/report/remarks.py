@@ -166,15 +166,11 @@ def _random_order_text(config: Config, scores: Scores, pair: Pair) -> str:
         return ""
     worse_models = dict.fromkeys(
         f"{configured_label(config, run.model)} {regime_label(run.regime)}"
-        for run in scores.runs()
-        if (run.dataset, run.candidates) == pair
-        and run.regime != FIRST_STAGE
-        and (results := scores.get(run, measure)) is not None
-        and results.values.mean() < random_mean
+        for run in scores.reranked(pair)
+        if (results := scores.get(run, measure)) is not None and results.values.mean() < random_mean
     )
-    text = (
-        f"{dataset_label(config, dataset)}: a random order of the candidates has {measure} {random_mean:.3f}"
-    )
+    label = dataset_label(config, dataset)
+    text = f"{label}: a random order of the candidates has {measure} {random_mean:.3f}"
     return f"{text}, more than {listed(worse_models)}." if worse_models else f"{text}."
 
 

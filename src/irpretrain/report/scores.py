@@ -102,20 +102,22 @@ class JobCounts:
 
         Of a model that is a chosen snapshot, `results/models/selected/<model>/seed-<n>.meta.json` holds the step.
         """
-        records = [read_sidecar(path) for path in per_query]
+        inputs: dict[str, str] = {}
         sizes: dict[RunName, dict[int, ListSizes]] = {}
-        for row in (row for record in records for row in record.get("counts", {}).get("lists", ())):
-            run = RunName(*(row[key] for key in _RUN_COLUMNS[:4]))
-            sizes.setdefault(run, {})[row["seed"]] = ListSizes(*(row[name] for name in ListSizes._fields))
+        random_orders: dict[Pair, Mapping[str, float]] = {}
+        for record in map(read_sidecar, per_query):
+            inputs |= record.get("inputs", {})
+            counts = record.get("counts", {})
+            for row in counts.get("lists", ()):
+                run = RunName(*(row[key] for key in _RUN_COLUMNS[:4]))
+                sizes.setdefault(run, {})[row["seed"]] = ListSizes(*(row[name] for name in ListSizes._fields))
+            for row in counts.get("random_orders", ()):
+                random_orders[row["dataset"], row["candidates"]] = row["means"]
         return cls(
             _read_trainings(trainings),
-            {file: digest for record in records for file, digest in record.get("inputs", {}).items()},
+            inputs,
             {run: list(by_seed.values()) for run, by_seed in sizes.items()},
-            {
-                (row["dataset"], row["candidates"]): row["means"]
-                for record in records
-                for row in record.get("counts", {}).get("random_orders", ())
-            },
+            random_orders,
             {path.stem: stage_parameters({}, path) for path in map(Path, sweeps)},
         )
 
@@ -184,6 +186,12 @@ class Scores:
 
     def runs(self) -> list[RunName]:
         return self._runs
+
+    def reranked(self, pair: Pair) -> list[RunName]:
+        """Return the runs of the models that re-rank a pair's candidates."""
+        return [
+            run for run in self._runs if (run.dataset, run.candidates) == pair and run.regime != FIRST_STAGE
+        ]
 
     def first_stage(self, dataset: str, model: str) -> RunName | None:
         """Return the run of a first stage on a data set, whatever it was the candidates of."""
@@ -276,9 +284,8 @@ class Comparison(Baseline):
     @property
     def holds(self) -> bool:
         """Whether what the mark says is true here: the difference is significant and has the mark's direction."""
-        return self.significant and (
-            self.difference > 0 if self.direction == "better" else self.difference < 0
-        )
+        lead = self.difference if self.direction == "better" else -self.difference
+        return self.significant and lead > 0
 
 
 def compare(

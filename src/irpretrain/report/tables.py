@@ -68,66 +68,50 @@ class HeadlineTable:
     def build(self, name: str) -> Table:
         pairs = self.scores.pairs()
         panels, notes = tuple(map(self._panel, pairs)), headline_notes(self.config, self.scores, pairs)
-        dataset_labels = dict.fromkeys(dataset_label(self.config, dataset) for dataset, _ in pairs)
-        title = (
-            f"Runs on {'; '.join(dataset_labels)}" if pairs else "No runs, or runs at several depths alone"
-        )
+        labels = dict.fromkeys(dataset_label(self.config, dataset) for dataset, _ in pairs)
+        title = f"Runs on {'; '.join(labels)}" if pairs else "No runs, or runs at several depths alone"
         return with_ledger(Table(name, title, panels, tuple(notes)), self.config, self.scores)
 
     def _models(self, pair: Pair, measure: str) -> list[str]:
         runs = {name: [run] for name in self.stages if (run := self.scores.first_stage(pair[0], name))}
-        for run in self._reranked(pair):
+        for run in self.scores.reranked(pair):
             runs.setdefault(run.model, []).append(run)
 
         def best_mean(model: str) -> float:
-            results = (self.scores.get(run, measure) for run in runs[model])
-            return max(
-                (run_results.mean for run_results in results if run_results is not None), default=-math.inf
-            )
+            results = filter(None, (self.scores.get(run, measure) for run in runs[model]))
+            return max((run_results.mean for run_results in results), default=-math.inf)
 
-        return sorted(
-            (name for name in (*self.stages, *self.config.models) if name in runs),
-            key=best_mean,
-            reverse=True,
-        )
+        models = (name for name in (*self.stages, *self.config.models) if name in runs)
+        return sorted(models, key=best_mean, reverse=True)
 
     def _regimes(self, pair: Pair) -> list[str]:
-        return sorted({run.regime for run in self._reranked(pair)}, key=_training_queries) or [FIRST_STAGE]
-
-    def _reranked(self, pair: Pair) -> list[RunName]:
-        runs = self.scores.runs()
-        return [run for run in runs if (run.dataset, run.candidates) == pair and run.regime != FIRST_STAGE]
+        return sorted({run.regime for run in self.scores.reranked(pair)}, key=_training_queries) or [
+            FIRST_STAGE
+        ]
 
     def _panel(self, pair: Pair) -> Panel:
         measures = ordered_measures(self.config, self.scores, pair[0])
         models = self._models(pair, measures[0])
         control = control_model(self.config, models)
-        baseline_names = (
-            {BM25_MARK: "BM25"} if control is None else {CONTROL_MARK: "the control", BM25_MARK: "BM25"}
-        )
+        headings = {(measure, ""): measure for measure in measures}
+        if control is not None:
+            headings[measures[0], CONTROL_MARK] = f"{measures[0]} against the control"
+        headings[measures[0], BM25_MARK] = f"{measures[0]} against BM25"
         columns = {
             (regime, measure, mark): Column(regime_label(regime), heading)
             for regime in self._regimes(pair)
-            for measure, mark, heading in (
-                *((measure, "", measure) for measure in measures),
-                *(
-                    (measures[0], mark, f"{measures[0]} against {name}")
-                    for mark, name in baseline_names.items()
-                ),
-            )
+            for (measure, mark), heading in headings.items()
         }
 
         def make_cell(model: str, column: tuple[str, str, str]) -> AnyCell:
             regime, measure, mark = column
             first_stage_run = self.scores.first_stage(pair[0], model) if model in self.stages else None
             run = first_stage_run or RunName(*pair, model, regime)
-            has_no_results = self.scores.get(run, measure) is None
-            reason = f"no experiment runs it {regime_label(regime)} on {pair[0]}" if has_no_results else ""
+            has_results = self.scores.get(run, measure) is not None
+            reason = "" if has_results else f"no experiment runs it {regime_label(regime)} on {pair[0]}"
             baselines = self._baselines(pair, regime, control, model)
-            planned_cell = Cell(
-                model, *pair, measure, regime, None if has_no_results else run, reason, baselines
-            )
-            cell = self.values.fill(planned_cell)
+            cell = Cell(model, *pair, measure, regime, run if has_results else None, reason, baselines)
+            cell = self.values.fill(cell)
             return comparison_cell(cell, mark) if mark else cell
 
         rows = {model: Row(model, model_label(self.config, model)) for model in models}
