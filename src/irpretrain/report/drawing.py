@@ -174,9 +174,8 @@ class ScoreFigure:
         is known."""
         printed = self.figure.measures.get(dataset, self.figure.measure)
         computed = self.scores.measures(dataset)
-        same_kind = [
-            measure for measure in computed if measure.partition("@")[0] == printed.partition("@")[0]
-        ]
+        kind = printed.partition("@")[0]
+        same_kind = [measure for measure in computed if measure.partition("@")[0] == kind]
         return printed if printed in computed else (same_kind or computed)[0]
 
     def was_run(self, run: RunName) -> bool:
@@ -203,8 +202,8 @@ class ScoreFigure:
         remarks = [remark, self._reading_note(panels), training_remark(self.config, list(models))]
         if undrawn_models := [model for model in expected_models if model not in models]:
             remarks.append(f"Not drawn: {', '.join(undrawn_models)}.")
-        remarks = [remark_text for remark_text in remarks if remark_text]
-        return draw_panels(f"{title}, on {' and '.join(labels)}", panels, self._draw, " ".join(remarks))
+        remark = " ".join(filter(None, remarks))
+        return draw_panels(f"{title}, on {' and '.join(labels)}", panels, self._draw, remark)
 
     def _reading_note(self, panels: Sequence[ScorePanel]) -> str:
         """How to read scores without the tables: the measure, the intervals, what is re-ranked and what is searched."""

@@ -34,10 +34,10 @@ def leading_columns(panel: Panel) -> list[tuple[str, list[Score]]]:
     """Return the values of each regime in the first measure of a panel."""
     columns, position = [], 0
     for regime, width in panel.groups():
-        column = [(row, row.cells[position]) for row in panel.rows]
+        cells = ((row, row.cells[position]) for row in panel.rows)
         scores = [
             Score(row.key, row.short_label, cell, cell.ours)
-            for row, cell in column
+            for row, cell in cells
             if isinstance(cell, Cell) and cell.ours
         ]
         columns.append((regime, scores))
@@ -47,10 +47,11 @@ def leading_columns(panel: Panel) -> list[tuple[str, list[Score]]]:
 
 def main_panel(table: Table) -> Panel | None:
     """Return the panel with the most runs, the first of equal ones; None where nothing was run."""
-    panels = [panel for panel in table.panels if panel.is_filled()]
-    return max(
-        panels, key=lambda panel: sum(len(scores) for _, scores in leading_columns(panel)), default=None
-    )
+
+    def count_runs(panel: Panel) -> int:
+        return sum(len(scores) for _, scores in leading_columns(panel))
+
+    return max(filter(Panel.is_filled, table.panels), key=count_runs, default=None)
 
 
 # The sentences.
@@ -85,21 +86,19 @@ def _setback_sentence(panels: list[Panel], config: Config, scores: Scores) -> st
             baseline = _training_baseline(config, score, ours_by_run)
             if baseline is None:
                 continue
-            baseline_score, baseline_text = baseline
-            lead = _lead(score.ours, baseline_score.ours, scores)
+            lead = _lead(score.ours, baseline[0].ours, scores)
             if round(lead.difference, 3) < 0:
                 subject = f"on {_dataset_text(panel, score)} {score.label}, {regime}, is"
-                setbacks.append(
-                    (lead.difference, f"{subject} {_lead_text(lead, baseline_text)} in {score.ours.measure}")
-                )
+                text = f"{subject} {_lead_text(lead, baseline[1])} in {score.ours.measure}"
+                setbacks.append((lead.difference, text))
     if not setbacks:
         return ""
-    worst_setbacks = [text for _, text in sorted(setbacks)[:MAX_NAMED_SETBACKS]]
-    unnamed_count = len(setbacks) - len(worst_setbacks)
-    ending = (
-        f"; so are {unnamed_count} more" if unnamed_count > 1 else "; so is one more" if unnamed_count else ""
-    )
-    return f"Training did not help: {'; '.join(worst_setbacks)}{ending}."
+    texts = [text for _, text in sorted(setbacks)]
+    unnamed_count = len(texts[MAX_NAMED_SETBACKS:])
+    if unnamed_count:
+        ending = "so is one more" if unnamed_count == 1 else f"so are {unnamed_count} more"
+        texts = [*texts[:MAX_NAMED_SETBACKS], ending]
+    return f"Training did not help: {'; '.join(texts)}."
 
 
 def _training_baseline(
@@ -110,16 +109,16 @@ def _training_baseline(
     if regime == FIRST_STAGE:
         return None
     if regime != ZERO_SHOT:
-        baseline_score, baseline_text = scores.get((score.model, ZERO_SHOT)), "itself zero-shot"
-        return None if baseline_score is None else (baseline_score, baseline_text)
+        zero_shot_score = scores.get((score.model, ZERO_SHOT))
+        return zero_shot_score and (zero_shot_score, "itself zero-shot")
     name = score.model.partition("@")[0]
     model_config = config.models.get(name)
     if model_config is None or not model_config.tasks:
         return None
     for start in with_starts(config, [name])[1:]:
         if config.models[start].tasks and (start, ZERO_SHOT) in scores:
-            baseline_score = scores[start, ZERO_SHOT]
-            return baseline_score, f"{baseline_score.label}, from which it starts,"
+            start_score = scores[start, ZERO_SHOT]
+            return start_score, f"{start_score.label}, from which it starts,"
     controls = (
         (other_score, "its control")
         for (model, other_regime), other_score in scores.items()
@@ -168,19 +167,11 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
     """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; PROP passes BM25."."""
     for regime, column in reversed(leading_columns(panel)):
         control = next((score for score in column if is_control(config, score.model)), None)
-        trained_scores = [
-            trained_score
-            for trained_score in column
-            if trained_score.ours.run.regime != FIRST_STAGE and trained_score is not control
-        ]
-        paper_models = [
-            trained_score
-            for trained_score in trained_scores
-            if trained_score.model.partition("-")[0] in config.report.papers
-        ]
-        if not trained_scores or control is None:
+        trained = [s for s in column if s.ours.run.regime != FIRST_STAGE and s is not control]
+        of_papers = [score for score in trained if score.model.partition("-")[0] in config.report.papers]
+        if not trained or control is None:
             continue
-        best = max(paper_models or trained_scores, key=lambda score: score.ours.mean)
+        best = max(of_papers or trained, key=lambda score: score.ours.mean)
         lead = _lead(best.ours, control.ours, scores)
         seeds = "one seed" if len(best.ours.seeds) == 1 else f"{len(best.ours.seeds)} seeds"
         text = f"{regime[:1].upper()}{regime[1:]}, {best.label} is {_lead_text(lead, 'its control')}, {seeds}"
@@ -214,9 +205,8 @@ def _lead(ours: OurValue, baseline: OurValue, scores: Scores) -> EffectEstimate:
 
 def _lead_text(lead: EffectEstimate, baseline_text: str) -> str:
     relation = "behind" if lead.difference < 0 else "ahead of"
-    return (
-        f"{abs(lead.difference):.3f} {relation} {baseline_text} {bounds_text(lead.low, lead.high)}".rstrip()
-    )
+    bounds = bounds_text(lead.low, lead.high)
+    return f"{abs(lead.difference):.3f} {relation} {baseline_text} {bounds}".rstrip()
 
 
 # The table: the first measure of every data set and regime, side by side.

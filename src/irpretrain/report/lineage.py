@@ -40,9 +40,10 @@ class Record:
         """wall_seconds, cpu_seconds or peak_memory_mb; 0 where it was not recorded."""
         return float(self.content.get("cost", {}).get(key, 0) or 0)
 
-    def requested_resource(self, key: str) -> int:
-        """What it asked the scheduler for, threads or memory_mb; 0 where it was not recorded."""
-        return int(self.content.get("cost", {}).get("asked", {}).get(key, 0) or 0)
+    @property
+    def requested_memory_mb(self) -> int:
+        """What it asked the scheduler for; 0 where it was not recorded."""
+        return int(self.content.get("cost", {}).get("asked", {}).get("memory_mb", 0) or 0)
 
 
 class Lineage:
@@ -71,17 +72,12 @@ class Lineage:
 
     def runs(self, run: RunName, seeds: Sequence[int]) -> list[int]:
         """Return the records of the files of one run, all folds and seeds."""
+        base = f"/runs/{run.dataset}/{run.candidates}/{run.model}/{run.regime}/seed-"
+        stems = [f"{base}{seed}{separator}" for seed in seeds for separator in "./"]
         if run.regime == FIRST_STAGE:
-            path_stems = [f"/runs/{run.dataset}/{run.model}/first-stage."]
-        else:
-            base = f"/runs/{run.dataset}/{run.candidates}/{run.model}/{run.regime}/seed-"
-            path_stems = [f"{base}{seed}{separator}" for seed in seeds for separator in "./"]
-        makers = {
-            index
-            for output, index in self._index_of_maker.items()
-            if any(stem in f"/{output}" for stem in path_stems)
-        }
-        return sorted(makers)
+            stems = [f"/runs/{run.dataset}/{run.model}/first-stage."]
+        makers = self._index_of_maker.items()
+        return sorted({index for output, index in makers if any(stem in f"/{output}" for stem in stems)})
 
     def sources(self, index: int) -> list[int]:
         """Return the records that made the inputs of a record."""

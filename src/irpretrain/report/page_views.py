@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -66,22 +66,14 @@ def first_table_note(table: Table, confidence: str) -> str:
 def left_out(table: Table) -> str:
     """Return what of a table is not on the page, which its files have, in one line; empty for nothing."""
     displayed = displayed_panels(table)
-    titles = {panel.title for panel in displayed}
-    missing_panels = [
-        f"{panel.title} ({count_of(len(panel.rows), 'row')})"
-        for panel in table.panels
-        if panel.title not in titles
-    ]
-    displayed_rows = {row for panel in displayed for row in panel.rows}
-    rows = (
-        row
-        for panel in table.panels
-        if panel.title in titles
-        for row in panel.rows
-        if row not in displayed_rows
-    )
-    names = ", ".join(dict.fromkeys(quoted(row.short_label) for row in rows))
-    return "; ".join(filter(None, [*missing_panels, names]))
+    titles, rows = {panel.title for panel in displayed}, {row for panel in displayed for row in panel.rows}
+    texts, names = list[str](), dict[str, None]()
+    for panel in table.panels:
+        if panel.title in titles:
+            names |= dict.fromkeys(quoted(row.short_label) for row in panel.rows if row not in rows)
+        else:
+            texts.append(f"{panel.title} ({count_of(len(panel.rows), 'row')})")
+    return "; ".join(filter(None, [*texts, ", ".join(names)]))
 
 
 def displayed_letters(table: Table) -> list[tuple[str, str]]:
@@ -120,19 +112,10 @@ def stages(lineage: Lineage) -> dict[str, Any]:
     for stage, records in by_stage.items():
         wall_seconds = [record.cost("wall_seconds") for record in records]
         cpu_seconds = sum(record.cost("cpu_seconds") for record in records)
-        peak_memory = max(record.cost("peak_memory_mb") for record in records)
-        requested_memory = max(record.requested_resource("memory_mb") for record in records)
-        rows.append(
-            (
-                stage.replace("_", " "),
-                len(records),
-                sum(wall_seconds),
-                max(wall_seconds),
-                cpu_seconds,
-                round(peak_memory),
-                requested_memory or "–",
-            )
-        )
+        peak_memory = round(max(record.cost("peak_memory_mb") for record in records))
+        memory = max(record.requested_memory_mb for record in records) or "–"
+        times = (sum(wall_seconds), max(wall_seconds), cpu_seconds)
+        rows.append((stage.replace("_", " "), len(records), *times, peak_memory, memory))
     jobs, total_wall_seconds, total_cpu_seconds = (sum(row[column] for row in rows) for column in (1, 2, 4))
     return {
         "rows": sorted(rows, key=lambda row: -row[2]),
@@ -208,55 +191,55 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
             name = Path(record.outputs[0]).parent.name
             summary, warnings = record.counts["summary"], list(record.counts["warnings"])
             lines[name] = DataLine(dataset_label(config, name), summary, warnings)
-    below_random: list[tuple[str, str]] = []
-    still_learning: dict[str, list[str]] = {}  # data set → names of models
-    few_groups: dict[str, list[Record]] = {}
     for record in lineage.records:
-        for dataset, model, regime in {*FINETUNED_OUTPUT.findall("\n".join(record.outputs))}:
-            if record.stage != FINETUNED:
-                continue
-            if record.counts.get("training_order", {}).get("below_random"):
-                below_random.append((dataset, model))
-            if regime == "full" and record.counts.get("still_learning"):
-                still_learning.setdefault(dataset, []).append(model)
-            groups = record.counts.get("training_groups", FEWEST_GROUPS)
-            if regime == "full" and groups < FEWEST_GROUPS:
-                few_groups.setdefault(dataset, []).append(record)
-        lost_queries, queries = (
-            record.counts.get("queries_without_candidates", 0),
-            record.counts.get("queries", 0),
-        )
+        lost_queries = record.counts.get("queries_without_candidates", 0)
         if record.stage not in SEARCHED or not lost_queries:
             continue
         folder = Path(record.outputs[0]).parent
         if (line := lines.get(folder.parent.name)) is None:
             continue
-        stage = first_stages.get(folder.name, folder.name)
+        stage, queries = first_stages.get(folder.name, folder.name), record.counts.get("queries", 0)
         sentence = f"{stage} finds no candidate for {lost_queries:,} of {queries:,} queries"
         line.summary += f"; {sentence}"
         if lost_queries > WORTH_A_WARNING * queries:
             line.warnings.append(f"{sentence} ({100 * lost_queries / queries:.1f} %): they score 0.")
+    finetunings = [
+        (*run, record)
+        for record in lineage.records
+        if record.stage == FINETUNED
+        for run in {*FINETUNED_OUTPUT.findall("\n".join(record.outputs))}
+    ]
     for name, line in lines.items():
-        if few_group_records := few_groups.get(name):
-            line.warnings.append(few_groups_text(few_group_records))
-        if unfinished := Counter(still_learning.get(name, [])):
-            trainings = [
-                f"{configured_label(config, model)} ({count_of(number, 'training')})"
-                for model, number in unfinished.items()
-            ]
-            line.warnings.append(
-                f"The loss was still falling when fine-tuning ended: {listed(trainings)}. With more questions or "
-                "epochs, comparisons with them may end otherwise."
-            )
-        models = dict.fromkeys(
-            model_label(config, model) for dataset, model in below_random if dataset == name
+        line.warnings += _finetuning_warnings(
+            config,
+            [(model, regime, record) for dataset, model, regime, record in finetunings if dataset == name],
         )
-        if models:
-            line.warnings.append(
-                f"Fine-tuned, {listed(list(models))} ranks its own training queries below a random order of their "
-                "candidates: do not use these scores."
-            )
     return [lines[name] for name in tested_datasets(config) if name in lines]
+
+
+def _finetuning_warnings(config: Config, finetunings: Sequence[tuple[str, str, Record]]) -> Iterator[str]:
+    """Yield warnings on fine-tunings on one data set, each with its model and regime."""
+    full = [(model, record) for model, regime, record in finetunings if regime == "full"]
+    groups = ((record, record.counts.get("training_groups", FEWEST_GROUPS)) for _, record in full)
+    if few_groups := [record for record, count in groups if count < FEWEST_GROUPS]:
+        yield few_groups_text(few_groups)
+    if unfinished := Counter(model for model, record in full if record.counts.get("still_learning")):
+        trainings = [
+            f"{configured_label(config, model)} ({count_of(number, 'training')})"
+            for model, number in unfinished.items()
+        ]
+        yield (
+            f"The loss was still falling when fine-tuning ended: {listed(trainings)}. With more questions or "
+            "epochs, comparisons with them may end otherwise."
+        )
+    orders = ((model, record.counts.get("training_order", {})) for model, _, record in finetunings)
+    if models := dict.fromkeys(
+        model_label(config, model) for model, order in orders if order.get("below_random")
+    ):
+        yield (
+            f"Fine-tuned, {listed(list(models))} ranks its own training queries below a random order of their "
+            "candidates: do not use these scores."
+        )
 
 
 def few_groups_text(records: Sequence[Record]) -> str:

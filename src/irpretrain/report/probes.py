@@ -75,13 +75,10 @@ def read_probe(path: str | Path) -> list[ProbedTask]:
 
 
 def _probed_task(name: str, rows: Sequence[Mapping[str, str]]) -> ProbedTask:
-    number_columns = ("accuracy", "low", "high", "p_value")
-    accuracies = {
-        row["input"]: ProbeAccuracy(
-            *(float(row[column]) if row[column] else None for column in number_columns)
-        )
-        for row in rows
-    }
+    accuracies = {}
+    for row in rows:
+        numbers = (row[column] for column in ("accuracy", "low", "high", "p_value"))
+        accuracies[row["input"]] = ProbeAccuracy(*(float(number) if number else None for number in numbers))
     (groups,) = (int(row["groups"]) for row in rows if row["input"] == "right")
     return ProbedTask(name.partition("#")[0], groups, {name: accuracies[name] for name in INPUT_HEADINGS})
 

@@ -102,12 +102,10 @@ def main(arguments: Sequence[str]) -> int:
                 raise InputError(
                     paths.ALL_CLAIMS, "there is no such file", remedy="Name the folder of a finished run."
                 )
-            counts = ", ".join(
-                f"{count} {verdict}" for verdict, count in count_answers([recomputed_path]).items()
-            )
-            print_line(
-                f"Claims recomputed from {count_of(len(files), 'file')} of {options.directory}: {counts}."
-            )
+            counts = count_answers([recomputed_path]).items()
+            verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts)
+            sources = f"{count_of(len(files), 'file')} of {options.directory}"
+            print_line(f"Claims recomputed from {sources}: {verdicts}.")
             stored_rows = set(map(repr, read_answers([paths.ALL_CLAIMS])))  # NaN differs from itself
             differing = [row for row in read_answers([recomputed_path]) if repr(row) not in stored_rows]
             if recomputed_path.read_bytes() != Path(paths.ALL_CLAIMS).read_bytes():

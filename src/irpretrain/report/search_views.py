@@ -117,13 +117,11 @@ def _panel_view(
     rows: Sequence[tuple[str, OurValue, str]],
     scores: Scores,
     searches: SearchResults,
-    documents: dict[
-        tuple[str, str], tuple[Any, ...]
-    ],  # filled with number, identifier, text and length of each
+    # Filled with number, identifier, text and length of each.
+    documents: dict[tuple[str, str], tuple[Any, ...]],
     max_queries: int,
 ) -> dict[str, Any]:
-    dataset = rows[0][1].run.dataset
-    measure = rows[0][1].measure
+    dataset, measure = rows[0][1].run.dataset, rows[0][1].measure
     results = [run_values for _, ours, _ in rows if (run_values := scores.get(ours.run, measure))]
     measured_queries = set(results[0].query_ids)
     queries = [query for query in searches.queries if query in measured_queries][:max_queries]
@@ -170,10 +168,7 @@ def _panel_view(
                 "baselines": _baseline_views(ours, runs),
                 "values": _values(run_values, queries),
                 "rankings": [
-                    [
-                        (number_of(document_id), score, candidate_rank)
-                        for document_id, score, candidate_rank in ranking.get(query, ())
-                    ]
+                    [(number_of(document_id), *numbers) for document_id, *numbers in ranking.get(query, ())]
                     for query in queries
                 ],
                 "attributions": {
